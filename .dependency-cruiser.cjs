@@ -50,6 +50,23 @@ module.exports = {
       },
     },
     {
+      name: "policy-is-a-leaf",
+      comment: "What is known of policies only warns. The core works without it, and hands it parsed documents.",
+      severity: "error",
+      from: { path: "^provider/(api|endpoint)/|^provider/(dynamic|index)\\.ts$" },
+      to: { path: "^provider/policy/" },
+    },
+    {
+      name: "policy-knows-documents-only",
+      comment: "Of the core, the warnings need no more than documents.",
+      severity: "error",
+      from: { path: "^provider/policy/" },
+      to: {
+        path: "^provider/",
+        pathNot: "^provider/(policy/|endpoint/documents\\.ts$|api/(json|text|url)\\.ts$)",
+      },
+    },
+    {
       name: "core-knows-no-plugin",
       comment: "The core is the same in both providers.",
       severity: "error",

@@ -7,7 +7,7 @@ import { areWarningsOff, settingFields } from "../provider/api/settings";
 import { nearName } from "../provider/api/text";
 import { PACKAGE } from "../provider/api/typeTokens";
 import { checkInputs, UrlRegistry } from "../provider/endpoint/check";
-import { hasUnknown, UNKNOWN } from "../provider/endpoint/documents";
+import { UNKNOWN } from "../provider/endpoint/documents";
 import { type PolicyReader, resourceWarnings, ruleWarnings } from "../provider/policy/resourceWarnings";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
@@ -24,7 +24,6 @@ const checksOfRun = perRun(() => ({
   resources: 0,
   firstMistaken: Number.POSITIVE_INFINITY,
   settingsAreChecked: false,
-  checkedPolicies: new WeakSet<object>(),
   warned: new Set<string>(),
 }));
 
@@ -84,12 +83,12 @@ export async function reportMistakes(
 
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
-/** Warns of probable mistakes in the expressions of a rule. */
+/** Warns of probable mistakes in the expressions of a rule, unless they are secret. */
 export async function warnOfRule(name: string, rule: pulumi.Output<unknown>): Promise<void> {
   if (areWarningsOff(() => pulumi.runtime.getConfig("endpoints:policyWarnings"))) return;
   await whenKnown(rule, async (known) => {
-    const isSecret = await pulumi.isSecret(rule);
-    for (const warning of ruleWarnings(known, { isSecret })) warnOnce(`${name}: ${warning}`);
+    if (await pulumi.isSecret(rule)) return;
+    for (const warning of ruleWarnings(known)) warnOnce(`${name}: ${warning}`);
   });
 }
 
@@ -100,15 +99,9 @@ function warnOnce(text: string): void {
   warned.add(text);
 }
 
-/** Marks a policy whose expressions have been checked, so that its endpoint does not warn again. */
-export function expressionsAreChecked<T>(policy: pulumi.Output<T>): pulumi.Output<T> {
-  checksOfRun().checkedPolicies.add(policy);
-  return policy;
-}
-
 /**
  * Warns of probable mistakes in a resource's policy, unless `endpoints:policyWarnings` is `off`. Makes no request, and skips
- * unknown values. Of secret ones only the expressions are checked; if the whole policy is secret, also whether an action answers.
+ * unknown and secret values.
  */
 export async function warnOfPolicy(
   name: string,
@@ -123,47 +116,30 @@ export async function warnOfPolicy(
   const configured = typeof own === "string" ? own : pulumi.runtime.getConfig("endpoints:policyWarnings");
   if (areWarningsOff(() => configured)) return;
   const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(publicValue));
-  const revealed = hasUnknown(policy) ? await resolvedValue(trafficPolicy, { isRevealed: true }) : undefined;
-  const isMarked =
-    pulumi.Output.isInstance(trafficPolicy) && checksOfRun().checkedPolicies.has(trafficPolicy);
   const inputs = { trafficPolicy: policy, url: address, bindings: names };
-  const checks = { revealed, isPart, ...(isMarked && { isChecked: () => true }) };
-  for (const warning of resourceWarnings(inputs, readPolicy, checks)) warnOnce(`${name}: ${warning}`);
+  for (const warning of resourceWarnings(inputs, readPolicy, { isPart })) warnOnce(`${name}: ${warning}`);
 }
 
 /**
- * The value with its outputs resolved. Unknown outputs become unknown values, and so do secret ones unless they are revealed.
- * Returns a promise only if the value contains an output: most policies contain none, and a promise for each part would take
- * most of the time.
+ * The value with its outputs resolved. Unknown and secret outputs become unknown values. Returns a promise only if the value
+ * contains an output: most policies contain none, and a promise for each part would take most of the time.
  */
-function resolvedValue(value: unknown, { isRevealed }: { isRevealed: boolean }): unknown {
-  const resolve = (part: unknown): unknown => {
-    if (pulumi.Output.isInstance(part)) return outputValue(part, { isRevealed });
-    if (part instanceof Promise) return part.then(resolve, () => UNKNOWN);
-    if (Array.isArray(part)) {
-      const items = part.map(resolve);
-      return items.some(isPromise) ? Promise.all(items) : items;
-    }
-    if (!isMapping(part)) return part;
-    const keys = Object.keys(part);
-    const parts = keys.map((key) => resolve(part[key]));
-    const withKeys = (all: unknown[]) => Object.fromEntries(keys.map((key, index) => [key, all[index]]));
-    return parts.some(isPromise) ? Promise.all(parts).then(withKeys) : withKeys(parts);
-  };
-  return resolve(value);
+function publicValue(value: unknown): unknown {
+  if (pulumi.Output.isInstance(value)) return publicOutput(value);
+  if (value instanceof Promise) return value.then(publicValue, () => UNKNOWN);
+  if (Array.isArray(value)) {
+    const items = value.map(publicValue);
+    return items.some(isPromise) ? Promise.all(items) : items;
+  }
+  if (!isMapping(value)) return value;
+  const keys = Object.keys(value);
+  const parts = keys.map((key) => publicValue(value[key]));
+  const withKeys = (all: unknown[]) => Object.fromEntries(keys.map((key, index) => [key, all[index]]));
+  return parts.some(isPromise) ? Promise.all(parts).then(withKeys) : withKeys(parts);
 }
 
-const publicValue = (value: unknown) => resolvedValue(value, { isRevealed: false });
-
-async function outputValue(
-  output: pulumi.Output<unknown>,
-  { isRevealed }: { isRevealed: boolean },
-): Promise<unknown> {
-  return !isRevealed && (await pulumi.isSecret(output)) ? UNKNOWN : knownValue(output);
-}
-
-async function knownValue(output: pulumi.Output<unknown>): Promise<unknown> {
-  if (!(await isKnown(output))) return UNKNOWN;
+async function publicOutput(output: pulumi.Output<unknown>): Promise<unknown> {
+  if ((await pulumi.isSecret(output)) || !(await isKnown(output))) return UNKNOWN;
   return new Promise((resolve) => output.apply(resolve));
 }
 

@@ -1,5 +1,5 @@
-import type { CST, Document, Node } from "yaml";
-import { canonicalJson, isDeeper, isMapping, parseJson, wellFormed } from "../api/json";
+import type { Document } from "yaml";
+import { canonicalJson, isDeeper, isMapping, parseJson } from "../api/json";
 
 /*
  * Policies and metadata as data. The check parses text once, and the inputs hold the data. The wire and the outputs hold
@@ -161,8 +161,8 @@ export function firstOf(places: string[]): string {
 }
 
 /*
- * Parses JSON text in time linear in its length, with the limits that it shares with YAML. No message quotes the text, because
- * it may contain a secret.
+ * Parsing. JSON is JavaScript's, YAML the library's, with its limits. No message quotes the text, because it may contain a
+ * secret.
  */
 
 /** A mistake at a place in a document. The path is for messages: `line 3`, `on_http_request[0].actions`. */
@@ -181,16 +181,46 @@ export type Parsed = { data: unknown } | Unparsed;
 /** More than any policy needs, but harmless to a parser. */
 export const LONGEST = 1_000_000;
 
+/** The most characters of a YAML document. In a hostile text, each can cost the library an error. */
+const LONGEST_YAML = 50_000;
+
 /** More than any policy needs. Messages to the engine cannot carry thousands of levels. */
 export const DEEPEST = 200;
 
+/** The most uses of anchors in a YAML document, also if those in repeated parts count each time. */
+const MOST_USES = 100;
+const TOO_MANY = `it uses anchors more than ${MOST_USES} times`;
+
 const tooLong = (most: number) => `is longer than ${most} characters`;
 const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
-
-/** The mistake of a number that would be another one on the wire. */
-const INEXACT = "contains a number with more digits than can be kept";
-
 const NO_JSON = "is not valid JSON";
+const NO_YAML = "is not valid YAML";
+const INEXACT =
+  "contains a number with more than 15 digits, or with an exponent of three, which may not be kept exactly";
+
+export const problem = (path: string, reason: string): Unparsed => ({ problem: { path, reason } });
+
+/** A place in a text, counted from 1, as in editors. */
+export interface Position {
+  line: number;
+  column: number;
+}
+
+export function positionAt(text: string, offset: number): Position {
+  const before = text.slice(0, offset);
+  return { line: before.split("\n").length, column: offset - before.lastIndexOf("\n") };
+}
+
+function problemAt(text: string, offset: number, reason: string, advice = ""): Unparsed {
+  const { line, column } = positionAt(text, offset);
+  return problem(`line ${line}`, `${reason} (line ${line}, column ${column})${advice}`);
+}
+
+/** Numbers that JavaScript might change: of more than 15 digits (13 in other bases), or with an exponent of three. */
+const LONG_NUMBER = /^[^x]*(?:(?:\d\.?){16}|\de[-+]?\d{3})|^0[xo].{14}/i;
+
+/** Whether data holds a number exactly, as it holds each that JavaScript has written. */
+const isKept = (number: string) => !LONG_NUMBER.test(number) || String(Number(number)) === number;
 
 /** The start of text that must be JSON. Other text is YAML. */
 export const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
@@ -200,143 +230,115 @@ export function fromJson(text: string): Parsed {
   if (isDeeper(text, DEEPEST)) return problem("text", TOO_DEEP);
   try {
     const data = parseJson(text);
-    // Numbers of up to fifteen digits, with an exponent of up to two, are always kept.
-    const mayChange = /[\d.]{16}|\de[-+]?\d{3}/i.test(text);
-    return (mayChange && firstMistake(text)) || { data };
-  } catch {
-    return firstMistake(text) ?? problem("text", NO_JSON);
+    for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\d[\d.e+-]*/gi))
+      if (!token.startsWith('"') && !isKept(token))
+        return problemAt(text, index, INEXACT, "; write it as text");
+    return { data };
+  } catch (error) {
+    return jsonMistake(text, error instanceof Error ? error.message : "");
   }
 }
 
-/** The first place where text is no JSON, or has a number that JavaScript would change. */
-function firstMistake(json: string): Unparsed | undefined {
-  const { visit }: typeof import("jsonc-parser") = require("jsonc-parser");
-  let first: Unparsed | undefined;
-  const stopAt = (offset: number, reason: string, advice = "") => {
-    first = problemAt(json, offset, reason, advice);
-    // After an unclosed text, the rest may nest too deeply.
-    throw new SyntaxError();
-  };
-  const onLiteralValue = (value: unknown, offset: number, length: number) => {
-    if (typeof value === "number" && !isKept(json.slice(offset, offset + length)))
-      stopAt(offset, INEXACT, "; write it as text");
-  };
-  const onError = (_: unknown, offset: number) => stopAt(offset, NO_JSON);
-  try {
-    visit(json, { onError, onLiteralValue }, { disallowComments: true });
-  } catch {}
-  return first;
-}
-
-export const problem = (path: string, reason: string): Unparsed => ({ problem: { path, reason } });
-
-/** A problem at a line and a column. */
-function problemAt(text: string, offset: number, reason: string, advice = ""): Unparsed {
-  const before = text.slice(0, offset).split("\n");
-  const line = `line ${before.length}`;
-  return problem(line, `${reason} (${line}, column ${(before.at(-1)?.length ?? 0) + 1})${advice}`);
-}
-
-/** Whether JavaScript reads and writes a number without a change of its value. */
-export function isKept(number: string): boolean {
-  const value = Number(number);
-  return /^0[xo]/.test(number) ? Number.isSafeInteger(value) : decimal(number) === decimal(String(value));
-}
-
-/** A decimal number in one spelling, without its sign: its digits without zeros at either end, and an exponent. */
-function decimal(number: string): string | undefined {
-  const [, whole = "", fraction = "", exponent = "0"] =
-    /^[-+]?(\d*)(?:\.(\d*))?(?:e([-+]?\d+))?$/i.exec(number) ?? [];
-  const digits = whole + fraction;
-  let [start, end] = [0, digits.length];
-  while (digits[start] === "0") start++;
-  while (end > start && digits[end - 1] === "0") end--;
-  if (start === end) return "0";
-  return `${digits.slice(start, end)}e${Number(exponent) + digits.length - end - fraction.length}`;
+/** The mistake in text that is no JSON. Node.js knows the place of most, and YAML's parser of most others. */
+function jsonMistake(text: string, message: string): Unparsed {
+  const [, ofNode] = /at position (\d+)/.exec(message) ?? [];
+  const options = { schema: "json", prettyErrors: false } as const;
+  const ofYaml = () =>
+    text.length > LONGEST_YAML || isDeepYaml(text)
+      ? undefined
+      : yaml().parseDocument(text, options).errors[0]?.pos[0];
+  const offset = ofNode ? Number(ofNode) : ofYaml();
+  return offset === undefined
+    ? problem("text", `${NO_JSON}: it has single quotes, a comment, or a comma before a closing bracket`)
+    : problemAt(text, offset, NO_JSON);
 }
 
 /** Loaded only for YAML, because most programs have none and every command starts the provider twice. */
 export const yaml = (): typeof import("yaml") => require("yaml");
 
-/** The most characters of a document, with the comments before it. In a hostile text, each can cost the library an error. */
-const LONGEST_YAML = 50_000;
-
-/** The most uses of an anchor. */
-const MOST_USES = 100;
-
-class Refused extends Error {
-  constructor(readonly unparsed: Unparsed) {
-    super();
-  }
-}
-
-const INVALID = "is not valid YAML";
-
 /** Parses a single YAML document. */
 function fromYaml(text: string): Parsed {
-  const parsed = documentsFromYaml(text, 1);
-  return "problem" in parsed ? parsed : { data: parsed.documents[0]?.data };
+  const parsed = documentsFromYaml(text);
+  if ("problem" in parsed) return parsed;
+  const [first, second] = parsed.documents;
+  if (second) return problemAt(text, second.document.range[0], NO_YAML, ": it has a second document");
+  return { data: first?.data };
 }
 
 /** A document as data and as nodes with positions. */
-interface YamlDocument {
+export interface YamlDocument {
   data: unknown;
-  /** Aliases are replaced by what they repeat. */
-  contents: Node | null;
+  document: Document.Parsed;
 }
 
-/** Parses a YAML text of at most `most` documents. */
-export function documentsFromYaml(text: string, most: number): { documents: YamlDocument[] } | Unparsed {
-  const { Composer } = yaml();
+/** Parses the documents of a YAML text. */
+export function documentsFromYaml(text: string): { documents: YamlDocument[] } | Unparsed {
+  if (text.split(/^---/m).some((document) => document.length > LONGEST_YAML))
+    return problem("text", tooLong(LONGEST_YAML));
+  if (isDeepYaml(text)) return problem("text", TOO_DEEP);
+  const { parseAllDocuments, visit } = yaml();
+  const documents: YamlDocument[] = [];
   // With a directive for YAML 1.1, the same text would be other data: `yes` would be true, and 010 would be 8.
-  const composer = new Composer({
-    ...{ schema: "core", merge: true, stringKeys: true, logLevel: "error" },
-    // Checked below. The library takes the square of their number, and after an empty value it names the line before.
-    uniqueKeys: false,
-  });
-  try {
-    const documents: YamlDocument[] = [];
-    for (const document of composer.compose(tokensOf(text), true)) {
-      const [error] = document.errors;
-      if (error) return problemAt(text, error.pos[0], INVALID, reasonForCode(error.code));
-      if (documents.length === most) return problemAt(text, document.range[0], INVALID);
-      prepare(document, text);
-      documents.push({ data: document.toJS(), contents: document.contents });
+  const options = {
+    schema: "core",
+    merge: true,
+    stringKeys: true,
+    logLevel: "error",
+    prettyErrors: false,
+  } as const;
+  for (const document of parseAllDocuments(text, options)) {
+    const [error] = document.errors;
+    if (error) return problemAt(text, error.pos[0], NO_YAML, reasonOf(error.code));
+    let mistake: Unparsed | undefined;
+    let uses = 0;
+    visit(document, {
+      Alias: (_, { range }) => {
+        if (uses++ === MOST_USES) mistake ??= problemAt(text, range?.[0] ?? 0, NO_YAML, `: ${TOO_MANY}`);
+      },
+      Scalar: (_, { value, source = "", range }) => {
+        if (typeof value === "number" && !isKept(source))
+          mistake ??= problemAt(text, range?.[0] ?? 0, INEXACT, "; write it in quotes");
+      },
+    });
+    if (mistake) return mistake;
+    try {
+      documents.push({ data: document.toJS({ maxAliasCount: MOST_USES + 1 }), document });
+    } catch (error) {
+      return problem(
+        "text",
+        NO_YAML + reasonOf(error instanceof Error ? (error.message.split(" ")[0] ?? "") : ""),
+      );
     }
-    return { documents };
-  } catch (error) {
-    if (error instanceof Refused) return error.unparsed;
-    throw error;
   }
+  return { documents };
 }
 
-/** The library's codes of common mistakes. Its messages could quote the text. */
+/** Whether YAML nests too deeply. Tested first, because the parser's recursion can overflow the stack and end the process. */
+function isDeepYaml(text: string): boolean {
+  const { Lexer, Parser } = yaml();
+  const parser = new Parser();
+  for (const lexeme of new Lexer().lex(text)) {
+    for (const _ of parser.next(lexeme));
+    // The stack contains the open collections, the document and a scalar.
+    if (parser.stack.length > DEEPEST + 2) return true;
+  }
+  return false;
+}
+
+/** The library's codes of common mistakes, and the first words of errors without a code. Its messages could quote the text. */
 const REASONS: Readonly<Record<string, string>> = {
   BAD_INDENT: "wrong indentation, or a bracket is not closed",
   BLOCK_AS_IMPLICIT_KEY: "wrong indentation, or a second colon",
+  DUPLICATE_KEY: "a key is there twice",
   MISSING_CHAR: "a quote, a comma or a colon is missing",
   TAB_AS_INDENT: "a tab as indentation",
   UNEXPECTED_TOKEN: "does not belong here",
+  Excessive: TOO_MANY,
+  Merge: "what is merged is no mapping",
+  Unresolved: "an alias has no anchor before it",
 };
 
-const reasonForCode = (code: string) => (REASONS[code] ? `: ${REASONS[code]}` : "");
-
-/** The tokens of the documents. Refuses what would keep the composer busy, or overflow its stack and end the process. */
-function* tokensOf(text: string): Generator<CST.Token> {
-  const { Lexer, Parser } = yaml();
-  const parser = new Parser();
-  let start = 0;
-  for (const lexeme of new Lexer().lex(text)) {
-    for (const token of parser.next(lexeme)) {
-      if (token.type === "document") start = parser.offset;
-      yield token;
-    }
-    if (parser.offset - start > LONGEST_YAML) throw new Refused(problem("text", tooLong(LONGEST_YAML)));
-    // The stack contains the open collections, the document and a scalar.
-    if (parser.stack.length > DEEPEST + 2) throw new Refused(problem("text", TOO_DEEP));
-  }
-  yield* parser.end();
-}
+const reasonOf = (code: string) => (REASONS[code] ? `: ${REASONS[code]}` : "");
 
 /** Whether a policy is in YAML with comments, which its data lacks. */
 export function hasYamlComments(policy: string): boolean {
@@ -349,67 +351,4 @@ export function hasYamlComments(policy: string): boolean {
     before = lexeme;
   }
   return false;
-}
-
-/**
- * Replaces each alias by what it repeats. Refuses what the library would accept, or refuse without a position. The library's
- * own aliases take minutes for some texts of this length, and its limit of them lets others grow without end.
- */
-function prepare(document: Document.Parsed, text: string): void {
-  const { isCollection, isMap, isPair, isScalar, isSeq, visit } = yaml();
-  const refused = ({ range }: Node, reason: string, advice = "") =>
-    new Refused(problemAt(text, range?.[0] ?? 0, reason, advice));
-  /** The last node of each anchor. */
-  const anchors = new Map<string, { node: Node; uses: number }>();
-  const replacements: (() => void)[] = [];
-  visit(document, {
-    Value: (_, node) => {
-      if (node.anchor) anchors.set(node.anchor, { node, uses: 0 });
-      if (!isScalar(node)) return;
-      const { value, source = "" } = node;
-      if (typeof value === "string") node.value = wellFormed(value);
-      if (typeof value === "number" && /\d/.test(source) && !isKept(source))
-        throw refused(node, INEXACT, "; write it in quotes");
-    },
-    Alias: (key, alias, path) => {
-      const anchor = anchors.get(alias.source);
-      if (!anchor) throw refused(alias, INVALID, ": an alias has no anchor before it");
-      const { node } = anchor;
-      if (path.includes(node)) throw refused(alias, INVALID, ": an alias stands within what it repeats");
-      if (++anchor.uses > MOST_USES) throw refused(alias, `uses an anchor more than ${MOST_USES} times`);
-      const parent = path.at(-1);
-      // An item's position is that of its alias.
-      const item: unknown = Object.create(node, { range: { value: alias.range } });
-      replacements.push(() => {
-        if (isPair(parent)) parent.value = node;
-        else if (isSeq(parent)) parent.items[Number(key)] = item;
-      });
-    },
-  });
-  // Only now, because an alias in a repeated part means the anchor before the part's first place.
-  for (const replace of replacements) replace();
-
-  let left = LONGEST;
-  const check = (node: unknown, level: number, copies: number): void => {
-    left -= copies * (isScalar(node) ? 1 + String(node.value).length : 2);
-    if (left < 0) throw new Refused(problem("text", `${tooLong(LONGEST)} with its aliases written out`));
-    if (!isCollection(node)) return;
-    if (level === DEEPEST) throw new Refused(problem("text", TOO_DEEP));
-    if (isSeq(node)) for (const item of node.items) check(item, level + 1, copies);
-    const names = new Set<unknown>();
-    for (const { key, value } of isMap(node) ? node.items : []) {
-      if (!isScalar(key)) continue;
-      if (names.has(key.value)) throw refused(key, INVALID, ": a key is there twice");
-      names.add(key.value);
-      const isMerge = key.value === "<<" && key.type === "PLAIN" && !key.tag;
-      if (isMerge && !(isSeq(value) ? value.items : [value]).every(isMap))
-        throw refused(key, INVALID, ": what is merged is no mapping");
-      // The library would merge under the text !!str <<, too.
-      if (!isMerge) key.type = "QUOTE_DOUBLE";
-      check(key, level, copies);
-      // The library copies the parts of a mapping for each merge key around it.
-      check(value, level + 1, copies + (isMerge ? 1 : 0));
-    }
-  };
-  check(document.contents, 0, 1);
 }

@@ -3,7 +3,7 @@ import { isNotFound, UserError } from "../api/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import { EVERYTHING, isOneOf, onUrl, type Selection } from "../api/list";
-import { nearName, oneLine } from "../api/text";
+import { didYouMean, oneLine } from "../api/text";
 import { normalizeUrl, spellings, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
 import { MASKED } from "./secrets";
@@ -49,8 +49,7 @@ function strictArguments<T extends z.ZodRawShape>(
   const all = Object.keys(checks);
   const known = all.map((argument) => [argument, ...(also[argument] ?? [])]);
   const unknown = (key: string) => {
-    const near = nearName(key, known);
-    const hint = near ? `did you mean ${near}?` : `the arguments are ${all.join(", ")}`;
+    const hint = didYouMean(key, known) ?? `the arguments are ${all.join(", ")}`;
     return `${oneLine(key, 100)} is no argument of this function; ${hint}`;
   };
   return z.strictObject(checks, {
@@ -79,10 +78,9 @@ const ENDPOINT_TYPES = ["ephemeral", "edge", "cloud"];
 export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): string[] =>
   types.flatMap((type, index) => {
     if (ENDPOINT_TYPES.includes(type)) return [];
-    const near = nearName(type, [["ephemeral", "agent", "tunnel"], "edge", "cloud"]);
-    const hint = near
-      ? `did you mean ${near}?`
-      : `the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`;
+    const hint =
+      didYouMean(type, [["ephemeral", "agent", "tunnel"], "edge", "cloud"]) ??
+      `the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`;
     return [`getEndpoints: types[${index}] is no type known to this version; ${hint}`];
   });
 

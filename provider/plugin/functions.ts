@@ -12,7 +12,6 @@ import {
   typeWarnings,
 } from "../endpoint/lookup";
 import { asSecret } from "../endpoint/secrets";
-import { expressionsOf } from "../policy/expressions";
 import { resourceWarnings } from "../policy/resourceWarnings";
 import { checkFailure } from "./failure";
 import type { RunNotes } from "./resources";
@@ -38,14 +37,9 @@ export interface WebhookFunctions {
 
 interface PluginFunction {
   /**
-   * @param secrets The arguments that contain a secret.
    * @param visible The arguments with unknown values in place of secrets.
    */
-  call(
-    args: JsonObject,
-    deps: FunctionDeps,
-    asked: { secrets: ReadonlySet<string>; visible: JsonObject },
-  ): Promise<JsonObject>;
+  call(args: JsonObject, deps: FunctionDeps, visible: JsonObject): Promise<JsonObject>;
 }
 
 const policy = z.union([z.string(), z.looseObject({})], { error: "must be an object or text" });
@@ -85,19 +79,16 @@ export const functions: Record<string, PluginFunction> = {
    * contain an action that answers.
    */
   "endpoints:index:mergeTrafficPolicy": {
-    call: async (args, { webhooks, run: { checkedExpressions }, ...deps }, { secrets, visible }) => {
+    call: async (args, { webhooks, ...deps }, visible) => {
       const warn = (warning: string) => deps.warn(`mergeTrafficPolicy: ${warning}`);
       const inputs = z.strictObject({ policy, verifications: policies });
       const { policy: given, verifications } = inputs.parse(args);
       if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: asSecret(UNKNOWN) };
       const data = webhooks.policyData(given);
       const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
-      // The result is secret, and of a secret policy the endpoint's check can say little.
+      // Checked here, because the result is secret.
       const shown = deps.warnsOfPolicies() ? { trafficPolicy: visible["policy"] } : {};
-      const isChecked = (expression: string) => checkedExpressions.has(expression);
-      const options = { isPart: true, isChecked, revealed: secrets.has("policy") ? data : undefined };
-      for (const warning of resourceWarnings(shown, undefined, options)) warn(warning);
-      for (const text of expressionsOf(trafficPolicy)) checkedExpressions.add(text);
+      for (const warning of resourceWarnings(shown, undefined, { isPart: true })) warn(warning);
       return { trafficPolicy: asSecret(trafficPolicy) };
     },
   },
@@ -116,12 +107,12 @@ export const functions: Record<string, PluginFunction> = {
 export async function invoke(request: InvokeRequest, deps: FunctionDeps): Promise<InvokeResponse> {
   const called = functions[request.getTok()];
   if (!called) throw unknownToken(request.getTok(), Object.keys(functions));
-  const { props, secrets } = fromEngine(request.getArgs());
+  const { props } = fromEngine(request.getArgs());
   const visible = fromEngine(request.getArgs(), { hidesSecrets: true }).props;
   const given = Object.entries(props).filter(([, value]) => value !== null);
   const response = new InvokeResponse();
   try {
-    const result = await called.call(Object.fromEntries(given), deps, { secrets, visible });
+    const result = await called.call(Object.fromEntries(given), deps, visible);
     response.setReturn(toEngine(result));
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;

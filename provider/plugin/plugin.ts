@@ -29,14 +29,9 @@ export interface Webhooks extends WebhookFunctions {
    * Constructs a `WebhookVerification`.
    *
    * @param engine The address of the engine.
-   * @param checkedExpressions Receives the expressions of the component, which have been checked.
    * @throws InvalidInputs with all mistakes in the known inputs.
    */
-  construct(
-    request: ConstructRequest,
-    engine: string,
-    checkedExpressions: Set<string>,
-  ): Promise<ConstructResponse>;
+  construct(request: ConstructRequest, engine: string): Promise<ConstructResponse>;
 }
 
 interface PluginOptions {
@@ -159,8 +154,7 @@ export function pluginProvider(options: PluginOptions): IResourceProviderServer 
     }),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      const { checkedExpressions } = resources.run;
-      return Promise.race([ended, options.webhooks.construct(request, log.address, checkedExpressions)]);
+      return Promise.race([ended, options.webhooks.construct(request, log.address)]);
     }),
 
     cancel: unary(async () => {

@@ -28,13 +28,11 @@ import { fromEngine, toEngine } from "./values";
 export interface RunNotes {
   /** The URLs that no message may contain. */
   readonly secretUrls: Set<unknown>;
-  /** The expressions of webhook verifications and merges, which have been checked. */
-  readonly checkedExpressions: Set<string>;
 }
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
-  readonly run: RunNotes = { secretUrls: new Set(), checkedExpressions: new Set() };
+  readonly run: RunNotes = { secretUrls: new Set() };
   private readonly urls = new UrlRegistry();
 
   /** @param configuration If the settings are not known, in a preview, no request is made. */
@@ -65,7 +63,7 @@ export class Resources {
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
       if (conflict !== undefined) failures.push({ input: "", reason: conflict });
       // Without secrets, because a warning names keys.
-      this.warnOfPolicy(fromEngine(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
+      this.warnOfPolicy(fromEngine(request.getNews(), { hidesSecrets: true }).props, readPolicy);
     }
 
     const response = new CheckResponse();
@@ -74,12 +72,9 @@ export class Resources {
     return response;
   }
 
-  private warnOfPolicy(shown: JsonObject, inputs: JsonObject, readPolicy: PolicyReader): void {
+  private warnOfPolicy(shown: JsonObject, readPolicy: PolicyReader): void {
     if (!this.configuration.warnsOfPolicies) return;
-    const revealed = notedFields(inputs).includes("trafficPolicy") ? inputs["trafficPolicy"] : undefined;
-    const isChecked = (expression: string) => this.run.checkedExpressions.has(expression);
-    for (const warning of resourceWarnings(shown, readPolicy, { revealed, isChecked }))
-      this.log.warnOnce(warning);
+    for (const warning of resourceWarnings(shown, readPolicy)) this.log.warnOnce(warning);
   }
 
   diff(request: DiffRequest): DiffResponse {

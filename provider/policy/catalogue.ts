@@ -22,8 +22,6 @@ export interface ActionInfo {
   protocols?: readonly Protocol[];
   /** Whether it answers, so that nothing after it runs. `unclear` if the documentation contradicts itself. */
   ends?: "always" | "unclear";
-  /** Whether the rules of on_http_response do not run after it either. */
-  skipsResponse?: true;
   /** The name of its page in the documentation, if that is not the action's. */
   page?: string;
   /** Wrong names for it that people use. */
@@ -131,7 +129,7 @@ export const actions = {
   } },
 
   /** Closes the client's connection. */
-  "close-connection": { phases: BEFORE, ends: "always", skipsResponse: true, keys: {} },
+  "close-connection": { phases: BEFORE, ends: "always", keys: {} },
 
   /** Compresses the response if the client accepts that. */
   "compress-response": { phases: RESPONSE, keys: {
@@ -146,7 +144,7 @@ export const actions = {
   } },
 
   /** Refuses the connection or request. */
-  deny: { phases: BEFORE, ends: "always", skipsResponse: true, keys: {
+  deny: { phases: BEFORE, ends: "always", keys: {
     /** The status of the refusal of a request. */ status_code: { kind: "integer", default: 403, also: ["status"] },
   } },
 

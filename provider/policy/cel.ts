@@ -5,6 +5,7 @@ import {
   openCalls,
   openNames,
   phasesOfVariables,
+  standardFunctions,
   variables,
 } from "./vocabulary";
 
@@ -17,6 +18,9 @@ import {
 type Library = typeof import("@marcbachmann/cel-js", { with: { "resolution-mode": "import" }});
 type Environment = InstanceType<Library["Environment"]>;
 export type Node = ReturnType<Environment["parse"]>["ast"];
+
+/** The library. Throws ERR_REQUIRE_ESM if Node.js is too old for it. */
+export const celLibrary = (): Library => require("@marcbachmann/cel-js");
 
 interface Signature {
   /** As in the vocabulary: `string.startsWith(string): bool`. */
@@ -34,6 +38,8 @@ interface Names {
   signatures: readonly Signature[];
   /** The functions, and the phases that have them, if not all do. */
   functions: ReadonlyMap<string, readonly string[] | undefined>;
+  /** What stands before the names of functions: `hash`. */
+  namespaces: ReadonlySet<string>;
 }
 
 let names: Names | undefined;
@@ -58,6 +64,9 @@ export function namesOfExpressions(): Names {
     objects: new Set(parents),
     signatures: withPhases,
     functions: new Map(withPhases.map(({ name, phases }) => [name, phases])),
+    namespaces: new Set(
+      withPhases.flatMap(({ name }) => (name.includes(".") ? [name.replace(/\..*/, "")] : [])),
+    ),
   };
   return names;
 }
@@ -75,11 +84,12 @@ export function expanded(text: string): string[] {
 /** The name of a documented variable or function in the environment. */
 export const flatName = (name: string): string => `_${name.slice(1).replaceAll(".", "_")}`;
 
-/** A documented function, or a variable, which may also be that of a macro: `x` in `list.all(x, x > 0)`. */
+/** A variable or function as an expression writes it: `req.url.path`, `startsWith`, `hash.md5`. */
 export interface Use {
-  /** `req.url.path`, `startsWith`, `hash.md5` */
   name: string;
   at: number;
+  /** Whether it is documented. A variable of a macro is not: `x` in `list.all(x, x > 0)`. */
+  isKnown: boolean;
   isFunction?: true;
   /** The phases that have it, if not all do. */
   phases?: readonly string[] | undefined;
@@ -94,13 +104,13 @@ export const QUOTED = [
   .map(({ source }) => source)
   .join("|");
 
-/** A comment, a text, or names with dots. In the first two, and after a quote that none closes, nothing is a name. */
+/** A comment, a text, or names with dots, but no keyword. In the first two, and after a quote that none closes, nothing is a name. */
 const TOKEN = new RegExp(
   [
     /\/\/[^\n]*/.source,
     QUOTED,
     /["'][\s\S]*/.source,
-    /(?<dot>\.\s*)?(?<!\w)(?<path>[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*)(?=\s*(?<call>\((?:\s*\w+\s*,\s*\w+\s*,)?)?)/
+    /(?<dot>\.\s*)?(?<!\w)(?<path>(?!(?:true|false|null|in)\b)[A-Za-z_]\w*(?:\s*\.\s*[A-Za-z_]\w*)*)(?![\w"'])(?=\s*(?<call>\((?:\s*\w+\s*,\s*\w+\s*,)?)?)/
       .source,
   ].join("|"),
   "g",
@@ -132,29 +142,38 @@ function flattenedPath(
   { isMember, isCall }: { isMember: boolean; isCall: boolean },
   uses: Use[],
 ): string {
-  const { functions } = namesOfExpressions();
+  const { functions, namespaces } = namesOfExpressions();
   const parts = [...path.matchAll(/\w+/g)];
   const nameOf = (count: number) => parts.slice(0, count).join(".");
-  const isFunction = !isMember && isCall && functions.has(nameOf(parts.length));
-  if (isFunction) {
-    const name = nameOf(parts.length);
-    uses.push({ name, at, isFunction, phases: functions.get(name) });
-    return flatName(name).padEnd(path.length);
-  }
+  const useFunction = (name: string, at: number): boolean => {
+    const isKnown = functions.has(name);
+    uses.push({
+      name,
+      at,
+      isKnown: isKnown || STANDARD.has(name),
+      isFunction: true,
+      phases: functions.get(name),
+    });
+    return isKnown;
+  };
+  const whole = nameOf(parts.length);
+  if (!isMember && isCall && (functions.has(whole) || namespaces.has(nameOf(parts.length - 1))))
+    return useFunction(whole, at) ? flatName(whole).padEnd(path.length) : path;
   let flat = path;
   const method = isCall ? parts.pop() : undefined;
   if (!isMember && parts.length > 0) {
     const count = variableParts(parts.map(([part]) => part));
-    const name = nameOf(count || parts.length);
-    uses.push({ name, at, phases: count > 0 ? phasesOfVariables[nameOf(1)] : undefined });
+    const phases = count > 0 ? phasesOfVariables[nameOf(1)] : undefined;
+    uses.push({ name: nameOf(count || parts.length), at, isKnown: count > 0, phases });
     const last = parts[count - 1];
     const end = last ? last.index + last[0].length : 0;
-    flat = (last ? flatName(name) : "").padEnd(end) + path.slice(end);
+    flat = (last ? flatName(nameOf(count)) : "").padEnd(end) + path.slice(end);
   }
-  if (!method || !functions.has(method[0])) return flat;
-  uses.push({ name: method[0], at: at + method.index, isFunction: true, phases: functions.get(method[0]) });
+  if (!method || !useFunction(method[0], at + method.index)) return flat;
   return flat.slice(0, method.index) + flatName(method[0]);
 }
+
+const STANDARD = new Set<string>(standardFunctions);
 
 /** More names than any variable has. It keeps the time linear for a text with thousands of names. */
 const MOST_PARTS = 20;
@@ -174,15 +193,12 @@ function variableParts(parts: readonly string[]): number {
 export type Implementation = (...args: never[]) => unknown;
 
 /**
- * The environment in which flattened expressions are checked, and evaluated if there are implementations.
+ * The environment in which flattened expressions are evaluated.
  *
- * @param implementation What runs the function with a signature. Without it, the function can only be checked.
+ * @param implementation What runs the function with a signature.
  */
-export function policyEnvironment(
-  implementation: (signature: string) => Implementation | undefined = () => undefined,
-): Environment {
-  const { Environment }: Library = require("@marcbachmann/cel-js");
-  const environment = new Environment({ homogeneousAggregateLiterals: false });
+export function policyEnvironment(implementation: (signature: string) => Implementation): Environment {
+  const environment = new (celLibrary().Environment)({ homogeneousAggregateLiterals: false });
   const { variables, objects, signatures } = namesOfExpressions();
   // Two spellings of one variable can have the same flat name.
   const types = new Map([...objects].map((name) => [flatName(name), "dyn"]));
@@ -191,8 +207,7 @@ export function policyEnvironment(
   for (const { text, name } of signatures) {
     const [receiver = ""] = RECEIVER.exec(text) ?? [];
     const flat = receiver + flatName(name) + text.slice(receiver.length + name.length);
-    const checked = text.includes("(ast") ? checkedMacro(text.replace(/.*: /, "")) : notImplemented;
-    environment.registerFunction(libraryTypes(flat), implementation(text) ?? checked);
+    environment.registerFunction(libraryTypes(flat), implementation(text));
   }
   return environment;
 }
@@ -202,24 +217,3 @@ const libraryTypes = (text: string) =>
   text
     .replace(/\btimestamp\b(?!\()/g, "google.protobuf.Timestamp")
     .replace(/\bduration\b(?!\()/g, "google.protobuf.Duration");
-
-const notImplemented = () => {
-  throw new Error("this function is not implemented");
-};
-
-/** The part of the library's type checker that macros use. */
-interface Checker {
-  check(node: Node, context: unknown): unknown;
-  getType(name: string): unknown;
-}
-
-/** A macro of which only the receiver, or else the argument, is checked. */
-const checkedMacro =
-  (type: string) =>
-  ({ receiver, args }: { receiver: Node | null; args: [Node] }) => ({
-    typeCheck(checker: Checker, _macro: unknown, context: unknown) {
-      checker.check(receiver ?? args[0], context);
-      return checker.getType(type);
-    },
-    evaluate: notImplemented,
-  });

@@ -1,88 +1,82 @@
-import { nearName } from "../api/text";
-import { flatName, flattened, type Node, namesOfExpressions, policyEnvironment, type Use } from "./cel";
+import { didYouMean } from "../api/text";
+import { celLibrary, flatName, flattened, type Node, namesOfExpressions, type Use } from "./cel";
 import { functionsAlsoCalled, rootsAlsoCalled, standardFunctions } from "./vocabulary";
 
-/* What is wrong with one expression: syntax, names and types, and texts that never match or mean nothing. */
+/*
+ * What is wrong with one expression: syntax, names, and what the service accepts in silence although it never matches. The
+ * service itself refuses values of wrong types.
+ */
 
-export interface Reasons {
+/** A mistake. It names variables, functions, headers and signs, but quotes no text. */
+export interface Finding {
+  at: number;
   /** Follows the place in a sentence. */
   reason: string;
-  /** The same without anything from the expression, which may be secret. */
-  secretReason: string;
-}
-
-interface Finding extends Reasons {
-  at: number;
 }
 
 interface Examination {
   findings: readonly Finding[];
   uses: readonly Use[];
-  /** The type of the value, if it is known. */
-  type?: string | undefined;
 }
-
-type Environment = ReturnType<typeof policyEnvironment>;
 
 /** Expressions recur, most of all in a program that makes many endpoints. */
 const examinations = new Map<string, Examination>();
 const MOST_KEPT = 2_000;
-
-/** Undefined before the first expression; null if Node.js is too old for the library, because warnings never block. */
-let environment: Environment | null | undefined;
-
-function loadedEnvironment() {
-  try {
-    return policyEnvironment();
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ERR_REQUIRE_ESM") return null;
-    throw error;
-  }
-}
 
 /** The mistakes in an expression, and the variables and functions that it uses. */
 export function examined(expression: string): Examination {
   const before = examinations.get(expression);
   if (before) return before;
   if (examinations.size === MOST_KEPT) examinations.clear();
-  const examination = examine(expression);
+  const { text, uses, isOpen } = flattened(expression);
+  const examination = { findings: isOpen ? [] : findingsIn(expression, text, uses), uses };
   examinations.set(expression, examination);
   return examination;
 }
 
-function examine(expression: string): Examination {
-  const { text, uses, isOpen } = flattened(expression);
-  if (environment === undefined) environment = loadedEnvironment();
-  if (isOpen || !environment) return { findings: [], uses };
-  const parsed = parsedOrUndefined(text, environment);
-  const { error, type } = parsed ? parsed.check() : environment.check(text);
-  // Another error than the library's own, as for extreme depth, says nothing about the expression.
-  if (error && (typeof error.code !== "string" || error.code === "limit_exceeded"))
-    return { findings: [], uses };
-  const { start = 0, end = 0 } = error?.range ?? {};
-  if (!parsed) return { findings: error ? [syntaxFinding(expression, error, start)] : [], uses };
-  const nodes = nodesOf(parsed.ast);
-  const typed = error && typeFinding(expression, uses, error, { start, end }, nodes);
-  const others = [headerFindings, networkFindings, textFindings, fieldFindings];
-  return { findings: [...(typed ?? []), ...others.flatMap((find) => nodes.flatMap(find))], uses, type };
+function findingsIn(expression: string, text: string, uses: readonly Use[]): Finding[] {
+  const parsed = parse(text);
+  if (!parsed) return [];
+  if ("code" in parsed) return [syntaxFinding(expression, parsed)];
+  const nodes = nodesOf(parsed);
+  const ofMacros = new Set([...expression.matchAll(MACRO)].map(([, name]) => name));
+  const unknown = uses.filter(({ name, isKnown }) => !isKnown && !ofMacros.has(name.split(".")[0]));
+  const names = unknown.map((use) =>
+    finding(use.at, use.isFunction ? unknownFunction(use) : unknownVariable(use)),
+  );
+  return [
+    ...names,
+    ...[headerFindings, networkFindings, textFindings].flatMap((find) => nodes.flatMap(find)),
+  ];
 }
 
-function parsedOrUndefined(text: string, environment: Environment) {
+/** The start of a macro, with the name of its variable. */
+const MACRO = /\b(?:all|exists|exists_one|filter|map|sortBy)\s*\(\s*(\w+)\s*,/g;
+
+interface SyntaxProblem {
+  code: string;
+  summary: string;
+  range?: { start: number } | undefined;
+}
+
+/** Undefined if the library cannot tell, as with an older Node.js or for extreme depth, because warnings never block. */
+function parse(text: string): Node | SyntaxProblem | undefined {
   try {
-    return environment.parse(text);
-  } catch {
-    return undefined;
+    return celLibrary().parse(text).ast;
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    return error.name === "ParseError" && "code" in error && error.code !== "limit_exceeded"
+      ? (error as unknown as SyntaxProblem)
+      : undefined;
   }
 }
 
-const finding = (at: number, secretReason: string, reason = secretReason): Finding => ({
+const finding = (at: number, reason: string): Finding => ({
   at,
   // Longer than any name that somebody looks for.
   reason: reason.replace(/(\S{100})\S+/g, "$1…"),
-  secretReason,
 });
 
-const SYNTAX = "is no valid expression";
 const EXPECTED: Readonly<Record<string, string>> = { RPAREN: ")", RBRACKET: "]", RBRACE: "}", COLON: ":" };
 /** What people write by the rules of other languages. */
 const INSTEAD: Readonly<Record<string, string>> = {
@@ -94,138 +88,50 @@ const INSTEAD: Readonly<Record<string, string>> = {
   not: "write !(…)",
 };
 
-interface Problem {
-  code: string;
-  summary: string;
-}
-
-function syntaxFinding(expression: string, { code, summary }: Problem, at: number): Finding {
-  const [found = "the end"] = /^(?:[\p{L}\p{N}_]+|&&|\|\||==|[\s\S])/u.exec(expression.slice(at)) ?? [];
+function syntaxFinding(
+  expression: string,
+  { code, summary, range: { start: at } = { start: 0 } }: SyntaxProblem,
+) {
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
   if (expression.startsWith("${", at)) return finding(at, "is an expression as a whole; leave out ${ and }");
-  if (code.endsWith("string")) return finding(at, `${SYNTAX}: a quote is missing`);
-  if (code.includes("escape"))
-    return finding(at, `${SYNTAX}: this escape does not exist; r'…' is a text without escapes`);
-  const instead = Object.hasOwn(INSTEAD, found) ? INSTEAD[found] : undefined;
+  const [found = "the end"] = /^(?:\w+|&&|\|\||==|[\s\S])/u.exec(expression.slice(at)) ?? [];
   const missing = EXPECTED[/^Expected (\w+)/.exec(summary)?.[1] ?? ""];
-  const detail = instead ?? (missing ? `${missing} is missing` : `${shown(found)} is not expected`);
-  return finding(at, SYNTAX, `${SYNTAX}: ${detail}`);
+  const detail = code.endsWith("string")
+    ? "a quote is missing"
+    : code.includes("escape")
+      ? "this escape does not exist; r'…' is a text without escapes"
+      : ((Object.hasOwn(INSTEAD, found) ? INSTEAD[found] : undefined) ??
+        (missing ? `${missing} is missing` : `${shown(found)} is not expected`));
+  return finding(at, `is no valid expression: ${detail}`);
 }
-
-const KEYWORDS = new Set(["the end", "in", "true", "false", "null"]);
 
 /** A word may be part of a secret, such as one after a quote that ends its text too early. */
-function shown(found: string): string {
-  if (/^[\p{L}\p{N}_]/u.test(found)) return KEYWORDS.has(found) ? found : "a word here";
-  return /^[\p{P}\p{S}]/u.test(found) ? found : "this character";
+const shown = (found: string) => (/^(?:the end|in|[\p{P}\p{S}]+)$/u.test(found) ? found : "a word here");
+
+function unknownVariable({ name }: Use): string {
+  const hint =
+    hintAtVariable(name) ?? "variables begin with conn, endpoint, req, res, time, vars and actions";
+  return `uses ${name}, which is no variable known to this version; ${hint}`;
 }
 
-/** Empty if the service might accept it. */
-function typeFinding(
-  expression: string,
-  uses: readonly Use[],
-  { code, summary }: Problem,
-  { start, end }: { start: number; end: number },
-  nodes: readonly Node[],
-): Finding[] {
-  if (code === "unknown_variable") {
-    const name = uses.find(({ at, isFunction }) => at === start && !isFunction)?.name ?? "";
-    const called = /^\s*\.\s*(\w+)\s*\(/.exec(expression.slice(start + name.length))?.[1];
-    const isNamespace = [...namesOfExpressions().functions.keys()].some((one) => one.startsWith(`${name}.`));
-    return called !== undefined && isNamespace
-      ? [unknownFunction(`${name}.${called}`, start)]
-      : [unknownVariable(name, start)];
-  }
-  const node = nodes.find((one) => one.start === start && one.end === end);
-  if (code === "no_matching_overload" && (node?.op === "call" || node?.op === "rcall")) {
-    const after = node.op === "rcall" ? node.args[1].end : start;
-    const [before = ""] = /^[\s).]*/.exec(expression.slice(after)) ?? [];
-    const at = after + before.length;
-    const [name = ""] = (node.op === "rcall" ? /^\w+/ : /^[\w.]+/).exec(expression.slice(at)) ?? [];
-    return [callFinding(name, at, summary)];
-  }
-  if (code === "no_such_overload") return operatorFindings(expression.slice(end), start, summary);
-  if (summary.includes("'null'")) return [];
-  const field = nodes.find((one) => one.op === "." && one.pos === start);
-  if (field?.op === ".") return [fieldFinding(field.args[1], start)];
-  return [finding(start, "has a value of the wrong type", `has a value of the wrong type: ${summary}`)];
-}
-
-function unknownVariable(name: string, at: number): Finding {
-  const near = nearVariable(name);
-  const hint = near
-    ? `did you mean ${near}?`
-    : "variables begin with conn, endpoint, req, res, time, vars and actions";
-  return finding(
-    at,
-    "uses an unknown variable",
-    `uses ${name}, which is no variable known to this version; ${hint}`,
-  );
-}
-
-function nearVariable(name: string): string | undefined {
+function hintAtVariable(name: string): string | undefined {
   const [first = "", ...rest] = name.split(".");
   const last = rest.pop();
   const root = Object.hasOwn(rootsAlsoCalled, first) ? rootsAlsoCalled[first] : first;
   const { variables } = namesOfExpressions();
   const parent = [first, ...rest].join(".");
   if (last !== undefined && variables.has(parent) && Object.hasOwn(functionsAlsoCalled, last))
-    return `${parent}.${functionsAlsoCalled[last]}()`;
+    return `did you mean ${parent}.${functionsAlsoCalled[last]}()?`;
   const known = [...variables.keys()].sort((a, b) => a.length - b.length);
   const meant = (end: string) => known.find((one) => one.startsWith(`${root}.`) && one.endsWith(end));
-  return meant(`.${last}`) ?? meant(`.is_${last}`) ?? nearName(name, known);
+  const one = meant(`.${last}`) ?? meant(`.is_${last}`);
+  return didYouMean(one ?? name, one ? [one] : known);
 }
 
-function unknownFunction(name: string, at: number): Finding {
+function unknownFunction({ name }: Use): string {
   const meant = Object.hasOwn(functionsAlsoCalled, name) ? functionsAlsoCalled[name] : undefined;
-  const near = meant ?? nearName(name, [...namesOfExpressions().functions.keys(), ...standardFunctions]);
-  const hint = near ? `; did you mean ${near}?` : "";
-  return finding(
-    at,
-    "calls an unknown function",
-    `calls ${name}, which is no function known to this version${hint}`,
-  );
-}
-
-function callFinding(name: string, at: number, summary: string): Finding {
-  const known = namesOfExpressions()
-    .signatures.filter((one) => one.name === name)
-    .map(({ text }) => text.replace(/: .*|<V>/g, ""));
-  if (known.length === 0 && !standardFunctions.includes(name)) return unknownFunction(name, at);
-  const [, receiver = "", types = ""] = /'(?:(.*)\.)?\w+\((.*)\)'$/.exec(summary) ?? [];
-  const call = `${receiver && `${receiver}.`}${name}(${types})`;
-  const hint = known.length > 0 ? `, but its values are ${known.join(" or ")}` : ", which does not exist";
-  return finding(at, "calls a function with values of the wrong types", `calls ${call}${hint}`);
-}
-
-function operatorFindings(rest: string, at: number, summary: string): Finding[] {
-  const [, left = "", operator = "", right = ""] = /: (.*) (\S+) (.*)$/.exec(summary) ?? [];
-  if (operator === "") {
-    const hint = /^\s*in\b/.test(rest) ? "; write !(… in …)" : "";
-    return [finding(at, `applies ${summary.replace(/^.*: (.)/, "$1 to ")}${hint}`)];
-  }
-  // It is not documented whether numbers of different types, or null, can be compared.
-  const isNumber = (type: string) => /^(?:list<)?(?:int|uint|double)\b/.test(type);
-  const isComparison = operator === "==" || operator === "!=" || operator === "in";
-  if (isComparison && (left === "null" || right === "null" || (isNumber(left) && isNumber(right)))) return [];
-  const isOfList = isComparison && left !== right && [left, right].includes("list<string>");
-  const hint =
-    operator === "in" && right === "string"
-      ? "; use contains"
-      : isOfList && operator !== "in"
-        ? "; take a value of the list with [0], or write … in …"
-        : "";
-  const [one, other] = [wordFor(left), wordFor(right)];
-  if (!/^[=!<>]=?$/.test(operator)) return [finding(at, `applies ${operator} to ${one} and ${other}${hint}`)];
-  const quotes = [one, other].sort().join() === "a number,text" ? "; write a number without quotes" : hint;
-  return [finding(at, `compares ${one} with ${other}${quotes}`)];
-}
-
-/** A type in plain words. */
-function wordFor(type: string): string {
-  if (/^(?:int|uint|double)$/.test(type)) return "a number";
-  if (type.startsWith("list<")) return "a list";
-  return { string: "text", bool: "a truth value" }[type] ?? type;
+  const hint = didYouMean(meant ?? name, [...namesOfExpressions().functions.keys(), ...standardFunctions]);
+  return `calls ${name}, which is no function known to this version${hint ? `; ${hint}` : ""}`;
 }
 
 const flatNames = (...names: string[]) => new Map(names.map((name) => [flatName(name), name]));
@@ -243,12 +149,9 @@ const nameIn = (names: Map<string, string>, node: Node) =>
  */
 function headerFindings(node: Node): Finding[] {
   const misspelt = (asked: string | undefined, name: string | undefined, at: number): Finding[] => {
-    if (asked === undefined || name === undefined) return [];
-    const right = name.toLowerCase();
-    if (name === right) return [];
-    const reason = (name: string, right: string) =>
-      `looks for ${name} with ${asked}, which never matches: write ${right}`;
-    return [finding(at, reason("a name", "it in lower case"), reason(name, right))];
+    const right = name?.toLowerCase();
+    if (asked === undefined || name === right) return [];
+    return [finding(at, `looks for ${name} with ${asked}, which never matches: write ${right}`)];
   };
   switch (node.op) {
     // req.headers["x-a"]
@@ -277,43 +180,6 @@ function headerFindings(node: Node): Finding[] {
   }
 }
 
-/** What a text must look like to be a time, and an example. A page of the reference leaves out the hours of a timestamp. */
-const FORMATS = new Map<string, readonly [name: string, format: RegExp, example: string]>([
-  [flatName("timestamp"), ["timestamp", /^\d{4}-\d\d-\d\d.*(?:Z|[+-]\d\d:\d\d)$/is, "2026-01-31T12:00:00Z"]],
-  [flatName("duration"), ["duration", /^[+-]?(?:0|(?:[\d.]+(?:ns|us|µs|μs|ms|s|m|h))+)$/, "36h"]],
-]);
-
-/** Texts in the form of an expression, and those that are no time. */
-function textFindings(node: Node): Finding[] {
-  if (/^\$\{\s*(?:conn|endpoint|req|res|time|vars|actions)\s*\.\s*[a-z][^{}]*\}$/i.test(textOf(node) ?? ""))
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the policy
-    return [finding(node.start, "has an expression as a text; leave out its quotes, ${ and }")];
-  const [called, [value]] = node.op === "call" ? node.args : ["", []];
-  const [name, format, example] = FORMATS.get(called) ?? [];
-  const text = textOf(value);
-  if (!value || text === undefined || !format || format.test(text)) return [];
-  return [
-    finding(value.start, `calls ${name} with a text that it cannot read; write one such as ${example}`),
-  ];
-}
-
-/** Fields of a time, which the library takes for an object. */
-function fieldFindings(node: Node): Finding[] {
-  if (node.op !== "." || node.args[0].op !== "call" || !FORMATS.has(node.args[0].args[0])) return [];
-  return [fieldFinding(node.args[1], node.pos)];
-}
-
-function fieldFinding(name: string, at: number): Finding {
-  const meant = Object.hasOwn(functionsAlsoCalled, name)
-    ? `; did you mean ${functionsAlsoCalled[name]}()?`
-    : "";
-  return finding(
-    at,
-    "reads a field of a value that has none",
-    `reads ${name} of a value without fields${meant}`,
-  );
-}
-
 /** Networks that are compared with an address as text. */
 function networkFindings(node: Node): Finding[] {
   if (node.op !== "in" && node.op !== "==" && node.op !== "!=") return [];
@@ -324,6 +190,14 @@ function networkFindings(node: Node): Finding[] {
   if (address === undefined || !isNetwork) return [];
   const call = node.op === "in" ? `inCidrRanges(${address}, […])` : `inCidrRange(${address}, …)`;
   return [finding(node.start, `compares ${address} with a network as text; use ${call}`)];
+}
+
+/** Texts in the form of an expression. */
+function textFindings(node: Node): Finding[] {
+  if (!/^\$\{\s*(?:conn|endpoint|req|res|time|vars|actions)\s*\.\s*[a-z][^{}]*\}$/i.test(textOf(node) ?? ""))
+    return [];
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: as it stands in the policy
+  return [finding(node.start, "has an expression as a text; leave out its quotes, ${ and }")];
 }
 
 /** The nodes of an expression, in its order. */

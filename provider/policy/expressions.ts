@@ -2,55 +2,43 @@ import { isMapping } from "../api/json";
 import { type Path, UNKNOWN } from "../endpoint/documents";
 import { type ActionInfo, actions, type Keys } from "./catalogue";
 import { QUOTED, type Use } from "./cel";
-import { examined, type Reasons } from "./examination";
+import { examined } from "./examination";
 
 /*
  * Warnings of probable mistakes in the expressions of a policy. Where the service's documentation contradicts itself or is silent,
  * there is no warning.
  */
 
-export interface ExpressionWarning extends Reasons {
+export interface ExpressionWarning {
   path: Path;
   /** The place in the text at the path. */
   offset: number;
+  reason: string;
 }
 
 /**
  * The warnings for the expressions of a rule.
  *
  * @param phase The phase of the rule, if it is known.
- * @param isChecked Whether an expression has been checked elsewhere.
  */
 export function* expressionWarnings(
   rule: unknown,
   path: Path,
   phase?: string,
-  isChecked: (expression: string) => boolean = () => false,
 ): Generator<ExpressionWarning, void> {
-  for (const { text, path: at, offset, isText, isCondition } of textsIn(rule, path)) {
-    if (isText) {
+  for (const { text, path: at, offset, isText } of textsIn(rule, path)) {
+    const { findings, uses } = isText && !EXPRESSION_FIRST.test(text) ? NONE : examined(text);
+    if (!isText) {
+      const all = findings.length > 0 ? findings : missingInPhase(uses, phase);
+      for (const { at: place, reason } of all) yield { path: at, offset: offset + place, reason };
+    } else if (uses.length > 0 && findings.length === 0) {
       // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
-      const reason = "is text, although it reads as an expression; write it in ${…}";
-      const isMeant = EXPRESSION_FIRST.test(text) && examined(text).findings.length === 0;
-      if (isMeant) yield { path: at, offset, reason, secretReason: reason };
-    } else if (!isChecked(text)) {
-      const { findings, uses, type } = examined(text);
-      const other = isCondition
-        ? [...missingInPhase(uses, phase), ...notTrueOrFalse(type)]
-        : missingInPhase(uses, phase);
-      const all = findings.length > 0 ? findings : other;
-      for (const { at: place, ...reasons } of all) yield { path: at, offset: offset + place, ...reasons };
+      yield { path: at, offset, reason: "is text, although it reads as an expression; write it in ${…}" };
     }
   }
 }
 
-/** The expressions of a policy. */
-export function expressionsOf(policy: unknown): string[] {
-  const rules = isMapping(policy) ? Object.values(policy).flat() : [];
-  return rules.flatMap((rule) =>
-    [...textsIn(rule, [])].flatMap(({ text, isText }) => (isText ? [] : [text])),
-  );
-}
+const NONE: ReturnType<typeof examined> = { findings: [], uses: [] };
 
 /** A text with an expression that the phase does not have. */
 function missingInPhase(uses: readonly Use[], phase: string | undefined) {
@@ -59,16 +47,7 @@ function missingInPhase(uses: readonly Use[], phase: string | undefined) {
   const missing = uses.find(({ phases }) => phases && !phases.includes(phase));
   if (!missing) return [];
   const { name, at, isFunction } = missing;
-  const [verb, what] = isFunction ? ["calls", "function"] : ["uses", "variable"];
-  const secretReason = `${verb} a ${what} that does not exist in ${phase}`;
-  return [{ at, reason: `${verb} ${name}, which does not exist in ${phase}`, secretReason }];
-}
-
-/** A condition whose value is surely another one. */
-function notTrueOrFalse(type: string | undefined) {
-  const value = type === "string" ? "text" : /^(?:u?int|double)$/.test(type ?? "") ? "a number" : undefined;
-  const reason = `gives ${value}, which is neither true nor false`;
-  return value ? [{ at: 0, reason, secretReason: reason }] : [];
+  return [{ at, reason: `${isFunction ? "calls" : "uses"} ${name}, which does not exist in ${phase}` }];
 }
 
 const PHASES = new Set(["on_tcp_connect", "on_http_request", "on_http_response"]);
@@ -85,8 +64,6 @@ interface Text {
   offset: number;
   /** Whether it takes expressions in `${…}`, and contains none. */
   isText?: true;
-  /** Whether its value is true or false. */
-  isCondition?: true;
 }
 
 /** The keys with expressions that are not in `${…}`. */
@@ -98,7 +75,7 @@ const known: Readonly<Record<string, ActionInfo>> = actions;
 
 function* textsIn(rule: unknown, path: Path): Generator<Text, void> {
   if (!isMapping(rule)) return;
-  yield* texts(rule["expressions"], [...path, "expressions"], condition);
+  yield* texts(rule["expressions"], [...path, "expressions"], wholeText);
   if (!Array.isArray(rule["actions"])) return;
   for (const [index, action] of rule["actions"].entries()) {
     if (!isMapping(action)) continue;
@@ -133,8 +110,6 @@ function* texts(value: unknown, path: Path, read: Reader): Generator<Text, void>
   else if (isMapping(value))
     for (const [name, part] of Object.entries(value)) yield* texts(part, [...path, name], read);
 }
-
-const condition: Reader = (text, path) => [{ text, path, offset: 0, isCondition: true }];
 
 const wholeText: Reader = (text, path) => [{ text, path, offset: 0 }];
 

@@ -1,165 +1,92 @@
-import type { Node as JsonNode } from "jsonc-parser";
-import type { Node, Pair } from "yaml";
-import type { Path } from "../endpoint/documents";
-import { documentsFromYaml, fromJson, looksLikeJson, type Unparsed } from "../endpoint/documents";
+import type { Document } from "yaml";
+import {
+  documentsFromYaml,
+  fromJson,
+  looksLikeJson,
+  type Path,
+  type Position,
+  positionAt,
+  type Unparsed,
+  yaml,
+} from "../endpoint/documents";
 
-/*
- * The positions of data in its text. The text is parsed once, and searched again only if positions are needed. Both take
- * time linear in its length.
- */
-
-/** Counted from 1, as in editors. */
-export interface Position {
-  line: number;
-  column: number;
-}
+/* The positions of data in its text. JSON is parsed again for them, as YAML, and only if there is something to report. */
 
 /** A document of a text, with the positions of its parts. */
 export interface SourceDocument {
   data: unknown;
   /**
-   * The positions of the parts at these paths, in the same order. A missing part has the position of its parent.
+   * The position of the part at a path: that of its key or item. A missing part has the position of its parent.
    *
-   * @param offsets For a part that is text, a place in it, whose position is wanted.
+   * @param inside A place in a part that is text. It has the position of the text's start if the text is escaped or folded there.
    */
-  positionsOf(paths: readonly Path[], offsets?: readonly (number | undefined)[]): Position[];
+  positionOf(path: Path, inside?: number): Position;
 }
 
 /** The documents of a text that is JSON (if it starts with `{` or `[`) or YAML. */
-export function sourceDocuments(
-  text: string,
-  most = Number.POSITIVE_INFINITY,
-): { documents: SourceDocument[] } | Unparsed {
-  const among =
-    (mark: (wanted: Part) => void): SourceDocument["positionsOf"] =>
-    (paths, offsets = []) =>
-      positions(text, paths, offsets, mark);
+export function sourceDocuments(text: string): { documents: SourceDocument[] } | Unparsed {
+  const source = (data: unknown, document: () => Document): SourceDocument => ({
+    data,
+    positionOf: (path, inside) => positionAt(text, offsetOf(document(), text, path, inside)),
+  });
   if (looksLikeJson(text)) {
     const parsed = fromJson(text);
     if ("problem" in parsed) return parsed;
-    return { documents: [{ data: parsed.data, positionsOf: among((wanted) => markJson(text, wanted)) }] };
+    let document: Document | undefined;
+    const options = { uniqueKeys: false, prettyErrors: false };
+    return { documents: [source(parsed.data, () => (document ??= yaml().parseDocument(text, options)))] };
   }
-  const parsed = documentsFromYaml(text, most);
+  const parsed = documentsFromYaml(text);
   if ("problem" in parsed) return parsed;
-  const documents = parsed.documents.map(({ data, contents }) => ({
-    data,
-    positionsOf: among((wanted) => markYaml(contents, wanted)),
-  }));
-  return { documents };
+  return { documents: parsed.documents.map(({ data, document }) => source(data, () => document)) };
 }
 
-/** The parts to find, as a tree. Each found part gets its offset. */
+/** A part of a document: the node where it begins, and that of its value. */
 interface Part {
-  offset?: number;
-  /** What it is, if it is text, and where that begins and ends. */
-  text?: { value: string; start: number; end: number };
-  parts: Map<string | number, Part>;
+  start: unknown;
+  value: unknown;
 }
 
-function positions(
-  text: string,
-  paths: readonly Path[],
-  offsets: readonly (number | undefined)[],
-  mark: (wanted: Part) => void,
-): Position[] {
-  const root: Part = { parts: new Map() };
-  for (const path of paths) {
-    let part = root;
-    for (const key of path) {
-      const next = part.parts.get(key) ?? { parts: new Map() };
-      part.parts.set(key, next);
-      part = next;
-    }
+function offsetOf(document: Document, text: string, path: Path, inside?: number): number {
+  let part: Part = { start: document.contents, value: document.contents };
+  for (const key of path) {
+    const next = partAt(document, part.value, key);
+    if (!next) return rangeOf(part.start)[0];
+    part = next;
   }
-  mark(root);
-  const { LineCounter }: typeof import("yaml") = require("yaml");
-  const lines = new LineCounter();
-  for (const start of [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)])
-    lines.addNewLine(start);
-  return paths.map((path, index) => {
-    let [part, offset]: [Part | undefined, number] = [root, root.offset ?? 0];
-    for (const key of path) {
-      part = part?.parts.get(key);
-      offset = part?.offset ?? offset;
-    }
-    const inside = offsets[index];
-    if (inside !== undefined && part?.text) offset = offsetInText(text, part.text, inside);
-    const { line, col } = lines.linePos(offset);
-    return { line, column: col };
-  });
+  const value = resolved(document, part.value);
+  if (inside === undefined || !yaml().isScalar(value)) return rangeOf(part.start)[0];
+  const [start, end] = rangeOf(value);
+  const lineStart = String(value.value).lastIndexOf("\n", inside - 1) + 1;
+  const [line = ""] = String(value.value).slice(lineStart).split("\n");
+  const at = text.slice(start, end).indexOf(line);
+  return at < 0 ? start : start + at + inside - lineStart;
 }
 
-/** Where a place in a text is, despite quotes, escapes and indents: all but blanks follow each other in the same order. */
-function offsetInText(
-  source: string,
-  { value, start, end }: NonNullable<Part["text"]>,
-  offset: number,
-): number {
-  let written = source.slice(start, end);
-  if (written.startsWith('"'))
-    written = written.replace(/\\(?:u([\da-f]{4})|(["\\/])|.)/gi, (sequence, code, character = "") =>
-      (code ? String.fromCharCode(Number.parseInt(code, 16)) : character).padStart(sequence.length),
-    );
-  let at = /^(?:["']|[|>][^\n]*\n)?/.exec(written)?.[0].length ?? 0;
-  for (const character of value.slice(0, offset + 1).replace(/\s/g, "")) {
-    const next = written.indexOf(character, at);
-    if (next < 0) return start;
-    at = next + 1;
+/** The item of a list, or the part of a mapping with this key, which may be merged. */
+function partAt(document: Document, node: unknown, key: string | number): Part | undefined {
+  const { isMap, isScalar, isSeq } = yaml();
+  const parent = resolved(document, node);
+  const item = isSeq(parent) ? parent.items[Number(key)] : undefined;
+  if (item) return { start: item, value: item };
+  if (!isMap(parent)) return undefined;
+  const named = (name: unknown) =>
+    parent.items.findLast((pair) => isScalar(pair.key) && pair.key.source === name);
+  const own = named(key);
+  if (own) return { start: own.key, value: own.value };
+  const merged = resolved(document, named("<<")?.value);
+  for (const source of isSeq(merged) ? merged.items : [merged]) {
+    const part = partAt(document, source, key);
+    if (part) return part;
   }
-  return start + at - (/\S/.test(value.charAt(offset)) ? 1 : 0);
+  return undefined;
 }
 
-/** The position of a mapping's part is that of its key. */
-function markYaml(contents: Node | null, wanted: Part): void {
-  const { isMap, isScalar, isSeq }: typeof import("yaml") = require("yaml");
-  const mark = (node: unknown, part: Part) => {
-    if (part.parts.size === 0) return;
-    if (isSeq(node)) {
-      for (const [key, wanted] of part.parts) {
-        const item = typeof key === "number" ? node.items[key] : undefined;
-        if (item) found(item, item, wanted);
-      }
-    } else if (isMap(node)) {
-      const merged: unknown[] = [];
-      for (const { key, value } of node.items as Pair[]) {
-        const name = isScalar(key) ? String(key.value) : "";
-        const wanted = part.parts.get(name);
-        if (wanted) found(key, value, wanted);
-        else if (name === "<<") merged.push(...(isSeq(value) ? value.items : [value]));
-      }
-      // A mapping's own keys take precedence.
-      for (const source of merged)
-        mark(source, { parts: new Map([...part.parts].filter(([, { offset }]) => offset === undefined)) });
-    }
-  };
-  const found = (at: unknown, value: unknown, part: Part) => {
-    const range =
-      typeof at === "object" && at !== null && "range" in at ? (at.range as number[] | undefined) : undefined;
-    if (range?.[0] !== undefined) part.offset ??= range[0];
-    if (isScalar(value) && typeof value.value === "string" && value.range)
-      part.text ??= { value: value.value, start: value.range[0], end: value.range[1] };
-    mark(value, part);
-  };
-  found(contents, contents, wanted);
-}
+const resolved = (document: Document, node: unknown) =>
+  yaml().isAlias(node) ? node.resolve(document) : node;
 
-/** The position of an object's part is that of its key. The text is valid JSON. */
-function markJson(text: string, wanted: Part): void {
-  const { parseTree }: typeof import("jsonc-parser") = require("jsonc-parser");
-  const root = parseTree(text);
-  if (!root) return;
-  wanted.offset = root.offset;
-  markParts(root, wanted);
-}
-
-function markParts(value: JsonNode, wanted: Part): void {
-  for (const [index, node] of (value.children ?? []).entries()) {
-    const [key, inner] = node.type === "property" ? (node.children ?? []) : [];
-    const part = wanted.parts.get(key ? String(key.value) : index);
-    if (!part) continue;
-    part.offset = node.offset;
-    const { type, value: text, offset: start, length } = inner ?? node;
-    if (type === "string") part.text = { value: String(text), start, end: start + length };
-    markParts(inner ?? node, part);
-  }
+/** Where a node begins and ends. */
+function rangeOf(node: unknown): [start: number, end: number] {
+  const { range } = (yaml().isNode(node) && node) || {};
+  return range ? [range[0], range[1]] : [0, 0];
 }

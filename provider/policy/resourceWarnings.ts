@@ -1,8 +1,8 @@
 import { isMapping, type JsonObject } from "../api/json";
-import { LONGEST, type Path, UNKNOWN } from "../endpoint/documents";
+import { LONGEST, type Path } from "../endpoint/documents";
 import { expressionWarnings } from "./expressions";
-import { type Position, type SourceDocument, sourceDocuments } from "./positions";
-import { type PolicyTarget, type PolicyWarning, policyWarnings, warningText } from "./warnings";
+import { type SourceDocument, sourceDocuments } from "./positions";
+import { type PolicyWarning, policyWarnings, warningText } from "./warnings";
 
 /* The warnings of a resource's policy, as lines for its log. */
 
@@ -30,82 +30,42 @@ export function policyReader(): PolicyReader {
 
 function policySource(text: string): PolicySource | undefined {
   if (text.length > LONGEST) return undefined;
-  const source = sourceDocuments(text, 1);
-  const [document] = "documents" in source ? source.documents : [];
-  return document && isMapping(document.data) ? document : undefined;
-}
-
-interface Options {
-  /** The policy with its secrets. What the inputs do not show is only checked for its expressions, and never named. */
-  revealed?: unknown;
-  /** Whether an expression has been checked elsewhere. */
-  isChecked?: (expression: string) => boolean;
-  /** Whether it is the argument `policy` of a merge, to which another part may bring the action that answers. */
-  isPart?: boolean;
+  const source = sourceDocuments(text);
+  const [document, second] = "documents" in source ? source.documents : [];
+  return document && !second && isMapping(document.data) ? document : undefined;
 }
 
 /**
  * The warnings for the policy of a cloud endpoint. None if the policy is not known yet.
  *
  * @param inputs The endpoint's inputs in the program, with unknown values in place of secrets.
+ * @param options Whether it is the argument `policy` of a merge, to which another part may bring the action that answers.
  */
 export function resourceWarnings(
   { trafficPolicy, url, bindings }: JsonObject,
   readPolicy: PolicyReader = policyReader(),
-  { revealed, isChecked, isPart = false }: Options = {},
+  { isPart = false } = {},
 ): string[] {
   if (trafficPolicy === undefined) return [];
-  const source = trafficPolicy === UNKNOWN ? undefined : readPolicy(trafficPolicy);
-  const target = { url, bindings, isCloud: !isPart, ...(isChecked && { isChecked }) };
-  const warnings = policyWarnings(source?.data, target, MOST_SHOWN + 1);
-  const hidden =
-    revealed === undefined ? [] : hiddenWarnings(readPolicy(revealed)?.data, source?.data, target);
-  const shown = warnings.slice(0, MOST_SHOWN);
-  const positions = shown.length > 0 ? source?.positionsOf?.(...placesOf(shown)) : undefined;
+  const source = readPolicy(trafficPolicy);
+  const warnings = policyWarnings(source?.data, { url, bindings, isCloud: !isPart }, MOST_SHOWN + 1);
   const parent = [isPart ? "policy" : "trafficPolicy"];
-  const lines = [
-    ...shown.map((warning, index) => lineOf(warning, parent, positions?.[index])),
-    ...hidden.slice(0, MOST_SHOWN - shown.length).map((warning) => lineOf(warning, parent)),
-  ];
-  return warnings.length + hidden.length > MOST_SHOWN ? [...lines, MORE] : lines;
+  const lines = warnings.slice(0, MOST_SHOWN).map((one) => lineOf(one, parent, source?.positionOf));
+  return warnings.length > MOST_SHOWN ? [...lines, MORE] : lines;
 }
 
-/** The warnings for the expressions of a rule. If they are secret, nothing in them is named. */
-export function ruleWarnings(rule: unknown, { isSecret }: { isSecret: boolean }): string[] {
-  const warnings = [...expressionWarnings(rule, [])].slice(0, MOST_SHOWN);
-  return warnings.map((warning) => lineOf(isSecret ? withoutNames(warning) : warning, []));
-}
+/** The warnings for the expressions of a rule. */
+export const ruleWarnings = (rule: unknown): string[] =>
+  [...expressionWarnings(rule, [])].slice(0, MOST_SHOWN).map((warning) => lineOf(warning, []));
 
-/** The paths and offsets of warnings, to find their positions. */
-export const placesOf = (warnings: readonly PolicyWarning[]) =>
-  [warnings.map(({ path }) => path), warnings.map(({ offset }) => offset)] as const;
-
-function lineOf({ path, offset, reason }: PolicyWarning, parent: Path, position?: Position): string {
+function lineOf(
+  { path, offset, reason }: PolicyWarning,
+  parent: Path,
+  positionOf?: SourceDocument["positionOf"],
+): string {
+  const position = path.length > 0 ? positionOf?.(path, offset) : undefined;
   const inLine = offset === undefined ? "" : `, column ${position?.column}`;
-  const place = position && path.length > 0 ? `line ${position.line}${inLine}` : "";
-  const more = place || (offset === undefined ? "" : `character ${offset + 1}`);
-  return warningText({ path: [...parent, ...path], reason }, "", more && ` (${more})`);
+  const inText = offset === undefined ? "" : ` (character ${offset + 1})`;
+  const more = position ? ` (line ${position.line}${inLine})` : inText;
+  return warningText({ path: [...parent, ...path], reason }, "", more);
 }
-
-/** The warnings for the expressions that are not shown; if nothing is shown, also those for the whole policy. */
-function hiddenWarnings(data: unknown, shown: unknown, target: PolicyTarget): PolicyWarning[] {
-  return policyWarnings(data, target, Number.POSITIVE_INFINITY).flatMap((warning) => {
-    if (warning.path.length === 0) return shown === undefined ? [warning] : [];
-    if (warning.secretReason === undefined || partAt(shown, warning.path) === partAt(data, warning.path))
-      return [];
-    return [withoutNames(warning)];
-  });
-}
-
-const partAt = (data: unknown, path: Path) =>
-  path.reduce<unknown>(
-    (part, key) => (isMapping(part) || Array.isArray(part) ? Reflect.get(part, key) : undefined),
-    data,
-  );
-
-/** The place without names that the program chose: up to the expression or action. */
-const withoutNames = ({ path, reason, secretReason = reason, ...rest }: PolicyWarning): PolicyWarning => ({
-  ...rest,
-  path: path.slice(0, path.findIndex((part) => part === "expressions" || part === "actions") + 2),
-  reason: secretReason,
-});

@@ -1,5 +1,5 @@
 import { isMapping, type JsonObject } from "../api/json";
-import { nearName, oneLine } from "../api/text";
+import { didYouMean, nearName, oneLine } from "../api/text";
 import { derivedFromUrl } from "../api/url";
 import { type Path, pathText, UNKNOWN } from "../endpoint/documents";
 import {
@@ -30,8 +30,6 @@ export interface PolicyWarning {
   offset?: number;
   /** Follows the place in a sentence: `is missing`. */
   reason: string;
-  /** The reason without anything from an expression. */
-  secretReason?: string;
 }
 
 /** The known facts about the policy's endpoint. */
@@ -40,8 +38,6 @@ export interface PolicyTarget {
   bindings?: unknown;
   /** Whether it is a cloud endpoint, whose policy must contain an action that answers. */
   isCloud?: boolean;
-  /** Whether an expression has been checked elsewhere. */
-  isChecked?: (expression: string) => boolean;
 }
 
 /** The most warnings. It bounds the time for a policy with many mistakes. */
@@ -72,7 +68,7 @@ export function warningText({ path, reason }: PolicyWarning, place: string, more
  */
 export function phaseMeant(name: string): string | undefined {
   if (Object.hasOwn(legacyPhases, name)) return legacyPhases[name]?.[0];
-  return isPhase(name) ? name : nearKnown(name, allPhases);
+  return isPhase(name) ? name : nearName(name, called(allPhases));
 }
 
 /** Whether an action ends what it applies to. A forward ends what it forwards, whatever its `on_error`. */
@@ -90,15 +86,14 @@ interface PolicyEndpoint {
   protocol?: Protocol;
   isInternal: boolean;
   isCloud: boolean;
-  isChecked?: (expression: string) => boolean;
 }
 
-function endpointOf({ url, bindings, isCloud = false, isChecked }: PolicyTarget): PolicyEndpoint {
+function endpointOf({ url, bindings, isCloud = false }: PolicyTarget): PolicyEndpoint {
   const derived = typeof url === "string" && url !== UNKNOWN ? derivedFromUrl(url) : undefined;
   const isBound = Array.isArray(bindings) && bindings.includes("internal");
   const isInternal = isBound || /\.internal$/.test(derived?.publicUrl ?? "");
   const protocol = derived && { protocol: derived.proto as Protocol };
-  return { isInternal, isCloud, ...protocol, ...(isChecked && { isChecked }) };
+  return { isInternal, isCloud, ...protocol };
 }
 
 type Warnings = Generator<PolicyWarning, void>;
@@ -108,12 +103,9 @@ function* warningsIn(policy: unknown, endpoint: PolicyEndpoint): Warnings {
   for (const [name, rules] of Object.entries(policy)) {
     const phase = isPhase(name) ? name : undefined;
     const reason = phase ? wrongPhase(phase, endpoint) : unknownPhase(name);
-    const end = phase && endBefore(phase, policy, endpoint);
     if (reason) yield { path: [name], reason };
-    else if (end && Array.isArray(rules) && rules.length > 0)
-      yield { path: [name, 0], reason: `never runs, because ${end}` };
     // If a key does not resemble a phase, its value may be anything.
-    if (phase || nearKnown(name, allPhases)) yield* warningsInRules(rules, [name], phase, endpoint);
+    if (phase || nearName(name, called(allPhases))) yield* warningsInRules(rules, [name], phase, endpoint);
   }
   if (endpoint.isCloud && !policyMayAnswer(policy, endpoint)) {
     const reason =
@@ -154,7 +146,7 @@ function* warningsInRules(
     if (last >= 0 && index === last + 1)
       yield { path: at, reason: "never runs, because the rule before it always answers" };
     yield* warningsInRule(rule, at, phase, endpoint);
-    yield* expressionWarnings(rule, at, phase, endpoint.isChecked);
+    yield* expressionWarnings(rule, at, phase);
   }
 }
 
@@ -279,23 +271,6 @@ function isMissing(name: string, key: KeyInfo, object: JsonObject): boolean {
   return !isGiven && key.required === true && key.default === undefined;
 }
 
-/** The rule of an earlier phase after which this phase never begins, as a reason; undefined if there is none. */
-function endBefore(phase: PhaseName, policy: JsonObject, endpoint: PolicyEndpoint): string | undefined {
-  const rulesOf = (name: PhaseName): unknown[] => {
-    const rules = policy[name];
-    return Array.isArray(rules) && !wrongPhase(name, endpoint) ? rules : [];
-  };
-  if (phase === "on_tcp_connect") return undefined;
-  const closing = rulesOf("on_tcp_connect").findIndex((rule) => alwaysAnswers(rule, "on_tcp_connect"));
-  if (closing >= 0) return `on_tcp_connect[${closing}] always ends the connection`;
-  // An action before that one could answer, and rules for responses may apply to that answer.
-  const [first] = rulesOf("on_http_request");
-  const action = alwaysAnswers(first, "on_http_request") ? actionsOf(first)[0] : undefined;
-  const type = isMapping(action) ? action["type"] : undefined;
-  const isSkipped = phase === "on_http_response" && isAction(type) && infoOf(type).skipsResponse === true;
-  return isSkipped ? "on_http_request[0] always ends the request" : undefined;
-}
-
 /** Whether no later rule ever runs. */
 function alwaysAnswers(rule: unknown, phase: PhaseName | undefined): boolean {
   const expressions = isMapping(rule) ? rule["expressions"] : undefined;
@@ -348,15 +323,11 @@ function names(keys: Keys): string {
 }
 
 type Known = Readonly<Record<string, Pick<KeyInfo, "also">>>;
-const nearKnown = (name: string, known: Known) =>
-  nearName(
-    name,
-    Object.entries(known).map(([called, { also = [] }]) => [called, ...also]),
-  );
+/** The names, each with the other names that people use. */
+const called = (known: Known) => Object.entries(known).map(([name, { also = [] }]) => [name, ...also]);
 const allPhases: Readonly<Record<string, PhaseInfo>> = phases;
 const allActions: Readonly<Record<string, ActionInfo>> = actions;
 
 function unknownName(what: string, name: string, known: Known, otherwise: string): string {
-  const near = nearKnown(name, known);
-  return `is no ${what} known to this version; ${near ? `did you mean ${near}?` : otherwise}`;
+  return `is no ${what} known to this version; ${didYouMean(name, called(known)) ?? otherwise}`;
 }

@@ -5,10 +5,9 @@ import { text as textOf } from "node:stream/consumers";
 import { UserError } from "../../provider/api/apiErrors";
 import { isMapping } from "../../provider/api/json";
 import { urlProblem } from "../../provider/api/url";
-import { type Path, pathText, UNKNOWN } from "../../provider/endpoint/documents";
+import { type Path, type Position, pathText, UNKNOWN } from "../../provider/endpoint/documents";
 import { legacyPhases, phases } from "../../provider/policy/catalogue";
-import { type Position, sourceDocuments } from "../../provider/policy/positions";
-import { placesOf } from "../../provider/policy/resourceWarnings";
+import { sourceDocuments } from "../../provider/policy/positions";
 import { type PolicyTarget, policyWarnings, warningText } from "../../provider/policy/warnings";
 import { command, count, EXIT, UsageError } from "./command";
 import { tryRequest } from "./policyRequest";
@@ -136,22 +135,14 @@ function checkText(file: string, text: string, target: PolicyTarget | undefined)
   const source = sourceDocuments(text);
   if ("problem" in source) throw new UnreadableFile(`${file} ${source.problem.reason}`);
   const checked: CheckedFile = { file, policies: 0, warnings: [] };
-  for (const { data, positionsOf } of source.documents) {
-    const found = policiesIn(data).flatMap(({ policy, path, target: own }) => {
+  for (const { data, positionOf } of source.documents) {
+    for (const { policy, path: parent, target: own } of policiesIn(data)) {
       checked.policies++;
-      return policyWarnings(policy, target ?? own).map((warning) => ({
-        ...warning,
-        path: [...path, ...warning.path],
-      }));
-    });
-    const positions = found.length > 0 ? positionsOf(...placesOf(found)) : [];
-    for (const [index, { path, reason }] of found.entries()) {
-      const message = warningText({ path, reason }, "the policy");
-      checked.warnings.push({
-        path: pathText(path),
-        message,
-        ...(positions[index] ?? { line: 1, column: 1 }),
-      });
+      for (const { path: inPolicy, offset, reason } of policyWarnings(policy, target ?? own)) {
+        const path = [...parent, ...inPolicy];
+        const message = warningText({ path, reason }, "the policy");
+        checked.warnings.push({ path: pathText(path), message, ...positionOf(path, offset) });
+      }
     }
   }
   return checked;

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { z } from "zod";
 import { ApiError, UserError } from "../../provider/api/apiErrors";
-import { nearName, oneLine } from "../../provider/api/text";
+import { didYouMean, oneLine } from "../../provider/api/text";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
@@ -81,13 +81,14 @@ function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseAr
     return parseArgs(config);
   } catch (error) {
     const [, unknown] = /^Unknown option '--(.+?)'/.exec(messageOf(error)) ?? [];
-    const near = unknown && nearName(unknown, Object.keys(config.options ?? {}));
+    const options = Object.keys(config.options ?? {}).map((name) => `--${name}`);
+    const hint = unknown && didYouMean(unknown, options);
     const [, ambiguous] = /^Option '.*?(--[\w-]+).*' argument is ambiguous/.exec(messageOf(error)) ?? [];
     if (ambiguous)
       throw new UsageError(
         `${ambiguous} needs a value; write one that starts with a dash as ${ambiguous}=-…`,
       );
-    throw new UsageError(near ? `--${unknown} is no option; did you mean --${near}?` : messageOf(error));
+    throw new UsageError(hint ? `--${unknown} is no option; ${hint}` : messageOf(error));
   }
 }
 

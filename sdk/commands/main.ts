@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-import { nearName } from "../../provider/api/text";
+import { didYouMean } from "../../provider/api/text";
 import { VERSION } from "../../provider/api/version";
 import { type CliCommand, EXIT, messageOf } from "./command";
 
@@ -42,9 +42,8 @@ export const commandLine: CliCommand = async ([name = "--help", ...args], stream
     streams.stdout.write(isHelp ? HELP : `${VERSION}\n`);
     return EXIT.done;
   }
-  const near = nearName(name, Object.keys(commands));
-  const suggestion = near === undefined ? "" : `; did you mean ${near}?`;
-  streams.stderr.write(`pulumi-endpoints: there is no command ${name}${suggestion}\n\n${HELP}`);
+  const hint = didYouMean(name, Object.keys(commands));
+  streams.stderr.write(`pulumi-endpoints: there is no command ${name}${hint ? `; ${hint}` : ""}\n\n${HELP}`);
   return EXIT.usage;
 };
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { parse, stringify } from "yaml";
 import { z } from "zod";
-import { nearName } from "../../provider/api/text";
+import { didYouMean } from "../../provider/api/text";
 import { Emulator, findPulumiCli } from "../testing";
 import { command, EXIT, shellWord, UsageError } from "./command";
 import { writeState } from "./emulatorState";
@@ -97,8 +97,8 @@ function list(): string {
 
 function unknown(name: string): string {
   const names = examples().map((one) => one.name);
-  const near = nearName(name, names);
-  return `there is no example ${name}${near === undefined ? "" : `; did you mean ${near}?`}`;
+  const hint = didYouMean(name, names);
+  return `there is no example ${name}${hint ? `; ${hint}` : ""}`;
 }
 
 /** @throws UsageError if the name is that of a recipe. */

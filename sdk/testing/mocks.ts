@@ -71,10 +71,10 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
     call: async (args) => {
       const called = functions[args.token];
       if (!called) return callOf(others, args);
-      const run = { secretUrls: new Set(), checkedExpressions: new Set<string>() };
+      const run = { secretUrls: new Set() };
       const deps = { api: () => api, run, warn: console.warn, warnsOfPolicies: () => true, webhooks };
       const inputs = plain(args.inputs);
-      return called.call(inputs, deps, { secrets: new Set(), visible: inputs }).catch((error: unknown) => {
+      return called.call(inputs, deps, inputs).catch((error: unknown) => {
         // Pulumi takes the message of a failed call from this field of gRPC's errors.
         throw error instanceof Error ? Object.assign(error, { details: error.message }) : error;
       });

@@ -13,7 +13,6 @@ import { serializeResourceProperties } from "@pulumi/pulumi/runtime/rpc";
 import { resetOptions } from "@pulumi/pulumi/runtime/settings";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { InvalidInputs } from "../../provider/plugin/failure";
-import { expressionsOf } from "../../provider/policy/expressions";
 import { mistakesIn, WebhookVerification, type WebhookVerificationArgs } from "./webhookVerification";
 
 /*
@@ -44,7 +43,6 @@ process.on("unhandledRejection", (error) => {
 export async function constructWebhookVerification(
   request: ConstructRequest,
   engine: string,
-  checkedExpressions: Set<string>,
 ): Promise<ConstructResponse> {
   const inRun = await runOf(request, engine);
   return inRun(async () => {
@@ -54,9 +52,6 @@ export async function constructWebhookVerification(
     if (mistakes.length > 0) throw new InvalidInputs(mistakes);
 
     const { urn, platform, secretSource, trafficPolicy, agentOptions, agentConfig } = component;
-    trafficPolicy.apply((policy) => {
-      for (const text of expressionsOf(JSON.parse(policy))) checkedExpressions.add(text);
-    });
     const outputs = { platform, secretSource, trafficPolicy, agentOptions, agentConfig };
     const [state, dependencies] = await serializeResourceProperties(request.getName(), outputs);
     const response = new ConstructResponse();

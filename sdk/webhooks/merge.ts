@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { policyReader } from "../../provider/policy/resourceWarnings";
 import type { TrafficPolicy } from "../policyRules";
-import { expressionsAreChecked, warnOfPolicy } from "../preflight";
+import { warnOfPolicy } from "../preflight";
 import { inProgram } from "../programRun";
 import { mergedConfig } from "./agentConfig";
 import { mergedPolicy, policyData } from "./mergedPolicy";
@@ -37,8 +37,7 @@ export function mergeTrafficPolicy(
   const given = (pulumi.output(policy) as pulumi.Output<object | string>).apply((policy) =>
     inProgram(() => policyData(policy)),
   );
-  // Each verification has checked its own expressions.
-  // The result is secret as a whole, and of a secret policy the endpoint's check can say little.
+  // Checked here, because the result is secret.
   void warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
     isPart: true,
   });
@@ -47,7 +46,7 @@ export function mergeTrafficPolicy(
     .apply(([policy, policies]) =>
       inProgram(() => mergedPolicy(policy, policies, (warning) => void pulumi.log.warn(warning))),
     );
-  return expressionsAreChecked(pulumi.secret(merged));
+  return pulumi.secret(merged);
 }
 
 /**

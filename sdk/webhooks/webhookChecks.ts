@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { z } from "zod";
-import { nearName } from "../../provider/api/text";
+import { didYouMean } from "../../provider/api/text";
 import { normalizeUrl, urlProblem } from "../../provider/api/url";
 import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
 import { stringifiedIn } from "../../provider/endpoint/stringified";
@@ -100,11 +100,8 @@ export function checkField<K extends WebhookField>(
 export function unknownField(name: string): Mistake | undefined {
   if (Object.hasOwn(webhookFields, name)) return undefined;
   const names = Object.keys(webhookFields);
-  const near = nearName(
-    name,
-    names.map((known) => (known === "platform" ? [known, "provider"] : known)),
-  );
-  const hint = near ? `did you mean ${near}?` : `the inputs are ${names.join(", ")}`;
+  const known = names.map((known) => (known === "platform" ? [known, "provider"] : known));
+  const hint = didYouMean(name, known) ?? `the inputs are ${names.join(", ")}`;
   return { path: name, reason: `is no input of a webhook verification; ${hint}` };
 }
 

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { WEBHOOK_TYPE } from "../../provider/api/typeTokens";
-import { expressionsAreChecked, warnOfRule } from "../preflight";
+import { warnOfRule } from "../preflight";
 import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { FREE_VERIFICATIONS_PER_MONTH, nearestPlatform, platformInfo, secretSource } from "./platforms";
@@ -75,7 +75,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
     const { platform, verification, agent, version } = checkArgs(this, name, args);
     this.platform = platform;
     this.secretSource = platform.apply((platform) => secretSource(platform));
-    this.trafficPolicy = expressionsAreChecked(pulumi.secret(verification.apply(policyText)));
+    this.trafficPolicy = pulumi.secret(verification.apply(policyText));
     this.agentOptions = pulumi.secret(
       verification.apply((verification) => agentOptions(verification, `${name}.policy.json`)),
     );

@@ -134,14 +134,8 @@ describe.each(["dynamic", "plugin"])(
       expect(registered.map(({ inputs }) => inputs["__problem"])).toEqual(Array(3).fill(alreadyWarned));
     });
 
-    test("gets a warning without the header's name if the policy holds a secret", async () => {
-      const [text, ...others] = await warningsFor("shop", policy(pulumi.secret("X-CANARY")));
-      expect(others).toEqual([]);
-      expect(text).toMatch(
-        /shop: trafficPolicy\.on_http_request\[0\]\.expressions\[0\] \(character 13\) looks for a name with req.headers/,
-      );
-      expect(text).not.toContain("CANARY");
-    });
+    test("gets no warning if the expression is secret", async () =>
+      expect(await warningsFor("shop", policy(pulumi.secret("X-CANARY")))).toEqual([]));
 
     test("gets one warning, from mergeTrafficPolicy, if that function made the policy", async () => {
       const verification = new WebhookVerification("hooks", { platform: "github", secret: "shared secret" });

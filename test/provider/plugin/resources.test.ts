@@ -118,16 +118,11 @@ describe("a misspelt header", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("is not named if the expression is secret, and causes no warning if the class has warned", async () => {
+  test("causes no warning if the expression is secret, or if the class has warned", async () => {
     const { client, logged } = await plugin();
     await client.check({}, { url, trafficPolicy: policy(secret(asks("X-CANARY"))) });
     await client.check({}, { url, trafficPolicy: policy(asks("X-Team")), __problem: "" }, `${URN}-b`);
-    expect(logged.map(({ message }) => message)).toEqual([
-      expect.stringMatching(
-        /^trafficPolicy\.on_http_request\[0\]\.expressions\[0\] \(character 20\) looks for a name with req\.headers, which never matches/,
-      ),
-    ]);
-    expect(logged.join()).not.toContain("CANARY");
+    expect(logged).toEqual([]);
   });
 });
 

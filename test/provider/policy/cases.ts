@@ -144,10 +144,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["an action after an answer for some", onRequest({ expressions: ["true"], actions: [act("deny"), act("close-connection")] }, answer), "on_http_request[0].actions[1]", /never runs/],
   ["a rule after a rule with no expression", onRequest({ ...forward, expressions: [] }, answer), "on_http_request[1]", /never runs/],
   ["a rule after a closed connection", onConnect(rule(act("close-connection")), rule(act("deny"))), "on_tcp_connect[1]", /never runs/],
-  ["requests after connections that are all forwarded", { ...onRequest(answer), ...onConnect(forward) }, "on_http_request[0]", /never runs, because on_tcp_connect\[0\] always ends the connection/, https],
-  ["responses and streams after connections that are all refused", { ...onConnect({ ...rule(act("deny")), expressions: ["true"] }, rule(act("deny"))), ...onResponse(rule(act("add-headers", { headers: {} }))), on_event_stream_message: [rule(act("sse-find-replace", { replacements: [] }))] }, ["on_http_response[0]", "on_event_stream_message[0]"], /never runs, because on_tcp_connect\[1\]/],
-  ["responses after requests that are all refused", { ...onRequest(rule(act("deny"))), ...onResponse(answer) }, "on_http_response[0]", /never runs, because on_http_request\[0\] always ends the request/],
-  ["requests of a tcp endpoint after closed connections, with one warning", { ...onConnect(rule(act("close-connection"))), ...onRequest(answer) }, "on_http_request", /is no phase of tcp endpoints/, tcp],
+  ["requests of a tcp endpoint after closed connections", { ...onConnect(rule(act("close-connection"))), ...onRequest(answer) }, "on_http_request", /is no phase of tcp endpoints/, tcp],
 ];
 
 export const mistakes: Mistake[] = table.map(([what, policy, at, reason, target]) => ({
@@ -233,25 +230,6 @@ const moreRight: [what: string, policy: Data, target?: PolicyTarget][] = [
   ],
   ["connections of an internal tls endpoint", onConnect(rule(act("deny"))), cloud("tls://a.internal")],
   ["an answer to connections of an https endpoint", { ...onConnect(rule(act("deny"))), ...onRequest() }],
-  [
-    "requests after connections of which some are forwarded",
-    { ...onConnect({ ...forward, expressions: ["true"] }), ...onRequest(answer) },
-  ],
-  [
-    "requests after a forward of connections that continues after an error",
-    {
-      ...onConnect(forwardOrGoOn),
-      ...onRequest(answer),
-    },
-  ],
-  [
-    "responses to requests that are refused after some were answered",
-    { ...onRequest({ ...answer, expressions: ["true"] }, rule(act("deny"))), ...onResponse(answer) },
-  ],
-  [
-    "responses to answers and forwarded requests",
-    { ...onRequest(answer), ...onResponse(rule(act("add-headers", { headers: {} }))) },
-  ],
   [
     "TLS that the endpoint terminates",
     onConnect(rule(act("terminate-tls", { min_version: "1.3" })), rule(act("deny"))),

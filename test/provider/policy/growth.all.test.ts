@@ -29,7 +29,7 @@ describe("positions take linear time to find", () => {
   const paths: Path[] = [["a", 0], ["a", 1, "b"], ["x"]];
   const find = (text: string) => {
     const source = sourceDocuments(text);
-    if ("documents" in source) source.documents[0]?.positionsOf(paths);
+    if ("documents" in source) for (const path of paths) source.documents[0]?.positionOf(path);
   };
   test.each<[string, (size: number) => string]>([
     ["in YAML", (size) => `a:\n${"- { b: 1 }\n".repeat(size)}`],
@@ -41,13 +41,10 @@ describe("positions take linear time to find", () => {
   ])("%s", (_, text) => expectLinear(text, find, 4_000));
 });
 
-test.each<[string, number, (size: number) => string]>([
-  ["YAML", 3, (size) => `on_http_request:\n${"- actions: [{ type: dney }]\n".repeat(size)}`],
-  ["JSON", 20, (size) => JSON.stringify(onRequest(...Array.from({ length: size }, () => rule(act("dney")))))],
-])("the warnings for %s text take little more time than parsing it", (_, most, text) => {
-  const large = text(10_000);
+test("the warnings for YAML text take little more time than parsing it", () => {
+  const large = `on_http_request:\n${"- actions: [{ type: dney }]\n".repeat(1_800)}`;
   return expectTimes<() => unknown>(
-    most,
+    3,
     () => sourceDocuments(large),
     () => resourceWarnings({ trafficPolicy: large }),
     (work) => work(),

@@ -168,7 +168,7 @@ describe("an expression that misspells a header's name", () => {
     ]);
   });
 
-  test("gets a warning without the name if the expression is a secret, and none if it is unknown", async () => {
+  test("gets no warning if the expression is secret or unknown", async () => {
     const secret = pulumi.secret(asks.replace("X-GitHub-Event", CANARY));
     const texts = await reported(() => {
       create("a", { ...args, expressions: [secret] });
@@ -178,15 +178,7 @@ describe("an expression that misspells a header's name", () => {
         create("c", args),
       );
     });
-    expect(texts).toEqual([
-      expect.stringMatching(
-        /a: expressions\[0\] \(character 13\) looks for a name with req.headers, which never matches: write it in lower case/,
-      ),
-      expect.stringMatching(
-        /mergeTrafficPolicy: policy\.on_http_request\[0\].expressions\[0\] \(character 13\) looks for a name/,
-      ),
-    ]);
-    expect(texts.join()).not.toContain("CANARY");
+    expect(texts).toEqual([]);
   });
 });
 
