@@ -33,9 +33,6 @@ export const isPublicService = (baseUrl: string): boolean =>
   // A host name may end with the dot of the root.
   new URL(baseUrl).hostname.replace(/\.$/, "") === PUBLIC_SERVICE;
 
-/** Some YAML parsers read `off` as false. */
-const OFF = /^(off|false)$/i;
-
 /**
  * All settings: `endpoints:apiKey` in the stack's configuration is `ENDPOINTS_API_KEY` in the environment, and so on. The
  * comment on a setting is its documentation. Its function converts the written value.
@@ -98,13 +95,18 @@ export const settingFields = {
     throw new ConfigError("mark", what, howToCorrect("mark", "platform-team/prod"));
   },
 
-  /** Whether a preview warns of probable mistakes in traffic policies: `on` or `off`. Default: `on`. */
-  policyWarnings: (given: string | undefined): "on" | "off" => {
+  /**
+   * What a preview does about probable mistakes in traffic policies: `on` warns, `error` fails, `off` does nothing.
+   * Default: `on`.
+   */
+  policyWarnings: (given: string | undefined): "on" | "error" | "off" => {
     if (given === undefined || /^(on|true)$/i.test(given)) return "on";
-    if (OFF.test(given)) return "off";
+    if (/^error$/i.test(given)) return "error";
+    // Some YAML parsers read `off` as false.
+    if (/^(off|false)$/i.test(given)) return "off";
     throw new ConfigError(
       "policyWarnings",
-      "policyWarnings is neither on nor off",
+      "policyWarnings is neither on, error nor off",
       howToCorrect("policyWarnings", "off"),
     );
   },
@@ -171,9 +173,16 @@ export function settingsProblems(
   });
 }
 
-/** Whether warnings of policies are off. `readSettings` reports a value that is neither on nor off. */
-export function areWarningsOff(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): boolean {
-  return OFF.test(writtenValue("policyWarnings", config, environment) ?? "");
+/** What to do about probable mistakes in policies. `readSettings` reports a value that is none of the three. */
+export function policyWarningsMode(
+  config: ConfigReader,
+  environment: NodeJS.ProcessEnv = process.env,
+): Settings["policyWarnings"] {
+  try {
+    return settingFields.policyWarnings(writtenValue("policyWarnings", config, environment));
+  } catch {
+    return "on";
+  }
 }
 
 function writtenValue(

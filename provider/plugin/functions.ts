@@ -1,5 +1,7 @@
 import { CheckFailure, type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
+import { UserError } from "../api/apiErrors";
+import type { Settings } from "../api/config";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { UNKNOWN } from "../endpoint/documents";
@@ -21,8 +23,7 @@ export interface FunctionDeps {
   /** The service. Throws if a required setting is missing. */
   api(): EndpointsApi;
   run: RunNotes;
-  /** Whether warnings of policies are on. */
-  warnsOfPolicies(): boolean;
+  policyWarnings(): Settings["policyWarnings"];
   webhooks: WebhookFunctions;
   warn(warning: string): void;
 }
@@ -87,17 +88,19 @@ export const functions: Record<string, PluginFunction> = {
   "endpoints:index:mergeTrafficPolicy": {
     isSecret: true,
     call: async (args, { webhooks, run: { checkedExpressions }, ...deps }, { secrets, visible }) => {
-      const warn = (warning: string) => deps.warn(`mergeTrafficPolicy: ${warning}`);
       const inputs = z.strictObject({ policy, verifications: policies });
       const { policy: given, verifications } = inputs.parse(args);
       if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: UNKNOWN };
       const data = webhooks.policyData(given);
       const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
       // The result is secret as a whole, and of a secret policy the endpoint's check can say little.
-      const shown = deps.warnsOfPolicies() ? { trafficPolicy: visible["policy"] } : {};
+      const mode = deps.policyWarnings();
+      const shown = mode === "off" ? {} : { trafficPolicy: visible["policy"] };
       const isChecked = (expression: string) => checkedExpressions.has(expression);
       const options = { isPart: true, isChecked, revealed: secrets.has("policy") ? data : undefined };
-      for (const warning of resourceWarnings(shown, undefined, options)) warn(warning);
+      const warnings = resourceWarnings(shown, undefined, options).map((one) => `mergeTrafficPolicy: ${one}`);
+      if (mode === "error" && warnings.length > 0) throw new UserError(warnings.join("\n"));
+      for (const warning of warnings) deps.warn(warning);
       for (const text of expressionsOf(trafficPolicy)) checkedExpressions.add(text);
       return { trafficPolicy };
     },

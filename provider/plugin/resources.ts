@@ -14,6 +14,7 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { Log } from "../api/client";
+import type { Settings } from "../api/config";
 import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY, UrlRegistry } from "../endpoint/check";
 import { PartialCreateError } from "../endpoint/errors";
@@ -48,7 +49,7 @@ export class Resources {
     private readonly core: CloudEndpoints,
     private readonly log: Log,
     private readonly configuration: Pick<Configuration, "isKnown" | "isStateless">,
-    private readonly warnsOfPolicies: () => boolean,
+    private readonly policyWarnings: () => Settings["policyWarnings"],
   ) {}
 
   async check(request: CheckRequest): Promise<CheckResponse> {
@@ -73,7 +74,11 @@ export class Resources {
       if (conflict !== undefined) failures.push({ input: "", reason: conflict });
       if (!this.checked.has(request.getUrn())) {
         // Without secrets, because a warning names keys.
-        this.warnOfPolicy(received(request.getNews(), { hidesSecrets: true }).props, inputs, readPolicy);
+        const { props: shown } = received(request.getNews(), { hidesSecrets: true });
+        for (const warning of this.warningsOf(shown, inputs, readPolicy)) {
+          if (this.policyWarnings() === "error") failures.push({ input: "", reason: warning });
+          else this.log.warn(warning);
+        }
       }
       this.checked.add(request.getUrn());
     }
@@ -88,12 +93,11 @@ export class Resources {
     return response;
   }
 
-  private warnOfPolicy(shown: JsonObject, inputs: JsonObject, readPolicy: PolicyReader): void {
-    if (!this.warnsOfPolicies()) return;
+  private warningsOf(shown: JsonObject, inputs: JsonObject, readPolicy: PolicyReader): string[] {
+    if (this.policyWarnings() === "off") return [];
     const revealed = notedFields(inputs).includes("trafficPolicy") ? inputs["trafficPolicy"] : undefined;
     const isChecked = (expression: string) => this.run.checkedExpressions.has(expression);
-    for (const warning of resourceWarnings(shown, readPolicy, { revealed, isChecked }))
-      this.log.warn(warning);
+    return resourceWarnings(shown, readPolicy, { revealed, isChecked });
   }
 
   diff(request: DiffRequest): DiffResponse {

@@ -11,7 +11,7 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { HttpClient } from "../api/client";
-import { areWarningsOff, TYPES, WEBHOOK_TYPE } from "../api/config";
+import { policyWarningsMode, TYPES, WEBHOOK_TYPE } from "../api/config";
 import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";
@@ -75,8 +75,8 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
-  const warnsOfPolicies = () => !areWarningsOff(configuration.reader, environment);
-  const resources = new Resources(core, log, configuration, warnsOfPolicies);
+  const policyWarnings = () => policyWarningsMode(configuration.reader, environment);
+  const resources = new Resources(core, log, configuration, policyWarnings);
   const { run } = resources;
   /** Calls of functions have no names, so two of them can cause the same warning. */
   const warnOnce = (warning: string) => {
@@ -156,7 +156,7 @@ export function pluginService(options: PluginOptions): IResourceProviderServer {
     }),
     invoke: unary((request) => {
       const api = () => connect().api;
-      return invoke(request, { api, warn: warnOnce, run, warnsOfPolicies, webhooks: options.webhooks });
+      return invoke(request, { api, warn: warnOnce, run, policyWarnings, webhooks: options.webhooks });
     }),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);

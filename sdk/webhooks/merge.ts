@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { policyReader } from "../../provider/policy/resourceWarnings";
 import type { TrafficPolicy } from "../policyRules";
 import { expressionsAreChecked, warnOfPolicy } from "../preflight";
-import { inProgram } from "../programRun";
+import { inProgram, programError } from "../programRun";
 import { mergedConfig } from "./agentConfig";
 import { mergedPolicy, policyData } from "./mergedPolicy";
 import { WebhookVerification } from "./webhookVerification";
@@ -39,8 +39,11 @@ export function mergeTrafficPolicy(
   );
   // Each verification has checked its own expressions.
   // The result is secret as a whole, and of a secret policy the endpoint's check can say little.
-  void warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
+  const doubts = warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
     isPart: true,
+  });
+  void doubts.then((text) => {
+    if (text) throw programError(text.replace(/^/gm, "mergeTrafficPolicy: "));
   });
   const merged = pulumi
     .all([given, policies])
