@@ -17,6 +17,7 @@ import {
   reportMistakes,
   warnOfPolicy,
   warnOfSettings,
+  withDoubts,
 } from "./preflight";
 import { type InputOf, isOfType } from "./programRun";
 import { aliasesOf, providerKindOf } from "./provider";
@@ -98,10 +99,11 @@ export class CloudEndpoint extends pulumi.CustomResource {
       void pulumi.log.warn(
         `${name}: the option customTimeouts has no effect; endpoints:retryForSeconds bounds how long requests are repeated`,
       );
-    const problem = args && problemAmongResources(name, args, options);
     const readPolicy = policyReader();
+    const problem =
+      args &&
+      withDoubts(problemAmongResources(name, args, options), warnOfPolicy(name, args, options, readPolicy));
     const reported = problem && reportMistakes(name, args, problem, readPolicy);
-    if (args) void warnOfPolicy(name, args, options, readPolicy);
     const secrets = secretFieldsOf(args ?? {});
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     const { stackTraceLimit } = Error;

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { isMapping, type JsonObject } from "../provider/api/json";
-import { areWarningsOff, settingFields } from "../provider/api/settings";
+import { policyWarningsMode, settingFields } from "../provider/api/settings";
 import { nearName } from "../provider/api/text";
 import { PACKAGE } from "../provider/api/typeTokens";
 import { checkInputs, UrlRegistry } from "../provider/endpoint/check";
@@ -31,7 +31,7 @@ const checksOfRun = perRun(() => ({
  * Reports every mistake in the known inputs, each as one line. The first resource with mistakes continues to its check, so that
  * the engine reports them and ends the run. The others must not continue, because the engine could report theirs again.
  *
- * @param problem A mistake that the check cannot see; empty if there is none.
+ * @param problem Mistakes that the check cannot see, one a line; empty if there is none.
  * @throws RunError if an earlier resource has a mistake too.
  */
 export async function reportMistakes(
@@ -61,7 +61,7 @@ export async function reportMistakes(
   });
   if (isMocked()) return;
   if (args["url"] === undefined) check({}, "url");
-  checked.push(whenKnown(problem, (problem) => problem && note(problem)));
+  checked.push(whenKnown(problem, (problem) => problem !== "" && problem.split("\n").forEach(note)));
 
   const report = async () => {
     if (mistakes.length === 0) return;
@@ -85,12 +85,19 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Warns of probable mistakes in the expressions of a rule, unless they are secret. */
 export async function warnOfRule(name: string, rule: pulumi.Output<unknown>): Promise<void> {
-  if (areWarningsOff(() => pulumi.runtime.getConfig("endpoints:policyWarnings"))) return;
+  if (configuredWarnings() !== "on") return;
   await whenKnown(rule, async (known) => {
     if (await pulumi.isSecret(rule)) return;
     for (const warning of ruleWarnings(known)) warnOnce(`${name}: ${warning}`);
   });
 }
+
+/** The warnings for the expressions of a known rule if they are errors. */
+export const ruleErrors = (known: unknown, isSecret: boolean): string[] =>
+  configuredWarnings() === "error" && !isSecret ? ruleWarnings(known) : [];
+
+const configuredWarnings = () =>
+  policyWarningsMode(() => pulumi.runtime.getConfig("endpoints:policyWarnings"));
 
 /** Two merges can have the same mistake, and no names. */
 function warnOnce(text: string): void {
@@ -100,8 +107,8 @@ function warnOnce(text: string): void {
 }
 
 /**
- * Warns of probable mistakes in a resource's policy, unless `endpoints:policyWarnings` is `off`. Makes no request, and skips
- * unknown and secret values.
+ * Warns of probable mistakes in a resource's policy. If `endpoints:policyWarnings` is `error`, returns them instead, one a line;
+ * otherwise resolves to an empty text. Makes no request, and skips unknown and secret values.
  */
 export async function warnOfPolicy(
   name: string,
@@ -109,15 +116,19 @@ export async function warnOfPolicy(
   options: pulumi.CustomResourceOptions | undefined,
   readPolicy: PolicyReader,
   { isPart = false } = {},
-): Promise<void> {
+): Promise<string> {
   const { trafficPolicy, url, bindings } = written;
-  if (trafficPolicy === undefined) return;
+  if (trafficPolicy === undefined) return "";
   const own = await publicValue(explicitProvider(options)?.policyWarnings);
   const configured = typeof own === "string" ? own : pulumi.runtime.getConfig("endpoints:policyWarnings");
-  if (areWarningsOff(() => configured)) return;
+  const mode = policyWarningsMode(() => configured);
+  if (mode === "off") return "";
   const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(publicValue));
   const inputs = { trafficPolicy: policy, url: address, bindings: names };
-  for (const warning of resourceWarnings(inputs, readPolicy, { isPart })) warnOnce(`${name}: ${warning}`);
+  const warnings = resourceWarnings(inputs, readPolicy, { isPart });
+  if (mode === "error") return warnings.join("\n");
+  for (const warning of warnings) warnOnce(`${name}: ${warning}`);
+  return "";
 }
 
 /**
@@ -165,6 +176,16 @@ export function problemAmongResources(
       return "adopt together with deleteBeforeReplace: false could delete the adopted endpoint; remove one of them";
     }
     return registry.register(url, adopt, { owner, name, pooled: pooled === true }) ?? "";
+  });
+}
+
+/** The problem and the doubts about the policy, which count even while the problem is unknown. */
+export function withDoubts(problem: pulumi.Output<string>, doubts: Promise<string>): pulumi.Output<string> {
+  return pulumi.output(doubts).apply((doubts): pulumi.Output<string> => {
+    if (doubts === "") return problem;
+    const all = [doubts];
+    const added = whenKnown(problem, (known) => known && all.unshift(known));
+    return pulumi.output(added.then(() => all.join("\n")));
   });
 }
 

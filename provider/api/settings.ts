@@ -95,8 +95,21 @@ export const settingFields = {
     throw new ConfigError("mark", what, howToCorrect("mark", "platform-team/prod"));
   },
 
-  /** Whether a preview warns of probable mistakes in traffic policies: `on` or `off`. Default: `on`. */
-  policyWarnings: (given: string | undefined): "on" | "off" => onOrOff("policyWarnings", given) ?? "on",
+  /**
+   * What a preview does about probable mistakes in traffic policies: `on` warns, `error` fails, `off` does nothing.
+   * Default: `on`.
+   */
+  policyWarnings: (given: string | undefined): "on" | "error" | "off" => {
+    if (given === undefined || /^(on|true)$/i.test(given)) return "on";
+    if (/^error$/i.test(given)) return "error";
+    // Some YAML parsers read `off` as false.
+    if (/^(off|false)$/i.test(given)) return "off";
+    throw new ConfigError(
+      "policyWarnings",
+      "policyWarnings is neither on, error nor off",
+      howToCorrect("policyWarnings", "off"),
+    );
+  },
 };
 export type SettingName = keyof typeof settingFields;
 
@@ -160,9 +173,16 @@ export function settingsProblems(
   });
 }
 
-/** Whether warnings of policies are off. `readSettings` reports a value that is neither on nor off. */
-export function areWarningsOff(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): boolean {
-  return /^(off|false)$/i.test(writtenValue("policyWarnings", config, environment) ?? "");
+/** What to do about probable mistakes in policies. `readSettings` reports a value that is none of the three. */
+export function policyWarningsMode(
+  config: ConfigReader,
+  environment: NodeJS.ProcessEnv = process.env,
+): Settings["policyWarnings"] {
+  try {
+    return settingFields.policyWarnings(writtenValue("policyWarnings", config, environment));
+  } catch {
+    return "on";
+  }
 }
 
 function writtenValue(

@@ -10,8 +10,8 @@ import { stringifiedIn } from "./stringified";
 export const PROVIDER_KEY = "__provider";
 
 /**
- * The property in which the resource's class passes on a conflict with another resource of the program. The check of a
- * single resource cannot see it. Empty if there is none. It is never stored.
+ * The property in which the resource's class passes on mistakes that the check of a single resource cannot see, such as a
+ * conflict with another resource of the program. One a line, empty if there is none. It is never stored.
  */
 export const PROBLEM_KEY = "__problem";
 
@@ -49,7 +49,8 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
   for (const [name, value] of Object.entries(news)) {
     if (name === PROVIDER_KEY || value === undefined || value === null) continue;
     if (name === PROBLEM_KEY) {
-      if (value !== "" && !hasUnknown(value)) failures.push({ input: name, reason: String(value) });
+      const reasons = value === "" || hasUnknown(value) ? [] : String(value).split("\n");
+      for (const reason of reasons) failures.push({ input: name, reason });
     } else if (name === URN_KEY) {
       inputs[name] = value;
     } else if (name === SECRETS_KEY) {

@@ -9,9 +9,9 @@ import { UserError } from "../api/apiErrors";
 import type { JsonObject } from "../api/json";
 import { isMapping } from "../api/json";
 import {
-  areWarningsOff,
   type ConfigReader,
   MissingSetting,
+  policyWarningsMode,
   readSettings,
   type Settings,
   secretSettings,
@@ -51,8 +51,8 @@ export class Configuration {
   private readonly reader: ConfigReader = (key) =>
     readerOf(this.args, this.stack, { isDefault: this.isDefault })(key);
 
-  get warnsOfPolicies(): boolean {
-    return !areWarningsOff(this.reader, this.environment);
+  get policyWarnings(): Settings["policyWarnings"] {
+    return policyWarningsMode(this.reader, this.environment);
   }
 
   /** @throws ConfigError if a setting is missing or invalid. */

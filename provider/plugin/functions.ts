@@ -1,7 +1,9 @@
 import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
+import { UserError } from "../api/apiErrors";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
+import type { Settings } from "../api/settings";
 import { UNKNOWN } from "../endpoint/documents";
 import { unknownToken } from "../endpoint/errors";
 import {
@@ -22,8 +24,7 @@ export interface FunctionDeps {
   /** The service. Throws if a required setting is missing. */
   api(): EndpointsApi;
   run: RunNotes;
-  /** Whether warnings of policies are on. */
-  warnsOfPolicies(): boolean;
+  policyWarnings(): Settings["policyWarnings"];
   webhooks: WebhookFunctions;
   warn(warning: string): void;
 }
@@ -80,15 +81,18 @@ export const functions: Record<string, PluginFunction> = {
    */
   "endpoints:index:mergeTrafficPolicy": {
     call: async (args, { webhooks, ...deps }, visible) => {
-      const warn = (warning: string) => deps.warn(`mergeTrafficPolicy: ${warning}`);
       const inputs = z.strictObject({ policy, verifications: policies });
       const { policy: given, verifications } = inputs.parse(args);
       if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: asSecret(UNKNOWN) };
       const data = webhooks.policyData(given);
       const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
       // Checked here, because the result is secret.
-      const shown = deps.warnsOfPolicies() ? { trafficPolicy: visible["policy"] } : {};
-      for (const warning of resourceWarnings(shown, undefined, { isPart: true })) warn(warning);
+      const mode = deps.policyWarnings();
+      const shown = mode === "off" ? {} : { trafficPolicy: visible["policy"] };
+      const warnings = resourceWarnings(shown, undefined, { isPart: true });
+      const named = warnings.map((one) => `mergeTrafficPolicy: ${one}`);
+      if (mode === "error" && named.length > 0) throw new UserError(named.join("\n"));
+      for (const warning of named) deps.warn(warning);
       return { trafficPolicy: asSecret(trafficPolicy) };
     },
   },

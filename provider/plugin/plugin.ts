@@ -148,7 +148,7 @@ export function pluginProvider(options: PluginOptions): IResourceProviderServer 
         api: () => connect().api,
         warn: log.warnOnce,
         run: resources.run,
-        warnsOfPolicies: () => configuration.warnsOfPolicies,
+        policyWarnings: () => configuration.policyWarnings,
         webhooks: options.webhooks,
       });
     }),

@@ -63,7 +63,11 @@ export class Resources {
       const conflict = this.urls.register(inputs["url"], inputs["adopt"], entry);
       if (conflict !== undefined) failures.push({ input: "", reason: conflict });
       // Without secrets, because a warning names keys.
-      this.warnOfPolicy(fromEngine(request.getNews(), { hidesSecrets: true }).props, readPolicy);
+      const { props: shown } = fromEngine(request.getNews(), { hidesSecrets: true });
+      for (const warning of this.policyWarnings(shown, readPolicy)) {
+        if (this.configuration.policyWarnings === "error") failures.push({ input: "", reason: warning });
+        else this.log.warnOnce(warning);
+      }
     }
 
     const response = new CheckResponse();
@@ -72,9 +76,8 @@ export class Resources {
     return response;
   }
 
-  private warnOfPolicy(shown: JsonObject, readPolicy: PolicyReader): void {
-    if (!this.configuration.warnsOfPolicies) return;
-    for (const warning of resourceWarnings(shown, readPolicy)) this.log.warnOnce(warning);
+  private policyWarnings(shown: JsonObject, readPolicy: PolicyReader): string[] {
+    return this.configuration.policyWarnings === "off" ? [] : resourceWarnings(shown, readPolicy);
   }
 
   diff(request: DiffRequest): DiffResponse {

@@ -20,7 +20,7 @@ import { expressionWarnings } from "./expressions";
 
 /*
  * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.
- * They contain places and names, those in expressions too, but never a value. Values that are not known yet are skipped.
+ * They contain places and names, those of misspelt actions and in expressions too, but no other value. Values that are not known yet are skipped.
  */
 
 export interface PolicyWarning {
@@ -187,7 +187,9 @@ function* warningsInAction(
     yield* warningsInObject(action, path, actionKeys, "an action");
     if (typeof type === "string" && type !== UNKNOWN) {
       const newer = "ignore this if the service now supports it";
-      yield { path: at, reason: unknownName("action", type, allActions, newer) };
+      // A word that resembles no action could be a secret in the wrong place.
+      const word = nearName(type, called(allActions)) ? `${JSON.stringify(type)} ` : "";
+      yield { path: at, reason: word + unknownName("action", type, allActions, newer) };
     }
     return;
   }

@@ -134,6 +134,15 @@ function projectName(project: string, example: string): string {
 
 const GENERATED = ["node_modules", "bin", "sdks", "venv", "__pycache__", ".pulumi"];
 
+/** Other languages name the plugin as a package already. */
+const PLUGIN = `
+# For \`pulumi import\`. The dynamic provider stays the default.
+plugins:
+  providers:
+    - name: endpoints
+      path: node_modules/pulumi-endpoints/provider/plugin
+`;
+
 const packageSchema = z.looseObject({ scripts: z.record(z.string(), z.string()).optional() });
 
 function write(example: Example, project: string, hasEmulator: boolean): void {
@@ -142,7 +151,10 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
     filesOf(example.folder).map((file) => [file, readFileSync(join(example.folder, file), "utf8")]),
   );
   for (const [file, text] of contents) {
-    if (file === "Pulumi.yaml") contents.set(file, text.replace(/^name: .*$/m, `name: ${yamlWord(name)}`));
+    if (file === "Pulumi.yaml") {
+      const named = text.replace(/^name: .*$/m, `name: ${yamlWord(name)}`);
+      contents.set(file, /^(plugins|packages):/m.test(named) ? named : named.trimEnd() + PLUGIN);
+    }
     // The settings of a stack are under the name of the project.
     else if (/^Pulumi\..+\.yaml$/.test(file))
       contents.set(file, text.replaceAll(new RegExp(`^( +)${example.name}:`, "gm"), `$1${name}:`));
@@ -211,7 +223,10 @@ interface Step {
 function steps(example: Example, project: string, emulator: Account | undefined): Step[] {
   const path = relative("", project);
   const enter = path === "" ? [] : [`cd ${shellWord(path)}`];
-  const install = { text: "Install it.", commands: [...enter, "npm install"] };
+  const isTested = existsSync(join(example.folder, "policy.test.ts"));
+  const install = isTested
+    ? { text: "Install it, and run its tests.", commands: [...enter, "npm install", "npm test"] }
+    : { text: "Install it.", commands: [...enter, "npm install"] };
   if (!isDeployed(example)) {
     const commands = [`pulumi preview --policy-pack ${shellWord(project)}`];
     return [install, { text: "Run it with a program, in the program's folder.", commands }];

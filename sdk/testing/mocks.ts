@@ -72,7 +72,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
       const called = functions[args.token];
       if (!called) return callOf(others, args);
       const run = { secretUrls: new Set() };
-      const deps = { api: () => api, run, warn: console.warn, warnsOfPolicies: () => true, webhooks };
+      const deps = { api: () => api, run, warn: console.warn, policyWarnings: () => "on" as const, webhooks };
       const inputs = plain(args.inputs);
       return called.call(inputs, deps, inputs).catch((error: unknown) => {
         // Pulumi takes the message of a failed call from this field of gRPC's errors.

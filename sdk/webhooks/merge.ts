@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { policyReader } from "../../provider/policy/resourceWarnings";
 import type { TrafficPolicy } from "../policyRules";
 import { warnOfPolicy } from "../preflight";
-import { inProgram } from "../programRun";
+import { inProgram, programError } from "../programRun";
 import { mergedConfig } from "./agentConfig";
 import { mergedPolicy, policyData } from "./mergedPolicy";
 import { WebhookVerification } from "./webhookVerification";
@@ -38,8 +38,11 @@ export function mergeTrafficPolicy(
     inProgram(() => policyData(policy)),
   );
   // Checked here, because the result is secret.
-  void warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
+  const doubts = warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
     isPart: true,
+  });
+  void doubts.then((text) => {
+    if (text) throw programError(text.replace(/^/gm, "mergeTrafficPolicy: "));
   });
   const merged = pulumi
     .all([given, policies])

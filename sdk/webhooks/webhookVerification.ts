@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { WEBHOOK_TYPE } from "../../provider/api/typeTokens";
-import { warnOfRule } from "../preflight";
+import { ruleErrors, warnOfRule } from "../preflight";
 import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { FREE_VERIFICATIONS_PER_MONTH, nearestPlatform, platformInfo, secretSource } from "./platforms";
@@ -134,7 +134,11 @@ function checkArgs(component: WebhookVerification, name: string, args: unknown) 
       ? fail({ path: "secret", reason: `${problem}. ${secretSource(platform)}` })
       : secret;
   });
-  const expressions = checked("expressions");
+  const isSecret = pulumi.isSecret(pulumi.output(given["expressions"]));
+  const expressions = pulumi.all([checked("expressions"), isSecret]).apply(([expressions, isSecret]) => {
+    const errors = ruleErrors({ expressions }, isSecret);
+    return errors.length > 0 ? fail(...errors.map(asMistake)) : expressions;
+  });
   const verification = pulumi
     .all([platform, secret, checked("enforce"), expressions, names])
     .apply(([platform, secret, enforce, expressions]) => ({ platform, secret, enforce, expressions }));
@@ -158,6 +162,12 @@ function checkArgs(component: WebhookVerification, name: string, args: unknown) 
         deliveries !== undefined && expectDeliveries(component, { name, deliveries, plan }),
     );
   return { platform, verification, agent, version };
+}
+
+/** A warning such as `expressions[0] uses …`. */
+function asMistake(warning: string): Mistake {
+  const [path = "", ...reason] = warning.split(" ");
+  return { path, reason: reason.join(" ") };
 }
 
 /** The inputs by name, and mistakes that are not about one input. Plain JavaScript may pass anything, or nothing. */

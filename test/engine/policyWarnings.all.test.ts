@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { RunResult } from "../../sdk/testing";
-import { edit, onBothDrivers, PLUGIN } from "./setup";
+import { edit, errors, failure, onBothDrivers, PLUGIN } from "./setup";
 
 const CANARY = "CANARY-77ab";
 
@@ -13,7 +13,7 @@ const warnings = ({ diagnostics }: RunResult) =>
 
 const TYPO = `{ on_http_request: [{ actions: [{ type: "custom-respons", config: { body: "${CANARY}" } }] }] }`;
 const ABOUT =
-  "trafficPolicy.on_http_request[0].actions[0].type is no action known to this version; did you mean custom-response?";
+  'trafficPolicy.on_http_request[0].actions[0].type "custom-respons" is no action known to this version; did you mean custom-response?';
 
 onBothDrivers("a preview with mistakes in policies", (start) => {
   describe.each([["dynamic"], ["plugin"]])("of resources of the %s provider", (provider) => {
@@ -40,7 +40,7 @@ new CloudEndpoint("connections", { url: "tcp://1.tcp.example.com:12345", traffic
         `object: ${ABOUT}`,
         `output: ${ABOUT}`,
         "silent: trafficPolicy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
-        "text: trafficPolicy.on_http_request[0].actions[0].type (line 3) is no action known to this version; did you mean deny?",
+        'text: trafficPolicy.on_http_request[0].actions[0].type (line 3) "dney" is no action known to this version; did you mean deny?',
       ]);
       expect(JSON.stringify(result.diagnostics)).not.toContain(CANARY);
       expect(result.requests).toEqual([]);
@@ -63,6 +63,28 @@ new CloudEndpoint("parts", { url: "https://parts.example.com", trafficPolicy: { 
         "parts: trafficPolicy.on_http_request[1] never runs, because the rule before it always answers",
         "parts: trafficPolicy.on_http_request[1].actions[0].config.status is no key of deny known to this version; did you mean status_code?",
       ]);
+    });
+
+    test("fails if policy warnings are errors, names each once, and an up without a preview creates none of the doubted endpoints", async () => {
+      const stack = await start(
+        `const { WebhookVerification, mergeTrafficPolicy } = require("pulumi-endpoints");
+         new CloudEndpoint("one", { url: "https://one.example.com", trafficPolicy: ${TYPO} });
+         new CloudEndpoint("two", { url: "https://two.example.com", trafficPolicy: ${TYPO} });
+         new WebhookVerification("hooks", { platform: "github", secret: "0123456789", expressions: ["req.path == ''"] });
+         mergeTrafficPolicy(${TYPO}, new WebhookVerification("right", { platform: "github", secret: "0123456789" }));`,
+        { config: { ...config, "endpoints:policyWarnings": "error" } },
+      );
+      for (const run of [() => stack.preview(), () => stack.up({ skipPreview: true })]) {
+        const result = await failure(run());
+        expect(warnings(result)).toEqual([]);
+        const all = errors(result).join("\n");
+        expect(all.match(/"custom-respons" is no action/g)).toHaveLength(3);
+        expect(all).toMatch(/resource 'one' has a problem: trafficPolicy\.on_http/);
+        expect(all).toContain(`two: ${ABOUT}`);
+        expect(all).toContain(`mergeTrafficPolicy: ${ABOUT.replace("trafficPolicy", "policy")}`);
+        expect(all.match(/hooks: expressions\[0\] .*uses req\.path/g)).toHaveLength(1);
+        expect(result.requests).toEqual([]);
+      }
     });
 
     test("has no warning if policy warnings are off, and an up creates the endpoints", async () => {
@@ -95,6 +117,17 @@ new PluginEndpoint("off", { url: "https://off.example.com", trafficPolicy: ${TYP
       ),
     ]);
     expect(result.requests).toEqual([]);
+  });
+
+  test("fails in programs without this package's class if policy warnings are errors", async () => {
+    const stack = await start(
+      `${PLUGIN}
+new PluginEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: ${TYPO} });`,
+      { config: { "endpoints:policyWarnings": "error" } },
+    );
+    const result = await failure(stack.preview());
+    expect(errors(result)).toEqual([expect.stringContaining(`resource 'shop' has a problem: ${ABOUT}`)]);
+    expect([warnings(result), result.requests]).toEqual([[], []]);
   });
 
   test("warns once for a replaced resource", async () => {

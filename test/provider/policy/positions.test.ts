@@ -96,10 +96,10 @@ describe("the warnings of a resource", () => {
   test("give the line in a text, and the place in an object", () => {
     const trafficPolicy = "on_http_request:\n- actions:\n  - type: dney\n";
     expect(resourceWarnings({ trafficPolicy })).toEqual([
-      "trafficPolicy.on_http_request[0].actions[0].type (line 3) is no action known to this version; did you mean deny?",
+      'trafficPolicy.on_http_request[0].actions[0].type (line 3) "dney" is no action known to this version; did you mean deny?',
     ]);
     expect(resourceWarnings({ trafficPolicy: onRequest(rule(act("dney"))) })[0]).toMatch(
-      /^trafficPolicy\.on_http_request\[0\]\.actions\[0\]\.type is no action/,
+      /^trafficPolicy\.on_http_request\[0\]\.actions\[0\]\.type "dney" is no action/,
     );
     expect(resourceWarnings({ trafficPolicy: {} })[0]).toMatch(/^trafficPolicy has no action that answers/);
   });

@@ -29,7 +29,8 @@ const bad = file(
   "bad.yaml",
   "on_http_request:\n  - actions:\n      - type: dney\n      - type: deny\n        config: { status: 404 }\n",
 );
-const DNEY = "on_http_request[0].actions[0].type is no action known to this version; did you mean deny?";
+const DNEY =
+  'on_http_request[0].actions[0].type "dney" is no action known to this version; did you mean deny?';
 
 describe("check-policy", () => {
   test("prints a line for each warning, with file, line and column", async () => {

@@ -75,7 +75,11 @@ test.each(examples)(
       expect.arrayContaining(["node_modules/", "sdks/", "venv/", "bin/", ".endpoints.json*"]),
     );
     if (example === "policy-pack") return;
-    expect(parse(read(project, "Pulumi.yaml")).name).toBe("shop");
+    const { name, plugins, packages } = parse(read(project, "Pulumi.yaml"));
+    expect(name).toBe("shop");
+    // For `pulumi import`.
+    const named = plugins?.providers.find((provider: { name: string }) => provider.name === "endpoints").path;
+    expect(named ?? packages.endpoints).toBe("node_modules/pulumi-endpoints/provider/plugin");
     expect(manifest.scripts.emulator).toBe("pulumi-endpoints emulator --state .endpoints.json");
   },
 );
@@ -160,6 +164,7 @@ test.each([
   ["yaml", /^ {2}pulumi config set partnerUrl http:\/\/127\.0\.0\.1:\d+$/m],
   ["brex", /one by one, because Pulumi asks for a value\.\n[\s\S]*config set --secret brexToken$/m],
   ["tenants", /^ {2}npm start -- up$/m],
+  ["policy-tests", /^ {2}npm install\n {2}npm test\n[\s\S]*pulumi up$/m],
   ["policy-pack", /^ {2}pulumi preview --policy-pack \/.*shop$/m],
 ])("the commands of %s include its own", async (example, own) => {
   const { stdout } = await makeNew(example);

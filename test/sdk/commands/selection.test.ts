@@ -254,7 +254,9 @@ test("import-file warns of secrets and numbers also if the list leaves out polic
   expect(code).toBe(0);
   expect(stdout).toContain(secret.id);
   expect(stderr).toContain("Reading 2 endpoints by id, because lists may leave out trafficPolicy\n");
-  expect(stderr).toContain("(https://b.example.com): trafficPolicy contains a number with more than 15 digits");
+  expect(stderr).toContain(
+    "(https://b.example.com): trafficPolicy contains a number with more than 15 digits",
+  );
   expect(stderr).toContain("1 of them contains secrets");
 });
 
