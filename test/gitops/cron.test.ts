@@ -1,9 +1,20 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { copyOf } from "../engine/example";
-import { cli, environmentsProject, type Machine, machine, type Ran, recipes } from "./recipeMachine";
+import {
+  cli,
+  environmentsProject,
+  type Machine,
+  machine,
+  PULUMI_FOR_PYTHON,
+  type Ran,
+  recipes,
+  withCommands,
+  withStacks,
+} from "./recipeMachine";
 
 const script = join(recipes, "cron/endpoints.sh");
 const has = (command: string) => spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;
@@ -11,7 +22,7 @@ const needed = ["flock", "git"].every(has);
 
 describe.skipIf(!needed)("the script for cron, with fakes of Pulumi and the drift check", () => {
   test("deploys each commit once, and again if the deployment failed", async () => {
-    const { runner, remote } = clone({ pulumi: "exit $(cat code)" });
+    const { runner, remote } = clone({ pulumi: '[ "$1" = install ] || exit $(cat code)' });
     const commit = (code: number) => {
       writeFileSync(join(remote, "code"), `${code}`);
       git(remote, "commit", "--quiet", "--all", "--message", `Pulumi ends with ${code}`);
@@ -31,6 +42,16 @@ describe.skipIf(!needed)("the script for cron, with fakes of Pulumi and the drif
     commit(0);
     expect(await run(runner, "up")).toMatchObject({ code: 0 });
     expect(deployments(runner)).toBe(4);
+  });
+
+  test("deploys a Python program from a fresh checkout", async () => {
+    const { runner } = clone({ pulumi: PULUMI_FOR_PYTHON }, "python");
+    expect(await run(runner, "up")).toEqual({ code: 0, output: "" });
+    expect(runner.calls().map((call) => call.split(" ", 2).join(" "))).toEqual([
+      "npm ci",
+      "pulumi install",
+      "pulumi up",
+    ]);
   });
 
   test("fails if it cannot pull the branch, and succeeds without a deployment as soon as it can", async () => {
@@ -118,6 +139,27 @@ describe.skipIf(!cli || !needed)("the script for cron on the Pulumi CLI", () => 
   });
 });
 
+const canInstallPython =
+  Boolean(cli && (await findPulumiCli(undefined, "python"))) &&
+  spawnSync("python3", ["-m", "pip", "index", "versions", "parver"]).status === 0;
+
+describe.skipIf(!canInstallPython || !needed)(
+  "the script for cron on the Pulumi CLI, with Python and PyPI",
+  () => {
+    test("deploys a Python program from a fresh checkout", async () => {
+      const emulator = await Emulator.start();
+      onTestFinished(() => emulator.close());
+      const runner = machine(copyOf("python"), { ENDPOINTS_BASE_URL: emulator.baseUrl });
+      const backend = await withStacks(runner, ".");
+      await runner.run(["pulumi", "config", "set", "--secret", "stripeSecret", "whsec_c2VjcmV0"], backend);
+      versioned(runner);
+      const env = { ...backend, ENDPOINTS_API_KEY: emulator.apiKey };
+      expect(await run(runner, "up", env), "see up.txt").toMatchObject({ code: 0 });
+      expect(emulator.endpoints).toHaveLength(3);
+    });
+  },
+);
+
 const settings = (runner: Machine) => ({
   PROJECT: runner.folder,
   STATE: join(runner.scratch, "state"),
@@ -131,15 +173,10 @@ const left = (runner: Machine, file: string) => readFileSync(join(runner.scratch
 const deployments = (runner: Machine) =>
   runner.calls().filter((call) => call.startsWith("pulumi up ")).length;
 
-/** A machine with a clone of a repository, and with fake commands with these bodies. */
-function clone(fakes: Record<string, string>): { runner: Machine; remote: string } {
-  const runner = machine(copyOf("environments"));
-  const bin = join(runner.scratch, "bin");
-  mkdirSync(bin);
-  for (const [name, body] of Object.entries(fakes)) {
-    writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} $*" >>"$CALLS"\n${body}\n`, { mode: 0o755 });
-  }
-  runner.env["PATH"] = [bin, runner.env["PATH"]].join(delimiter);
+/** A machine with a clone of a repository with this example, and with fake commands with these bodies. */
+function clone(fakes: Record<string, string>, example = "environments"): { runner: Machine; remote: string } {
+  const runner = machine(copyOf(example));
+  withCommands(runner, fakes);
   return { runner, remote: versioned(runner) };
 }
 

@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
@@ -11,9 +11,11 @@ import {
   type Machine,
   machine,
   PROJECTS,
+  pythonRepository,
   type Ran,
   recipes,
   repository,
+  withCommands,
 } from "./recipeMachine";
 
 const text = z.record(z.string(), z.coerce.string());
@@ -21,6 +23,7 @@ const step = z.object({
   name: z.string().optional(),
   uses: z.string().optional(),
   with: z.record(z.string(), z.unknown()).optional(),
+  "working-directory": z.string().optional(),
   env: text.default({}),
   run: z.string().default(""),
 });
@@ -173,6 +176,35 @@ test("the file of projects becomes a job for each stack, which share the request
   expect(await runStep(runner, "List", { STACKS: "dev", JOBS: "4" })).toMatchObject({ code: 2 });
 });
 
+test.each(["preview", "up", "drift"] as const)(
+  "the job %s runs a Python program from a fresh checkout, and installs it without a key",
+  async (name) => {
+    const report = `[ "$3" = drift ] && exit\nexec node_modules/.bin/pulumi-endpoints "$3" --projects stacks.yaml --json`;
+    const runner = pythonRepository({ npx: report });
+    const steps = called[name].jobs[name]?.steps ?? [];
+    const scripts = steps.filter(({ run, name }) => run && name !== "Issue" && name !== "Report");
+    for (const { run, env, name, "working-directory": folder = "." } of scripts) {
+      if (name === "Install" || /^(npm ci|pulumi install)/.test(run)) expect(Object.keys(env)).toEqual([]);
+      const bash = ["bash", "-eo", "pipefail", "-c", `cd ${folder.replace(/\$.*/, "customers")}\n${run}`];
+      const given = { ...env, PROJECTS: "stacks.yaml", STACK: "prod", ISSUE: "3" };
+      const paths = {
+        RUNNER_TEMP: runner.scratch,
+        GITHUB_OUTPUT: "/dev/null",
+        GITHUB_STEP_SUMMARY: "/dev/null",
+      };
+      const ran = await runner.run(bash, { ...given, ...paths });
+      expect(ran, `${name}: ${ran.output}`).toMatchObject({ code: 0 });
+      expect(ran.output).not.toContain("does not exist");
+    }
+    const ran = runner.calls().map((call) => call.split(" ", 2).join(" "));
+    expect(ran.filter((call) => !call.startsWith("npx"))).toEqual([
+      "npm ci",
+      "pulumi install",
+      name === "up" ? "pulumi up" : "pulumi preview",
+    ]);
+  },
+);
+
 describe("the comment on a pull request", () => {
   const comment = async (runner: Machine, COMMIT: string, previews: (string | Error | undefined)[]) => {
     const include = previews.map((_, at) => ({ project: `p${at}`, stack: "prod" }));
@@ -297,18 +329,14 @@ describe("the issue about drift", () => {
 describe("the drift check, with fakes of Pulumi and the commands", () => {
   const check = async (code: number, ISSUE: string) => {
     const runner = machine(repository());
-    const bin = join(runner.scratch, "bin");
-    mkdirSync(bin);
     const list =
       '{"include":[{"folder":"a","project":"a","stack":"prod"},{"folder":"b","project":"b","stack":"prod"}]}';
-    const fakes = {
+    withCommands(runner, {
       npx: `[ "$3" = stacks ] && echo '${list}' && exit; echo "a <report>"; exit ${code}`,
-      pulumi: 'echo "$*"; [ "$3" = a ]',
-    };
-    for (const [name, body] of Object.entries(fakes))
-      writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} $*" >>"$CALLS"\n${body}\n`, { mode: 0o755 });
-    const PATH = [bin, runner.env["PATH"]].join(delimiter);
-    const { code: ends } = await runStep(runner, "Check", { PATH, ISSUE });
+      pulumi: 'echo "$*"; [ "$1" = install ] || [ "$3" = a ]',
+    });
+    if (ISSUE) await runStep(runner, "Install", {});
+    const { code: ends } = await runStep(runner, "Check", { ISSUE });
     const summary = readFileSync(join(runner.scratch, "summary"), "utf8");
     const output = join(runner.scratch, "output");
     const found = existsSync(output) ? readFileSync(output, "utf8").trim() : "";
@@ -316,7 +344,7 @@ describe("the drift check, with fakes of Pulumi and the commands", () => {
       ends,
       summary,
       found,
-      previews: runner.calls().filter((call) => call.startsWith("pulumi")).length,
+      previews: runner.calls().filter((call) => call.startsWith("pulumi preview")).length,
     };
   };
 
@@ -344,11 +372,9 @@ test.each([
 ])("the step %s prints its output without running commands in it (exit code %d)", async (step, code) => {
   const runner = machine(repository());
   const evil = "::error::evil\n ##[add-mask]evil\nno line break at the end";
-  const bin = join(runner.scratch, "bin");
-  mkdirSync(bin);
-  for (const name of ["npx", "pulumi"])
-    writeFileSync(join(bin, name), `#!/bin/sh\nprintf '%s' '${evil}'\nexit ${code}\n`, { mode: 0o755 });
-  const ran = await runStep(runner, step, { PATH: [bin, runner.env["PATH"]].join(delimiter) });
+  const body = `printf '%s' '${evil}'\nexit ${code}`;
+  withCommands(runner, { npx: body, pulumi: body });
+  const ran = await runStep(runner, step, {});
   expect(ran.code).toBe(code);
   const [, stop = "", within] = /^::stop-commands::(\S{30,})\n([\s\S]*)\n::\1::\n$/.exec(ran.output) ?? [];
   expect(within).toBe(evil);
@@ -368,6 +394,7 @@ describe.skipIf(!cli)("the scripts of the workflows on the Pulumi CLI", () => {
       (await runStep(runner, "Up", env(emulator.apiKey, { REPAIR: `${repair}` }), { folder })).code;
     const check = async () => {
       const { number: ISSUE = "", marker: MARKER = "" } = await outputsOf(runner, "Issue");
+      if (ISSUE) expect(await runStep(runner, "Install", {})).toMatchObject({ code: 0 });
       const { found: FOUND = "" } = await outputsOf(runner, "Check", env(emulator.apiKey, { ISSUE }));
       expect(await runStep(runner, "Report", { FOUND, ISSUE, MARKER })).toMatchObject({ code: 0 });
       return FOUND;

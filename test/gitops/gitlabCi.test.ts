@@ -9,6 +9,7 @@ import {
   deployableRepository,
   type Machine,
   machine,
+  pythonRepository,
   type Ran,
   recipes,
   repository,
@@ -137,6 +138,35 @@ describe("the child pipeline", () => {
     expect(jobs["comment"]?.needs).toBeUndefined();
   });
 });
+
+test.each(["preview", "up", "drift"])(
+  "the job %s runs a Python program from a fresh checkout",
+  async (name) => {
+    const runner = withRecipe(
+      pythonRepository({
+        npx: `[ "$3" = drift ] && exit\nexec node_modules/.bin/pulumi-endpoints "$3" --projects stacks.yaml --json`,
+      }),
+    );
+    const gitlab = await startGitLab({ issues: [] });
+    await report(runner, gitlab, "drift", 7, "customers: description");
+    const script =
+      name === "drift" ? pipeline.drift.script : child[name === "up" ? ".up" : ".preview"].script;
+    const job = { FOLDER: "customers", PROJECT: "customers", STACK: "prod", NUMBER: "0" };
+    const ran = await runner.run(bash(...pipeline.default.before_script, ...script), {
+      ...pipeline.variables,
+      ...variables(gitlab),
+      ...job,
+    });
+    expect(ran, ran.output).toMatchObject({ code: 0 });
+    expect(ran.output).not.toContain("does not exist");
+    const calls = runner.calls().map((call) => call.split(" ", 2).join(" "));
+    expect(calls.filter((call) => !call.startsWith("npx"))).toEqual([
+      "npm ci",
+      "pulumi install",
+      name === "up" ? "pulumi up" : "pulumi preview",
+    ]);
+  },
+);
 
 describe("the report script", () => {
   test("writes one comment on a merge request, and updates it after later previews", async () => {

@@ -75,6 +75,33 @@ export function machine(folder: string, overrides: Record<string, string> = {}):
   };
 }
 
+/** Puts fake commands with these bodies first on the machine's PATH. */
+export function withCommands(runner: Machine, commands: Record<string, string>): void {
+  const bin = join(runner.scratch, "bin");
+  mkdirSync(bin);
+  for (const [name, body] of Object.entries(commands))
+    writeFileSync(join(bin, name), `#!/bin/sh\necho "${name} $*" >>"$CALLS"\n${body}\n`, { mode: 0o755 });
+  runner.env["PATH"] = [bin, runner.env["PATH"]].join(delimiter);
+}
+
+/** A fake of Pulumi for a fresh checkout of a Python program, which does not run before the SDK is generated. */
+export const PULUMI_FOR_PYTHON = `
+if [ "$2" = --cwd ]; then cd "$3"; fi
+case $1 in
+  install) mkdir -p sdks/endpoints ;;
+  *) [ -d sdks/endpoints ] || { echo "File 'sdks/endpoints' does not exist."; exit 1; } ;;
+esac`;
+
+/** A machine with a fresh checkout of the Python example, in the folder customers, and a fake of Pulumi. */
+export function pythonRepository(commands: Record<string, string> = {}): Machine {
+  const root = programFolder();
+  cpSync(copyOf("python"), join(root, "customers"), { recursive: true });
+  writeFileSync(join(root, "stacks.yaml"), "projects: [{folder: customers, stacks: [prod]}]\n");
+  const runner = machine(root);
+  withCommands(runner, { pulumi: PULUMI_FOR_PYTHON, ...commands });
+  return runner;
+}
+
 /** A machine with a copy of examples/environments and its stack prod, which is not deployed yet, and an emulator. */
 export async function environmentsProject() {
   const emulator = await Emulator.start();
@@ -112,7 +139,7 @@ export async function deployableRepository() {
 }
 
 /** Creates the stack prod of each project, and returns the settings of its backend. */
-async function withStacks(prepared: Machine, ...folders: string[]) {
+export async function withStacks(prepared: Machine, ...folders: string[]) {
   const backend = {
     PULUMI_BACKEND_URL: `file://${prepared.scratch}`,
     PULUMI_CONFIG_PASSPHRASE: "only for tests",

@@ -52,7 +52,7 @@ up() {
   fi
   code=0
   {
-    npm ci && pulumi up --stack "$STACK" --yes --suppress-progress --non-interactive --color never
+    npm ci && pulumi install && pulumi up --stack "$STACK" --yes --suppress-progress --non-interactive --color never
   } >"$STATE/up.txt.new" 2>&1 || code=$?
   publish up.txt
   if [ "$code" -ne 0 ]; then
