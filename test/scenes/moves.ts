@@ -303,7 +303,7 @@ export const moves: Scene[] = [
         fails: /^(?![\s\S]*adopt)[\s\S]*is served by ep_/,
       },
     ],
-    live: ["a", "theirs=b"],
+    live: ["a", "theirs"],
     state: { o: "a" },
   },
   {

@@ -1,9 +1,12 @@
+import type { WireEndpoint } from "../../provider/api/contract";
 import type { Emulator, Seed } from "../../sdk/testing/emulator";
 import type { RecordedRequest } from "../../sdk/testing/types";
 
 /** Names endpoints in scenes, since their ids are random. */
 export class EndpointNames {
   private readonly names = new Map<string, string>();
+  /** The label of each endpoint's URL when it got its name. */
+  private readonly labels = new Map<string, string>();
 
   constructor(private readonly emulator: Emulator) {}
 
@@ -19,6 +22,7 @@ export class EndpointNames {
   seed(name: string, endpoint: Partial<Seed> & { url: string }): string {
     const { id } = this.emulator.seed({ type: "cloud", ...endpoint });
     this.names.set(id, name);
+    this.labels.set(id, labelOf(endpoint.url));
     return id;
   }
 
@@ -29,16 +33,15 @@ export class EndpointNames {
       const label = labelOf(url);
       const others = [...this.names.values()].filter((name) => name.split("#")[0] === label).length;
       this.names.set(id, others === 0 ? label : `${label}#${others + 1}`);
+      this.labels.set(id, label);
     }
   }
 
   live(): string[] {
     this.nameNew();
-    const shown = this.emulator.endpoints.map(({ id = "", url }) => {
-      const [name, label] = [this.of(id), labelOf(url)];
-      return name.split("#")[0] === label || label === "" ? name : `${name}=${label}`;
-    });
-    return shown.sort();
+    const shown = ({ id = "", url }: WireEndpoint) =>
+      this.labels.get(id) === labelOf(url) ? this.of(id) : `${this.of(id)}=${labelOf(url)}`;
+    return this.emulator.endpoints.map(shown).sort();
   }
 
   /** The writing requests in the form of `Run.writes`. */

@@ -105,8 +105,10 @@ export interface Scene {
   state: Record<string, string>;
   /** Fields of live endpoints, by name. */
   fields?: Record<string, Props>;
-  /** The fields of a resource's inputs or outputs in the state. */
+  /** Outputs in the state, by resource. */
   stored?: Record<string, Props>;
+  /** All inputs in the state, by resource. */
+  inputs?: Record<string, Props>;
   /**
    * The engine's orders. `parallel`: several steps at once. `serial`: `--parallel 1`. Default: any.
    */

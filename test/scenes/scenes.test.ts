@@ -1,12 +1,23 @@
 import { describe, test } from "vitest";
+import { badReplies, lostCreates, takenUrls } from "./creates";
 import { ordersOf, play } from "./inProcess";
 import { betweenProviders, moves, renames } from "./moves";
+import { adoption, markedEndpoints } from "./owners";
 import type { Scene } from "./scene";
+import { drift, gone, secrets } from "./service";
 
 const subjects: Record<string, Scene[]> = {
   renames,
   moves,
   "moves between the providers": betweenProviders,
+  "taken URLs": takenUrls,
+  "lost creates": lostCreates,
+  "replies that cannot be read": badReplies,
+  adoption,
+  marks: markedEndpoints,
+  "endpoints that are gone": gone,
+  drift,
+  secrets,
 };
 
 describe.each(["dynamic", "plugin"] as const)("with the %s provider", (kind) => {
