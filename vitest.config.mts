@@ -1,7 +1,11 @@
 import { defineConfig } from "vitest/config";
 
 /** What takes minutes, other programs or a browser: `npm run test:all`. Everything else: `npm test`. */
-const atLength = ["test/**/*.all.test.ts", "test/{browser,faults,gitops,package}/**/*.test.ts"];
+const atLength = [
+  "test/**/*.all.test.ts",
+  "test/{browser,gitops,package}/**/*.test.ts",
+  "test/faults/!(stories).test.ts",
+];
 
 /** End-to-end cases, written once for both drivers: `npm test` runs them on the test kit's engine. */
 const endToEnd = ["test/engine/*.test.ts"];

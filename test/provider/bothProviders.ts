@@ -16,6 +16,8 @@ export interface DrivenProvider {
   /** The clock of the provider and the service. Its waits take no real time. */
   clock: Clock;
   logged(): string[];
+  /** The provider in calls about the resource with this URN. Default: the resource of all tests. */
+  of(urn: string): DrivenProvider;
   /** Starts a new process of the provider with the same service. Pulumi starts one for each phase of a command. */
   restart(environment?: Record<string, string>): Promise<DrivenProvider>;
   check(
@@ -43,7 +45,7 @@ export type Options = EmulatorOptions & {
   emulator?: Emulator;
   /** The clock of a given emulator. */
   clock?: Clock;
-  /** The environment of the plugin's process. */
+  /** The environment of the provider's process. */
   environment?: Record<string, string>;
 };
 
@@ -71,22 +73,26 @@ export async function startDynamic({
   settings = {},
   clock = virtualClock(),
   emulator: given,
+  environment = {},
   ...options
 }: Options = {}): Promise<DrivenProvider> {
   const emulator = given ?? (await startEmulator(clock, options));
+  for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   const config: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   const written = vi.spyOn(console, "log").mockImplementation(() => {});
   const provider = dynamicProvider({ clock });
   provider.configure({ config: { get: (key) => config[key.replace("endpoints:", "")] } });
   const bare = ({ __provider: _, ...props }: Props) => props;
-  return {
+  const before = written.mock.calls.length;
+  const driven: DrivenProvider = {
     emulator,
     clock,
-    logged: () => written.mock.calls.map(([message]) => String(message)),
-    restart: (environment = {}) => {
-      for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
-      return startDynamic({ settings, emulator, clock });
-    },
+    logged: () => written.mock.calls.slice(before).map(([message]) => String(message)),
+    of: (__urn) => ({
+      ...driven,
+      check: (olds, news) => provider.check(olds, { ...news, ...CODE, __urn }),
+    }),
+    restart: (environment = {}) => startDynamic({ settings, emulator, clock, environment }),
     check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
     diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
     create: (news) => provider.create({ ...news, ...CODE }),
@@ -97,9 +103,10 @@ export async function startDynamic({
     update: (id, olds, news) => provider.update(id, { ...olds, ...CODE }, { ...news, ...CODE }),
     delete: (id, outputs) => provider.delete(id, { ...outputs, ...CODE }),
   };
+  return driven;
 }
 
-async function startPlugin({
+export async function startPlugin({
   settings = {},
   clock = virtualClock(),
   emulator: given,
@@ -109,21 +116,23 @@ async function startPlugin({
   const { client, logged } = await plugin({ ...options, emulator, clock, configure: false });
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
-  return {
+  const driven = (urn?: string): DrivenProvider => ({
     emulator,
     clock,
     logged: () => logged.map(({ message }) => message),
+    of: driven,
     restart: (environment = {}) => startPlugin({ settings, emulator, clock, environment }),
-    check: (olds, news) => client.check(olds, news),
+    check: (olds, news) => client.check(olds, news, urn),
     diff: async (id, olds, news) => {
-      const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news);
+      const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news, {}, urn);
       return { changes, replaces, deleteBeforeReplace };
     },
-    create: (news) => client.create(news),
-    read: (id, outputs, inputs) => client.read(id, outputs, inputs),
-    update: (id, olds, news) => client.update(id, olds, news),
-    delete: (id, outputs) => client.delete(id, outputs),
-  };
+    create: (news) => client.create(news, { urn }),
+    read: (id, outputs, inputs) => client.read(id, outputs, inputs, urn),
+    update: (id, olds, news) => client.update(id, olds, news, { urn }),
+    delete: (id, outputs) => client.delete(id, outputs, urn),
+  });
+  return driven();
 }
 
 const startEmulator = (clock: Clock, options: EmulatorOptions) =>

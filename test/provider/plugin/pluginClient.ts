@@ -162,6 +162,11 @@ async function serve(add: (server: grpc.Server) => void): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
+interface CallOptions {
+  preview?: boolean;
+  urn?: string | undefined;
+}
+
 /** A client for the plugin protocol, with plain data. */
 export class PluginClient {
   readonly raw: ResourceProviderClient;
@@ -202,21 +207,21 @@ export class PluginClient {
     return checked(await call<pb.CheckResponse>((then) => this.raw.check(request, then)));
   }
 
-  async diff(id: string, oldOutputs: Props, news: Props, oldInputs: Props = {}) {
-    const request = about(new pb.DiffRequest(), URN).setId(id).setOldInputs(struct(oldInputs));
+  async diff(id: string, oldOutputs: Props, news: Props, oldInputs: Props = {}, urn = URN) {
+    const request = about(new pb.DiffRequest(), urn).setId(id).setOldInputs(struct(oldInputs));
     request.setOlds(struct(oldOutputs)).setNews(struct(news));
     return decided(await call<pb.DiffResponse>((then) => this.raw.diff(request, then)));
   }
 
-  async create(news: Props, { preview = false } = {}) {
-    const request = about(new pb.CreateRequest(), URN).setProperties(struct(news)).setPreview(preview);
+  async create(news: Props, { preview = false, urn = URN }: CallOptions = {}) {
+    const request = about(new pb.CreateRequest(), urn).setProperties(struct(news)).setPreview(preview);
     const answer = await call<pb.CreateResponse>((then) => this.raw.create(request, then));
     return { id: answer.getId(), outs: plain(answer.getProperties()) };
   }
 
   /** A refresh has the state's inputs; an import has none. */
-  async read(id: string, outputs?: Props, inputs?: Props) {
-    const request = about(new pb.ReadRequest(), URN).setId(id);
+  async read(id: string, outputs?: Props, inputs?: Props, urn = URN) {
+    const request = about(new pb.ReadRequest(), urn).setId(id);
     if (outputs) request.setProperties(struct(outputs));
     if (inputs) request.setInputs(struct(inputs));
     const answer = await call<pb.ReadResponse>((then) => this.raw.read(request, then));
@@ -227,15 +232,15 @@ export class PluginClient {
     };
   }
 
-  async update(id: string, oldOutputs: Props, news: Props, { preview = false } = {}) {
-    const request = about(new pb.UpdateRequest(), URN).setId(id).setOlds(struct(oldOutputs));
+  async update(id: string, oldOutputs: Props, news: Props, { preview = false, urn = URN }: CallOptions = {}) {
+    const request = about(new pb.UpdateRequest(), urn).setId(id).setOlds(struct(oldOutputs));
     request.setNews(struct(news)).setPreview(preview);
     const answer = await call<pb.UpdateResponse>((then) => this.raw.update(request, then));
     return { outs: plain(answer.getProperties()) };
   }
 
-  async delete(id: string, outputs: Props): Promise<void> {
-    const request = about(new pb.DeleteRequest(), URN).setId(id).setProperties(struct(outputs));
+  async delete(id: string, outputs: Props, urn = URN): Promise<void> {
+    const request = about(new pb.DeleteRequest(), urn).setId(id).setProperties(struct(outputs));
     await call<Empty>((then) => this.raw.delete(request, then));
   }
 

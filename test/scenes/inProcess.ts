@@ -1,0 +1,259 @@
+import { expect, vi } from "vitest";
+import type { Clock } from "../../provider/api/clock";
+import { Emulator } from "../../sdk/testing/emulator";
+import { startDynamic, startPlugin } from "../provider/bothProviders";
+import { secret } from "../provider/plugin/pluginClient";
+import { CANARY_KEY } from "../provider/service";
+import { virtualClock } from "../provider/virtualClock";
+import { EndpointNames } from "./names";
+import { type Kind, type Order, type Pace, Phase, type Step } from "./phase";
+import { type Hand, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
+
+/* Plays a scene in this process, with a small model of Pulumi's engine: each phase of a run has its own provider processes. */
+
+const start = { dynamic: startDynamic, plugin: startPlugin };
+
+/** A resource in the state. */
+interface Entry {
+  id: string;
+  kind: Kind;
+  inputs: Props;
+  outs: Props;
+}
+type State = Map<string, Entry>;
+
+/** Plays the scene in one order, and checks all that it says. */
+export async function play(scene: Scene, kind: Kind, order: Order): Promise<void> {
+  const clock = virtualClock();
+  const now = () => new Date(clock.now());
+  const emulator = await Emulator.start({ apiKey: CANARY_KEY, now, ...scene.service });
+  try {
+    const player = new Player(scene, kind, order, emulator, clock);
+    if (scene.from) await player.run({ program: scene.from });
+    for (const run of scene.runs) await player.run(run);
+    player.assertEnd();
+  } finally {
+    await emulator.close();
+  }
+}
+
+class Player {
+  private readonly states = new Map<string, State>();
+  private readonly names: EndpointNames;
+  private program: Program = {};
+
+  constructor(
+    private readonly scene: Scene,
+    private readonly kind: Kind,
+    private readonly order: Order,
+    private readonly emulator: Emulator,
+    private readonly clock: Clock,
+  ) {
+    this.names = new EndpointNames(emulator);
+  }
+
+  async run(run: Run): Promise<void> {
+    vi.unstubAllEnvs();
+    await run.byHand?.(this.hand(run));
+    const [began, sent] = [this.clock.now(), this.emulator.requests.length];
+    this.program = run.program ?? this.program;
+    const stack = this.stateOf(run.stack);
+    const before = new Map(stack);
+    const phases = await this[run.command ?? "up"](run, stack);
+    if (run.killed) this.states.set(run.stack ?? "dev", before);
+
+    const errors = phases.flatMap((phase) => phase.errors).join("\n");
+    const said = [errors, ...phases.flatMap((phase) => phase.logged())].join("\n");
+    if (run.fails) expect(errors).toMatch(run.fails);
+    else expect(errors).toBe("");
+    for (const pattern of run.says ?? []) expect(said).toMatch(pattern);
+    expect(said).not.toMatch(/CANARY/i);
+    if (run.writes)
+      expect(this.names.writesOf(this.emulator.requests.slice(sent))).toEqual(run.writes.toSorted());
+    if (run.seconds !== undefined) expect((this.clock.now() - began) / 1000).toBeLessThan(run.seconds);
+    this.names.nameNew();
+  }
+
+  assertEnd(): void {
+    const entries = [...this.states.values()].flatMap((state) => [...state]);
+    expect(this.names.live()).toEqual(this.scene.live.toSorted());
+    const state = Object.fromEntries(entries.map(([name, { id }]) => [name, this.names.of(id)]));
+    expect(state).toEqual(this.scene.state);
+    for (const [name, fields] of Object.entries(this.scene.fields ?? {}))
+      expect(this.emulator.endpoints.find(({ id }) => this.names.of(id) === name)).toMatchObject(fields);
+    for (const [name, { inputs, outs }] of entries) {
+      expect(outs).toMatchObject(this.scene.stored?.[name] ?? {});
+      const { __urn, ...given } = inputs;
+      if (this.scene.inputs) expect(given).toEqual(this.scene.inputs[name]);
+      expect(JSON.stringify(outs, withoutSecrets)).not.toMatch(/CANARY/i);
+    }
+  }
+
+  /** Previews, then creates, updates and replaces, then deletes. */
+  private async up(run: Run, state: State): Promise<Phase[]> {
+    const preview = this.phase(run, "planned");
+    await preview.steps(this.inOrder(Object.keys(this.program), run), async (name) => {
+      await this.decide(name, run, state, preview);
+      return async () => {};
+    });
+    if (preview.errors.length > 0) return [preview];
+    const phase = this.phase(run);
+    const kept = new Set<string>();
+    const deletions = new Map<string, Entry>();
+    await phase.steps(this.inOrder(Object.keys(this.program), run), async (name) => {
+      const alias = resourceOf(this.program[name]).options.alias ?? "";
+      kept.add(state.has(name) ? name : alias);
+      return this.decide(name, run, state, phase, deletions);
+    });
+    for (const name of this.inOrder([...state.keys()], run)) {
+      const entry = state.get(name);
+      if (entry && !(name in this.program) && !kept.has(name)) deletions.set(name, entry);
+    }
+    await this.deleteAll(phase, state, deletions);
+    return [preview, phase];
+  }
+
+  private async refresh(run: Run, state: State): Promise<Phase[]> {
+    const phase = this.phase({ ...run, continueOnError: true });
+    await phase.steps(this.inOrder([...state.keys()], run), async (name) => async () => {
+      const entry = state.get(name);
+      if (!entry) return;
+      const provider = await phase.provider(entry.kind, name);
+      const found = await provider.read(
+        entry.id,
+        sent(entry.kind, entry.outs),
+        sent(entry.kind, entry.inputs),
+      );
+      if (found.id === "") state.delete(name);
+      else state.set(name, { ...entry, outs: found.props ?? {}, inputs: found.inputs ?? entry.inputs });
+    });
+    return [phase];
+  }
+
+  private async destroy(run: Run, state: State): Promise<Phase[]> {
+    const phase = this.phase(run);
+    const names = this.inOrder([...state.keys()], run);
+    await this.deleteAll(phase, state, new Map([...state].filter(([name]) => names.includes(name))));
+    return [phase];
+  }
+
+  /** Deletes entries. That of a replaced resource is no longer in the state. */
+  private async deleteAll(phase: Phase, state: State, entries: Map<string, Entry>): Promise<void> {
+    await phase.steps(this.inOrder([...entries.keys()]), async (name) => async () => {
+      const entry = entries.get(name);
+      if (!entry) return;
+      await (await phase.provider(entry.kind, name)).delete(entry.id, sent(entry.kind, entry.outs));
+      if (state.get(name) === entry) state.delete(name);
+    });
+  }
+
+  /** Asks check and diff for a resource. Returns the step that follows. */
+  private async decide(
+    name: string,
+    run: Run,
+    state: State,
+    phase: Phase,
+    deletions = new Map<string, Entry>(),
+  ): Promise<Step> {
+    const { options, news } = resourceOf(this.program[name], (name) => this.names.idOf(name));
+    const kind = options.provider === "other" ? otherThan(this.kind) : this.kind;
+    const provider = await phase.provider(kind, name);
+    const old = state.has(name) ? name : (options.alias ?? name);
+    const entry = state.get(old);
+    const check = async (olds: Props): Promise<Props> => {
+      const { inputs, failures } = await provider.check(
+        sent(kind, olds),
+        withSecrets(kind, news, options.secret),
+      );
+      if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("; "));
+      return inputs;
+    };
+    const store = (id: string, inputs: Props, outs: Props) => state.set(name, { id, kind, inputs, outs });
+    const create = async (inputs: Props) => {
+      const made = await provider.create(inputs);
+      store(made.id, inputs, made.outs);
+    };
+    const inputs = await check(entry?.inputs ?? {});
+    if (!entry) return () => create(inputs);
+    const olds = sent(kind, entry.outs);
+    const isForced = run.replace?.includes(name) === true;
+    const decision = isForced ? undefined : await provider.diff(entry.id, olds, inputs);
+    if (!decision || decision.replaces.length > 0) {
+      const again = await check({});
+      return async () => {
+        if (options.createsFirst) deletions.set(old, entry);
+        else await provider.delete(entry.id, olds);
+        if (!options.createsFirst) state.delete(old);
+        await create(again);
+      };
+    }
+    return async () => {
+      const outs = decision.changes ? (await provider.update(entry.id, olds, inputs)).outs : entry.outs;
+      state.delete(old);
+      store(entry.id, inputs, outs);
+    };
+  }
+
+  private readonly inOrder = (names: string[], { target }: Run = {}) =>
+    this.order.names.filter((name) => names.includes(name) && (target?.includes(name) ?? true));
+
+  private phase(run: Run, pace: Pace = this.order.pace): Phase {
+    const settings = {
+      retryForSeconds: "120",
+      timeoutSeconds: "0.2",
+      ...this.scene.settings,
+      ...run.settings,
+    };
+    const { emulator, clock } = this;
+    const { environment = {} } = run;
+    const options = { emulator, clock, settings, environment };
+    return new Phase(pace, clock, run, async (kind) => start[kind](options));
+  }
+
+  private stateOf(stack = "dev"): State {
+    const state = this.states.get(stack) ?? new Map<string, Entry>();
+    this.states.set(stack, state);
+    return state;
+  }
+
+  private hand({ stack }: Run): Hand {
+    const { emulator, clock, names, states } = this;
+    return {
+      emulator,
+      clock,
+      seed: (name, endpoint) => names.seed(name, endpoint),
+      id: (name) => names.idOf(name),
+      editState: (name, edit) => {
+        const entry = this.stateOf(stack).get(name);
+        if (entry) this.stateOf(stack).set(name, { ...entry, outs: edit(entry.outs) });
+      },
+      renameStack: (from, to) => {
+        states.set(to, this.stateOf(from));
+        states.delete(from);
+      },
+    };
+  }
+}
+
+const otherThan = (kind: Kind): Kind => (kind === "plugin" ? "dynamic" : "plugin");
+
+const isSecret = (value: unknown): value is Props =>
+  typeof value === "object" && value !== null && Object.keys(secret("")).every((key) => key in value);
+
+const withoutSecrets = (_: string, value: unknown) => (isSecret(value) ? "[secret]" : value);
+
+/** What the engine sends of a state: it unwraps the secrets of a dynamic resource. */
+const sent = (kind: Kind, props: Props): Props =>
+  kind === "plugin"
+    ? props
+    : Object.fromEntries(
+        Object.entries(props).map(([name, value]) => [name, isSecret(value) ? value["value"] : value]),
+      );
+
+/** The program's inputs with their secrets: the plugin gets marks, and the dynamic provider the names. */
+function withSecrets(kind: Kind, news: Props, names: string[] = []): Props {
+  if (kind === "dynamic") return names.length > 0 ? { ...news, __secrets: names } : news;
+  return Object.fromEntries(
+    Object.entries(news).map(([name, value]) => [name, names.includes(name) ? secret(value) : value]),
+  );
+}
