@@ -6,7 +6,8 @@ import { normalizeUrl } from "../api/url";
 import { changesBetween, metadataFromText } from "./documents";
 import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
 import { type CloudEndpointInputs, type ManagedInput, withData } from "./fields";
-import { ifAbsent, look, withoutGaps } from "./live";
+import { LIST_LAG } from "./gone";
+import { ifAbsent, look } from "./live";
 import { shownPlace, shownUrl } from "./secrets";
 import { difference, refreshed } from "./state";
 
@@ -25,11 +26,11 @@ export async function findAdoptable(
     if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
     return live;
   }
-  const since = api.http.clock.now() - OLDEST;
-  let found = (await api.list.onUrl(inputs.url, since)).filter((live) => serves(live, inputs));
+  const now = api.http.clock.now();
+  let found = (await api.list.onUrl(inputs.url, now - OLDEST)).filter((live) => serves(live, inputs));
   if (inputs.poolingEnabled || found.some((live) => live.poolingEnabled)) {
     // A filter proves no absence, and the service would accept one more member.
-    const reading = api.list.whole(since);
+    const reading = api.list.whole(now - LIST_LAG);
     await reading.toEnd();
     found = [...reading.endpoints.values()].filter((live) => serves(live, inputs));
   }
@@ -38,10 +39,8 @@ export async function findAdoptable(
     const ids = found.map(({ id }) => id);
     throw adoptAmbiguous(shownUrl(inputs), ids);
   }
-  if (!first) return undefined;
-  // After a write, the list may be out of date.
-  const item = api.list.hasWritten ? undefined : withoutGaps(first, inputs);
-  const live = item ?? (await api.find(first.id));
+  // The list may be out of date, and may omit metadata, which holds the mark of another stack.
+  const live = first && (await api.find(first.id));
   return live && serves(live, inputs) ? live : undefined;
 }
 

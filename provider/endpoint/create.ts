@@ -113,6 +113,8 @@ async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created |
   const { api, inputs, owner, owners, log } = claim;
   const { error, repliedId, mark } = lost;
   const url = shownUrl(inputs);
+  // Members of a pool may all be equal, and the service accepts one more.
+  const isCertain = mark !== undefined || inputs.poolingEnabled !== true;
   let found: Found = { ours: [], open: [], holders: [] };
   for (const [index, wait] of LOOK_AFTER.entries()) {
     await api.http.clock.sleep(wait);
@@ -121,12 +123,11 @@ async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created |
       throw why instanceof EndpointsError ? createUnsettled(error, why, url) : why;
     });
     const [live, ...others] = [...found.ours, ...found.open];
-    if (typeof live === "object" && others.length === 0) {
+    if (typeof live === "object" && others.length === 0 && isCertain) {
       log[mark ? "info" : "warn"](lostCreateFound(url, live.id, mark));
       return { live, isNew: true, mark };
     }
   }
-  const isCertain = mark !== undefined || inputs.poolingEnabled !== true;
   const candidates = [...found.ours.map(({ id }) => id), ...found.open, ...(repliedId ? [repliedId] : [])];
   if (candidates.length > 0 || !isCertain) throw createDoubtful(error, url, [...new Set(candidates)]);
   const [holder, ...others] = found.holders;

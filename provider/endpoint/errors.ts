@@ -188,7 +188,7 @@ export const urlLookup = (refusal: EndpointsError, why: EndpointsError, url: str
 export const createDoubtful = (lost: EndpointsError, url: string, ids: string[]): UserError =>
   new UserError(
     ids.length > 0
-      ? `${lost.summary}. It may have created one of these endpoints, which serve ${url} and belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack, set adopt to its id or delete it, and run the command again.`
+      ? `${lost.summary}. It may have created one of these endpoints for ${url}, which belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack, set adopt to its id or delete it, and run the command again.`
       : `${lost.summary}. The list does not show it, but another try could add a second endpoint to the pool. Look for an endpoint on ${url} that is in no stack. If there is one, set adopt to its id. If there is none, run the command again. With endpoints:mark, the provider can find out itself.`,
     { cause: lost },
   );

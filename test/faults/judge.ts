@@ -194,7 +194,7 @@ export class Judge {
       ({ url: ours, sentAt = Number.NaN, lostAt = Number.NaN }) =>
         ours === url && created >= sentAt + skew - SECONDS && created <= lostAt + skew + SECONDS,
     );
-    if (!this.options.marks && isOfOurSeconds) this.indistinguishable++;
+    if (!this.options.marks && !this.options.pools && isOfOurSeconds) this.indistinguishable++;
     else this.wronglyAdopted.push(`${id} on ${url}, created at ${shown}`);
     this.theirs.delete(id);
     this.mistaken.set(url, id);
