@@ -63,8 +63,9 @@ export async function createOnce(claim: Claim): Promise<Created> {
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
   const body = () => wireChange(inputs, mark ? [...given, "metadata"] : given, mark?.());
   const { nonce } = mark?.() ?? {};
+  // A reply without our mark may be about somebody else's endpoint. The look for a lost create decides.
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
-    !owners.accounts.has(id) && (createdFor === undefined || createdFor.nonce === nonce);
+    !owners.accounts.has(id) && createdFor?.nonce === nonce;
   const takenUrl = new TakenUrl(claim);
   let lost: LostCreate | undefined;
   for (let sent = 1; ; sent++) {

@@ -212,7 +212,6 @@ export const moves: Scene[] = [
     order: ["two", "one"],
   },
   {
-    toBe: true,
     name: "at `--parallel 1` a chain of moves fails with the causes if the first to be asked needs the second one's URL",
     from: { one: "a", two: "b" },
     runs: [{ program: { one: "b", two: "c" }, writes: [], fails: /--target[\s\S]*--replace/, seconds: 10 }],
@@ -230,7 +229,6 @@ export const moves: Scene[] = [
     stacks: true,
   },
   {
-    toBe: true,
     name: "a swap fails with the ways out of a taken URL, and never names `adopt`",
     from: { one: "a", two: "b" },
     runs: [

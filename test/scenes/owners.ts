@@ -30,7 +30,7 @@ export const adoption: Scene[] = [
         byHand: ({ seed }) => seed("theirs", { ...shop, description: "x", metadata: '{"a":1}' }),
         program: { o: { ...shop, adopt: "@theirs", metadata: { a: 1 } } },
         writes: ["PATCH theirs description"],
-        says: [/adopts ep_\w+, and changes description/],
+        says: [/adopts ep_\w+ and changes description/],
       },
     ],
     live: ["theirs"],
@@ -265,7 +265,7 @@ export const markedEndpoints: Scene[] = [
     from: { o: "shop" },
     runs: [
       { program: { n: adopted }, killed: true, writes: ["PATCH shop metadata"] },
-      { command: "destroy", target: ["o"], writes: [], says: [/ep_\w+ [\s\S]*not deleted/] },
+      { command: "destroy", target: ["o"], writes: [], says: [/ep_\w+[\s\S]*not deleted/] },
       { writes: ["PATCH shop metadata"] },
     ],
     live: ["shop"],
@@ -298,7 +298,7 @@ export const markedEndpoints: Scene[] = [
           byHand: takenBy(stack),
           command: "destroy",
           writes: [],
-          says: [/ep_\w+ carries[\s\S]*not deleted/],
+          says: [/ep_\w+, which carries[\s\S]*not deleted/],
         },
       ],
       live: ["shop"],
@@ -307,7 +307,6 @@ export const markedEndpoints: Scene[] = [
   ),
   ...(["refresh", "up"] as const).map(
     (command): Scene => ({
-      toBe: true,
       name: `${command} warns of an endpoint with the newer mark of another stack, and of the ways out`,
       settings: marks,
       from: { o: { ...shop, description: "a" } },
@@ -316,7 +315,7 @@ export const markedEndpoints: Scene[] = [
           byHand: takenBy("prod"),
           command,
           program: { o: { ...shop, description: "b" } },
-          says: [/ep_\w+ [\s\S]*shop\/prod \(team\/prod\)[\s\S]*adopt/],
+          says: [/ep_\w+[\s\S]*shop\/prod \(team\/prod\)[\s\S]*adopt/],
         },
       ],
       live: ["shop"],
@@ -361,7 +360,6 @@ export const markedEndpoints: Scene[] = [
   },
   ...[marks, {}].map(
     (settings): Scene => ({
-      toBe: true,
       name: `${"mark" in settings ? "with" : "without"} marks, adopt with an id takes an endpoint with another stack's mark, says so at the preview, and removes that mark`,
       settings: settings as Record<string, string>,
       runs: [
@@ -378,13 +376,12 @@ export const markedEndpoints: Scene[] = [
     }),
   ),
   {
-    toBe: true,
     name: "after a take-over by another stack, the old stack is warned, and its `destroy` leaves the endpoint",
     settings: marks,
     from: { o: "shop" },
     runs: [
       { stack: "prod", program: { p: { ...shop, adopt: "@shop" } }, writes: ["PATCH shop metadata"] },
-      { command: "refresh", writes: [], says: [/ep_\w+ [\s\S]*p of the stack shop\/prod/] },
+      { command: "refresh", writes: [], says: [/ep_\w+[\s\S]*p of the stack shop\/prod/] },
       { command: "destroy", writes: [], says: [/p of the stack shop\/prod[\s\S]*not deleted/] },
       { stack: "prod", command: "refresh", writes: [] },
     ],

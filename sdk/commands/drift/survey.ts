@@ -1,7 +1,7 @@
 import { API_VERSION } from "../../../provider/api/connections";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { ownerText, ownMark, partsOf } from "../../../provider/api/mark";
+import { isProven, ownerText, partsOf } from "../../../provider/api/mark";
 import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
 import { count, grouped, isAuthenticationError, messageOf, shellWord } from "../command";
 import { type Ignored, isIgnored } from "../projects";
@@ -278,7 +278,7 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
     if (managed?.has(id) || known.has(id)) continue;
     const rules = ignored.filter(({ entry }) => isIgnored(live, entry));
     for (const rule of rules) rule.isUsed = true;
-    const owner = ownMark(live);
+    const owner = isProven(live) ? live.createdFor : undefined;
     const [first] = rules;
     if (first) report.ignored.push({ id, ...(url !== undefined && { url }), reason: first.entry.reason });
     else if (owner && !projects.has(partsOf(owner).project)) report.others.push(unmanagedEndpoint(live));

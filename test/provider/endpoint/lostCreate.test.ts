@@ -85,11 +85,6 @@ const found: Story[] = [
     arrange: appears((now) => ({ created_at: iso(now + 1_000) })),
   },
   {
-    name: "finds the only one in a pool",
-    inputs: { poolingEnabled: true },
-    arrange: ({ emulator }) => emulator.intercept(isCreate, lost),
-  },
-  {
     name: "is sent again if it had no effect",
     arrange: ({ emulator }) => emulator.intercept(isCreate, vain),
     creates: 2,
@@ -276,14 +271,6 @@ test.each([
   expect(both.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
   expect(String(both.map((each) => "reason" in each && each.reason))).toMatch(/belongs to another resource/);
   expect(emulator.endpoints).toHaveLength(1);
-});
-
-test("a lost create in a pool takes no equal endpoint of another resource of this run", async () => {
-  const { core, emulator } = await start();
-  const { id } = await core.create({ ...news, poolingEnabled: true });
-  emulator.intercept(isCreate, lost);
-  expect((await core.create({ ...news, poolingEnabled: true })).id).not.toBe(id);
-  expect(emulator.endpoints).toHaveLength(2);
 });
 
 test("a lost create fails with both reasons if the list cannot be read", async () => {

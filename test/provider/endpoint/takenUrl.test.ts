@@ -31,7 +31,7 @@ describe("a create that the service refuses names the endpoint that has the URL"
     expect(message).toContain(`${url} is served by ${id}, a cloud endpoint, created at `);
     expect(message).toMatch(
       new RegExp(
-        `described as “theirs”\\. If you renamed or moved this resource, give it aliases.*\\. If another resource of this program.*deleteBeforeReplace.*--target.*\\. If it is somebody else's, choose another url, or set adopt: "${id}"`,
+        `described as “theirs”\\. If you renamed or moved this resource, give it aliases.*\\. If another resource of this program.*--target.*--replace.*deleteBeforeReplace.*\\. If it is somebody else's, choose another url, or set adopt: "${id}"`,
       ),
     );
     expect(countCreates(emulator.requests)).toBe(1);
@@ -287,7 +287,7 @@ describe.each(bothProviders)("with %s", (_, startProvider) => {
     for (const each of await Promise.allSettled(updates.map((update) => update()))) {
       const { message } = (each as PromiseRejectedResult).reason as Error;
       expect(message).toMatch(
-        /is served by ep_.*If another resource of this program moves, replaces or removes it/,
+        /is served by ep_.*If another resource of this program has it.*--replace` if the two swap their URLs/,
       );
       expect(message).not.toMatch(/adopt|aliases/);
     }

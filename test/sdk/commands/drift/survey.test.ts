@@ -188,7 +188,7 @@ test("after an interruption, no further check starts, and the rest is reported a
 test("an interruption ends a listing that waits for the rate limit", async () => {
   emulator.intercept(({ path }) => path === "/endpoints", {
     status: 429,
-    headers: { "retry-after": "600" },
+    headers: { "retry-after": "300" },
     body: {},
   });
   const running = drift([fakeStack([{ name: "a" }])]);
