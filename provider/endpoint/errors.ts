@@ -1,6 +1,6 @@
 import { ApiError, type EndpointsError, UserError } from "../api/apiErrors";
 import type { LiveEndpoint, Owner } from "../api/contract";
-import { isSameStack, ownerText, partsOf } from "../api/mark";
+import { isSameOwner, isSameStack, ownerText, partsOf } from "../api/mark";
 import { isUnexplained } from "../api/remedies";
 import { oneLine } from "../api/text";
 import { WEBHOOK_TYPE } from "../api/typeTokens";
@@ -151,6 +151,10 @@ function waysOut({ holder, owner, mover, stays, replacesItself }: Holding): stri
   if (stays)
     return [
       "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both",
+    ];
+  if (mover === undefined && isSameOwner(createdFor, owner))
+    return [
+      `It carries the mark of this resource, but the times do not prove that an earlier run created it: set adopt: "${id}" to take it over`,
     ];
   const isOurStack = isSameStack(createdFor, owner);
   const isOtherStack = owner !== undefined && createdFor !== undefined && !isOurStack;

@@ -69,11 +69,12 @@ export class TakenUrl {
    */
   async resolve(refusal: ApiError): Promise<LiveEndpoint | undefined> {
     const { api, inputs, owner, owners, mover, log } = this.claim;
-    const holders = await this.holders(refusal);
+    const wait = mayPass(refusal) ? TRY_AGAIN_AFTER[this.tries] : undefined;
+    const holders = await this.holders(refusal, { isLast: wait === undefined && this.tries > 0 });
     const [holder] = holders;
     if (!holder) {
-      const wait = mayPass(refusal) ? TRY_AGAIN_AFTER[this.tries++] : undefined;
       if (wait === undefined) throw refusal;
+      this.tries++;
       await api.http.clock.sleep(wait);
       return undefined;
     }
@@ -91,13 +92,21 @@ export class TakenUrl {
     });
   }
 
-  /** The endpoints of any type that hold the URL, each read by id, because the list may be out of date. */
-  private async holders(refusal: ApiError): Promise<LiveEndpoint[]> {
+  /**
+   * The endpoints of any type that hold the URL, each read by id, because the list may be out of date. A filter may omit the
+   * holder, so the last look reads the whole list.
+   */
+  private async holders(refusal: ApiError, { isLast }: { isLast: boolean }): Promise<LiveEndpoint[]> {
     const { api, inputs, owners, mover } = this.claim;
     const since = api.http.clock.now() - (mayPass(refusal) ? LIST_LAG : SHARED_FOR);
     const found: LiveEndpoint[] = [];
     try {
-      for (const { id } of await api.list.onUrl(inputs.url, since)) {
+      const reading = isLast ? api.list.whole(since) : undefined;
+      await reading?.toEnd();
+      const listed = reading
+        ? [...reading.endpoints.values()].filter((live) => urlOf(live) === inputs.url)
+        : await api.list.onUrl(inputs.url, since);
+      for (const { id } of listed) {
         const live = id === mover || owners.isGone(id) ? undefined : await api.find(id);
         const isPool = inputs.poolingEnabled === true && live?.poolingEnabled === true;
         if (live && urlOf(live) === inputs.url && !isPool) found.push(live);
