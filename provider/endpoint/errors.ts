@@ -152,26 +152,25 @@ function waysOut({ holder, owner, mover, stays, replacesItself }: Holding): stri
     return [
       "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both",
     ];
-  if (mover === undefined && isSameOwner(createdFor, owner))
-    return [
-      `It carries the mark of this resource, but the times do not prove that an earlier run created it: set adopt: "${id}" to take it over`,
-    ];
+  const isOurs = isSameOwner(createdFor, owner);
   const isOurStack = isSameStack(createdFor, owner);
   const isOtherStack = owner !== undefined && createdFor !== undefined && !isOurStack;
   const renamed = `If you renamed or moved this resource, give it aliases: [${aliasOf(createdFor, owner)}], and the endpoint stays as it is`;
   const inProgram = `If another resource of this program has it and leaves this URL, run \`pulumi up --target\` with that resource's URN first, or \`pulumi up --replace\` if the two swap their URLs; a replacement needs deleteBeforeReplace (\`pulumi stack --show-ids --show-urns\` shows who has ${id})`;
   const adopting = mover === undefined ? `, or set adopt: "${id}" to take it over` : "";
-  const elsewhere = `If it is somebody else's, choose another url${adopting}`;
+  const elsewhere = isOurs
+    ? `If an earlier run left it behind, set adopt: "${id}" to take it over`
+    : `If it is somebody else's, choose another url${adopting}`;
   return [
     ...(mover === undefined && !isOtherStack ? [renamed] : []),
     ...(isOtherStack ? [] : [inProgram]),
-    ...(isOurStack ? [] : [elsewhere]),
+    ...(isOurStack && !isOurs ? [] : [elsewhere]),
   ];
 }
 
 /** The alias that keeps an endpoint with a renamed resource: its old name, or the whole URN if its parents differ. */
 function aliasOf(old: Owner | undefined, now: Owner | undefined): string {
-  if (!old || !now || !isSameStack(old, now)) return '{ name: "its old name" }';
+  if (!old || !now || !isSameStack(old, now) || isSameOwner(old, now)) return '{ name: "its old name" }';
   const [before, after] = [partsOf(old), partsOf(now)];
   return before.types === after.types
     ? `{ name: "${oneLine(before.name, 300)}" }`
