@@ -35,9 +35,9 @@ export const adoptCommand = command({
   async run(values, io) {
     const { log } = io;
     const selected = await selectEndpoints(values, log);
-    const { account, endpoints, target, isTaken, takenFrom, addressOf } = selected;
+    const { account, endpoints, target, isTaken, addressOf } = selected;
     const lives = await withAllFields(account, endpoints, log);
-    const { adoptions, unadoptable } = adoptionsOf(lives, takenFrom);
+    const { adoptions, unadoptable } = adoptionsOf(lives);
     for (const { live, reason } of unadoptable) logLeftOut(log, live, reason);
     for (const { live, leftToService } of adoptions)
       for (const what of leftToService) logLeft(log, live, what);

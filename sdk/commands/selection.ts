@@ -9,10 +9,21 @@ import { oneLine } from "../../provider/api/text";
 import { urlOf } from "../../provider/api/url";
 import { otherStack as otherOwner } from "../../provider/endpoint/owners";
 import { shortAddress, TerraformState } from "./adopt/terraform";
-import { assertFile, count, grouped, type LogLine, type Streams, UsageError, type Values } from "./command";
+import {
+  assertFile,
+  count,
+  grouped,
+  type LogLine,
+  messageOf,
+  type Streams,
+  shellWord,
+  UsageError,
+  type Values,
+} from "./command";
 import { isIgnored, projectsOf, stacksWithAccount } from "./projects";
 import { selectorsOf } from "./selectors";
 import {
+  backendStacks,
   cloudEndpoints,
   knownIds,
   managedEndpoints,
@@ -30,7 +41,6 @@ export const selectionOptions = {
   known: { type: "string", multiple: true },
   projects: { type: "string" },
   terraform: { type: "string", multiple: true },
-  "adopt-from": { type: "string", multiple: true },
   stack: { type: "string", multiple: true },
   cwd: { type: "string" },
   out: { type: "string" },
@@ -38,7 +48,8 @@ export const selectionOptions = {
 } as const;
 
 export const SELECTION_HELP = `  --select WHAT         only these endpoints: a URL in which * matches any text, an id,
-                        metadata.KEY=VALUE, or binding=NAME. May be repeated
+                        metadata.KEY=VALUE, or binding=NAME. May be repeated. What carries the mark of
+                        another stack (endpoints:mark) is taken only by its id
   --except WHAT         not these endpoints, with the same values. May be repeated
   --stack S             the stack that will manage the endpoints. Its configuration, in the project's
                         folder, names the account. Its endpoints are left out. Needs the Pulumi CLI.
@@ -50,8 +61,6 @@ export const SELECTION_HELP = `  --select WHAT         only these endpoints: a U
   --terraform F         only the endpoints of this Terraform state, named by their addresses: a state file, or
                         the output of terraform show -json; - reads stdin. --select and --except then take
                         addresses, too
-  --adopt-from OWNER    take the endpoints that carry the mark of this stack (endpoints:mark), which are
-                        otherwise left out; OWNER as this command prints it. May be repeated
   --cwd DIR             the project's folder, with --stack or --known (default: .)
   --out F               the file to write (default: stdout)
   --force               overwrite that file`;
@@ -66,8 +75,6 @@ interface SelectedEndpoints {
   target: TargetStack | undefined;
   /** Whether a resource of that stack has this name. */
   isTaken(name: string): boolean;
-  /** The stack that `--adopt-from` takes this endpoint from. */
-  takenFrom(live: LiveEndpoint): string | undefined;
   /** The endpoint's address in the state of `--terraform`. */
   addressOf(id: string): string | undefined;
   /** Logs how Terraform forgets the endpoints that were written, and those that the stack has already. */
@@ -154,12 +161,11 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
     const owner = otherOwner(live, own);
     return owner && stackText(owner);
   };
-  const from = takenStacks(options["adopt-from"] ?? [], cloud.map(otherStack));
   for (const owner of grouped(endpoints, otherStack).keys())
-    if (owner !== undefined && !from.includes(owner))
+    if (owner !== undefined)
       keep(
-        (live) => otherStack(live) !== owner,
-        `with the mark of the stack ${owner}; --adopt-from "${owner}" takes them from it`,
+        (live) => otherStack(live) !== owner || select.includes(live.id),
+        `with the mark of the stack ${owner}; --select takes one by its id, ep_…`,
       );
   endpoints = endpoints.filter((live) => {
     const refusal = terraform?.refusal(live.id);
@@ -168,12 +174,47 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
       log(`Left out: ${oneLine(`${live.id} (${live.url ?? "no URL"})`)}: ${refusal}`);
     return refusal === undefined;
   });
+  if (target && endpoints.length > 0) {
+    const ofFile = (listed?.projects ?? []).flatMap(({ name, stacks: all }) =>
+      all.map((stack) => `organization/${name}/${stack.split("/").at(-1)}`),
+    );
+    await logOtherStacks(target, [...stacks, ...known, ...(listed?.known ?? []), ...ofFile], log);
+  }
   const ofTarget = managed.get(given ?? "") ?? [];
   const names = new Set(ofTarget.map(({ name }) => name));
   return {
-    ...{ account, endpoints, target, addressOf, isTaken: (name) => names.has(name), takenFrom: otherStack },
+    ...{ account, endpoints, target, addressOf, isTaken: (name) => names.has(name) },
     logForget: (written) => terraform?.logForget(new Set([...written, ...ofTarget].map(({ id }) => id)), log),
   };
+}
+
+/** More stacks are counted. */
+const MOST_STACKS = 20;
+
+/** Names the backend's stacks that were not read: an endpoint without a mark does not show who manages it. */
+async function logOtherStacks(
+  { project }: TargetStack,
+  read: readonly string[],
+  log: LogLine,
+): Promise<void> {
+  try {
+    const { name: own } = await project.projectSettings();
+    /** `dev` and `organization/dev` are stacks of this project. */
+    const keyOf = (stack: string) => {
+      const [last, of, first] = stack.split("/").reverse();
+      return `${first === undefined ? own : of}/${last}`;
+    };
+    const keys = new Set(read.map(keyOf));
+    const others = (await backendStacks(project)).filter((stack) => !keys.has(keyOf(stack)));
+    if (others.length === 0) return;
+    const options = others.slice(0, MOST_STACKS).map((stack) => `--known ${shellWord(stack)}`);
+    const more = others.length - options.length;
+    log(
+      `Other stacks of this backend may manage some of these; leave them out with ${options.join(" ")}${more > 0 ? `, and ${more} more (pulumi stack ls --all)` : ""}`,
+    );
+  } catch (error) {
+    log(`Other stacks of this backend may manage some of these: ${messageOf(error)}`);
+  }
 }
 
 /** Reports an endpoint that no program gets. */
@@ -200,16 +241,6 @@ function accountOfEnvironment(folder: string, log: LogLine): EndpointsApi {
     const hint = `This project has an account in its settings: to use it, give ${options}`;
     throw new UserError(`${error.message}\n${hint}`, { cause: error });
   }
-}
-
-/** The values of `--adopt-from`. @throws UsageError if no endpoint has the mark of one of these stacks. */
-function takenStacks(written: readonly string[], owners: readonly (string | undefined)[]): readonly string[] {
-  const missing = written.find((stack) => !owners.includes(stack));
-  if (missing === undefined) return written;
-  const known = [...new Set(owners)].flatMap((owner) => (owner === undefined ? [] : [`"${owner}"`]));
-  throw new UsageError(
-    `no cloud endpoint of the account has the mark of a stack ${missing}; it has ${known.length > 0 ? `those of ${known.join(", ")}` : "no marks of other stacks"}`,
-  );
 }
 
 /** Writes the result to stdout or to the file of --out, and logs the number of endpoints in it. */

@@ -57,6 +57,16 @@ export async function knownIds(project: LocalWorkspace, stack: string): Promise<
   return managedIds(parseState(JSON.parse(state)));
 }
 
+/** The stacks of the project's backend that have resources, named as its folder knows them: `dev` or `organization/other/dev`. */
+export async function backendStacks(project: LocalWorkspace): Promise<string[]> {
+  const list = await runPulumi(project, ["stack", "ls", "--all", "--json"], "list the stacks of the backend");
+  return listSchema
+    .parse(JSON.parse(list))
+    .flatMap(({ name, resourceCount }) => (resourceCount === 0 ? [] : [name]));
+}
+
+const listSchema = z.array(z.object({ name: z.string(), resourceCount: z.number().nullish() }));
+
 /** Sets a secret of a stack's configuration. The Automation API would show the value in the list of processes. */
 export async function setSecret(
   project: LocalWorkspace,

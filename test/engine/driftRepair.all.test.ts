@@ -1,5 +1,5 @@
-import { expect, test } from "vitest";
-import type { Edit } from "../../sdk/testing";
+import { expect, onTestFinished, test } from "vitest";
+import { type Edit, Emulator } from "../../sdk/testing";
 import { drift } from "../sdk/commands/drift/driftRun";
 import { endpoint, idOf, policy } from "./driftPrograms";
 import { edit, onKit, PLUGIN } from "./setup";
@@ -100,13 +100,52 @@ onKit("a repair", (start) => {
     const fixed = await drift(stack, "--fix");
     expect(fixed.code, fixed.stdout).toBe(1);
     expect(fixed.stdout).toContain(
-      "not repaired: the program would adopt any endpoint that is on this URL now",
+      "not repaired: the program would adopt any endpoint that is on this URL now: remove `adopt`, then run `pulumi up --refresh`",
     );
     const writes = stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
     expect(writes).toEqual([]);
     expect(stack.emulator.endpoints).toEqual([other]);
     expect((await drift(stack)).report.stacks[0]?.drifted.map(({ drift }) => drift)).toEqual(["deleted"]);
   });
+
+  test.each(["CloudEndpoint", "PluginEndpoint"])(
+    "of a %s that is gone and whose program keeps its id in adopt, is left out with the remedy, and the rest is repaired",
+    async (type) => {
+      const emulator = await Emulator.start();
+      onTestFinished(() => emulator.close());
+      const names = ["a", "b", "c", "d"];
+      const adopted = names.map((name) => {
+        const { id } = emulator.seed({ type: "cloud", url: `https://${name}.example.com` });
+        return endpoint(name, { adopt: id }, "{}", type);
+      });
+      const programOf = (all: string[]) => [PLUGIN, ...all].join("\n");
+      const stack = await start(programOf(adopted), { emulator });
+      await stack.up();
+      const gone = idOf(emulator, "a");
+      emulator.remove(gone);
+      for (const name of ["b", "c", "d"]) emulator.edit(idOf(emulator, name), { description: "by hand" });
+
+      const marked = emulator.requests.length;
+      const fixed = await drift(stack, "--fix");
+      expect(fixed.code, fixed.stdout).toBe(1);
+      const writes = emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
+      expect(writes.map(({ method }) => method)).toEqual(["PATCH", "PATCH", "PATCH"]);
+      expect(fixed.report.stacks[0]?.drifted.map(({ name, repair }) => [name, repair?.done])).toEqual([
+        ["a", false],
+        ["b", true],
+        ["c", true],
+        ["d", true],
+      ]);
+      expect(fixed.stdout.match(/not repaired: .*/g)).toEqual([
+        `not repaired: it was deployed with adopt: "${gone}", so it cannot be created again: remove \`adopt\`, then run \`pulumi up --refresh\``,
+      ]);
+
+      // The remedy.
+      edit(stack, programOf([endpoint("a", {}, "{}", type), ...adopted.slice(1)]));
+      await stack.up({ refresh: true });
+      expect((await drift(stack)).code).toBe(0);
+    },
+  );
 
   test("fails with the exit code for a refused key if the service refuses the write", async () => {
     const stack = await start(endpoint("a"));

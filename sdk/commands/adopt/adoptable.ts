@@ -70,21 +70,12 @@ export async function withAllFields(
 /** Whether an adoption changes the endpoint's mark. */
 export const isMarked = ({ live }: Adoption): boolean => live.createdFor !== undefined;
 
-/**
- * Splits the endpoints into those that one program can adopt, and the others.
- *
- * @param takenFrom The stack that an endpoint is taken from.
- */
-export function adoptionsOf(
-  lives: readonly LiveEndpoint[],
-  takenFrom: (live: LiveEndpoint) => string | undefined,
-): { adoptions: Adoption[]; unadoptable: Unadoptable[] } {
-  const all = lives.map((live) => {
-    const [adoption, adoptFrom] = [adoptionOf(live), takenFrom(live)];
-    return "inputs" in adoption && adoptFrom !== undefined
-      ? { ...adoption, inputs: { ...adoption.inputs, adoptFrom } }
-      : adoption;
-  });
+/** Splits the endpoints into those that one program can adopt, and the others. */
+export function adoptionsOf(lives: readonly LiveEndpoint[]): {
+  adoptions: Adoption[];
+  unadoptable: Unadoptable[];
+} {
+  const all = lives.map(adoptionOf);
   const unadoptable = all.filter((one) => "reason" in one);
   const byUrl = grouped(
     all.filter((one) => "inputs" in one),

@@ -67,13 +67,18 @@ async function attempt(
   const failure = (what: string, run: PulumiRun) =>
     run.ok ? undefined : `${what} failed: ${errorsOf(run) ?? "without a reason"}`;
   try {
+    leave((urn) => adoption(surveyed, urn));
     if (!isLeftToDo("previewing the program")) return attempted;
     const preview = await stack.preview();
     leave((urn) => failure("the program's preview", preview) ?? programDifference(preview, urn));
 
     if (!isLeftToDo("previewing the repair")) return attempted;
     const repairPreview = await stack.repairPreview(targets);
-    leave((urn) => failure("the repair's preview", repairPreview) ?? adoption(surveyed, repairPreview, urn));
+    leave(
+      (urn) =>
+        failure("the repair's preview", repairPreview) ??
+        adoption(surveyed, urn, recreates(repairPreview, urn)),
+    );
 
     if (isLeftToDo(`repairing ${targets.length} of ${report.drifted.length}`))
       // Even a failed run may have changed something, so its result is always checked. One that throws never began.
@@ -95,18 +100,27 @@ function programDifference({ steps }: PulumiRun, urn: string): string | undefine
   return `${what}, and --fix deploys nothing new: review it with \`pulumi preview\`, deploy it with \`pulumi up\`, or run --fix with the program that was deployed`;
 }
 
-/** If the endpoint was deleted, `adopt` could take over a stranger's endpoint with the same URL. */
+/**
+ * Why an endpoint that was deployed with `adopt` cannot be created again; undefined if it can. `adopt: true` could take over a
+ * stranger's endpoint with the same URL, and an id would fail the preview of all.
+ */
 function adoption(
   { managed = [], report }: SurveyedStack,
-  { steps }: PulumiRun,
   urn: string,
+  isRecreated = report.drifted.some((each) => each.urn === urn && each.drift === "deleted"),
 ): string | undefined {
-  const adopts = managed.some((each) => each.urn === urn && !each.isOld && each.inputs["adopt"] === true);
-  const isGone = report.drifted.some((each) => each.urn === urn && each.drift === "deleted");
-  const isRecreated = steps.some((step) => step.urn === urn && /^(create|replace)/.test(step.op));
-  if (!adopts || !(isGone || isRecreated)) return undefined;
-  return "the program would adopt any endpoint that is on this URL now: take `adopt` out of the program, or run `pulumi up`";
+  const adopt = managed.find((each) => each.urn === urn && !each.isOld)?.inputs["adopt"];
+  if (!adopt || !isRecreated) return undefined;
+  const reason =
+    adopt === true
+      ? "the program would adopt any endpoint that is on this URL now"
+      : `it was deployed with adopt: "${adopt}", so it cannot be created again`;
+  return `${reason}: remove \`adopt\`, then run \`pulumi up --refresh\``;
 }
+
+/** Whether a run creates an endpoint anew. */
+const recreates = ({ steps }: PulumiRun, urn: string) =>
+  steps.some((step) => step.urn === urn && /^(create|replace)/.test(step.op));
 
 /** @param after The check after the repair. */
 function withRepairs(

@@ -63,7 +63,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     }
   });
 
-  test("leaves out what another stack has marked, saying how many and whose, unless --adopt-from asks for it", async () => {
+  test("leaves out what another stack has marked, saying how many and whose, unless --select names its id", async () => {
     const emulator = await service();
     const created_at = "2020-01-01T00:00:00Z";
     const seed = (host: string, stack?: string, time = created_at) => {
@@ -83,22 +83,18 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     const { ids, stderr } = await run();
     expect(ids).toEqual([free, copied].sort());
     expect(stderr).toContain(
-      'Left out: 2 with the mark of the stack shop/prod (team); --adopt-from "shop/prod (team)" takes them from it\n',
+      "Left out: 2 with the mark of the stack shop/prod (team); --select takes one by its id, ep_…\n",
     );
     expect(stderr).toContain("Left out: 1 with the mark of the stack shop/dev (team)");
-    const taken = await run("--adopt-from", "shop/prod (team)");
-    expect(taken.ids).toEqual([free, copied, ...prod].sort());
-    expect(taken.stderr).toContain("Left out: 1 with the mark of the stack shop/dev (team)");
+    const [taken = "", other = ""] = prod;
+    const some = await run("--select", taken, "--select", "https://*.example.com");
+    expect(some.ids).toEqual([free, copied, taken].sort());
+    expect(some.stderr).toContain("Left out: 1 with the mark of the stack shop/prod (team)");
     if (name === "adopt") {
-      expect(taken.stdout.match(/adoptFrom: "shop\/prod \(team\)",/g)).toHaveLength(2);
-      expect(taken.stderr).toContain("changes its mark");
+      expect(some.stdout).toContain(`adopt: "${taken}"`);
+      expect(some.stderr).toContain("changes its mark");
     }
-    const wrong = await runInProcess(command, ["--adopt-from", "shop/prod"], emulator);
-    expect(wrong).toMatchObject({ code: 2, stdout: "" });
-    expect(wrong.stderr).toContain(
-      'has the mark of a stack shop/prod; it has those of "shop/dev (team)", "shop/prod (team)"',
-    );
-    expect((await run("--select", dev)).ids).toEqual([]);
+    expect((await run("--select", dev, "--select", other)).ids).toEqual([dev, other].sort());
   });
 
   test("is a usage error if a selector matches nothing or if the file cannot be written", async () => {
