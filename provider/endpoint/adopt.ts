@@ -28,14 +28,15 @@ export async function findAdoptable(
   }
   const now = api.http.clock.now();
   let found = (await api.list.onUrl(inputs.url, now - OLDEST)).filter((live) => serves(live, inputs));
-  if (inputs.poolingEnabled || found.some((live) => live.poolingEnabled)) {
+  if (inputs.poolingEnabled && found.length === 0) {
     // A filter proves no absence, and the service would accept one more member.
     const reading = api.list.whole(now - LIST_LAG);
     await reading.toEnd();
     found = [...reading.endpoints.values()].filter((live) => serves(live, inputs));
   }
   const [first, ...others] = found;
-  if (others.length > 0) {
+  // A list may lag, so the only member of a pool that it shows may be another stack's.
+  if (others.length > 0 || first?.poolingEnabled) {
     const ids = found.map(({ id }) => id);
     throw adoptAmbiguous(shownUrl(inputs), ids);
   }

@@ -80,7 +80,7 @@ export const adoptNotFound = (id: string): UserError =>
 
 export const adoptAmbiguous = (url: string, ids: string[]): UserError =>
   new UserError(
-    `Several cloud endpoints serve ${url}: ${oneLine(ids.join(", "))}. Set adopt to the id of one of them.`,
+    `Several cloud endpoints can share ${url}, which has ${oneLine(ids.join(", "))}. Set adopt to the id of one of them.`,
   );
 
 export const adoptOtherScheme = (id: string, live: string, wanted: string): UserError =>

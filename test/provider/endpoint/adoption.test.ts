@@ -44,7 +44,7 @@ describe("adopt", () => {
       const ids = [emulator.seed(pool), emulator.seed(pool)].map(({ id }) => id);
       if (written) await core.create({ url: "https://other.example.com" });
       const { message } = await thrown(core.create({ url, poolingEnabled: true, adopt: true }));
-      expect(message).toMatch(/Several cloud endpoints serve/);
+      expect(message).toMatch(/Several cloud endpoints can share/);
       for (const id of ids) expect(message).toContain(id);
       expect(emulator.requests.filter(({ method }) => method === "PATCH")).toEqual([]);
     },
@@ -85,12 +85,14 @@ describe("adopt", () => {
     expect(paths(emulator).at(-1)).toBe(`GET /endpoints/${id}`);
   });
 
-  test("finds the only member of a pool in the whole list, also if a filter shows none", async () => {
-    const { core, emulator } = await service({ settings: { "endpoints:listFilter": "on" } });
+  test("refuses even the only member of a pool, and finds it in the whole list if a filter shows none", async () => {
+    const { core, emulator } = await service({
+      settings: { "endpoints:listFilter": "on" },
+      filters: "incomplete",
+    });
     const { id } = emulator.seed({ type: "cloud", url, pooling_enabled: true });
-    emulator.intercept(({ query }) => "filter" in query, { status: 200, body: { endpoints: [] } }, 9);
-    expect((await core.create({ url, poolingEnabled: true, adopt: true })).id).toBe(id);
-    expect(emulator.endpoints).toHaveLength(1);
+    await expect(core.create({ url, poolingEnabled: true, adopt: true })).rejects.toThrow(id);
+    expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
   });
 
   test("creates an endpoint if none has the URL, and logs that", async () => {
