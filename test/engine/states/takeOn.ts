@@ -30,10 +30,9 @@ export const valuesOf = (state: ExportedState, name: string) =>
 export async function takeOn(
   start: Start,
   recorded: RecordedState,
-  { apiKey, change = () => {} }: { apiKey?: string; change?: (state: ExportedState) => void } = {},
+  { apiKey }: { apiKey?: string } = {},
 ) {
   const { emulator, state } = await restored(recorded, { ...(apiKey && { apiKey }) });
-  change(state);
   const stack = await start(recorded.program, { emulator, config: recorded.config });
   await stack.importState(state);
   return { stack, emulator, state };
