@@ -7,7 +7,7 @@ import { temporaryFolder } from "../folders";
 import { paths } from "../requests";
 import { seedMixed } from "../sdk/commands/mixedAccount";
 import { runCommand } from "../sdk/commands/runCommand";
-import { edit, methods, onBothDrivers, PLUGIN, writes } from "./setup";
+import { edit, onBothDrivers, PLUGIN, writes } from "./setup";
 
 const TYPE = "endpoints:index:CloudEndpoint";
 const policy = (status: number) => ({
