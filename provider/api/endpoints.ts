@@ -151,7 +151,7 @@ const ABOUT_ANOTHER = "the reply is about another endpoint";
 const identity = z.object({ url: z.string(), type: z.literal("cloud") });
 
 /** Whether this describes a cloud endpoint with this URL. */
-export function isAbout(reply: unknown, url: string | undefined): boolean {
+function isAbout(reply: unknown, url: string | undefined): boolean {
   const { data } = identity.safeParse(reply);
   return data !== undefined && url !== undefined && normalizeUrl(data.url) === normalizeUrl(url);
 }

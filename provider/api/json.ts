@@ -20,7 +20,7 @@ export function canonicalJson(value: unknown): string {
 }
 
 /** The text with each lone surrogate replaced, so that UTF-8 can carry it. */
-export const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, "\ufffd");
+const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, "\ufffd");
 
 /** Whether text nests too deeply. Tested before parsing, because the parser needs a hundred bytes for each level. */
 export function isDeeper(json: string, most: number): boolean {

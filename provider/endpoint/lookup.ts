@@ -165,24 +165,6 @@ export async function findEndpoints(
   return found.filter(matcher(filter, fits)).map(withoutOwner);
 }
 
-/**
- * The first endpoints that satisfy the filter, newest first, in a listing that began at this moment or later. It reads as many
- * pages as it needs.
- */
-export async function firstEndpoints(
-  api: EndpointsApi,
-  filter: EndpointsFilter,
-  since: number,
-  areEnough: (found: LiveEndpoint[]) => boolean,
-): Promise<LiveEndpoint[]> {
-  const [{ includes }, matches] = [selectionOf(filter), matcher(filter)];
-  const reading = api.list.whole(since);
-  const found = () => [...reading.endpoints.values()].filter(includes).filter(matches);
-  await reading.until(() => areEnough(found()));
-  for (const message of reading.unreported()) api.http.warn(message);
-  return found();
-}
-
 /** The part of a filter that the service cannot apply. */
 function matcher(
   { urlPattern, metadata }: EndpointsFilter,

@@ -77,7 +77,7 @@ function hasSecretPlaces(props: JsonObject): boolean {
 }
 
 /** The secret fields of properties with a note, and the fields that reveal them. */
-export function secretFields(props: JsonObject): ReadonlySet<string> {
+function secretFields(props: JsonObject): ReadonlySet<string> {
   const fields = new Set(notedFields(props));
   // Fields that derive from a secret URL reveal it.
   if (fields.has("url"))

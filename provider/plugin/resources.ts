@@ -84,7 +84,6 @@ export class Resources {
     const olds = this.noted(request.getOlds());
     const news = this.noted(request.getNews());
     const oldInputs = this.noted(request.getOldInputs());
-    // First, because it refuses the state of a later major version.
     const decision = this.core.diff(request.getId(), olds, { ...news, [URN_KEY]: request.getUrn() });
     return detailedDiff(placesOfInputs(changedPlaces(olds, checkedInputs(news)), oldInputs, news), decision);
   }

@@ -7,7 +7,7 @@ import { temporaryFolder } from "../folders";
 import { paths } from "../requests";
 import { seedMixed } from "../sdk/commands/mixedAccount";
 import { runCommand } from "../sdk/commands/runCommand";
-import { edit, methods, onBothDrivers, PLUGIN, writes } from "./setup";
+import { edit, onBothDrivers, PLUGIN, writes } from "./setup";
 
 const TYPE = "endpoints:index:CloudEndpoint";
 const policy = (status: number) => ({
@@ -52,7 +52,8 @@ onBothDrivers("an import from the plugin", (start, driver) => {
       ["import", []],
       ["update", ["~trafficPolicy"]],
     ]);
-    expect(methods(up)).toEqual(["GET", "PATCH"]);
+    // The list's item lacks inputs.
+    expect(paths(up)).toEqual(["GET /endpoints", `GET /endpoints/${id}`, `PATCH /endpoints/${id}`]);
   });
 
   test.runIf(driver === "cli")(

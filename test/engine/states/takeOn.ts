@@ -19,27 +19,22 @@ export const hasSeveral = (name: string) => name === "dynamic" || name === "plug
 export const isDrifted = (name: string) => name === "drifted";
 
 const TYPES = ["pulumi-nodejs:dynamic/endpoints:CloudEndpoint", "endpoints:index:CloudEndpoint"];
-export const endpointsIn = ({ deployment: { resources = [] } }: ExportedState): ExportedResource[] =>
+const endpointsIn = ({ deployment: { resources = [] } }: ExportedState): ExportedResource[] =>
   resources.filter(({ type }) => TYPES.includes(type));
 
 /** The different values of an output or note. */
-export const valuesOf = (state: ExportedState, name: string) =>
+const valuesOf = (state: ExportedState, name: string) =>
   new Set(endpointsIn(state).map(({ outputs }) => outputs?.[name]));
 
 /** Starts a stack with the recorded program, state and service. */
-export async function takeOn(
-  start: Start,
-  recorded: RecordedState,
-  { apiKey, change = () => {} }: { apiKey?: string; change?: (state: ExportedState) => void } = {},
-) {
+export async function takeOn(start: Start, recorded: RecordedState, { apiKey }: { apiKey?: string } = {}) {
   const { emulator, state } = await restored(recorded, { ...(apiKey && { apiKey }) });
-  change(state);
   const stack = await start(recorded.program, { emulator, config: recorded.config });
   await stack.importState(state);
   return { stack, emulator, state };
 }
 
-export const changedProgram = ({ program }: RecordedState) =>
+const changedProgram = ({ program }: RecordedState) =>
   program.replaceAll("front door", "back door").replaceAll('team: "shop"', 'team: "door"');
 
 /** The names of the notes. */

@@ -28,17 +28,19 @@ export async function refresh(
   return found.filter((id) => id !== "");
 }
 
+const CREATED = "2025-01-01T00:00:00Z";
+
 interface Seeded {
   id: string;
-  outs: { type: string; url: string; __account: string };
+  outs: { type: string; url: string; createdAt: string; __account: string };
 }
 
-/** Seeds cloud endpoints, and returns their states. */
+/** Seeds cloud endpoints, none of them young, and returns their states. */
 export function seeded(emulator: Emulator, endpoints: number, label = "e") {
   const seed = (i: number) => {
     const url = `https://${label}${i}.example.com`;
-    const { id } = emulator.seed({ type: "cloud", url });
-    return { id, outs: { type: "cloud", url, __account: accountFingerprint(emulator) } };
+    const { id } = emulator.seed({ type: "cloud", url, created_at: CREATED });
+    return { id, outs: { type: "cloud", url, createdAt: CREATED, __account: accountFingerprint(emulator) } };
   };
   // The type has a first item, which every caller but those of none asks for.
   return Array.from({ length: endpoints }, (_, i) => seed(i)) as [Seeded, ...Seeded[]];

@@ -87,8 +87,8 @@ async function play(trace: Trace) {
     /** The requests if all pages are read, and then each missing endpoint by its id. */
     leastByPages:
       Math.max(pages, Math.ceil(Math.min(before, emulator.endpoints.length) / trace.pageSize)) + notThere,
-    /** One look at the list proves all earlier deletions. A later deletion takes another look. */
-    toProve: notThere === 0 ? 0 : 1 + vanished.length * Math.ceil(before / trace.pageSize),
+    /** One look at the list proves all earlier deletions. A later deletion takes another look, and another read by id. */
+    toProve: notThere === 0 ? 0 : 1 + vanished.length * (1 + Math.ceil(before / trace.pageSize)),
     lost: stayed.filter(({ id }) => !found.includes(id)),
     revived: goneBefore.filter(({ id }) => found.includes(id)),
   };
