@@ -24,6 +24,8 @@ import {
   reservedKey,
   takenOver,
   takeOverFailed,
+  UnprovenError,
+  unprovenToo,
   updateNotFound,
   wrongType,
 } from "./errors";
@@ -72,6 +74,8 @@ export class CloudEndpoints {
   private readonly warned = new Set<string>();
   /** The URLs that a resource has in its old and its new inputs. */
   private readonly keptUrls = new Set<string>();
+  /** The endpoint whose message explains what proves too little. */
+  private firstUnproven: string | undefined;
   /** When the first deletion of a resource that the program lacks was asked for, by this machine's clock. */
   private deletingSince: number | undefined;
 
@@ -269,7 +273,12 @@ export class CloudEndpoints {
     if (error === undefined) return reading;
     if (!isNotFound(error)) throw error;
     const { accounts } = this.owners;
-    const live = await confirmGone(this.deps.connect(), { id, stored, notFound: error, accounts });
+    const absence = { id, stored, notFound: error, accounts };
+    const live = await confirmGone(this.deps.connect(), absence).catch((why: unknown) => {
+      if (!(why instanceof UnprovenError)) throw why;
+      this.firstUnproven ??= id;
+      throw this.firstUnproven === id ? why : unprovenToo(id, this.firstUnproven);
+    });
     if (!live) this.owners.noteGone(id);
     return live;
   }

@@ -227,6 +227,17 @@ describe.each(bothProviders)("with %s", (_, start) => {
       expect(emulator.endpoints).toHaveLength(2);
     });
 
+    test("explains a wrong base URL once a run, and names that endpoint for the others", async () => {
+      const { provider, one, other } = await world();
+      provider.emulator.intercept(() => true, html, 99);
+      const { message } = await thrown(leaves(how, provider, one));
+      expect(message).toMatch(/Check endpoints:baseUrl/);
+      const again = await thrown(leaves(how, provider, other));
+      expect(again.message).toMatch(
+        new RegExp(`${other.id} is gone, either: see the message about ${one.id}`),
+      );
+    });
+
     test("shares its look at the list with others that are gone", async () => {
       const { provider, one, other } = await world();
       for (const { id } of [one, other]) provider.emulator.remove(id);
