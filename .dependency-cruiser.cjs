@@ -51,7 +51,8 @@ module.exports = {
     },
     {
       name: "policy-is-a-leaf",
-      comment: "What is known of policies only warns. The core works without it, and hands it parsed documents.",
+      comment:
+        "What is known of policies only warns. The core works without it, and hands it parsed documents.",
       severity: "error",
       from: { path: "^provider/(api|endpoint)/|^provider/(dynamic|index)\\.ts$" },
       to: { path: "^provider/policy/" },

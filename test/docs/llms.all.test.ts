@@ -78,7 +78,7 @@ describe("of the page for assistants", () => {
     await stack.setConfig("infra:partnerKey", { secret: emulator.addKey({ account: "partner" }) });
     const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com", description: "old" });
     const { diagnostics } = await stack.preview();
-    expect(diagnostics.map(({ message }) => message).join()).toContain(`adopts ${id}, and changes `);
+    expect(diagnostics.map(({ message }) => message).join()).toContain(`adopts ${id} and changes `);
     const up = await stack.up();
     expect(messagesOf(up)).toEqual([]);
     expect(operations(up).sort()).toEqual(["create mirror", "create shop"]);

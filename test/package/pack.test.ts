@@ -141,7 +141,7 @@ test("npm version writes the new version wherever the old one stands, and begins
   git("clone", "--quiet", root, clone);
   const env = { ...process.env, npm_old_version: manifest.version, npm_new_version: "99.0.0-rc.1" };
   execFileSync(process.execPath, [join(root, "test/package/version.mjs")], { cwd: clone, env });
-  const places = '("pulumi-endpoints": "\\^|pulumi-endpoints:|VERSION( = "|=))[0-9][0-9a-z.-]*';
+  const places = '("pulumi-endpoints": "\\^|pulumi-endpoints:|[^_]VERSION = "|VERSION=)[0-9][0-9a-z.-]*';
   const found = git(
     "-C",
     clone,

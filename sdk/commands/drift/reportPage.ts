@@ -292,7 +292,7 @@ caption { padding: .25rem 0; text-align: left; color: var(--quiet); font-size: .
 th, td { padding: .4rem .5rem; border-top: 1px solid var(--line); text-align: left; vertical-align: top; }
 thead th { color: var(--quiet); font-size: .85rem; font-weight: 600; white-space: nowrap; overflow-wrap: normal; }
 tbody th { font-weight: 600; }
-td.date { white-space: nowrap; overflow-wrap: normal; }
+.date time { white-space: nowrap; }
 footer { margin-top: 2.5rem; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .changes { table-layout: fixed; }
