@@ -3,9 +3,9 @@ import type { alwaysPresent, CloudEndpointWritten, Endpoint } from "../provider/
 import { isMapping } from "../provider/api/json";
 import { environmentName } from "../provider/api/settings";
 import { TYPES } from "../provider/api/typeTokens";
-import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/endpoint/check";
 import { wireText } from "../provider/endpoint/documents";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
+import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/endpoint/inputs";
 import { SECRETS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
 import { outdateListings } from "./dataSources";

@@ -8,7 +8,6 @@ import { isSameOwner, parseMark, randomNumber } from "../api/mark";
 import { isPublicService, type Settings, SettingsError } from "../api/settings";
 import { oneLine } from "../api/text";
 import { findAdoptable, reservedKeyProblem, takeoverOf } from "./adopt";
-import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./check";
 import { createOnce } from "./create";
 import { firstOf, hasUnknown } from "./documents";
 import {
@@ -31,6 +30,7 @@ import {
 } from "./errors";
 import { type CloudEndpointInputs, type ManagedInput, managedInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
+import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
 import { belongsElsewhere, Owners, otherStack } from "./owners";
 import { hasSecrets, shownUrl } from "./secrets";

@@ -13,10 +13,11 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../api/json";
-import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY, UrlRegistry } from "../endpoint/check";
+import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../endpoint/inputs";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { markedAnswer, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
 import { changedPlaces, previewCreate, previewUpdate, withGiven } from "../endpoint/state";
+import { UrlRegistry } from "../endpoint/urlRegistry";
 import { type PolicyReader, policyReader, resourceWarnings } from "../policy/resourceWarnings";
 import type { Configuration } from "./configuration";
 import { detailedDiff, placesOfInputs } from "./detailedDiff";

@@ -2,8 +2,8 @@ import { createPublicKey } from "node:crypto";
 import { z } from "zod";
 import { didYouMean } from "../../provider/api/text";
 import { normalizeUrl, urlProblem } from "../../provider/api/url";
+import { stringifiedIn } from "../../provider/endpoint/outputAsText";
 import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
-import { stringifiedIn } from "../../provider/endpoint/stringified";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWritten } from "./webhookArgs";
 

@@ -4,7 +4,6 @@ import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
 import { oneLine } from "../../../provider/api/text";
 import { differenceOnAdoption, reservedKeyProblem } from "../../../provider/endpoint/adopt";
-import { checkedInputs, checkInputs } from "../../../provider/endpoint/check";
 import {
   hasYamlComments,
   metadataFromText,
@@ -17,6 +16,7 @@ import {
   managedInputs,
   ownTexts,
 } from "../../../provider/endpoint/fields";
+import { checkedInputs, checkInputs } from "../../../provider/endpoint/inputs";
 import { SIGNATURE, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { inputsOf } from "../../../provider/endpoint/state";
 import { UNKNOWNS } from "../../../provider/plugin/values";

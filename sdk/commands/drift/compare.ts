@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import { isMapping, type JsonObject } from "../../../provider/api/json";
-import { checkedInputs } from "../../../provider/endpoint/check";
 import { type Path, pathText } from "../../../provider/endpoint/documents";
 import { managedInputs, withData } from "../../../provider/endpoint/fields";
+import { checkedInputs } from "../../../provider/endpoint/inputs";
 import { withoutGaps } from "../../../provider/endpoint/live";
 import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
 import { CHOSEN_KEY, changedPlaces, refreshed, withChosen } from "../../../provider/endpoint/state";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { UrlRegistry } from "../../../provider/endpoint/check";
 import { findEndpoint } from "../../../provider/endpoint/lookup";
+import { UrlRegistry } from "../../../provider/endpoint/urlRegistry";
 import { paths } from "../../requests";
 import { service, thrown } from "../service";
 
