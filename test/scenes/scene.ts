@@ -91,8 +91,6 @@ export interface Run {
 
 export interface Scene {
   name: string;
-  /** The behaviour that the core does not have yet. Its test must fail until it does. */
-  toBe?: true;
   /** The settings of the stack. */
   settings?: Record<string, string>;
   service?: EmulatorOptions;

@@ -19,6 +19,69 @@ const behindGateway = ({ emulator }: Hand) => {
   emulator.intercept("list", { status: 403, body: "" }, 2);
 };
 
+/** All replies are compressed, although the requests ask for none of that. */
+const compressed = ({ emulator }: Hand) =>
+  emulator.intercept(() => true, { afterCommit: true, headers: { "content-encoding": "gzip" } }, 99);
+const described = { ...shop, description: "x" };
+
+export const oddReplies: Scene[] = [
+  {
+    name: "compressed replies are read, and a pool gets one member",
+    runs: [
+      {
+        byHand: compressed,
+        program: { o: { ...shop, poolingEnabled: true, description: "x" } },
+        writes: ["POST shop"],
+      },
+      { byHand: compressed, command: "refresh", writes: [] },
+    ],
+    live: ["shop"],
+    state: { o: "shop" },
+    stacks: true,
+  },
+  ...[
+    ["204 without a body", { status: 204, body: "" }],
+    ["202 with an empty object", { status: 202, body: {} }],
+  ].map(
+    ([what, reply]): Scene => ({
+      name: `an update that is answered by a ${what} takes effect once`,
+      from: { o: "shop" },
+      runs: [
+        {
+          byHand: ({ emulator }) =>
+            emulator.intercept("update", { afterCommit: true, ...(reply as { status: number }) }),
+          program: { o: described },
+          writes: ["PATCH shop description"],
+        },
+        { writes: [] },
+      ],
+      live: ["shop"],
+      state: { o: "shop" },
+      stacks: true,
+    }),
+  ),
+  {
+    name: "a refresh reads an endpoint again that the list shows and a first read by id does not find",
+    from: { o: "shop" },
+    runs: [
+      {
+        byHand: ({ emulator }) => {
+          emulator.intercept("list", { status: 200, body: { endpoints: [], next_page_uri: null } });
+          emulator.intercept("read", {
+            status: 404,
+            body: { error_code: "ERR_NGROK_18100", msg: "not yet" },
+          });
+        },
+        command: "refresh",
+        writes: [],
+      },
+    ],
+    live: ["shop"],
+    state: { o: "shop" },
+    stacks: true,
+  },
+];
+
 export const gone: Scene[] = [
   {
     name: "a refresh drops an endpoint that was deleted by hand, and `up` creates it again",

@@ -2,7 +2,7 @@ import { badReplies, lostCreates, takenUrls } from "./creates";
 import { betweenProviders, moves, renames } from "./moves";
 import { adoption, markedEndpoints } from "./owners";
 import type { Scene } from "./scene";
-import { drift, gone, secrets } from "./service";
+import { drift, gone, oddReplies, secrets } from "./service";
 
 /** All scenes. */
 export const subjects: Record<string, Scene[]> = {
@@ -15,6 +15,7 @@ export const subjects: Record<string, Scene[]> = {
   adoption,
   marks: markedEndpoints,
   "endpoints that are gone": gone,
+  oddReplies,
   drift,
   secrets,
 };
