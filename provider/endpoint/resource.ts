@@ -201,12 +201,17 @@ export class CloudEndpoints {
       const { api } = this.serviceFor(olds, news);
       // Metadata holds the mark. A request with our mark would take the endpoint back without a word.
       const sendsMark = changed.includes("metadata") && (owner ?? noted) !== undefined;
-      const kept = sendsMark ? await this.newerMark(api, id, olds, owner) : undefined;
+      // Our own mark can be newer than the state if a run was killed.
+      const byOthers = (live: LiveEndpoint): Mark | undefined => {
+        const newer = belongsElsewhere(live, olds);
+        return isSameOwner(newer, owner) ? undefined : newer;
+      };
+      const kept = sendsMark ? byOthers(await look(api, id, olds)) : undefined;
       const mark = kept ?? this.markOf(owner, noted, olds["createdAt"]);
       const live = await this.send(id, changed, { ...this.claim(inputs, owner), api, mover: id }, () =>
         api.update(id, wireChange(withChosen(inputs, olds), changed, mark)),
       );
-      const theirs = kept ?? (sendsMark ? undefined : belongsElsewhere(live, olds));
+      const theirs = kept ?? (sendsMark ? undefined : byOthers(live));
       if (theirs) this.warnOnce(takenOver(id, theirs));
       const notes = this.notes(
         olds[ENTRY_KEY] ?? randomNumber(),
@@ -281,12 +286,6 @@ export class CloudEndpoints {
     });
     if (!live) this.owners.noteGone(id);
     return live;
-  }
-
-  /** The mark of another resource that took the endpoint over. Our own can be newer than the state if a run was killed. */
-  private async newerMark(api: EndpointsApi, id: string, stored: JsonObject, owner: Owner | undefined) {
-    const mark = belongsElsewhere(await look(api, id, stored), stored);
-    return isSameOwner(mark, owner) ? undefined : mark;
   }
 
   /**
