@@ -48,7 +48,7 @@ export const ACCOUNT_KEY = "__account";
 /** The note of the endpoint's mark. Every change of its metadata sends the mark again. */
 export const MARK_KEY = "__mark";
 
-/** The note of the entry: a random token, which tells apart two entries with the same endpoint. See `entries.ts`. */
+/** The note of the entry: a random token, which tells apart two entries with the same endpoint. See `owners.ts`. */
 export const ENTRY_KEY = "__entry";
 
 /** The note of the version that wrote the state last. It alone is never a difference. */
