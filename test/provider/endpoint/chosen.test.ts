@@ -222,15 +222,18 @@ describe("a service", () => {
   test.each([
     ["refresh", { url: open }],
     ["up", { url: open, description: "x" }],
-  ])("causes the first %s after a partial create to note its choice", async (command, program) => {
-    const stack = await newStack();
-    const { id } = stack.emulator.seed({ type: "cloud", url: open, bindings: ["kubernetes"] });
-    const partial = { id, inputs: program, outs: { url: open, __given: [] } };
-    const described = await (command === "up" ? stack.up(program, partial) : stack.refresh(partial));
-    expect(await stack.hasChanges(program, described)).toBe(false);
-    stack.emulator.edit(id, { bindings: ["public"] });
-    expect((await stack.refresh(described)).inputs).toEqual({ ...program, bindings: ["public"] });
-  });
+  ])(
+    "causes the first %s after a create whose reply lacks its choice to note that",
+    async (command, program) => {
+      const stack = await newStack();
+      const { id } = stack.emulator.seed({ type: "cloud", url: open, bindings: ["kubernetes"] });
+      const bare = { id, inputs: program, outs: { url: open, __given: [] } };
+      const described = await (command === "up" ? stack.up(program, bare) : stack.refresh(bare));
+      expect(await stack.hasChanges(program, described)).toBe(false);
+      stack.emulator.edit(id, { bindings: ["public"] });
+      expect((await stack.refresh(described)).inputs).toEqual({ ...program, bindings: ["public"] });
+    },
+  );
 
   test("may choose bindings again if the program changes the URL, but not if somebody edits it by hand", async () => {
     const stack = await newStack({ decidesWithUrl: true });
