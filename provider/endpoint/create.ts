@@ -6,13 +6,13 @@ import { idSchema } from "../api/replySchemas";
 import { backOff } from "../api/retry";
 import { normalizeUrl, urlOf } from "../api/url";
 import { isWanted } from "./adopt";
-import { createDoubtful, createUnsettled, severalLeftovers, urlTaken } from "./errors";
+import { createDoubtful, createUnsettled, severalLeftovers } from "./errors";
 import { managedInputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { isLeftover } from "./owners";
 import { shownUrl } from "./secrets";
 import { wireChange } from "./state";
-import { type Claim, isRefusal, TakenUrl, takesOver } from "./takenUrl";
+import { type Claim, heldBy, isRefusal, TakenUrl, takesOver } from "./takenUrl";
 
 /*
  * A create whose answer was lost may have happened. Sending it again could make two endpoints; giving up could leave one that
@@ -68,7 +68,7 @@ export async function createOnce(claim: Claim): Promise<Created> {
     !owners.accounts.has(id) && createdFor?.nonce === nonce;
   const takenUrl = new TakenUrl(claim);
   let lost: LostCreate | undefined;
-  for (let sent = 1; ; sent++) {
+  for (let count = 1; ; count++) {
     try {
       return { live: await api.create(body, isOurs), isNew: true, mark: mark?.() };
     } catch (error) {
@@ -87,7 +87,7 @@ export async function createOnce(claim: Claim): Promise<Created> {
       // The create did not happen. It is repeated for as long as any other request.
       const elapsed = clock.now() - (lost?.sent ?? clock.now());
       const retryFor = settings.retryForSeconds * 1000;
-      const wait = backOff({ sent, elapsed, retryFor, random: clock.random() });
+      const wait = backOff({ sent: count, elapsed, retryFor, random: clock.random() });
       if (wait === undefined) throw error;
       await clock.sleep(wait);
     }
@@ -134,7 +134,7 @@ async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created |
   const [holder, ...others] = found.holders;
   if (!holder) return undefined;
   if (others.length === 0 && isLeftover(holder, owner, owners)) return { live: holder, isNew: false };
-  throw urlTaken(error, url, { ...claim, holder, stays: false });
+  throw heldBy(claim, error, holder);
 }
 
 function lostCreateFound(url: string, id: string, mark: Mark | undefined): string {

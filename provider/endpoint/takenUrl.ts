@@ -1,4 +1,4 @@
-import { ApiError, EndpointsError } from "../api/apiErrors";
+import { ApiError, EndpointsError, type UserError } from "../api/apiErrors";
 import type { Log } from "../api/client";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
@@ -84,12 +84,7 @@ export class TakenUrl {
       return leftover;
     }
     for (const one of holders) if (await this.hasLeft(one)) return undefined;
-    throw urlTaken(refusal, shownUrl(inputs), {
-      ...this.claim,
-      // The description may repeat a secret of this resource.
-      holder: hasSecrets(inputs) ? { ...holder, description: undefined } : holder,
-      stays: owners.stays(holder.id),
-    });
+    throw heldBy(this.claim, refusal, holder);
   }
 
   /**
@@ -138,6 +133,15 @@ export class TakenUrl {
     return live === undefined || urlOf(live) !== inputs.url;
   }
 }
+
+/** The error of a claim whose URL another endpoint holds. */
+export const heldBy = (claim: Claim, failure: EndpointsError, holder: LiveEndpoint): UserError =>
+  urlTaken(failure, shownUrl(claim.inputs), {
+    ...claim,
+    // The description may repeat a secret of this resource.
+    holder: hasSecrets(claim.inputs) ? { ...holder, description: undefined } : holder,
+    stays: claim.owners.stays(holder.id),
+  });
 
 /** Sends an update that moves the endpoint, again if another endpoint of this run leaves the URL. */
 export async function sendToFreeUrl(claim: Claim, send: () => Promise<LiveEndpoint>): Promise<LiveEndpoint> {

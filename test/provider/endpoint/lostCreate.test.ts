@@ -273,6 +273,17 @@ test.each([
   expect(emulator.endpoints).toHaveLength(1);
 });
 
+test("a lost create with a secret does not quote the description of the endpoint on its URL", async () => {
+  const { core, emulator } = await start();
+  const { id } = emulator.seed({ type: "cloud", url, description: "CANARY of before" });
+  emulator.intercept(isCreate, vain);
+  const { message } = await thrown(
+    core.create({ ...news, description: "CANARY", __secrets: ["description"] }),
+  );
+  expect(message).toContain(`is served by ${id}`);
+  expect(message).not.toContain("CANARY");
+});
+
 test("a lost create fails with both reasons if the list cannot be read", async () => {
   const { core, emulator } = await start({ "endpoints:retryForSeconds": "1" });
   emulator.intercept(isCreate, lost);
