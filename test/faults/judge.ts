@@ -121,6 +121,10 @@ export class Judge {
 
   isTheirs = (id: string): boolean => this.theirs.has(id) || this.world.emulator.rivals.includes(id);
 
+  /** The user looks at a URL for an endpoint of somebody else. */
+  hasTheirs = (where: unknown): boolean =>
+    this.world.emulator.endpoints.some(({ id, url }) => url === where && this.isTheirs(id));
+
   isInState = (id: string): boolean => [...this.engine.state.values()].some((entry) => entry.id === id);
 
   /** The cloud endpoints that are in no stack and nobody else's. */

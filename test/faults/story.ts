@@ -146,6 +146,8 @@ class StoryRunner {
       case "request arrives late": {
         const { request, ms: lateMs, answer } = event;
         this.script(request, { lateMs, ...lost[answer] });
+        // Without a mark, a create is ours for two seconds after its loss. Later, the user decides.
+        this.hasOpenCreate ||= request === "create" && !this.options.marks && lateMs > 2_000;
         return this.write(request, event.which);
       }
       case "reply about another endpoint": {
@@ -277,6 +279,8 @@ class StoryRunner {
       this.advice.renamed.set(old, name);
       return this.runAfterEdit(run, [old], [name]);
     }
+    // With `adopt: true`, the user has looked at the list, which shows the own endpoint by then.
+    if (how === "adopt") await this.world.clock.sleep(READING);
     const { [how]: adopt } = { adopt: true, "adopt the id": entry.id } as JsonObject;
     const inputs = { ...this.program.get(old), ...(adopt !== undefined && { adopt }) };
     if (how === "another resource") Object.assign(inputs, { description: `another ${this.created++}` });
