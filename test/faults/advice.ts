@@ -57,7 +57,10 @@ export class Advice {
     if (/remove adopt/i.test(message)) this.program.set(name, inputs);
     if (/is in no stack/.test(message)) this.judge.inspectUrl(inputs["url"]);
     // A filter may omit the holder of a URL, and then the message cannot name it.
-    if (/If another endpoint has the URL, choose another url/.test(message) && this.judge.hasTheirs(inputs["url"]))
+    if (
+      /If another endpoint has the URL, choose another url/.test(message) &&
+      this.judge.hasTheirs(inputs["url"])
+    )
       this.program.set(name, { ...inputs, url: this.elsewhere() });
     const named: string[] = message.match(/\bep_\w+/g) ?? [];
     const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));
