@@ -56,12 +56,6 @@ export class Advice {
       this.program.set(name, old ? { ...inputs, adopt: old.id } : inputs);
     if (/remove adopt/i.test(message)) this.program.set(name, inputs);
     if (/is in no stack/.test(message)) this.judge.inspectUrl(inputs["url"]);
-    // A filter may omit the holder of a URL, and then the message cannot name it.
-    if (
-      /If another endpoint has the URL, choose another url/.test(message) &&
-      this.judge.hasTheirs(inputs["url"])
-    )
-      this.program.set(name, { ...inputs, url: this.elsewhere() });
     const named: string[] = message.match(/\bep_\w+/g) ?? [];
     const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));
     const isOurs = ({ id = "", url = "" }) =>

@@ -166,7 +166,17 @@ const service: fc.Arbitrary<EmulatorOptions> = fc
   })
   .map(({ clock, ...rest }) => ({ ...rest, ...clock }));
 
-export const stories: fc.Arbitrary<Story> = fc.record({
+/**
+ * The public service is the only one that is known to filter, and its codes tell a taken URL from other refusals. With a filter
+ * that omits endpoints and without such a code, the provider cannot name the holder of a URL.
+ */
+const asThePublicService = ({ service, ...story }: Story): Story => {
+  const isVague = service.urlTaken === "422" || service.urlTaken === "400-bare";
+  const omits = story.filtersLists && ["incomplete", "agent"].includes(service.filters ?? "works");
+  return { ...story, service: isVague && omits ? { ...service, urlTaken: "18017" } : service };
+};
+
+const allStories: fc.Arbitrary<Story> = fc.record({
   seed: fc.nat(),
   probability: one(0.05, 0.15, 0.4),
   kinds: fc.subarray([...faultKinds], { minLength: 3 }),
@@ -179,3 +189,5 @@ export const stories: fc.Arbitrary<Story> = fc.record({
     .tuple(few, fc.array(event, { minLength: 1, maxLength: 8 }))
     .map(([by, events]) => [{ kind: "create", by }, ...events]),
 });
+
+export const stories = allStories.map(asThePublicService);

@@ -279,9 +279,9 @@ class StoryRunner {
       this.advice.renamed.set(old, name);
       return this.runAfterEdit(run, [old], [name]);
     }
-    // With `adopt: true`, the user has looked at the list, which shows the own endpoint by then.
-    if (how === "adopt") await this.world.clock.sleep(READING);
-    const { [how]: adopt } = { adopt: true, "adopt the id": entry.id } as JsonObject;
+    // If somebody else has an endpoint with the same URL, the user adopts by id.
+    const isOnly = !this.judge.hasTheirs(this.program.get(old)?.["url"]);
+    const { [how]: adopt } = { adopt: isOnly || entry.id, "adopt the id": entry.id } as JsonObject;
     const inputs = { ...this.program.get(old), ...(adopt !== undefined && { adopt }) };
     if (how === "another resource") Object.assign(inputs, { description: `another ${this.created++}` });
     else this.advice.renamed.set(name, old);
