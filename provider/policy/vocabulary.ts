@@ -213,30 +213,14 @@ export const openNames = /^(?:b64|cel|http|math|object|optional|security|sets|ut
 export const openCalls =
   /\b(?:(?:first|last|existsOne|transform(?:List|Map|MapEntry))\(|(?:all|exists|exists_one)\(.+,.+,)/s;
 
-/** Roots of variables under other names that people use. */
-export const rootsAlsoCalled: Readonly<Record<string, string>> = {
-  connection: "conn",
-  request: "req",
-  response: "res",
-};
-
-/** Functions of other languages, and the function that is probably meant. */
-export const functionsAlsoCalled: Readonly<Record<string, string>> = {
-  includes: "contains",
-  length: "size",
-  len: "size",
-  count: "size",
-  substr: "substring",
-  match: "matches",
-  test: "matches",
-  toLowerCase: "lower",
-  lowercase: "lower",
-  toUpperCase: "upper",
-  uppercase: "upper",
-  some: "exists",
-  any: "exists",
-  every: "all",
-  hour: "getHours",
-  minute: "getMinutes",
-  year: "getFullYear",
+/** Names of functions in other languages, by the function that is probably meant. */
+export const functionsAlsoCalled: Readonly<Record<string, readonly string[]>> = {
+  contains: ["includes"],
+  size: ["length", "len", "count"],
+  substring: ["substr"],
+  matches: ["match", "test"],
+  lower: ["toLowerCase"],
+  upper: ["toUpperCase"],
+  exists: ["some", "any"],
+  all: ["every"],
 };
