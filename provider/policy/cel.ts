@@ -1,5 +1,4 @@
 import {
-  conversions,
   functions,
   moreVariables,
   openCalls,
@@ -53,11 +52,10 @@ export function namesOfExpressions(): Names {
     ),
   );
   const parents = all.flatMap(([name]) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)));
-  const withPhases = [...functions, { phases: undefined, signatures: conversions }].flatMap(
-    ({ phases, signatures }) =>
-      signatures
-        .flatMap(expanded)
-        .map((text) => ({ text, name: text.replace(RECEIVER, "").replace(/\(.*/, ""), phases })),
+  const withPhases = functions.flatMap(({ phases, signatures }) =>
+    signatures
+      .flatMap(expanded)
+      .map((text) => ({ text, name: text.replace(RECEIVER, "").replace(/\(.*/, ""), phases })),
   );
   names = {
     variables: new Map(all),
@@ -206,8 +204,7 @@ export function policyEnvironment(implementation: (signature: string) => Impleme
   for (const [name, type] of variables) types.set(flatName(name), type);
   for (const [name, type] of types) environment.registerVariable(name, libraryTypes(type));
   for (const { text, name } of signatures) {
-    const [receiver = ""] = RECEIVER.exec(text) ?? [];
-    const flat = receiver + flatName(name) + text.slice(receiver.length + name.length);
+    const flat = text.replace(`${name}(`, `${flatName(name)}(`);
     environment.registerFunction(libraryTypes(flat), implementation(text));
   }
   return environment;

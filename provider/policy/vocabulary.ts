@@ -186,18 +186,16 @@ export const functions: readonly { phases?: readonly string[]; signatures: reado
 
       `timestamp.${FIELDS}({|string}): int`,
       "duration.{getHours|getMilliseconds|getMinutes|getSeconds}(): int",
+
+      // Conversions of CEL. The library lacks some, and reads more texts than CEL in others.
+      "string({string|bool|int|uint|double|bytes|timestamp|duration}): string",
+      "int({string|int|uint|double|timestamp}): int",
+      "uint({string|int|uint|double}): uint",
+      "double({string|int|uint|double}): double",
+      "timestamp({string|int|timestamp}): timestamp",
+      "duration({string|duration}): duration",
     ],
   },
-];
-
-/** Conversions of CEL. The library lacks some, and reads more texts than CEL in others. */
-export const conversions: readonly string[] = [
-  "string({string|bool|int|uint|double|bytes|timestamp|duration}): string",
-  "int({string|int|uint|double|timestamp}): int",
-  "uint({string|int|uint|double}): uint",
-  "double({string|int|uint|double}): double",
-  "timestamp({string|int|timestamp}): timestamp",
-  "duration({string|duration}): duration",
 ];
 
 /** Functions and macros of CEL that the library has. */

@@ -48,15 +48,15 @@ export function policyWarnings(
   target: PolicyTarget = {},
   most = MOST_WARNINGS,
 ): PolicyWarning[] {
-  return firstOf(warningsIn(policy, endpointOf(target)), most);
+  return atMost(warningsIn(policy, endpointOf(target)), most);
 }
 
 /** The warnings for expressions that stand alone, without the rest of their rule. */
 export function expressionWarnings(expressions: unknown, most = MOST_WARNINGS): PolicyWarning[] {
-  return firstOf(warningsInValue(expressions, ["expressions"], ruleKeys.expressions, ""), most);
+  return atMost(warningsInValue(expressions, ["expressions"], ruleKeys.expressions, ""), most);
 }
 
-function firstOf(warnings: Warnings, most: number): PolicyWarning[] {
+function atMost(warnings: Warnings, most: number): PolicyWarning[] {
   const found: PolicyWarning[] = [];
   for (const warning of warnings) {
     found.push(warning);

@@ -225,7 +225,8 @@ function search(value: unknown, path: Path, target: PolicyTarget): FoundPolicy[]
 /** @param isExpected Whether a policy belongs there: then even one with only misspelt phases counts. */
 function isPolicy(value: object, { isExpected }: { isExpected: boolean }): boolean {
   return Object.keys(value).some(
-    (key) => Object.hasOwn(phases, key) || (isExpected && phaseMeant(key) !== undefined),
+    (key) =>
+      Object.hasOwn(phases, key) || (isExpected && (key.startsWith("on_") || phaseMeant(key) !== undefined)),
   );
 }
 
