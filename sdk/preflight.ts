@@ -85,15 +85,15 @@ export async function reportMistakes(
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve));
 
 /** Warns of probable mistakes in the expressions of a rule, unless they are secret. */
-export async function warnOfRule(name: string, rule: pulumi.Output<unknown>): Promise<void> {
+export async function warnOfRule(name: string, expressions: pulumi.Output<unknown>): Promise<void> {
   if (configuredWarnings() !== "on") return;
-  await whenKnown(rule, async (known) => {
-    if (await pulumi.isSecret(rule)) return;
+  await whenKnown(expressions, async (known) => {
+    if (await pulumi.isSecret(expressions)) return;
     for (const warning of ruleWarnings(known)) warnOnce(`${name}: ${warning}`);
   });
 }
 
-/** The warnings for the expressions of a known rule if they are errors. */
+/** The warnings for the known expressions of a rule if they are errors. */
 export const ruleErrors = (known: unknown, isSecret: boolean): string[] =>
   configuredWarnings() === "error" && !isSecret ? ruleWarnings(known) : [];
 

@@ -51,8 +51,16 @@ export function nearName(name: string, known: readonly (string | readonly string
   return near.sort((a, b) => a.away - b.away)[0]?.candidate;
 }
 
-/** The hint at the name that the user probably meant, to end a sentence; undefined if there is none. See `nearName`. */
-export function didYouMean(name: string, known: Parameters<typeof nearName>[1]): string | undefined {
+/**
+ * The end of a sentence about an unknown name: a hint at the name that the user probably meant, or else other advice, if there
+ * is any. See `nearName`.
+ */
+export function didYouMean(
+  name: string,
+  known: Parameters<typeof nearName>[1],
+  otherwise: string = "",
+): string {
   const near = nearName(name, known);
-  return near === undefined ? undefined : `did you mean ${near}?`;
+  const advice = near === undefined ? otherwise : `did you mean ${near}?`;
+  return advice && `; ${advice}`;
 }

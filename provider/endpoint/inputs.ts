@@ -108,8 +108,8 @@ function isInput(name: string): name is InputName {
 
 function unknownInput(name: string): Failure {
   const inputs = Object.keys(inputFields);
-  const hint = didYouMean(name, inputs) ?? `the inputs are ${inputs.join(", ")}`;
-  return { input: name, reason: `${name} is no input of a cloud endpoint; ${hint}` };
+  const hint = didYouMean(name, inputs, `the inputs are ${inputs.join(", ")}`);
+  return { input: name, reason: `${name} is no input of a cloud endpoint${hint}` };
 }
 
 /** The bindings that the public service knows (documented with its error 15005). */
@@ -128,8 +128,8 @@ export function inputWarnings(
 ): string[] {
   const bindings = hasUnknown(inputs.bindings) ? [] : (inputs.bindings ?? []);
   const misspelt = bindings.flatMap((name) => {
-    const hint = BINDINGS.includes(name) ? undefined : didYouMean(name, BINDINGS);
-    return hint ? [`bindings has a name that the public service does not know; ${hint}`] : [];
+    const hint = BINDINGS.includes(name) ? "" : didYouMean(name, BINDINGS);
+    return hint ? [`bindings has a name that the public service does not know${hint}`] : [];
   });
   const isNew = Object.keys(olds).length === 0;
   const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;

@@ -49,8 +49,8 @@ function strictArguments<T extends z.ZodRawShape>(
   const all = Object.keys(checks);
   const known = all.map((argument) => [argument, ...(also[argument] ?? [])]);
   const unknown = (key: string) => {
-    const hint = didYouMean(key, known) ?? `the arguments are ${all.join(", ")}`;
-    return `${oneLine(key, 100)} is no argument of this function; ${hint}`;
+    const hint = didYouMean(key, known, `the arguments are ${all.join(", ")}`);
+    return `${oneLine(key, 100)} is no argument of this function${hint}`;
   };
   return z.strictObject(checks, {
     error: (issue) =>
@@ -78,10 +78,9 @@ const ENDPOINT_TYPES = ["ephemeral", "edge", "cloud"];
 export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): string[] =>
   types.flatMap((type, index) => {
     if (ENDPOINT_TYPES.includes(type)) return [];
-    const hint =
-      didYouMean(type, [["ephemeral", "agent", "tunnel"], "edge", "cloud"]) ??
-      `the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`;
-    return [`getEndpoints: types[${index}] is no type known to this version; ${hint}`];
+    const otherwise = `the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`;
+    const hint = didYouMean(type, [["ephemeral", "agent", "tunnel"], "edge", "cloud"], otherwise);
+    return [`getEndpoints: types[${index}] is no type known to this version${hint}`];
   });
 
 /**

@@ -46,6 +46,8 @@ export interface KeyInfo {
   isUrl?: true;
   /** Whether values may contain expressions, as in `${conn.client_ip}`. */
   cel?: true;
+  /** Whether each value is an expression as a whole, without `${…}`. */
+  isExpression?: true;
   /** Wrong names for it that people use. */
   also?: readonly string[];
   keys?: Keys;
@@ -66,18 +68,12 @@ export const phases = {
     also: ["on_connect", "on_tls_connect"],
   },
   /** Rules for a request, before it is forwarded. */
-  on_http_request: { protocols: ["http", "https"], also: ["on_request", "on_https_request"] },
+  on_http_request: { protocols: ["http", "https"], also: ["on_request", "on_https_request", "inbound"] },
   /** Rules for a response, before it goes back to the client. */
-  on_http_response: { protocols: ["http", "https"], also: ["on_response", "on_https_response"] },
+  on_http_response: { protocols: ["http", "https"], also: ["on_response", "on_https_response", "outbound"] },
   /** Rules for each message of an event stream. */
   on_event_stream_message: { protocols: ["http", "https"] },
 } as const satisfies Readonly<Record<string, PhaseInfo>>;
-
-/** Phases of policies from before November 2024, and their successors. */
-export const legacyPhases: Readonly<Record<string, readonly PhaseName[]>> = {
-  inbound: ["on_http_request", "on_tcp_connect"],
-  outbound: ["on_http_response"],
-};
 
 /** The keys of an action. The keys of its `config` are listed with each action below. */
 export const actionKeys = {
@@ -92,7 +88,12 @@ export const ruleKeys = {
   /** A name for people. */
   name: { kind: "text" },
   /** CEL expressions that select the traffic; all of them must be true. Without expressions the rule applies to all traffic. */
-  expressions: { kind: "text", list: true, also: ["if", "when", "condition", "conditions", "match"] },
+  expressions: {
+    kind: "text",
+    list: true,
+    isExpression: true,
+    also: ["if", "when", "condition", "conditions", "match"],
+  },
   /** The actions, which run in this order. */
   actions: { kind: "object", list: true, required: true, also: ["then", "do"] },
 } as const satisfies Keys;
@@ -167,7 +168,7 @@ export const actions = {
     /** The body of the request. */ body: { kind: "text", cel: true },
     /** The most redirects to follow, from 0 to 100. */ max_redirects: { kind: "integer", default: 10 },
     /** The time limit, including redirects and retries, from 1s to 30s. */ timeout: { kind: "duration", default: "3s" },
-    /** An expression that decides whether a failed request is retried, up to three times. */ retry_condition: { kind: "text", default: "false" },
+    /** An expression that decides whether a failed request is retried, up to three times. */ retry_condition: { kind: "text", isExpression: true, default: "false" },
     /** Whether later actions run if the request fails. */ on_error: { kind: "text", default: "continue", values: ["continue", "halt"] },
   } },
 
@@ -260,7 +261,7 @@ export const actions = {
     /** The counting algorithm. */ algorithm: { kind: "text", required: true, values: ["sliding_window"] },
     /** The number of requests in the period, from 1 to 2,000,000,000. */ capacity: { kind: "integer", required: true, also: ["limit"] },
     /** The period: a multiple of ten seconds, from 60s to 24h. */ rate: { kind: "duration", required: true, also: ["window"] },
-    /** Up to ten CEL expressions; requests with the same values share a limit: `conn.client_ip`. */ bucket_key: { kind: "text", list: true, required: true },
+    /** Up to ten CEL expressions; requests with the same values share a limit: `conn.client_ip`. */ bucket_key: { kind: "text", list: true, required: true, isExpression: true },
   } },
 
   /** Redirects the client to another URL. */
@@ -302,7 +303,7 @@ export const actions = {
 
   /** Sets variables for later expressions. */
   "set-vars": { phases: ALL, keys: {
-    /** A list of maps, each with the name and value of one variable. */ vars: { kind: "map", list: "or one", required: true },
+    /** A list of maps, each with the name and value of one variable. */ vars: { kind: "map", list: "or one", required: true, cel: true },
   } },
 
   /** Replaces text in messages of an event stream. */

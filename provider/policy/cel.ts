@@ -1,5 +1,4 @@
 import {
-  conversions,
   functions,
   moreVariables,
   openCalls,
@@ -53,11 +52,10 @@ export function namesOfExpressions(): Names {
     ),
   );
   const parents = all.flatMap(([name]) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)));
-  const withPhases = [...functions, { phases: undefined, signatures: conversions }].flatMap(
-    ({ phases, signatures }) =>
-      signatures
-        .flatMap(expanded)
-        .map((text) => ({ text, name: text.replace(RECEIVER, "").replace(/\(.*/, ""), phases })),
+  const withPhases = functions.flatMap(({ phases, signatures }) =>
+    signatures
+      .flatMap(expanded)
+      .map((text) => ({ text, name: text.replace(RECEIVER, "").replace(/\(.*/, ""), phases })),
   );
   names = {
     variables: new Map(all),
@@ -87,7 +85,7 @@ export const flatName = (name: string): string => `_${name.slice(1).replaceAll("
 /** A variable or function as an expression writes it: `req.url.path`, `startsWith`, `hash.md5`. */
 export interface Use {
   name: string;
-  at: number;
+  offset: number;
   /** Whether it is documented. A variable of a macro is not: `x` in `list.all(x, x > 0)`. */
   isKnown: boolean;
   isFunction?: true;
@@ -138,39 +136,40 @@ export function flattened(expression: string): { text: string; uses: Use[]; isOp
 /** @param isMember Whether the path follows a dot, so that it begins with no variable. */
 function flattenedPath(
   path: string,
-  at: number,
+  offset: number,
   { isMember, isCall }: { isMember: boolean; isCall: boolean },
   uses: Use[],
 ): string {
   const { functions, namespaces } = namesOfExpressions();
   const parts = [...path.matchAll(/\w+/g)];
   const nameOf = (count: number) => parts.slice(0, count).join(".");
-  const useFunction = (name: string, at: number): boolean => {
+  /** The function's flat name if it has one. */
+  const flatFunction = (name: string, at: number): string => {
     const isKnown = functions.has(name);
+    const phases = functions.get(name);
     uses.push({
       name,
-      at,
+      offset: offset + at,
       isKnown: isKnown || STANDARD.has(name),
       isFunction: true,
-      phases: functions.get(name),
+      phases,
     });
-    return isKnown;
+    return isKnown ? flatName(name) : path.slice(at);
   };
   const whole = nameOf(parts.length);
   if (!isMember && isCall && (functions.has(whole) || namespaces.has(nameOf(parts.length - 1))))
-    return useFunction(whole, at) ? flatName(whole).padEnd(path.length) : path;
-  let flat = path;
+    return flatFunction(whole, 0).padEnd(path.length);
   const method = isCall ? parts.pop() : undefined;
+  let flat = path.slice(0, method?.index);
   if (!isMember && parts.length > 0) {
     const count = variableParts(parts.map(([part]) => part));
     const phases = count > 0 ? phasesOfVariables[nameOf(1)] : undefined;
-    uses.push({ name: nameOf(count || parts.length), at, isKnown: count > 0, phases });
+    uses.push({ name: nameOf(count || parts.length), offset, isKnown: count > 0, phases });
     const last = parts[count - 1];
     const end = last ? last.index + last[0].length : 0;
-    flat = (last ? flatName(nameOf(count)) : "").padEnd(end) + path.slice(end);
+    flat = (last ? flatName(nameOf(count)) : "").padEnd(end) + flat.slice(end);
   }
-  if (!method || !useFunction(method[0], at + method.index)) return flat;
-  return flat.slice(0, method.index) + flatName(method[0]);
+  return flat + (method ? flatFunction(method[0], method.index) : "");
 }
 
 const STANDARD = new Set<string>(standardFunctions);
@@ -205,8 +204,7 @@ export function policyEnvironment(implementation: (signature: string) => Impleme
   for (const [name, type] of variables) types.set(flatName(name), type);
   for (const [name, type] of types) environment.registerVariable(name, libraryTypes(type));
   for (const { text, name } of signatures) {
-    const [receiver = ""] = RECEIVER.exec(text) ?? [];
-    const flat = receiver + flatName(name) + text.slice(receiver.length + name.length);
+    const flat = text.replace(`${name}(`, `${flatName(name)}(`);
     environment.registerFunction(libraryTypes(flat), implementation(text));
   }
   return environment;

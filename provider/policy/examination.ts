@@ -1,6 +1,6 @@
 import { didYouMean } from "../api/text";
 import { celLibrary, flatName, flattened, type Node, namesOfExpressions, type Use } from "./cel";
-import { functionsAlsoCalled, rootsAlsoCalled, standardFunctions } from "./vocabulary";
+import { functionsAlsoCalled, standardFunctions } from "./vocabulary";
 
 /*
  * What is wrong with one expression: syntax, names, and what the service accepts in silence although it never matches. The
@@ -9,7 +9,7 @@ import { functionsAlsoCalled, rootsAlsoCalled, standardFunctions } from "./vocab
 
 /** A mistake. It names variables, functions, headers and signs, but quotes no text. */
 export interface Finding {
-  at: number;
+  offset: number;
   /** Follows the place in a sentence. */
   reason: string;
 }
@@ -42,7 +42,7 @@ function findingsIn(expression: string, text: string, uses: readonly Use[]): Fin
   const ofMacros = new Set([...expression.matchAll(MACRO)].map(([, name]) => name));
   const unknown = uses.filter(({ name, isKnown }) => !isKnown && !ofMacros.has(name.split(".")[0]));
   const names = unknown.map((use) =>
-    finding(use.at, use.isFunction ? unknownFunction(use) : unknownVariable(use)),
+    finding(use.offset, use.isFunction ? unknownFunction(use) : unknownVariable(use)),
   );
   return [
     ...names,
@@ -71,67 +71,48 @@ function parse(text: string): Node | SyntaxProblem | undefined {
   }
 }
 
-const finding = (at: number, reason: string): Finding => ({
-  at,
+const finding = (offset: number, reason: string): Finding => ({
+  offset,
   // Longer than any name that somebody looks for.
   reason: reason.replace(/(\S{100})\S+/g, "$1…"),
 });
 
 const EXPECTED: Readonly<Record<string, string>> = { RPAREN: ")", RBRACKET: "]", RBRACE: "}", COLON: ":" };
-/** What people write by the rules of other languages. */
-const INSTEAD: Readonly<Record<string, string>> = {
-  "=": "write == to compare",
-  "&": "write &&",
-  "|": "write ||",
-  and: "write &&",
-  or: "write ||",
-  not: "write !(…)",
-};
 
-function syntaxFinding(
-  expression: string,
-  { code, summary, range: { start: at } = { start: 0 } }: SyntaxProblem,
-) {
+function syntaxFinding(expression: string, { code, summary, range }: SyntaxProblem): Finding {
+  const offset = range?.start ?? 0;
+  const rest = expression.slice(offset);
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
-  if (expression.startsWith("${", at)) return finding(at, "is an expression as a whole; leave out ${ and }");
-  const [found = "the end"] = /^(?:\w+|&&|\|\||==|[\s\S])/u.exec(expression.slice(at)) ?? [];
-  const missing = EXPECTED[/^Expected (\w+)/.exec(summary)?.[1] ?? ""];
-  const detail = code.endsWith("string")
-    ? "a quote is missing"
-    : code.includes("escape")
-      ? "this escape does not exist; r'…' is a text without escapes"
-      : ((Object.hasOwn(INSTEAD, found) ? INSTEAD[found] : undefined) ??
-        (missing ? `${missing} is missing` : `${shown(found)} is not expected`));
-  return finding(at, `is no valid expression: ${detail}`);
+  if (rest.startsWith("${")) return finding(offset, "is an expression as a whole; leave out ${ and }");
+  return finding(offset, `is no valid expression: ${syntaxMistake(code, summary, rest)}`);
 }
 
-/** A word may be part of a secret, such as one after a quote that ends its text too early. */
-const shown = (found: string) => (/^(?:the end|in|[\p{P}\p{S}]+)$/u.test(found) ? found : "a word here");
+function syntaxMistake(code: string, summary: string, rest: string): string {
+  if (code.endsWith("string")) return "a quote is missing";
+  if (code.includes("escape")) return "this escape does not exist; r'…' is a text without escapes";
+  const missing = EXPECTED[/^Expected (\w+)/.exec(summary)?.[1] ?? ""];
+  if (missing) return `${missing} is missing`;
+  if (rest === "") return "the end is not expected";
+  // A word may be part of a secret, such as one after a quote that ends its text too early.
+  const [sign = "a word here"] = /^(?:&&|\|\||==|[\p{P}\p{S}])/u.exec(rest) ?? [];
+  return `${sign} is not expected`;
+}
 
 function unknownVariable({ name }: Use): string {
-  const hint =
-    hintAtVariable(name) ?? "variables begin with conn, endpoint, req, res, time, vars and actions";
-  return `uses ${name}, which is no variable known to this version; ${hint}`;
-}
-
-function hintAtVariable(name: string): string | undefined {
-  const [first = "", ...rest] = name.split(".");
-  const last = rest.pop();
-  const root = Object.hasOwn(rootsAlsoCalled, first) ? rootsAlsoCalled[first] : first;
-  const { variables } = namesOfExpressions();
-  const parent = [first, ...rest].join(".");
-  if (last !== undefined && variables.has(parent) && Object.hasOwn(functionsAlsoCalled, last))
-    return `did you mean ${parent}.${functionsAlsoCalled[last]}()?`;
-  const known = [...variables.keys()].sort((a, b) => a.length - b.length);
-  const meant = (end: string) => known.find((one) => one.startsWith(`${root}.`) && one.endsWith(end));
-  const one = meant(`.${last}`) ?? meant(`.is_${last}`);
-  return didYouMean(one ?? name, one ? [one] : known);
+  const parts = name.split(".");
+  const known = [...namesOfExpressions().variables.keys()].sort((a, b) => a.length - b.length);
+  // People write the whole word for a root, and leave out what is between: `request.headers`, `req.path`.
+  const meant = (end: string) =>
+    known.find((one) => name.startsWith(one.replace(/\..*/, "")) && one.endsWith(end));
+  const near = meant(`.${parts.at(-1)}`) ?? meant(`.is_${parts.at(-1)}`) ?? name;
+  const roots = "variables begin with conn, endpoint, req, res, time, vars and actions";
+  return `uses ${name}, which is no variable known to this version${didYouMean(near, known, roots)}`;
 }
 
 function unknownFunction({ name }: Use): string {
-  const meant = Object.hasOwn(functionsAlsoCalled, name) ? functionsAlsoCalled[name] : undefined;
-  const hint = didYouMean(meant ?? name, [...namesOfExpressions().functions.keys(), ...standardFunctions]);
-  return `calls ${name}, which is no function known to this version${hint ? `; ${hint}` : ""}`;
+  const known = [...namesOfExpressions().functions.keys(), ...standardFunctions];
+  const called = known.map((one) => [one, ...(functionsAlsoCalled[one] ?? [])]);
+  return `calls ${name}, which is no function known to this version${didYouMean(name, called)}`;
 }
 
 const flatNames = (...names: string[]) => new Map(names.map((name) => [flatName(name), name]));
@@ -148,33 +129,22 @@ const nameIn = (names: Map<string, string>, node: Node) =>
  * service's reference says that they expect the form `X-Github-Event`, but its examples pass others.
  */
 function headerFindings(node: Node): Finding[] {
-  const misspelt = (asked: string | undefined, name: string | undefined, at: number): Finding[] => {
+  const misspelt = (map: Node, name: string | undefined, offset: number): Finding[] => {
+    const asked = nameIn(HEADERS, map);
     const right = name?.toLowerCase();
     if (asked === undefined || name === right) return [];
-    return [finding(at, `looks for ${name} with ${asked}, which never matches: write ${right}`)];
+    return [finding(offset, `looks for ${name} with ${asked}, which never matches: write ${right}`)];
   };
   switch (node.op) {
     // req.headers["x-a"]
     case "[]":
-      return misspelt(nameIn(HEADERS, node.args[0]), textOf(node.args[1]), node.args[1].start);
+      return misspelt(node.args[0], textOf(node.args[1]), node.args[1].start);
     // req.headers.host
     case ".":
-      return misspelt(nameIn(HEADERS, node.args[0]), node.args[1], node.pos);
+      return misspelt(node.args[0], node.args[1], node.pos);
     // "x-a" in req.headers
     case "in":
-      return misspelt(nameIn(HEADERS, node.args[1]), textOf(node.args[0]), node.args[0].start);
-    // req.headers.exists(name, name == "x-a")
-    case "rcall": {
-      const [variable, condition] = node.args[2];
-      if (variable?.op !== "id" || !condition) return [];
-      const asked = nameIn(HEADERS, node.args[1]);
-      const isVariable = (one: Node) => one.op === "id" && one.args === variable.args;
-      return nodesOf(condition).flatMap((one) => {
-        if (one.op !== "==") return [];
-        const [name, other] = isVariable(one.args[0]) ? one.args.toReversed() : one.args;
-        return name && other && isVariable(other) ? misspelt(asked, textOf(name), name.start) : [];
-      });
-    }
+      return misspelt(node.args[1], textOf(node.args[0]), node.args[0].start);
     default:
       return [];
   }

@@ -16,7 +16,7 @@ import {
 export interface SourceDocument {
   data: unknown;
   /**
-   * The position of the part at a path: that of its key or item. A missing part has the position of its parent.
+   * The position of the part at a path: that of its key or item. A missing or merged part has the position of its parent.
    *
    * @param inside A place in a part that is text. It has the position of the text's start if the text is escaped or folded there.
    */
@@ -63,23 +63,15 @@ function offsetOf(document: Document, text: string, path: Path, inside?: number)
   return at < 0 ? start : start + at + inside - lineStart;
 }
 
-/** The item of a list, or the part of a mapping with this key, which may be merged. */
+/** The item of a list, or the part of a mapping with this key. A merged part is not found. */
 function partAt(document: Document, node: unknown, key: string | number): Part | undefined {
   const { isMap, isScalar, isSeq } = yaml();
   const parent = resolved(document, node);
   const item = isSeq(parent) ? parent.items[Number(key)] : undefined;
   if (item) return { start: item, value: item };
   if (!isMap(parent)) return undefined;
-  const named = (name: unknown) =>
-    parent.items.findLast((pair) => isScalar(pair.key) && pair.key.source === name);
-  const own = named(key);
-  if (own) return { start: own.key, value: own.value };
-  const merged = resolved(document, named("<<")?.value);
-  for (const source of isSeq(merged) ? merged.items : [merged]) {
-    const part = partAt(document, source, key);
-    if (part) return part;
-  }
-  return undefined;
+  const own = parent.items.findLast((pair) => isScalar(pair.key) && pair.key.source === key);
+  return own && { start: own.key, value: own.value };
 }
 
 const resolved = (document: Document, node: unknown) =>

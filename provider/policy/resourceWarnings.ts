@@ -1,8 +1,7 @@
 import { isMapping, type JsonObject } from "../api/json";
 import { LONGEST, type Path } from "../endpoint/documents";
-import { expressionWarnings } from "./expressions";
 import { type SourceDocument, sourceDocuments } from "./positions";
-import { type PolicyWarning, policyWarnings, warningText } from "./warnings";
+import { expressionWarnings, type PolicyWarning, policyWarnings, warningText } from "./warnings";
 
 /* The warnings of a resource's policy, as lines for its log. */
 
@@ -13,7 +12,7 @@ const MORE =
   "there are more warnings for trafficPolicy; `npx pulumi-endpoints check-policy` lists those of a file";
 
 /** A policy as data. If it was text, it has the positions of its parts. */
-export type PolicySource = Pick<SourceDocument, "data"> & Partial<SourceDocument>;
+type PolicySource = Pick<SourceDocument, "data"> & Partial<SourceDocument>;
 
 /** Returns undefined for text that is no policy. The check of the inputs reports that. */
 export type PolicyReader = (policy: unknown) => PolicySource | undefined;
@@ -55,8 +54,8 @@ export function resourceWarnings(
 }
 
 /** The warnings for the expressions of a rule. */
-export const ruleWarnings = (rule: unknown): string[] =>
-  [...expressionWarnings(rule, [])].slice(0, MOST_SHOWN).map((warning) => lineOf(warning, []));
+export const ruleWarnings = (expressions: unknown): string[] =>
+  expressionWarnings(expressions, MOST_SHOWN).map((warning) => lineOf(warning, []));
 
 function lineOf(
   { path, offset, reason }: PolicyWarning,

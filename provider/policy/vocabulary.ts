@@ -186,18 +186,16 @@ export const functions: readonly { phases?: readonly string[]; signatures: reado
 
       `timestamp.${FIELDS}({|string}): int`,
       "duration.{getHours|getMilliseconds|getMinutes|getSeconds}(): int",
+
+      // Conversions of CEL. The library lacks some, and reads more texts than CEL in others.
+      "string({string|bool|int|uint|double|bytes|timestamp|duration}): string",
+      "int({string|int|uint|double|timestamp}): int",
+      "uint({string|int|uint|double}): uint",
+      "double({string|int|uint|double}): double",
+      "timestamp({string|int|timestamp}): timestamp",
+      "duration({string|duration}): duration",
     ],
   },
-];
-
-/** Conversions of CEL. The library lacks some, and reads more texts than CEL in others. */
-export const conversions: readonly string[] = [
-  "string({string|bool|int|uint|double|bytes|timestamp|duration}): string",
-  "int({string|int|uint|double|timestamp}): int",
-  "uint({string|int|uint|double}): uint",
-  "double({string|int|uint|double}): double",
-  "timestamp({string|int|timestamp}): timestamp",
-  "duration({string|duration}): duration",
 ];
 
 /** Functions and macros of CEL that the library has. */
@@ -213,30 +211,14 @@ export const openNames = /^(?:b64|cel|http|math|object|optional|security|sets|ut
 export const openCalls =
   /\b(?:(?:first|last|existsOne|transform(?:List|Map|MapEntry))\(|(?:all|exists|exists_one)\(.+,.+,)/s;
 
-/** Roots of variables under other names that people use. */
-export const rootsAlsoCalled: Readonly<Record<string, string>> = {
-  connection: "conn",
-  request: "req",
-  response: "res",
-};
-
-/** Functions of other languages, and the function that is probably meant. */
-export const functionsAlsoCalled: Readonly<Record<string, string>> = {
-  includes: "contains",
-  length: "size",
-  len: "size",
-  count: "size",
-  substr: "substring",
-  match: "matches",
-  test: "matches",
-  toLowerCase: "lower",
-  lowercase: "lower",
-  toUpperCase: "upper",
-  uppercase: "upper",
-  some: "exists",
-  any: "exists",
-  every: "all",
-  hour: "getHours",
-  minute: "getMinutes",
-  year: "getFullYear",
+/** Names of functions in other languages, by the function that is probably meant. */
+export const functionsAlsoCalled: Readonly<Record<string, readonly string[]>> = {
+  contains: ["includes"],
+  size: ["length", "len", "count"],
+  substring: ["substr"],
+  matches: ["match", "test"],
+  lower: ["toLowerCase"],
+  upper: ["toUpperCase"],
+  exists: ["some", "any"],
+  all: ["every"],
 };

@@ -9,14 +9,13 @@ import {
   actions,
   type KeyInfo,
   type Keys,
-  legacyPhases,
   type PhaseInfo,
   type PhaseName,
   type Protocol,
   phases,
   ruleKeys,
 } from "./catalogue";
-import { expressionWarnings } from "./expressions";
+import { findingsInText } from "./expressions";
 
 /*
  * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.
@@ -49,8 +48,17 @@ export function policyWarnings(
   target: PolicyTarget = {},
   most = MOST_WARNINGS,
 ): PolicyWarning[] {
+  return atMost(warningsIn(policy, endpointOf(target)), most);
+}
+
+/** The warnings for expressions that stand alone, without the rest of their rule. */
+export function expressionWarnings(expressions: unknown, most = MOST_WARNINGS): PolicyWarning[] {
+  return atMost(warningsInValue(expressions, ["expressions"], ruleKeys.expressions, ""), most);
+}
+
+function atMost(warnings: Warnings, most: number): PolicyWarning[] {
   const found: PolicyWarning[] = [];
-  for (const warning of warningsIn(policy, endpointOf(target))) {
+  for (const warning of warnings) {
     found.push(warning);
     if (found.length === most) break;
   }
@@ -62,13 +70,9 @@ export function warningText({ path, reason }: PolicyWarning, place: string, more
   return oneLine(`${path.length > 0 ? pathText(path) : place}${more} ${reason}`);
 }
 
-/**
- * The phase that a key of a policy names or probably means. For a phase of older policies, it is the one for requests or
- * responses. Undefined if the key does not resemble a phase.
- */
+/** The phase that a key of a policy names or probably means. Undefined if the key does not resemble a phase. */
 export function phaseMeant(name: string): string | undefined {
-  if (Object.hasOwn(legacyPhases, name)) return legacyPhases[name]?.[0];
-  return isPhase(name) ? name : nearName(name, called(allPhases));
+  return isPhase(name) ? name : nearName(name, called(phases));
 }
 
 /** Whether an action ends what it applies to. A forward ends what it forwards, whatever its `on_error`. */
@@ -102,22 +106,16 @@ function* warningsIn(policy: unknown, endpoint: PolicyEndpoint): Warnings {
   if (!isMapping(policy)) return;
   for (const [name, rules] of Object.entries(policy)) {
     const phase = isPhase(name) ? name : undefined;
-    const reason = phase ? wrongPhase(phase, endpoint) : unknownPhase(name);
+    const reason = phase ? wrongPhase(phase, endpoint) : unknownName("phase", name, phases);
     if (reason) yield { path: [name], reason };
     // If a key does not resemble a phase, its value may be anything.
-    if (phase || nearName(name, called(allPhases))) yield* warningsInRules(rules, [name], phase, endpoint);
+    if (phaseMeant(name)) yield* warningsInRules(rules, [name], phase, endpoint);
   }
   if (endpoint.isCloud && !policyMayAnswer(policy, endpoint)) {
     const reason =
       "has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end";
     yield { path: [], reason };
   }
-}
-
-function unknownPhase(name: string): string {
-  const successors = Object.hasOwn(legacyPhases, name) ? legacyPhases[name] : undefined;
-  if (successors) return `is a phase from before November 2024; use ${successors.join(" or ")} instead`;
-  return unknownName("phase", name, allPhases, `the phases are ${Object.keys(phases).join(", ")}`);
 }
 
 function wrongPhase(name: PhaseName, { protocol, isInternal }: PolicyEndpoint): string | undefined {
@@ -133,44 +131,25 @@ function* warningsInRules(
   rules: unknown,
   path: Path,
   phase: PhaseName | undefined,
-  endpoint: PolicyEndpoint,
+  { protocol }: PolicyEndpoint,
 ): Warnings {
-  if (isOpen(rules)) return;
+  if (isBlank(rules)) return;
   if (!Array.isArray(rules)) {
     if (phase) yield { path, reason: "must be a list of rules" };
     return;
   }
-  const last = rules.findIndex((rule) => alwaysAnswers(rule, phase));
   for (const [index, rule] of rules.entries()) {
     const at = [...path, index];
-    if (last >= 0 && index === last + 1)
-      yield { path: at, reason: "never runs, because the rule before it always answers" };
-    yield* warningsInRule(rule, at, phase, endpoint);
-    yield* expressionWarnings(rule, at, phase);
-  }
-}
-
-function* warningsInRule(
-  rule: unknown,
-  path: Path,
-  phase: PhaseName | undefined,
-  endpoint: PolicyEndpoint,
-): Warnings {
-  if (isOpen(rule)) return;
-  if (isMapping(rule) && "type" in rule && !("actions" in rule)) {
-    yield { path, reason: "is an action, but a rule is expected; write it as { actions: […] }" };
-    return;
-  }
-  yield* warningsInObject(rule, path, ruleKeys, "a rule");
-  const list = isMapping(rule) ? rule["actions"] : undefined;
-  if (!Array.isArray(list)) return;
-  const at = [...path, "actions"];
-  if (list.length === 0) yield { path: at, reason: "is empty; a rule needs an action" };
-  const last = list.findIndex((action) => ends(action, phase));
-  for (const [index, action] of list.entries()) {
-    if (last >= 0 && index === last + 1)
-      yield { path: [...at, index], reason: "never runs, because the action before it always answers" };
-    yield* warningsInAction(action, [...at, index], phase, endpoint);
+    if (isMapping(rule) && "type" in rule && !("actions" in rule)) {
+      yield { path: at, reason: "is an action, but a rule is expected; write it as { actions: […] }" };
+      continue;
+    }
+    yield* warningsInObject(rule, at, ruleKeys, "a rule", phase);
+    const list = isMapping(rule) ? rule["actions"] : undefined;
+    if (!Array.isArray(list)) continue;
+    if (list.length === 0) yield { path: [...at, "actions"], reason: "is empty; a rule needs an action" };
+    for (const [place, action] of list.entries())
+      yield* warningsInAction(action, [...at, "actions", place], phase, protocol);
   }
 }
 
@@ -178,29 +157,21 @@ function* warningsInAction(
   action: unknown,
   path: Path,
   phase: PhaseName | undefined,
-  { protocol }: PolicyEndpoint,
+  protocol: Protocol | undefined,
 ): Warnings {
   if (!isMapping(action)) return;
+  yield* warningsInObject(action, path, actionKeys, "an action");
   const { type, config } = action;
   const at = [...path, "type"];
   if (!isAction(type)) {
-    yield* warningsInObject(action, path, actionKeys, "an action");
-    if (typeof type === "string" && type !== UNKNOWN) {
-      const newer = "ignore this if the service now supports it";
-      // A word that resembles no action could be a secret in the wrong place.
-      const word = nearName(type, called(allActions)) ? `${JSON.stringify(type)} ` : "";
-      yield { path: at, reason: word + unknownName("action", type, allActions, newer) };
-    }
+    if (typeof type !== "string" || type === UNKNOWN) return;
+    // A word that resembles no action could be a secret in the wrong place.
+    const word = nearName(type, called(actions)) ? `${JSON.stringify(type)} ` : "";
+    const newer = "ignore this if the service now supports it";
+    yield { path: at, reason: word + unknownName("action", type, actions, newer) };
     return;
   }
   const info = infoOf(type);
-  for (const name of Object.keys(action)) {
-    if (Object.hasOwn(actionKeys, name)) continue;
-    const reason = Object.hasOwn(info.keys, name)
-      ? "belongs in config"
-      : unknownName("key of an action", name, actionKeys, "an action has type and config");
-    yield { path: [...path, name], reason };
-  }
   if (phase && !info.phases.includes(phase)) {
     const reason = `is ${type}, which runs in ${info.phases.join(", ")}, not in ${phase}`;
     yield { path: at, reason };
@@ -209,88 +180,79 @@ function* warningsInAction(
     const reason = `is ${type}, which is for ${info.protocols.join(" and ")} endpoints, not for ${protocol}`;
     yield { path: at, reason };
   }
-  yield* warningsInObject(config ?? {}, [...path, "config"], info.keys, type);
+  if (isBlank(config) || isMapping(config))
+    yield* warningsInObject(config ?? {}, [...path, "config"], info.keys, type, phase);
 }
 
 /** @param owner The name of the object with these keys: `a rule`, `rate-limit`. */
-function* warningsInObject(object: unknown, path: Path, keys: Keys, owner: string): Warnings {
-  if (isOpen(object)) return;
+function* warningsInObject(
+  object: unknown,
+  path: Path,
+  keys: Keys,
+  owner: string,
+  phase?: PhaseName,
+): Warnings {
+  if (isBlank(object)) return;
   if (!isMapping(object)) {
-    yield { path, reason: `must be a mapping${names(keys) && ` with ${names(keys)}`}` };
+    yield { path, reason: `must be a mapping with ${listOf(keys)}` };
     return;
   }
   for (const [name, value] of Object.entries(object)) {
     const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
-    if (key) {
-      // Most values are neither. Skipping them here halves the time.
-      if (key.list || isMappingKind(key)) yield* warningsInValue(value, [...path, name], key, owner);
-      else if (typeof value === "string") yield* warningsInText(value, [...path, name], key);
-    } else {
-      const known = names(keys) ? `${owner} has ${names(keys)}` : `${owner} takes none`;
+    if (key) yield* warningsInValue(value, [...path, name], key, owner, phase);
+    else {
+      const known = `${owner} ${listOf(keys) ? `has ${listOf(keys)}` : "takes none"}`;
       yield { path: [...path, name], reason: unknownName(`key of ${owner}`, name, keys, known) };
     }
   }
   for (const [name, key] of Object.entries<KeyInfo>(keys)) {
-    if (isMissing(name, key, object))
+    const isNeeded = key.required === true && key.default === undefined;
+    if (isNeeded && (object[name] ?? undefined) === undefined)
       yield { path: [...path, name], reason: `is missing; ${owner} needs it` };
   }
 }
 
-/** Checks lists and mappings. An expression can take their place. */
-function* warningsInValue(value: unknown, path: Path, key: KeyInfo, owner: string): Warnings {
-  if (isOpen(value) || isExpression(value, key)) return;
+/** Checks a value, or each of a list. An expression can take the place of a list or mapping. */
+function* warningsInValue(
+  value: unknown,
+  path: Path,
+  key: KeyInfo,
+  owner: string,
+  phase?: PhaseName,
+): Warnings {
+  if (isBlank(value)) return;
+  const isOfMapping = key.kind === "object" || key.kind === "map" || key.kind === "map of text";
   if (Array.isArray(value) && key.list) {
-    if (!isMappingKind(key)) return;
-    for (const [index, item] of value.entries()) yield* warningsInItem(item, [...path, index], key, owner);
+    const { list: _, ...item } = key;
+    for (const [index, one] of value.entries())
+      yield* warningsInValue(one, [...path, index], item, owner, phase);
+  } else if (typeof value === "string" && (value.includes("${") || !(isOfMapping || key.list === true))) {
+    yield* warningsInText(value, path, key, phase);
   } else if (key.list === true) yield { path, reason: "must be a list" };
-  else yield* warningsInItem(value, path, key, owner);
+  else if (key.keys) {
+    const name = path.findLast((part) => typeof part === "string");
+    yield* warningsInObject(value, path, key.keys, `${name} of ${owner}`, phase);
+  } else if (isOfMapping && !isMapping(value)) yield { path, reason: "must be a mapping" };
+  else if (key.cel) yield* warningsInMap(value, path, key, phase);
+}
+
+/** Checks the texts at any depth of a value whose keys are the user's. */
+function* warningsInMap(value: unknown, path: Path, key: KeyInfo, phase?: PhaseName): Warnings {
+  if (typeof value === "string") yield* warningsInText(value, path, key, phase);
+  else if (Array.isArray(value))
+    for (const [index, item] of value.entries()) yield* warningsInMap(item, [...path, index], key, phase);
+  else if (isMapping(value))
+    for (const [name, part] of Object.entries(value)) yield* warningsInMap(part, [...path, name], key, phase);
 }
 
 /** Finds texts that are surely mistakes, unlike an expression or a template's placeholder. The service checks other values. */
-function* warningsInText(value: string, path: Path, key: KeyInfo): Warnings {
-  if (key.isUrl && /^[\w.-]+(:\d+)?\/?$/.test(value) && value !== UNKNOWN)
+function* warningsInText(text: string, path: Path, key: KeyInfo, phase?: PhaseName): Warnings {
+  if (key.isUrl && /^[\w.-]+(:\d+)?\/?$/.test(text))
     yield { path, reason: "has no scheme; write the whole URL of the endpoint, as in https://app.internal" };
-  if ((key.kind === "integer" || key.kind === "number") && /^-?\d+(\.\d+)?$/.test(value))
+  if ((key.kind === "integer" || key.kind === "number") && /^-?\d+(\.\d+)?$/.test(text))
     yield { path, reason: "is text, but must be a number; remove the quotes" };
-}
-
-function* warningsInItem(item: unknown, path: Path, key: KeyInfo, owner: string): Warnings {
-  if (isOpen(item) || isExpression(item, key)) return;
-  if (key.keys) yield* warningsInObject(item, path, key.keys, `${lastKeyOf(path)} of ${owner}`);
-  else if (isMappingKind(key) && !isMapping(item)) yield { path, reason: "must be a mapping" };
-}
-
-const isMappingKind = ({ kind }: KeyInfo) => kind === "object" || kind === "map" || kind === "map of text";
-
-const isExpression = (value: unknown, { cel }: KeyInfo) =>
-  typeof value === "string" && (cel === true || value.includes("${"));
-
-/** The last name in a path. */
-const lastKeyOf = (path: Path) => path.findLast((part) => typeof part === "string") ?? "";
-
-function isMissing(name: string, key: KeyInfo, object: JsonObject): boolean {
-  const isGiven = (object[name] ?? undefined) !== undefined;
-  return !isGiven && key.required === true && key.default === undefined;
-}
-
-/** Whether no later rule ever runs. */
-function alwaysAnswers(rule: unknown, phase: PhaseName | undefined): boolean {
-  const expressions = isMapping(rule) ? rule["expressions"] : undefined;
-  const isForAll =
-    (expressions ?? undefined) === undefined || (Array.isArray(expressions) && expressions.length === 0);
-  return isForAll && actionsOf(rule).some((action) => ends(action, phase));
-}
-
-const actionsOf = (rule: unknown): unknown[] =>
-  isMapping(rule) && Array.isArray(rule["actions"]) ? rule["actions"] : [];
-
-/** Whether no later action ever runs. */
-function ends(action: unknown, phase: PhaseName | undefined): boolean {
-  if (!phase || !isMapping(action) || !endsTraffic(action, phase)) return false;
-  if (!isAction(action["type"]) || !("on_error" in infoOf(action["type"]).keys)) return true;
-  const { config } = action;
-  // With `continue`, later actions run if the endpoint cannot be reached.
-  return isMapping(config) && (config["on_error"] ?? "halt") === "halt";
+  if (!key.cel && !key.isExpression) return;
+  for (const finding of findingsInText(text, key.isExpression === true, phase)) yield { path, ...finding };
 }
 
 /** Whether an action of the policy can answer. Unknown values, and values with another warning, might. */
@@ -310,7 +272,7 @@ function ruleMayAnswer(rule: unknown): boolean {
 }
 
 /** Whether a value is missing or not known yet, so that it cannot be checked. */
-const isOpen = (value: unknown) => value === undefined || value === null || value === UNKNOWN;
+const isBlank = (value: unknown) => value === undefined || value === null || value === UNKNOWN;
 
 const isPhase = (name: string): name is PhaseName => Object.hasOwn(phases, name);
 const isAction = (type: unknown): type is ActionType =>
@@ -318,18 +280,22 @@ const isAction = (type: unknown): type is ActionType =>
 const infoOf = (type: ActionType): ActionInfo => actions[type];
 
 /** `name, expressions and actions`; empty if there are no keys. */
-function names(keys: Keys): string {
-  const all = Object.keys(keys);
+function listOf(known: object): string {
+  const all = Object.keys(known);
   const last = all.pop() ?? "";
   return all.length > 0 ? `${all.join(", ")} and ${last}` : last;
 }
 
-type Known = Readonly<Record<string, Pick<KeyInfo, "also">>>;
+type Known = Readonly<Record<string, PhaseInfo | ActionInfo | KeyInfo>>;
+
 /** The names, each with the other names that people use. */
 const called = (known: Known) => Object.entries(known).map(([name, { also = [] }]) => [name, ...also]);
-const allPhases: Readonly<Record<string, PhaseInfo>> = phases;
-const allActions: Readonly<Record<string, ActionInfo>> = actions;
 
-function unknownName(what: string, name: string, known: Known, otherwise: string): string {
-  return `is no ${what} known to this version; ${didYouMean(name, called(known)) ?? otherwise}`;
+function unknownName(
+  what: string,
+  name: string,
+  known: Known,
+  otherwise = `the ${what}s are ${listOf(known)}`,
+): string {
+  return `is no ${what} known to this version${didYouMean(name, called(known), otherwise)}`;
 }

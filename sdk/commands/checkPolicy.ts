@@ -6,9 +6,9 @@ import { UserError } from "../../provider/api/apiErrors";
 import { isMapping } from "../../provider/api/json";
 import { urlProblem } from "../../provider/api/url";
 import { type Path, type Position, pathText, UNKNOWN } from "../../provider/endpoint/documents";
-import { legacyPhases, phases } from "../../provider/policy/catalogue";
+import { phases } from "../../provider/policy/catalogue";
 import { sourceDocuments } from "../../provider/policy/positions";
-import { type PolicyTarget, policyWarnings, warningText } from "../../provider/policy/warnings";
+import { type PolicyTarget, phaseMeant, policyWarnings, warningText } from "../../provider/policy/warnings";
 import { command, count, EXIT, UsageError } from "./command";
 import { tryRequest } from "./policyRequest";
 
@@ -226,8 +226,7 @@ function search(value: unknown, path: Path, target: PolicyTarget): FoundPolicy[]
 function isPolicy(value: object, { isExpected }: { isExpected: boolean }): boolean {
   return Object.keys(value).some(
     (key) =>
-      Object.hasOwn(phases, key) ||
-      (isExpected && (key.startsWith("on_") || Object.hasOwn(legacyPhases, key))),
+      Object.hasOwn(phases, key) || (isExpected && (key.startsWith("on_") || phaseMeant(key) !== undefined)),
   );
 }
 

@@ -88,7 +88,7 @@ function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseAr
       throw new UsageError(
         `${ambiguous} needs a value; write one that starts with a dash as ${ambiguous}=-…`,
       );
-    throw new UsageError(hint ? `--${unknown} is no option; ${hint}` : messageOf(error));
+    throw new UsageError(hint ? `--${unknown} is no option${hint}` : messageOf(error));
   }
 }
 

@@ -43,7 +43,7 @@ export const commandLine: CliCommand = async ([name = "--help", ...args], stream
     return EXIT.done;
   }
   const hint = didYouMean(name, Object.keys(commands));
-  streams.stderr.write(`pulumi-endpoints: there is no command ${name}${hint ? `; ${hint}` : ""}\n\n${HELP}`);
+  streams.stderr.write(`pulumi-endpoints: there is no command ${name}${hint}\n\n${HELP}`);
   return EXIT.usage;
 };
 

@@ -97,8 +97,7 @@ function list(): string {
 
 function unknown(name: string): string {
   const names = examples().map((one) => one.name);
-  const hint = didYouMean(name, names);
-  return `there is no example ${name}${hint ? `; ${hint}` : ""}`;
+  return `there is no example ${name}${didYouMean(name, names)}`;
 }
 
 /** @throws UsageError if the name is that of a recipe. */

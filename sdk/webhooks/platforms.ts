@@ -1,5 +1,3 @@
-import { nearName } from "../../provider/api/text";
-
 /*
  * The webhook platforms whose signatures the service verifies, by its documentation of August 2026. The sources of secrets,
  * their forms and the challenges are from the same pages. A fact is left out if they contradict each other or the platform's
@@ -140,12 +138,8 @@ export function platformInfo(identifier: string): WebhookPlatformInfo | undefine
     : undefined;
 }
 
-/** The platform that the user probably meant. */
-export const nearestPlatform = (identifier: string): WebhookPlatform | undefined =>
-  nearName(
-    identifier,
-    Object.entries(webhookPlatforms).map(([id, { name }]) => [id, name]),
-  ) as WebhookPlatform | undefined;
+/** The platforms' identifiers, each with the platform's name. */
+export const platformNames = Object.entries(webhookPlatforms).map(([id, { name }]) => [id, name]);
 
 /**
  * How to get or rotate a platform's secret, in a sentence. An unknown identifier may be a secret in the wrong place, so

@@ -101,8 +101,8 @@ export function unknownField(name: string): Mistake | undefined {
   if (Object.hasOwn(webhookFields, name)) return undefined;
   const names = Object.keys(webhookFields);
   const known = names.map((known) => (known === "platform" ? [known, "provider"] : known));
-  const hint = didYouMean(name, known) ?? `the inputs are ${names.join(", ")}`;
-  return { path: name, reason: `is no input of a webhook verification; ${hint}` };
+  const hint = didYouMean(name, known, `the inputs are ${names.join(", ")}`);
+  return { path: name, reason: `is no input of a webhook verification${hint}` };
 }
 
 /** What this version of the agent's configuration file cannot express of an agent; undefined if it can express all. */

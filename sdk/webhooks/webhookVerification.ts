@@ -1,9 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
+import { didYouMean } from "../../provider/api/text";
 import { WEBHOOK_TYPE } from "../../provider/api/typeTokens";
 import { ruleErrors, warnOfRule } from "../preflight";
 import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
-import { FREE_VERIFICATIONS_PER_MONTH, nearestPlatform, platformInfo, secretSource } from "./platforms";
+import { FREE_VERIFICATIONS_PER_MONTH, platformInfo, platformNames, secretSource } from "./platforms";
 import type { WebhookSettings, WebhookSettingsWritten } from "./webhookArgs";
 import {
   agentMistake,
@@ -136,7 +137,7 @@ function checkArgs(component: WebhookVerification, name: string, args: unknown) 
   });
   const isSecret = pulumi.isSecret(pulumi.output(given["expressions"]));
   const expressions = pulumi.all([checked("expressions"), isSecret]).apply(([expressions, isSecret]) => {
-    const errors = ruleErrors({ expressions }, isSecret);
+    const errors = ruleErrors(expressions, isSecret);
     return errors.length > 0 ? fail(...errors.map(asMistake)) : expressions;
   });
   const verification = pulumi
@@ -150,10 +151,7 @@ function checkArgs(component: WebhookVerification, name: string, args: unknown) 
   });
 
   void warnOfPlatform(name, platform, secret);
-  void warnOfRule(
-    name,
-    expressions.apply((expressions) => ({ expressions })),
-  );
+  void warnOfRule(name, expressions);
   void reportUnknownSecret(name, pulumi.output(given["secret"]));
   pulumi
     .all([checked("expectedDeliveriesPerMonth"), checked("plan")])
@@ -199,12 +197,10 @@ async function warnOfPlatform(
   platform.apply((platform) => {
     if (platformInfo(platform)) return;
     const shown = mayShow && SHOWABLE.test(platform);
-    const near = shown && nearestPlatform(platform);
-    const hint = near
-      ? `did you mean ${near}?`
-      : "ignore this if the service now supports it; otherwise the service refuses the policy.";
+    const otherwise = "ignore this if the service now supports it; otherwise the service refuses the policy.";
+    const hint = didYouMean(shown ? platform : "", platformNames, otherwise);
     const what = shown ? `platform ${JSON.stringify(platform)}` : "its platform";
-    void pulumi.log.warn(`${name}: ${what} is not in the catalogue; ${hint}`);
+    void pulumi.log.warn(`${name}: ${what} is not in the catalogue${hint}`);
   });
 }
 

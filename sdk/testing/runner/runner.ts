@@ -272,7 +272,7 @@ class PolicyRun {
     if (!(info.phases as readonly string[]).includes(phase)) throw new NotSimulated(`${type} in ${phase}`);
     for (const [name, value] of Object.entries(isMapping(config) ? config : {})) {
       const key: KeyInfo | undefined = (info.keys as Readonly<Record<string, KeyInfo>>)[name];
-      if (!key?.cel && type !== "set-vars" && JSON.stringify(value).includes("${"))
+      if (!key?.cel && JSON.stringify(value).includes("${"))
         throw new NotSimulated(`an expression in ${name}, which takes none,`);
     }
     return action.run(config, this.context(phase));

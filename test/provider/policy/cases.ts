@@ -54,8 +54,8 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["a phase of streams, misspelt", { on_event_stream_mesage: [] }, "on_event_stream_mesage", /did you mean on_event_stream_message\?/],
   ["an unknown phase", { rules: [answer] }, "rules", /not? .*known to this version; the phases are on_tcp_connect, /],
   ["a key beside the phases", { ...onRequest(answer), enabled: true }, "enabled", /is no phase known to this version/],
-  ["the phase inbound of older policies", { inbound: [answer] }, "inbound", /before November 2024; use on_http_request or on_tcp_connect/],
-  ["the phase outbound of older policies", { outbound: [] }, "outbound", /before November 2024; use on_http_response/],
+  ["the phase inbound of older policies", { inbound: [answer] }, "inbound", /did you mean on_http_request\?/],
+  ["the phase outbound of older policies", { outbound: [] }, "outbound", /did you mean on_http_response\?/],
   ["a phase that is a mapping", { on_http_request: answer }, "on_http_request", /must be a list of rules/],
   ["a phase that is text", { on_http_response: "none" }, "on_http_response", /must be a list of rules/],
   ["a phase that is a flag", { on_tcp_connect: false }, "on_tcp_connect", /must be a list of rules/],
@@ -77,12 +77,12 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["if for expressions", onRequest({ ...answer, if: ["true"] }), "on_http_request[0].if", /did you mean expressions\?/],
   ["expression for expressions", onRequest({ ...answer, expression: ["true"] }), "on_http_request[0].expression", /did you mean expressions\?/],
   ["expressions that are text", onRequest({ ...answer, expressions: "true" }), "on_http_request[0].expressions", /must be a list/],
-    ["an unknown key of a rule", onRequest({ ...answer, priority: 1 }), "on_http_request[0].priority", /a rule has name, expressions and actions/],
+  ["an unknown key of a rule", onRequest({ ...answer, priority: 1 }), "on_http_request[0].priority", /a rule has name, expressions and actions/],
   // Actions
   ["an action that is text", onRequest(rule("deny")), "on_http_request[0].actions[0]", /must be a mapping/],
   ["an action without type", onRequest(rule({ config: {} })), TYPE, /is missing; an action needs it/],
   ["an action with a key for type", onRequest(rule({ deny: { status_code: 404 } })), ["on_http_request[0].actions[0].deny", TYPE], /an action has type and config|is missing/],
-  ["a key of the config beside it", onRequest(rule({ type: "deny", status_code: 404 })), "on_http_request[0].actions[0].status_code", /belongs in config/],
+  ["a key of the config beside it", onRequest(rule({ type: "deny", status_code: 404 })), "on_http_request[0].actions[0].status_code", /an action has type and config/],
   ["configuration for config", onRequest(rule({ type: "deny", configuration: {} })), "on_http_request[0].actions[0].configuration", /did you mean config\?/],
   ["an action with a letter missing", one("custom-respons", {}), TYPE, /did you mean custom-response\?/],
   ["an action with an underscore", one("forward_internal", { url: "https://a.internal" }), TYPE, /did you mean forward-internal\?/],
@@ -102,7 +102,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["sse-find-replace for responses", onResponse(rule(act("sse-find-replace", { replacements: [] }))), "on_http_response[0].actions[0].type", /runs in on_event_stream_message/],
   ["terminate-tls of a tcp endpoint", onConnect(rule(act("terminate-tls"), act("deny"))), "on_tcp_connect[0].actions[0].type", /for https and tls endpoints, not for tcp/, tcp],
   // Configs
-  ["a config that is text", one("deny", "404"), CONFIG, /must be a mapping with status_code/],
+  ["a config that is text", one("deny", "404"), CONFIG, /must be a mapping/],
   ["a config that is a list", one("deny", [{ status_code: 404 }]), CONFIG, /must be a mapping/],
   ["a key with its letters swapped", one("deny", { stauts_code: 404 }), `${CONFIG}.stauts_code`, /did you mean status_code\?/],
   ["another name for a key, misspelt", one("deny", { stauts: 404 }), `${CONFIG}.stauts`, /did you mean status_code\?/],
@@ -138,12 +138,6 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["a limit alone", one("rate-limit", limit), "", /has no action that answers/, https],
   ["an answer to responses alone", onResponse(rule(act("custom-response", {}))), "", /has no action that answers/, https],
   ["a connection that goes nowhere", onConnect(rule(act("log", { metadata: {} }))), "", /has no action that answers/, tcp],
-  ["a rule after an answer", onRequest(answer, forward), "on_http_request[1]", /never runs, because the rule before it always answers/],
-  ["two rules after an answer, with one warning", onRequest(answer, forward, forward), "on_http_request[1]", /never runs/],
-  ["an action after an answer", onRequest(rule(act("deny"), act("log", { metadata: {} }))), "on_http_request[0].actions[1]", /never runs, because the action before it always answers/],
-  ["an action after an answer for some", onRequest({ expressions: ["true"], actions: [act("deny"), act("close-connection")] }, answer), "on_http_request[0].actions[1]", /never runs/],
-  ["a rule after a rule with no expression", onRequest({ ...forward, expressions: [] }, answer), "on_http_request[1]", /never runs/],
-  ["a rule after a closed connection", onConnect(rule(act("close-connection")), rule(act("deny"))), "on_tcp_connect[1]", /never runs/],
   ["requests of a tcp endpoint after closed connections", { ...onConnect(rule(act("close-connection"))), ...onRequest(answer) }, "on_http_request", /is no phase of tcp endpoints/, tcp],
 ];
 
@@ -156,8 +150,7 @@ export const mistakes: Mistake[] = table.map(([what, policy, at, reason, target]
 }));
 
 /** Whether the JSON Schema finds the mistake: it knows names and shapes, but no endpoint. */
-export const isOfShape = ({ target, reason }: Mistake) =>
-  !target && !/never runs|null|no scheme/.test(reason.source);
+export const isOfShape = ({ target, reason }: Mistake) => !target && !/null|no scheme/.test(reason.source);
 
 /** A valid value of a key. */
 export function sampleOf(key: KeyInfo, text = "text"): unknown {

@@ -62,17 +62,12 @@ describe("a mistake in an expression is reported at its place", () => {
     ["req.host == 'a' 😀", 16, /: 😀 is not expected$/],
     ["req.host\u00a0== 'a'", 8, /: a word here is not expected$/],
     ["&& req.host == 'a'", 0, /: && is not expected$/],
-    ["in ['a']", 0, /: in is not expected$/],
     ["rb'a' == b'a'", 2, /: ' is not expected$/],
     ["req.host.contains(r'\\d'", 23, /: \) is missing$/],
     ['req.host == """a\\"""', 12, /: a quote is missing$/],
     ['"""a\\"""" == req.methd', 13, /did you mean req\.method\?/],
-    ["req.host = 'a'", 9, /: write == to compare$/],
-    ["req.host == 'a' and true", 16, /: write &&$/],
+    ["req.host == 'a' and true", 16, /: a word here is not expected$/],
     ["not req.host == 'a'", 4, /: a word here is not expected$/],
-    ["req.host not in ['a']", 9, /: write !\(…\)$/],
-    ["true or false", 5, /: write \|\|$/],
-    ["true & false", 5, /: write &&$/],
     ["req.host.matches('\\d')", 18, /: this escape does not exist; r'…' is a text without escapes$/],
     ["", 0, /: the end is not expected$/],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
@@ -89,7 +84,6 @@ describe("a mistake in an expression is reported at its place", () => {
     ["actions.ngrok.rate_limit.limitd", 0, /did you mean actions\.ngrok\.rate_limit\.limited\?/],
     ["identity.age >= 18", 0, /uses identity\.age, .*; variables begin with conn, endpoint, req, res, time, vars and actions$/],
     ["req.user_agent.bot", 0, /did you mean req\.user_agent\.is_bot\?/],
-    ["req.host.length > 4", 0, /uses req\.host\.length, .* did you mean req\.host\.size\(\)\?/],
     ["[1].exists(x, y > 1)", 14, /uses y, which is no variable/],
     ["constructor.name == ''", 0, /uses constructor\.name/],
     // Functions
@@ -111,8 +105,6 @@ describe("a mistake in an expression is reported at its place", () => {
     ["res.headers[ 'Content-Type' ].join(',') == 'a'", 13, /with res\.headers, .* write content-type$/],
     ["'X-Event' in req.headers", 0, /write x-event$/],
     ["has(req.headers.Authorization)", 16, /write authorization$/],
-    ["req.headers.exists_one(x, x == 'X-Canary')", 31, /write x-canary$/],
-    ["req.headers.exists(x, true && 'X-Canary' == x)", 30, /write x-canary$/],
   ])("%s", (expression, at, reason) => {
     const [warning, ...others] = policyWarnings(onResponse(when(expression)));
     expect(others).toEqual([]);
@@ -161,10 +153,10 @@ test("a variable or function that its phase does not have causes a warning, once
       ...onResponse(when(...expressions)),
     }),
   ).toEqual([
-    "on_tcp_connect[0].actions[0].type:undefined is add-headers, which runs in on_http_request, on_http_response, not in on_tcp_connect",
     "on_tcp_connect[0].expressions[0]:0 uses req.host, which does not exist in on_tcp_connect",
     "on_tcp_connect[0].expressions[2]:0 calls hasResHeader, which does not exist in on_tcp_connect",
     "on_tcp_connect[0].expressions[3]:0 uses res.status_code, which does not exist in on_tcp_connect",
+    "on_tcp_connect[0].actions[0].type:undefined is add-headers, which runs in on_http_request, on_http_response, not in on_tcp_connect",
     "on_http_request[0].expressions[2]:0 calls hasResHeader, which does not exist in on_http_request",
     "on_http_request[0].expressions[3]:0 uses res.status_code, which does not exist in on_http_request",
   ]);
@@ -188,9 +180,8 @@ describe("expressions are found", () => {
   const LIMIT = { name: "req.host", algorithm: "sliding_window", capacity: 1, rate: "60s" };
 
   test("as whole texts in the keys that take them", () => {
-    expect(found(onRequest({ ...answer("x"), expressions: "a.b" }))).toEqual([
-      expect.stringMatching(/must be a list/),
-      expect.stringMatching(/^on_http_request\[0\]\.expressions:0 uses a\.b/),
+    expect(found(onRequest(when("true", "a.b")))).toEqual([
+      expect.stringMatching(/^on_http_request\[0\]\.expressions\[1\]:0 uses a\.b/),
     ]);
     expect(config("rate-limit", { ...LIMIT, bucket_key: ["conn.client_ip", "req.hots"] })).toEqual([
       "bucket_key[1]:0",
@@ -239,10 +230,6 @@ describe("expressions are found", () => {
     }
   });
 
-  test("in each text of an unknown action", () => {
-    expect(config("new-action", { a: ["${b.c}", "req.host"] })).toContain("a[0]:2");
-  });
-
   test.each([
     "$",
     "${",
@@ -255,21 +242,9 @@ describe("expressions are found", () => {
     "don't ${req.host} 'x'",
   ])("and no other text is taken for one: %s", (body) => expect(found(onRequest(answer(body)))).toEqual([]));
 
-  test("and a text that is one without ${} causes a warning, where it would be an expression", () => {
-    expect(
-      config("add-headers", {
-        headers: {
-          a: "req.host",
-          b: "getReqHeader('a')[0]",
-          c: "!(req.host == 'a')",
-          d: "vars.tier",
-          e: "req.hots",
-          f: "true",
-          g: "req.host or so",
-          h: "a",
-        },
-      }),
-    ).toEqual(["headers.a:0", "headers.b:0", "headers.c:0", "headers.d:0"]);
+  test("and a variable's name without ${} causes a warning, where it would be an expression", () => {
+    const headers = { a: "req.host", b: "vars.tier", c: "req.hots", d: "vars", e: "req.host or so", f: "a" };
+    expect(config("add-headers", { headers })).toEqual(["headers.a:0"]);
     expect(config("set-vars", { vars: [{ a: "actions.ngrok.oauth.identity.email" }] })).toEqual([
       "vars[0].a:0",
     ]);
@@ -279,8 +254,8 @@ describe("expressions are found", () => {
   test("but not if they are unknown", () =>
     expect(found(onRequest(when("a.b", UNKNOWN), answer(UNKNOWN)))).toHaveLength(1));
 
-  test("in a part of a policy", () => {
-    expect(ruleWarnings({ expressions: ["req.hots"] })).toEqual([
+  test("without the rest of their rule", () => {
+    expect(ruleWarnings(["req.hots"])).toEqual([
       expect.stringMatching(/^expressions\[0\] \(character 1\) uses req\.hots/),
     ]);
   });
@@ -289,13 +264,9 @@ describe("expressions are found", () => {
 describe("the time is linear for an expression, and for a text, that repeats", () => {
   test.each([
     "req.headers['",
-    "req.headers[ ",
     "'a' ",
-    "'a' in ",
     "${",
     "${req.headers['A",
-    "req.headers.a(x, ",
-    "getReqHeader('A",
     "${\\'}",
     "r'\\",
     '"""\n\\',
@@ -336,7 +307,7 @@ describe("the environment", () => {
     const expression = "req.url\n .path . startsWith ( hash.md5('a.b') ) // req.url";
     const { text, uses } = flattened(expression);
     expect(text).toHaveLength(expression.length);
-    expect(uses.map(({ name, at }) => [name, expression.slice(at, at + 3)])).toEqual([
+    expect(uses.map(({ name, offset }) => [name, expression.slice(offset, offset + 3)])).toEqual([
       ["req.url.path", "req"],
       ["startsWith", "sta"],
       ["hash.md5", "has"],

@@ -27,7 +27,7 @@ on_http_request:
 `;
 
 describe("the position of a part", () => {
-  test("in YAML is that of its key or item, also in aliases and merged mappings", () => {
+  test("in YAML is that of its key or item, also in aliases, and of what is merged that of the mapping", () => {
     const first: Path = ["on_http_request", 0];
     expect(
       positions(
@@ -39,7 +39,7 @@ describe("the position of a part", () => {
         ["on_http_request", 2, "name"],
         ["on_http_request", 2, "actions", 0, "type"],
       ),
-    ).toEqual(["3:5", "5:9", "7:11", "5:9", "9:11", "10:17"]);
+    ).toEqual(["3:5", "5:9", "7:11", "5:9", "9:5", "10:17"]);
   });
 
   test("in YAML with an anchor given twice is that of the last one before", () => {

@@ -150,7 +150,7 @@ resources:
       "an alias",
       "x: &a\n  - type: dney\non_http_request:\n  - actions: *a\n",
       [
-        "1:1: x is no phase known to this version; the phases are on_tcp_connect, on_http_request, on_http_response, on_event_stream_message",
+        "1:1: x is no phase known to this version; the phases are on_tcp_connect, on_http_request, on_http_response and on_event_stream_message",
         `2:5: ${DNEY}`,
       ],
     ],

@@ -171,7 +171,10 @@ describe("mergeTrafficPolicy", () => {
     [
       "older phases without rules",
       { inbound: [], outbound: null },
-      ["policy.inbound is a phase from before", "policy.outbound is a phase from before"],
+      [
+        "policy.inbound is no phase known to this version; did you mean on_http_request",
+        "policy.outbound is no phase known to this version; did you mean on_http_response",
+      ],
     ],
     [
       "an unknown action, besides a secret",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { nearName } from "../../../provider/api/text";
 import { webhookPlatforms } from "../../../sdk";
-import { nearestPlatform, secretSource } from "../../../sdk/webhooks/platforms";
+import { platformNames, secretSource } from "../../../sdk/webhooks/platforms";
 
 describe("the catalogue of platforms", () => {
   const all = Object.entries(webhookPlatforms);
@@ -23,7 +24,7 @@ describe("the catalogue of platforms", () => {
   });
 });
 
-describe("nearestPlatform", () => {
+describe("the nearest name of a platform", () => {
   test.each([
     // The service's own guides spell these three platforms differently from its reference.
     ["signalsciences", "signal_sciences"],
@@ -37,12 +38,12 @@ describe("nearestPlatform", () => {
     ["calendy", "calendly"],
     ["stirpe", "stripe"],
     ["githib", "github"],
-  ])("given %s, suggests %s", (written, meant) => {
-    expect(nearestPlatform(written)).toBe(meant);
+  ])("for %s is %s", (written, meant) => {
+    expect(nearName(written, platformNames)).toBe(meant);
   });
 
-  test.each(["okta", "paypal", "mybank", "x", ""])("given %j, suggests nothing", (written) => {
-    expect(nearestPlatform(written)).toBeUndefined();
+  test.each(["okta", "paypal", "mybank", "x", ""])("for %j is none", (written) => {
+    expect(nearName(written, platformNames)).toBeUndefined();
   });
 });
 
