@@ -129,11 +129,11 @@ describe.each(rows)("with a filter that %s, and `listFilter` %s", (filters, sett
     expect(logged).toEqual(warnings);
   });
 
-  test("an unknown URL is looked for in the whole list, which names similar ones", async () => {
+  test("an unknown URL is looked for in the whole list, which names a similar one", async () => {
     const { newProcess } = await account(filters, setting);
     const { api } = newProcess();
     await expect(findEndpoint(api, { url: "https://e1.exmple.com" }, { fresh: true })).rejects.toThrow(
-      /no endpoint of the 320 .*Near it: https:\/\/e1\.example\.com/,
+      /no endpoint of the 320 .*did you mean https:\/\/e1\.example\.com\?/,
     );
   });
 

@@ -135,7 +135,6 @@ describe.each(bothProviders)("%s", (name, start) => {
       expect(message).toMatch(
         /^cannot create \[secret\]: .*\[secret\] is served by ep_\w+, a cloud endpoint/,
       );
-      expect(message).not.toContain("described as");
       expect(message).not.toMatch(/canary/i);
     });
 

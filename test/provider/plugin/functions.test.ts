@@ -34,8 +34,8 @@ describe("getEndpoint", () => {
 test("getEndpoint's error does not contain a secret URL of a resource of the run", async () => {
   const { client } = await plugin();
   await client.create({ url: secret("https://hidden.example.com") });
-  const { message } = await thrown(client.invoke(GET, { url: "https://shop.example.com" }));
-  expect(message).toContain("Near it: ");
+  const { message } = await thrown(client.invoke(GET, { url: "https://hiden.example.com" }));
+  expect(message).toContain("no endpoint of the 1 of this account serves https://hiden.example.com");
   expect(message).not.toContain("hidden");
 });
 
@@ -66,7 +66,10 @@ describe("getEndpoints", () => {
       result: {},
       failures: [
         { property: "types", reason: 'must be a list, as in ["cloud"]' },
-        { property: "", reason: "url is no argument of this function; did you mean urlPattern?" },
+        {
+          property: "",
+          reason: expect.stringMatching(/^url is no argument of this function; the arguments are types, /),
+        },
       ],
     });
     expect(emulator.requests).toEqual([]);
@@ -76,7 +79,7 @@ describe("getEndpoints", () => {
     const { client, logged } = await withThree();
     await client.invoke(LIST, { types: ["clud"] });
     expect(logged).toMatchObject([
-      { severity: 2, message: expect.stringMatching(/types\[0\] is no type known .*did you mean cloud\?/) },
+      { severity: 2, message: expect.stringMatching(/types\[0\] is no type known .*the types are /) },
     ]);
   });
 
@@ -92,6 +95,6 @@ describe("getEndpoints", () => {
 test("an unknown function fails with the names of the known ones", async () => {
   const { client } = await plugin();
   await expect(client.invoke("endpoints:index:none", {})).rejects.toThrow(
-    /no endpoints:index:none in this package; it has endpoints:index:getEndpoint and/,
+    /has no endpoints:index:none; it has endpoints:index:getEndpoint and/,
   );
 });
