@@ -83,15 +83,11 @@ export async function findEndpoint(
   secretUrls: ReadonlySet<unknown> = new Set(),
 ): Promise<LiveEndpoint> {
   const { id, url } = query;
-  const names = Object.keys(query);
-  if (id === undefined && url === undefined && names.length > 0)
-    throw new UserError(`getEndpoint: ${names.join(" and ")} is undefined; check where the value comes from`);
-  if ((id === undefined) === (url === undefined))
-    throw new UserError("getEndpoint takes an id or a url, one of the two");
-  const live = await (id !== undefined
-    ? api.get(id).catch(ifAbsent(endpointNotFound(id)))
-    : byUrl(api, url ?? "", { fresh }, secretUrls));
-  return withoutOwner(live);
+  if (id !== undefined && url !== undefined)
+    throw new UserError("getEndpoint takes an id or a url, not both; leave one out");
+  if (id !== undefined) return withoutOwner(await api.get(id).catch(ifAbsent(endpointNotFound(id))));
+  if (url !== undefined) return withoutOwner(await byUrl(api, url, { fresh }, secretUrls));
+  throw new UserError("getEndpoint takes an id or a url, but has neither; check where the value comes from");
 }
 
 /** The mark's owner is no field of an endpoint. */

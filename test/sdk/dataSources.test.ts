@@ -244,7 +244,7 @@ describe("getEndpoint", () => {
       /of the 251 of this account serves https:\/\/shop\.example\.com; did you mean tls:\/\/shop\.example\.com\? getEndpoints\(\)/,
     );
     await expect(getEndpoint({ url: "shop" })).rejects.toThrow(/url is not a URL/);
-    await expect(getEndpoint({} as { id: string })).rejects.toThrow(/an id or a url/);
+    await expect(getEndpoint({} as { id: string })).rejects.toThrow(/an id or a url, but has neither/);
   });
 
   test("names the most similar URL, whatever its age, and none if all are far away", async () => {
@@ -265,8 +265,8 @@ describe("getEndpoint", () => {
   test("refuses arguments that are undefined or unknown", async () => {
     const { id }: { id?: string } = {};
     const call = (args: object) => getEndpoint(args as { id: string });
-    await expect(call({ id })).rejects.toThrow("id is undefined; check where the value comes from");
-    await expect(call({ url: undefined })).rejects.toThrow("url is undefined");
+    await expect(call({ id })).rejects.toThrow("has neither; check where the value comes from");
+    await expect(call({ url: undefined })).rejects.toThrow("has neither");
     await expect(call({ urlPattern: "https://a.example.com" })).rejects.toThrow(
       "urlPattern is no argument of this function; the arguments are id, url",
     );
