@@ -168,7 +168,7 @@ export const takeOverFailed = (id: string): UserError =>
 function nameOf(error: EndpointsError): string {
   const request = `${error.method} ${error.path}`;
   if (error instanceof ApiError)
-    return `${request}: ${["status", error.status, error.shownCode].filter(Boolean).join(" ")}`;
+    return oneLine(`${request}: status ${error.status} ${error.shownCode ?? ""}`, 300);
   if (error instanceof ReplyError) return `${request}: a reply that is not the service's`;
   return `${request}: ${error instanceof ConnectionError ? "no answer" : "not sent"}`;
 }

@@ -106,6 +106,14 @@ const rows: Row[] = [
   ["incomplete", "on", 1 + 10, 3 + WHOLE, 1],
 ];
 
+test("a URL pattern without a star finds an edge, which only has a public URL", async () => {
+  const { emulator, newProcess } = await account("works");
+  const { id } = emulator.seed({ type: "edge", url: undefined, public_url: "https://edge.example.com" });
+  const filter = { types: ["edge"], urlPattern: "https://edge.example.com" };
+  const found = await findEndpoints(newProcess().api, filter, { fresh: true });
+  expect(found.map((live) => live.id)).toEqual([id]);
+});
+
 describe.each(rows)("with a filter that %s, and `listFilter` %s", (filters, setting, ...requests) => {
   test("reads find every endpoint, with the expected requests", async () => {
     const { cloud, cost, logged } = await account(filters, setting);

@@ -22,6 +22,13 @@ describe("getEndpoint", () => {
     expect(emulator.requests.map(({ path }) => path)).toEqual([`/endpoints/${edge.id}`]);
   });
 
+  test("fails with the reply after a 404 without the service's code, which proves nothing", async () => {
+    const { client, emulator, shop } = await withThree();
+    emulator.intercept("read", { status: 404, body: "<html>" });
+    const { message } = await thrown(client.invoke(GET, { id: shop.id }));
+    expect(message).toMatch(/^GET \/endpoints\/ep_\w+: status 404\. /);
+  });
+
   test("finds an endpoint that somebody created after an earlier call", async () => {
     const { client, emulator } = await plugin();
     const url = "https://late.example.com";
@@ -46,6 +53,7 @@ describe("getEndpoints", () => {
     expect(await ids({})).toEqual([shop.id, edge.id, agent.id]);
     expect(await ids({ types: ["edge", "ephemeral"] })).toEqual([edge.id, agent.id]);
     expect(await ids({ urlPattern: "https://*.example.com" })).toEqual([shop.id]);
+    expect(await ids({ urlPattern: "https://shop.*.example.com" })).toEqual([]);
     expect(await ids({ metadata: { team: "shop" }, name: null })).toEqual([shop.id]);
     expect(await ids({ region: "nowhere" })).toEqual([]);
   });
