@@ -119,7 +119,7 @@ export class EndpointsApi {
       withoutIds = shown.length > 0 ? 0 : withoutIds + 1;
       // A page that repeats endpoints or its own address shows that the chain has no end.
       if (asked.has(next) || (shown.length > 0 && !isNew) || withoutIds > MOST_WITHOUT_IDS)
-        throw new ReplyError(request, 200, "its pages never end");
+        throw new ReplyError(request, 200, "the pages of the list never end");
       asked.add(next);
       query = { ...filter, ...queryOf(next, request) };
     }
@@ -140,7 +140,7 @@ export class EndpointsApi {
  */
 function queryOf(next: string, request: RequestName): Record<string, string> {
   if (URL.canParse(next, "http://any")) return Object.fromEntries(new URL(next, "http://any").searchParams);
-  throw new ReplyError(request, 200, "its next_page_uri is no URI");
+  throw new ReplyError(request, 200, "next_page_uri is no URI");
 }
 
 const idOf = (item: unknown) => idSchema.safeParse(item).data?.id;

@@ -18,6 +18,9 @@ const VERSION_HEADER =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
 const TAKEN =
   "Another endpoint has this URL: choose another url, set poolingEnabled on both to share it, or delete the other endpoint.";
+/** It is not certain that these change: the public service's page on pooling says no, its other clients send them. */
+const CHANGE =
+  "Correct the inputs, and run the command again. If the service never changes url or poolingEnabled of an existing endpoint, give the program the live value, or replace the endpoint: `pulumi up --replace` with the resource's URN.";
 const POLICY = "Give trafficPolicy an action that answers: forward-internal, custom-response or deny.";
 
 /**
@@ -42,11 +45,6 @@ const REMEDIES: Readonly<Record<number, string>> = {
 /** The service's page of an error code. */
 const pageOf = (number: number): string => `https://ngrok.com/docs/errors/err_ngrok_${number}`;
 
-/** Whether the service refused the content of a request with a code that does not name what is wrong with it. */
-export function isUnexplained(failure: Pick<ServiceFailure, "status" | "code">): boolean {
-  return [400, 409, 422].includes(failure.status) && [undefined, 18014].includes(codeNumber(failure));
-}
-
 /**
  * What the user can do; undefined if the service's own message is the best advice.
  *
@@ -64,7 +62,7 @@ export function remedyFor(
   // The service refuses keys with these codes, and a proxy without any.
   if ((status === 401 && number === 0) || (number >= 200 && number <= 208 && number !== 204)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. After a change of the configuration, run \`pulumi refresh --run-program\` once: a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
+    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once: a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
   }
   if (status === 429 || number === 225 || number === 226) {
     const asked =
@@ -74,10 +72,12 @@ export function remedyFor(
   if (status >= 500)
     return "The service failed: run the command again. If it fails again, give the operation id to the service's support.";
   if (status === 404 && isOfEndpoint) return "Check the id and endpoints:baseUrl (or ENDPOINTS_BASE_URL).";
+  const isOfContent = [400, 409, 422].includes(status);
+  // These codes do not explain the refusal of a change.
+  if (isOfContent && isOfEndpoint && (number === 0 || number === 18014)) return CHANGE;
   if (code?.startsWith("ERR_NGROK_") && number > 0) return `See ${pageOf(number)}.`;
-  if (status === 403)
-    return "The API key lacks the permission: use a key with it, or ask for the permission.";
-  if ([400, 409, 422].includes(status))
+  if (status === 403) return "The API key lacks the permission: use a key that has it.";
+  if (isOfContent)
     return "Correct the inputs, and run the command again. If another endpoint has the URL, choose another url, or delete that endpoint.";
   if (status === 404)
     return "Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, with its path prefix.";

@@ -106,7 +106,7 @@ export const settingFields = {
     if (/^(off|false)$/i.test(given)) return "off";
     throw new ConfigError(
       "policyWarnings",
-      "policyWarnings is neither on, error nor off",
+      "policyWarnings is not on, error or off",
       howToCorrect("policyWarnings", "off"),
     );
   },

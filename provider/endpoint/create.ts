@@ -138,9 +138,9 @@ async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created |
 }
 
 function lostCreateFound(url: string, id: string, mark: Mark | undefined): string {
-  const found = `${url}: a create whose answer was lost has created ${id}`;
-  if (mark) return `${found}; this run continues with it`;
-  return `${found}: this run created it, or another one with the same content within two seconds; endpoints:mark removes the doubt`;
+  const found = `${url}: after a lost answer, this run continues with ${id}`;
+  if (mark) return `${found}, which it has created`;
+  return `${found}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id. endpoints:mark removes the doubt`;
 }
 
 /** What a look finds, without the endpoints of other resources. */
@@ -198,6 +198,8 @@ async function findLeftover(claim: Claim, owner: Owner): Promise<LiveEndpoint | 
   const { api, inputs, owners, log } = claim;
   const reading = api.list.whole(0);
   await reading.toEnd();
+  // One that cannot be read may be the leftover.
+  for (const message of reading.unreported()) log.warn(message);
   const all = [...reading.endpoints.values()].filter((live) => isLeftover(live, owner, owners));
   const ids = all.map(({ id }) => id);
   const [id, ...others] = ids;

@@ -196,7 +196,7 @@ const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 const NO_JSON = "is not valid JSON";
 const NO_YAML = "is not valid YAML";
 const INEXACT =
-  "contains a number with more than 15 digits, or with an exponent of three, which may not be kept exactly";
+  "contains a number with more than 15 digits, or with an exponent of three digits, which may not be kept exactly";
 
 export const problem = (path: string, reason: string): Unparsed => ({ problem: { path, reason } });
 

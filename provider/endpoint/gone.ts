@@ -57,7 +57,7 @@ export async function confirmGone(
     await assertAccount(settings, reading, absence);
     return undefined;
   } catch (error) {
-    throw error instanceof EndpointsError ? goneUnproven(id, notFound, error) : error;
+    throw error instanceof EndpointsError ? goneUnproven(id, error) : error;
   }
 }
 

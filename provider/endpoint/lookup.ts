@@ -1,12 +1,13 @@
 import { z } from "zod";
-import { isNotFound, UserError } from "../api/apiErrors";
+import { UserError } from "../api/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import { EVERYTHING, isOneOf, onUrl, type Selection } from "../api/list";
 import { didYouMean, oneLine } from "../api/text";
 import { normalizeUrl, spellings, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
-import { MASKED } from "./secrets";
+import { endpointNotFound } from "./errors";
+import { ifAbsent } from "./live";
 
 const textArgument = z.string({ error: "must be text" }).optional();
 
@@ -30,26 +31,16 @@ export const endpointsFilter = {
   metadata: z
     .custom<string | object>(
       (value) => typeof value === "string" || (typeof value === "object" && value !== null),
-      {
-        error: "must be an object or text",
-      },
+      { error: "must be an object or text" },
     )
     .optional(),
 } satisfies Checks<EndpointsFilter>;
 
-/**
- * All arguments of a data source. An unknown one is a mistake: without it, a filter returns more than the program asked for.
- *
- * @param also Wrong names that people use.
- */
-function strictArguments<T extends z.ZodRawShape>(
-  checks: T,
-  also: { [argument in keyof T]?: string[] } = {},
-) {
-  const all = Object.keys(checks);
-  const known = all.map((argument) => [argument, ...(also[argument] ?? [])]);
+/** All arguments of a data source. An unknown one is a mistake: without it, a filter returns more than the program asked for. */
+function strictArguments<T extends z.ZodRawShape>(checks: T) {
+  const known = Object.keys(checks);
   const unknown = (key: string) => {
-    const hint = didYouMean(key, known, `the arguments are ${all.join(", ")}`);
+    const hint = didYouMean(key, known, `the arguments are ${known.join(", ")}`);
     return `${oneLine(key, 100)} is no argument of this function${hint}`;
   };
   return z.strictObject(checks, {
@@ -58,11 +49,8 @@ function strictArguments<T extends z.ZodRawShape>(
   });
 }
 
-export const queryArguments = strictArguments(endpointQuery, { url: ["urlPattern"] });
-export const filterArguments = strictArguments(endpointsFilter, {
-  urlPattern: ["url", "pattern"],
-  binding: ["bindings"],
-});
+export const queryArguments = strictArguments(endpointQuery);
+export const filterArguments = strictArguments(endpointsFilter);
 
 /** The checked arguments of a program's call. @throws UserError with every mistake. */
 export function argumentsIn<T>(name: string, schema: z.ZodType<T>, args: unknown): T {
@@ -76,12 +64,11 @@ const ENDPOINT_TYPES = ["ephemeral", "edge", "cloud"];
 
 /** Warnings of types that no endpoint has, as far as this version knows. */
 export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): string[] =>
-  types.flatMap((type, index) => {
-    if (ENDPOINT_TYPES.includes(type)) return [];
-    const otherwise = `the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`;
-    const hint = didYouMean(type, [["ephemeral", "agent", "tunnel"], "edge", "cloud"], otherwise);
-    return [`getEndpoints: types[${index}] is no type known to this version${hint}`];
-  });
+  types.flatMap((type, index) =>
+    ENDPOINT_TYPES.includes(type)
+      ? []
+      : `getEndpoints: types[${index}] is no type known to this version; the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`,
+  );
 
 /**
  * Finds one endpoint.
@@ -96,28 +83,15 @@ export async function findEndpoint(
   secretUrls: ReadonlySet<unknown> = new Set(),
 ): Promise<LiveEndpoint> {
   const { id, url } = query;
-  const names = Object.keys(query);
-  if (id === undefined && url === undefined && names.length > 0)
-    throw new UserError(`getEndpoint: ${names.join(" and ")} is undefined; check where the value comes from`);
-  if ((id === undefined) === (url === undefined))
-    throw new UserError("getEndpoint takes an id or a url, one of the two");
-  return withoutOwner(
-    await (id !== undefined ? byId(api, id) : byUrl(api, url ?? "", { fresh }, secretUrls)),
-  );
+  if (id !== undefined && url !== undefined)
+    throw new UserError("getEndpoint takes an id or a url, not both; leave one out");
+  if (id !== undefined) return withoutOwner(await api.get(id).catch(ifAbsent(endpointNotFound(id))));
+  if (url !== undefined) return withoutOwner(await byUrl(api, url, { fresh }, secretUrls));
+  throw new UserError("getEndpoint takes an id or a url, but has neither; check where the value comes from");
 }
 
 /** The mark's owner is no field of an endpoint. */
 const withoutOwner = ({ createdFor: _, ...endpoint }: LiveEndpoint): LiveEndpoint => endpoint;
-
-async function byId(api: EndpointsApi, id: string): Promise<LiveEndpoint> {
-  try {
-    return await api.get(id);
-  } catch (error) {
-    // A 404 without the service's code may come from a proxy, and proves nothing about the endpoint.
-    if (!isNotFound(error) || error.code === undefined) throw error;
-    throw new UserError(`there is no endpoint ${id}; getEndpoints() lists those of the account`);
-  }
-}
 
 async function byUrl(
   api: EndpointsApi,
@@ -127,25 +101,24 @@ async function byUrl(
 ): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
-  let found = await api.list.select(onUrl(wanted), { fresh });
+  const selection = onUrl(wanted);
+  const listed = await api.list.select(selection, { fresh });
   // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
-  const all = found.length === 0 ? await api.list.select(EVERYTHING, { fresh }) : [];
-  if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
+  const all = listed.length > 0 ? listed : await api.list.select(EVERYTHING, { fresh });
+  const found = all.filter(selection.includes);
+  const [first, ...others] = found;
+  if (first && others.length === 0) return first;
   const shownUrl = oneLine(wanted, 300);
-  const [first] = found;
-  if (first && found.length === 1) return first;
   if (first) {
     const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
     throw new UserError(
       `${found.length} endpoints serve ${shownUrl}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shownUrl}" })`,
     );
   }
-  const urls = new Set(all.map(urlOf).filter((other) => other !== undefined));
-  const near = nearest(wanted, [...urls]).map((other) => (secretUrls.has(other) ? MASKED : other));
-  const shown = oneLine([...new Set(near)].join(", "));
-  const came = near.length > 0 ? ` Near it: ${shown}.` : "";
+  const urls = all.flatMap((live) => urlOf(live) ?? []).filter((other) => !secretUrls.has(other));
+  const hint = didYouMean(wanted, urls);
   throw new UserError(
-    `no endpoint of the ${all.length} of this account serves ${shownUrl}.${came} getEndpoints() lists them all`,
+    `no endpoint of the ${all.length} of this account serves ${shownUrl}${hint ? oneLine(hint, 300) : "."} getEndpoints() lists them all`,
   );
 }
 
@@ -158,32 +131,25 @@ export async function findEndpoints(
   api: EndpointsApi,
   filter: EndpointsFilter,
   { fresh }: { fresh: boolean },
-  fits?: (metadata: unknown) => boolean,
+  fits = (metadata: unknown): boolean => metadataFits(metadata, filter.metadata),
 ): Promise<LiveEndpoint[]> {
-  const found = await api.list.select(selectionOf(filter), { fresh });
-  return found.filter(matcher(filter, fits)).map(withoutOwner);
-}
-
-/** The part of a filter that the service cannot apply. */
-function matcher(
-  { urlPattern, metadata }: EndpointsFilter,
-  fits = (live: unknown) => metadataFits(live, metadata),
-): (live: LiveEndpoint) => boolean {
-  const pattern = urlPattern === undefined ? undefined : wildcard(urlPattern);
-  return (live) => (!pattern || pattern.test(urlOf(live) ?? "")) && fits(metadataOf(live));
+  return (await api.list.select(selectionOf(filter, fits), { fresh })).map(withoutOwner);
 }
 
 /** The names of a type in filters. The public service's examples use `agent` for the type that its lists call `ephemeral`. */
 const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : [type]);
 
 /**
- * The part of a filter that the service can apply. It excludes metadata, which is compared as data and may carry a mark; the
- * URL if edges are wanted, which only have a public URL; and bindings, whose field the public service documents under two
- * names.
+ * The endpoints of a filter. The expression excludes metadata, which is compared as data and may carry a mark; the URL if edges
+ * are wanted, which only have a public URL; and bindings, whose field the public service documents under two names.
  */
-function selectionOf({ types, region, urlPattern, name, binding }: EndpointsFilter): Selection {
-  const exact = types && !types.includes("edge") && urlPattern !== undefined && !urlPattern.includes("*");
-  const url = exact ? normalizeUrl(urlPattern) : undefined;
+function selectionOf(
+  { types, region, urlPattern, name, binding }: EndpointsFilter,
+  fits: (metadata: unknown) => boolean,
+): Selection {
+  const hasUrl = urlPattern === undefined ? () => true : onPattern(urlPattern);
+  const isExact = types && !types.includes("edge") && urlPattern !== undefined && !urlPattern.includes("*");
+  const url = isExact ? normalizeUrl(urlPattern) : undefined;
   const conditions = [
     types && isOneOf("type", types.flatMap(namesOfType)),
     region !== undefined && isOneOf("region", [region]),
@@ -197,7 +163,8 @@ function selectionOf({ types, region, urlPattern, name, binding }: EndpointsFilt
       (region === undefined || live.region === region) &&
       (name === undefined || live.name === name) &&
       (binding === undefined || live.bindings?.includes(binding) === true) &&
-      (url === undefined || urlOf(live) === url),
+      hasUrl(live) &&
+      fits(metadataOf(live)),
   };
 }
 
@@ -213,54 +180,30 @@ function metadataFits(live: unknown, wanted: EndpointsFilter["metadata"]): boole
   );
 }
 
-/** The most letters in which a URL differs from a similar one. */
-const MOST_AWAY = 4;
-
-/** Up to three URLs that the user may have meant, the most similar first: misspelt ones, and those under the same domain. */
-function nearest(wanted: string, urls: string[]): string[] {
-  // Loaded only after a mistake.
-  const { distance }: typeof import("fastest-levenshtein") = require("fastest-levenshtein");
-  return urls
-    .filter((url) => url.length <= LONGEST_PART)
-    .map((url) => ({ url, away: distance(wanted, url) }))
-    .filter(({ url, away }) => away <= MOST_AWAY || isRelated(url, wanted))
-    .sort((a, b) => a.away - b.away)
-    .slice(0, 3)
-    .map(({ url }) => url);
+/** Whether an endpoint has a URL that fits a pattern, in which `*` matches any text. */
+export function onPattern(pattern: string): (live: Pick<LiveEndpoint, "url" | "publicUrl">) => boolean {
+  const fits = textPattern(normalizeUrl(pattern) ?? pattern.toLowerCase().replace(/\/$/, ""));
+  return (live) => fits(urlOf(live) ?? "");
 }
 
-/** Whether two URLs have the same host, or hosts under the same domain. */
-function isRelated(url: string, wanted: string): boolean {
-  const host = (text: string) => text.replace(/^\w+:\/\//, "").replace(/:\d+$/, "");
-  const [mine, other] = [host(wanted), host(url)];
-  const domain = mine.split(".").slice(1).join(".");
-  return mine === other || (domain.includes(".") && other.endsWith(`.${domain}`)) || other === domain;
-}
-
-/** More characters than a URL of an endpoint has. The limit keeps the time for a search linear in the URL. */
+/** More characters than a part of a pattern needs. The limit keeps the time for a search linear in the text. */
 const LONGEST_PART = 2_000;
 
-/** Matches normalized URLs with a pattern, in which `*` matches any text. */
-export const wildcard = (pattern: string): Pick<RegExp, "test"> =>
-  textPattern(normalizeUrl(pattern) ?? pattern.toLowerCase().replace(/\/$/, ""));
-
-/** Matches texts with a pattern, in which `*` matches any text. Takes time linear in both. */
-export function textPattern(pattern: string): Pick<RegExp, "test"> {
+/** Whether a text fits a pattern, in which `*` matches any text. Takes time linear in both. */
+export function textPattern(pattern: string): (text: string) => boolean {
   const [first = "", ...others] = pattern.split("*");
   const last = others.pop();
-  const isTooLong = others.some(({ length }) => length > LONGEST_PART);
-  const test = (url: string) => {
-    if (last === undefined) return url === first;
-    if (isTooLong) return false;
-    if (!url.startsWith(first) || !url.endsWith(last)) return false;
+  if (last === undefined) return (text) => text === first;
+  if (others.some(({ length }) => length > LONGEST_PART)) return () => false;
+  return (text) => {
+    if (!text.startsWith(first) || !text.endsWith(last)) return false;
     // The earliest match of each part leaves the most text for the parts after it.
     let at = first.length;
     for (const part of others) {
-      const found = url.indexOf(part, at);
+      const found = text.indexOf(part, at);
       if (found < 0) return false;
       at = found + part.length;
     }
-    return at + last.length <= url.length;
+    return at + last.length <= text.length;
   };
-  return { test };
 }

@@ -19,7 +19,6 @@ import {
   keptForOwner,
   managedElsewhere,
   OperationError,
-  refusedChange,
   reservedKey,
   takenOver,
   takeOverFailed,
@@ -264,7 +263,7 @@ export class CloudEndpoints {
       if (isMove) this.owners.noteMoved(id);
       return live;
     } catch (error) {
-      throw isNotFound(error) ? updateNotFound(id, error) : refusedChange(error, changed);
+      throw isNotFound(error) ? updateNotFound(id, error) : error;
     }
   }
 
@@ -312,15 +311,14 @@ export class CloudEndpoints {
    * @param entry The token of the resource's entry, which has the endpoint already.
    */
   private async takeOver(live: LiveEndpoint, { api, inputs, owner }: Claim, entry: string) {
-    let sent: ManagedInput[] = [];
     try {
-      ({ sent } = takeoverOf(live, inputs));
+      const { sent } = takeoverOf(live, inputs);
       if (sent.length === 0) return { live, mark: undefined };
       const mark = this.markOf(owner, undefined, live.createdAt);
       return { live: await api.update(live.id, wireChange(inputs, sent, mark)), mark };
     } catch (error) {
       this.owners.fail(live.id, entry);
-      throw refusedChange(error, sent, { isAdoption: true });
+      throw error;
     }
   }
 

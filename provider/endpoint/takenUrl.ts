@@ -9,7 +9,7 @@ import { urlLookup, urlTaken } from "./errors";
 import type { CloudEndpointInputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { isLeftover, type Owners, otherStack } from "./owners";
-import { hasSecrets, shownUrl } from "./secrets";
+import { shownUrl } from "./secrets";
 
 /*
  * A refused create or move may have met another endpoint on its URL: one that an earlier run left behind, one that leaves it in
@@ -138,8 +138,7 @@ export class TakenUrl {
 export const heldBy = (claim: Claim, failure: EndpointsError, holder: LiveEndpoint): UserError =>
   urlTaken(failure, shownUrl(claim.inputs), {
     ...claim,
-    // The description may repeat a secret of this resource.
-    holder: hasSecrets(claim.inputs) ? { ...holder, description: undefined } : holder,
+    holder,
     stays: claim.owners.stays(holder.id),
   });
 

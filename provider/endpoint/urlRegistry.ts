@@ -22,7 +22,7 @@ export class UrlRegistry {
     const byUrl = add(this.urls, normal, claim);
     const byId = add(this.adopted, id, claim);
     if (byId)
-      return `${byId.name} adopts ${oneLine(String(adopt), 100)}, too; an endpoint can be one resource's only`;
+      return `${byId.name} adopts ${oneLine(String(adopt), 100)}, too; an endpoint can only belong to one resource, so give the id of another`;
     if (byUrl && !(byUrl.pooled && claim.pooled)) {
       return `the url is also that of ${byUrl.name}; give each endpoint its own, or set poolingEnabled on both`;
     }

@@ -5,9 +5,8 @@ import { UserError } from "../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
 import { partsOf } from "../../provider/api/mark";
-import { urlOf } from "../../provider/api/url";
 import { sameData } from "../../provider/endpoint/documents";
-import { metadataOf, wildcard } from "../../provider/endpoint/lookup";
+import { metadataOf, onPattern } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
 import { messageOf, UsageError, type Values } from "./command";
 
@@ -131,7 +130,7 @@ export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignor
     Object.entries(wanted).every(([key, part]) => isMapping(value) && sameData(value[key], part));
   return (
     (id === undefined || id === live.id) &&
-    (url === undefined || wildcard(url).test(urlOf(live) ?? "")) &&
+    (url === undefined || onPattern(url)(live)) &&
     (metadata === undefined || has(data, metadata)) &&
     (mark === undefined || has(own, mark))
   );

@@ -1,7 +1,6 @@
 import type { LiveEndpoint } from "../../provider/api/contract";
-import { urlOf } from "../../provider/api/url";
 import { parsePath } from "../../provider/endpoint/documents";
-import { metadataOf, textPattern, wildcard } from "../../provider/endpoint/lookup";
+import { metadataOf, onPattern, textPattern } from "../../provider/endpoint/lookup";
 import { UsageError } from "./command";
 
 /* The values of `--select` and `--except`. */
@@ -35,9 +34,8 @@ function selectorOf(text: string, addressOf: (id: string) => string | undefined)
   const [, field = "", value = ""] = /^(binding|metadata[^=]*)=(.*)$/s.exec(text) ?? [];
   if (field === "binding") return ({ bindings }) => bindings?.includes(value) === true;
   if (field !== "") return (live) => textAt(field, { metadata: metadataOf(live) }) === value;
-  const [pattern, addresses] = [wildcard(text), textPattern(text)];
-  return (live) =>
-    live.id === text || pattern.test(urlOf(live) ?? "") || addresses.test(addressOf(live.id) ?? "");
+  const [hasUrl, hasAddress] = [onPattern(text), textPattern(text)];
+  return (live) => live.id === text || hasUrl(live) || hasAddress(addressOf(live.id) ?? "");
 }
 
 /** The text, number or truth value at a path; undefined if there is none. */

@@ -84,7 +84,7 @@ new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });`;
       const [, below] = text.split("Diagnostics:");
       expect(below?.match(/.*ep_nobody.*/g)).toEqual([
         expect.stringMatching(
-          /error: Preview failed: cannot read ep_nobody: There is no endpoint ep_nobody\. Correct the id/,
+          /error: Preview failed: cannot read ep_nobody: There is no endpoint ep_nobody in this account\. Correct the id/,
         ),
       ]);
     },

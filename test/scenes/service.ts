@@ -403,7 +403,7 @@ export const drift: Scene[] = [
       {
         program: { o: { url: at("moved"), poolingEnabled: true } },
         writes: [],
-        fails: /never changes url and poolingEnabled[\s\S]*--replace/,
+        fails: /never changes url or poolingEnabled[\s\S]*--replace/,
       },
     ],
     live: ["shop"],

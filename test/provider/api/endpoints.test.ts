@@ -96,7 +96,7 @@ describe("the list", () => {
     const { api, emulator } = await service();
     const next = `${emulator.baseUrl}/endpoints?before_id=ep_1`;
     emulator.intercept(any, { status: 200, body: { endpoints: [], next_page_uri: next } }, 1000);
-    await expect(wholeList(api)).rejects.toThrow(/its pages never end/);
+    await expect(wholeList(api)).rejects.toThrow(/the pages of the list never end/);
     expect(emulator.requests).toHaveLength(2);
   });
 });

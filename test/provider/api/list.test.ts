@@ -106,6 +106,14 @@ const rows: Row[] = [
   ["incomplete", "on", 1 + 10, 3 + WHOLE, 1],
 ];
 
+test("a URL pattern without a star finds an edge, which only has a public URL", async () => {
+  const { emulator, newProcess } = await account("works");
+  const { id } = emulator.seed({ type: "edge", url: undefined, public_url: "https://edge.example.com" });
+  const filter = { types: ["edge"], urlPattern: "https://edge.example.com" };
+  const found = await findEndpoints(newProcess().api, filter, { fresh: true });
+  expect(found.map((live) => live.id)).toEqual([id]);
+});
+
 describe.each(rows)("with a filter that %s, and `listFilter` %s", (filters, setting, ...requests) => {
   test("reads find every endpoint, with the expected requests", async () => {
     const { cloud, cost, logged } = await account(filters, setting);
@@ -129,11 +137,11 @@ describe.each(rows)("with a filter that %s, and `listFilter` %s", (filters, sett
     expect(logged).toEqual(warnings);
   });
 
-  test("an unknown URL is looked for in the whole list, which names similar ones", async () => {
+  test("an unknown URL is looked for in the whole list, which names a similar one", async () => {
     const { newProcess } = await account(filters, setting);
     const { api } = newProcess();
     await expect(findEndpoint(api, { url: "https://e1.exmple.com" }, { fresh: true })).rejects.toThrow(
-      /no endpoint of the 320 .*Near it: https:\/\/e1\.example\.com/,
+      /no endpoint of the 320 .*did you mean https:\/\/e1\.example\.com\?/,
     );
   });
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isUnexplained, remedyFor } from "../../../provider/api/remedies";
+import { remedyFor } from "../../../provider/api/remedies";
 import { service } from "../service";
 
 const failure = (status: number, number?: number) => ({
@@ -29,9 +29,18 @@ test.each<[number, RegExp | string]>([
   expect([...remedies]).toEqual([typeof expected === "string" ? expected : expect.stringMatching(expected)]);
 });
 
-test("only a refusal without a code, or with the general one, leaves open what is wrong", () => {
-  expect([failure(400), failure(422, 18014)].map(isUnexplained)).toEqual([true, true]);
-  expect([failure(400, 18012), failure(500), failure(404)].map(isUnexplained)).toEqual([false, false, false]);
+test("only the refusal of a change without a code, or with the general one, says how to go on if url cannot change", () => {
+  const ofCreate = remedyFor(failure(400, 18014), { keyIsConfigured: false, isOfEndpoint: false });
+  const others = [remedy(400, 18012), remedy(500), remedy(404), ofCreate];
+  const isNamed = (text = "") => text.includes("never changes url or poolingEnabled");
+  expect([remedy(400), remedy(422, 18014), ...others].map(isNamed)).toEqual([
+    true,
+    true,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 test("a create that the plan does not allow fails with the service's page", async () => {

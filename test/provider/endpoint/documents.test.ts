@@ -115,7 +115,7 @@ describe("a number", () => {
     "9.1e0000",
   ])("%s is refused in a policy, and metadata with it stays text", (number) => {
     const reason =
-      "contains a number with more than 15 digits, or with an exponent of three, which may not be kept exactly";
+      "contains a number with more than 15 digits, or with an exponent of three digits, which may not be kept exactly";
     expect(reasonOf(`{\n"a": ${number}}`)).toMatch(`line 2: ${reason} (line 2, column `);
     expect(reasonOf(`{"a": ${number}}`)).toMatch(/; write it as text$/);
     expect(reasonOf(`a: ${number}`)).toBe(`line 1: ${reason} (line 1, column 4); write it in quotes`);

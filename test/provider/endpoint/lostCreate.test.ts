@@ -38,7 +38,7 @@ describe("a lost create finds the new endpoint", () => {
     expect(outs).toMatchObject({ url, trafficPolicy: JSON.stringify(policy) });
     expect([countCreates(emulator.requests), waits]).toEqual([1, [0]]);
     expect(logged).toEqual([
-      `${url}: a create whose answer was lost has created ${id}: this run created it, or another one with the same content within two seconds; endpoints:mark removes the doubt`,
+      `${url}: after a lost answer, this run continues with ${id}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id. endpoints:mark removes the doubt`,
     ]);
   });
 });

@@ -98,6 +98,14 @@ describe("with marks, a create", () => {
     expect(emulator.requests.some(isCreate)).toBe(false);
   });
 
+  test("in a pool warns of a list item that cannot be read, since it may be a leftover", async () => {
+    const { core, emulator, logged } = await start();
+    const unreadable = { ...leftover, id: "ep_odd", pooling_enabled: true, port: "high" };
+    emulator.intercept(isList, { status: 200, body: { endpoints: [unreadable], next_page_uri: null } });
+    await core.create(pooled);
+    expect(logged).toEqual([expect.stringMatching(/contains an endpoint \(ep_odd\) that cannot be read/)]);
+  });
+
   test("has the time of each attempt in its mark, by the service's clock, which one page shows", async () => {
     const { core, emulator } = await startPlain({ "endpoints:mark": marking }, { ahead: 3_600_000 });
     emulator.intercept(isCreate, { status: 429, body: { error_code: "ERR_NGROK_226", msg: "slow down" } }, 2);
@@ -122,10 +130,10 @@ describe("with marks, a create", () => {
   });
 
   test.each<[string, RegExp]>([
-    [URN.replace("front", "o"), /aliases: \[\{ name: "o" \}\], and/],
+    [URN.replace("front", "o"), /aliases: \["urn:pulumi:prod::shop::endpoints[^"]+::o"\]/],
     [
       URN.replace("::endpoints", "::my:Shop$endpoints"),
-      /aliases: \["urn:pulumi:prod::shop::my:Shop\$endpoints[^"]+::front"\], and/,
+      /aliases: \["urn:pulumi:prod::shop::my:Shop\$endpoints[^"]+::front"\]/,
     ],
   ])("that meets the endpoint of %s names its alias and `--target`, and not `adopt`", async (urn, alias) => {
     const { core, emulator } = await start();

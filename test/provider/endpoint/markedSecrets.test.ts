@@ -92,12 +92,13 @@ describe.each(bothProviders)("%s", (name, start) => {
       expect(JSON.stringify(failures)).not.toMatch(/canary/i);
     });
 
-    test("is shown for a list, which carries no field", async () => {
+    test("of another request, the list, is not quoted; its status and code are named", async () => {
       const { emulator, inputs, id, outs, ...provider } = await created(start, described);
       emulator.intercept("delete", { status: 404, body: {} });
       emulator.intercept("list", refusal("no lists for you"), 99);
       const { message } = await thrown(provider.delete(id, stored(outs)));
-      expect(message).toContain("status 418, ERR_NGROK_9 no lists for you");
+      expect(message).toContain("cannot be read (GET /endpoints: status 418 ERR_NGROK_9)");
+      expect(message).not.toContain("no lists for you");
     });
 
     test("leaves code and operation id, if they have the service's form, in messages and with ENDPOINTS_LOG", async () => {
@@ -135,7 +136,6 @@ describe.each(bothProviders)("%s", (name, start) => {
       expect(message).toMatch(
         /^cannot create \[secret\]: .*\[secret\] is served by ep_\w+, a cloud endpoint/,
       );
-      expect(message).not.toContain("described as");
       expect(message).not.toMatch(/canary/i);
     });
 

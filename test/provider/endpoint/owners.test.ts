@@ -140,7 +140,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       run.emulator.remove(id);
       const adopt = { url, adopt: id };
       await expect((await first.restart()).create(adopt)).rejects.toThrow(
-        /There is no endpoint ep_\w+ to adopt\. Remove adopt if this resource had adopted it before/,
+        /There is no endpoint ep_\w+ to adopt\. If this resource had adopted it before, remove adopt/,
       );
       expect(await run.read(id, outs, adopt)).toMatchObject({ id: "" });
       expect((await run.check({}, adopt)).failures).toEqual([]);

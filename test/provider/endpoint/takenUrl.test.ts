@@ -31,7 +31,7 @@ describe("a create that the service refuses names the endpoint that has the URL"
     expect(message).toContain(`${url} is served by ${id}, a cloud endpoint, created at `);
     expect(message).toMatch(
       new RegExp(
-        `described as “theirs”\\. If you renamed or moved this resource, give it aliases.*\\. If another resource of this program.*--target.*--replace.*deleteBeforeReplace.*\\. If it is somebody else's, choose another url, or set adopt: "${id}"`,
+        `created at [^ ,]+\\. If you renamed or moved this resource, give it aliases.*\\. If another resource of this program.*--target.*--replace.*deleteBeforeReplace.*\\. If it is somebody else's, choose another url; if a killed run left it behind, set adopt: "${id}"`,
       ),
     );
     expect(countCreates(emulator.requests)).toBe(1);

@@ -79,7 +79,7 @@ describe("an import", () => {
   test("of an endpoint that does not exist is refused, because the id is wrong", async () => {
     const { client } = await plugin();
     expect((await thrown(client.read("ep_none"))).message).toBe(
-      "cannot import ep_none: There is no endpoint ep_none. Correct the id, or create the endpoint with CloudEndpoint.",
+      "cannot import ep_none: There is no endpoint ep_none in this account. Correct the id; getEndpoints() lists them all.",
     );
   });
 

@@ -165,11 +165,11 @@ test("an unknown type fails with the known one, and an unsupported method is uni
   const { client } = await plugin();
   const other = URN.replace("CloudEndpoint", "Tunnel");
   await expect(client.check({}, { url }, other)).rejects.toThrow(
-    /no endpoints:index:Tunnel in this package; it has endpoints:index:CloudEndpoint/,
+    /has no endpoints:index:Tunnel; it has endpoints:index:CloudEndpoint/,
   );
   const component = URN.replace("CloudEndpoint", "WebhookVerification");
   await expect(client.check({}, { platform: "github" }, component)).rejects.toThrow(
-    /WebhookVerification is a component: construct it in a program/,
+    /has no endpoints:index:WebhookVerification; it has endpoints:index:CloudEndpoint/,
   );
   const parameterized = new Promise((resolve) => {
     client.raw.parameterize(new ParameterizeRequest(), (error) => resolve(error?.code));
