@@ -1,7 +1,7 @@
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { urlOf } from "../../provider/api/url";
-import { parsePath } from "../../provider/endpoint/documents";
 import { metadataOf, textPattern, wildcard } from "../../provider/endpoint/lookup";
+import { parsePath } from "../propertyPath";
 import { UsageError } from "./command";
 
 /* The values of `--select` and `--except`. */
