@@ -103,7 +103,7 @@ const tooLong = (most: number) => `is longer than ${most} characters`;
 const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 const NOT_JSON = "a value that JSON cannot hold; write it as text, numbers, lists and plain objects";
 const NO_MAPPING =
-  "must be one mapping of phases, as in on_http_request: […]; of a file, give what it contains, not its name";
+  "must be a mapping of phases, as in on_http_request: […]; of a file, give what it contains, not its name";
 
 /** What is wrong with a text, as a sentence that follows its name. */
 export interface Unparsed {
@@ -191,12 +191,12 @@ const YAML = {
   prettyErrors: false,
 } as const;
 
-/** Parses the only document of a YAML text. Several are no mapping. */
+/** Parses a single YAML document. */
 function fromYaml(text: string): Parsed {
   const parsed = documentsFromYaml(text);
   if ("problem" in parsed) return parsed;
   const [first, second] = parsed.documents;
-  return { data: second ? undefined : first?.data };
+  return second ? { problem: "has more than one YAML document" } : { data: first?.data };
 }
 
 /** A document as data and as nodes with positions. */
