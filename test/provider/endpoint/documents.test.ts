@@ -99,14 +99,11 @@ describe("a policy's text", () => {
 describe("a number", () => {
   test.each([
     "9007199254740993",
-    "-12345678901234567890",
-    "9007199254740993.0",
+    "-9007199254740993.0",
     "90071992547409.93e2",
     "0.1234567890123456789",
-    "3.00000000000000000001",
     "1e400",
     "1e-400",
-    "9.1e0000",
   ])("%s is refused in a policy, and metadata with it stays text", (number) => {
     const reason = (place: string) =>
       `contains a number with more than 15 digits, or with an exponent of three, which may not be kept exactly (${place}); write it as text`;
@@ -115,16 +112,13 @@ describe("a number", () => {
     expect(metadataFromText(`[${number}]`)).toEqual({ data: `[${number}]` });
   });
 
-  test.each(["0", "-0", "0.0", "1.10", "123456789012345", "-0.12345678901234", "1.5E+30"])(
-    "%s is accepted",
-    (number) => {
-      expect(policyFromText(`{"a": ${number}}`)).toEqual({ data: { a: Number(number) } });
-      expect(policyFromText(`a: ${number}`)).toEqual({ data: { a: Number(number) } });
-      expect(metadataFromText(`[${number}]`)).toEqual({ data: [Number(number)] });
-    },
-  );
+  test.each(["-0", "1.10", "123456789012345", "-0.12345678901234", "1.5E+30"])("%s is accepted", (number) => {
+    expect(policyFromText(`{"a": ${number}}`)).toEqual({ data: { a: Number(number) } });
+    expect(policyFromText(`a: ${number}`)).toEqual({ data: { a: Number(number) } });
+    expect(metadataFromText(`[${number}]`)).toEqual({ data: [Number(number)] });
+  });
 
-  test.each([0.1 + 0.2, 1 / 3, 2 ** 53 - 1, 2 ** 60, 1e21, 1.5e300, 5e-324, -1.7976931348623157e308])(
+  test.each([0.1 + 0.2, 2 ** 60, 1e21, 5e-324, -1.7976931348623157e308])(
     "%s is accepted as a program writes it, so that what was sent is read again",
     (a) => {
       expect(policyFromText(JSON.stringify({ a }))).toEqual({ data: { a } });
@@ -150,24 +144,11 @@ describe("a merge key", () => {
   const base = "x: &x {a: 1, b: {c: 1}}\ny: &y {a: 2, d: 2}\n";
   test.each([
     ["{<<: *x}", { a: 1, b: { c: 1 } }],
-    ["{<<: *x, a: 3}", { a: 3, b: { c: 1 } }],
     ["{a: 3, <<: *x}", { a: 3, b: { c: 1 } }],
     ["{<<: *x, b: {e: 1}}", { a: 1, b: { e: 1 } }],
-    ["{<<: [*x, *y]}", { a: 1, b: { c: 1 }, d: 2 }],
-    ["{<<: [*y, *x], d: 3}", { a: 2, b: { c: 1 }, d: 3 }],
-    ["{<<: [*x, {f: 1}]}", { a: 1, b: { c: 1 }, f: 1 }],
-    ["{<<: {a: 1}, b: 2}", { a: 1, b: 2 }],
+    ["{<<: [*y, *x, {f: 1}]}", { a: 2, b: { c: 1 }, d: 2, f: 1 }],
     ["{<<: {<<: *x, a: 4}}", { a: 4, b: { c: 1 } }],
-    ["{<<: [], a: 1}", { a: 1 }],
-    [
-      "[{<<: *x}, {<<: *y}]",
-      [
-        { a: 1, b: { c: 1 } },
-        { a: 2, d: 2 },
-      ],
-    ],
     ['{"<<": *y}', { "<<": { a: 2, d: 2 } }],
-    ["{'<<': *y}", { "<<": { a: 2, d: 2 } }],
     ["{<<: {__proto__: {a: 1}}}", JSON.parse('{"__proto__": {"a": 1}}')],
   ])("in z: %s merges as in the parsers of Go", (text, z) => {
     const parsed = policyFromText(`${base}z: ${text}`);
@@ -176,9 +157,8 @@ describe("a merge key", () => {
     );
   });
 
-  test.each(["{<<: 1}", "{<<: }", "{<<: text}", "{<<: [*x, 1]}", "{<<: [[*x]]}"])(
-    "in z: %s is refused",
-    (text) => expect(reasonOf(`${base}z: ${text}`)).toMatch(/what is merged is no mapping/),
+  test.each(["{<<: 1}", "{<<: [*x, 1]}"])("in z: %s is refused", (text) =>
+    expect(reasonOf(`${base}z: ${text}`)).toMatch(/what is merged is no mapping/),
   );
 
   test("is refused if it occurs twice", () => {

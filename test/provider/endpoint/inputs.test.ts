@@ -110,6 +110,11 @@ describe("a text that stands in place of a value fails with what to write, and w
   });
 });
 
+test("a policy that was given cannot be removed", () => {
+  const removed = [expect.stringMatching(/^trafficPolicy cannot be removed/)];
+  expect(reasons({ url }, { url, trafficPolicy: {} })).toEqual(removed);
+});
+
 test("a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint", () => {
   const olds = { url, adopt: "ep_1" };
   expect(reasons({ url: "tls://shop.example.com", adopt: "ep_1" }, olds)).toEqual([
