@@ -93,7 +93,7 @@ const LONGEST_YAML = 50_000;
 /** More than any policy needs. Messages to the engine cannot carry thousands of levels. */
 export const DEEPEST = 200;
 
-/** The most uses of an anchor in a YAML document. A use within a repeated part counts each time. */
+/** The most uses of anchors in a YAML document: of all, and of each if those in repeated parts count each time. */
 const MOST_USES = 100;
 
 /** The most mistakes that are reported of one input. */
@@ -223,7 +223,7 @@ export function documentsFromYaml(text: string): { documents: YamlDocument[] } |
   return { documents };
 }
 
-const BAD_ALIAS = `is not valid YAML: an alias has no anchor before it, what is merged is no mapping, or an anchor is used more than ${MOST_USES} times`;
+const BAD_ALIAS = `is not valid YAML: an alias has no anchor before it, what is merged is no mapping, or anchors are used more than ${MOST_USES} times`;
 
 /** The first mistake of a document, or number that data would not hold exactly. */
 function yamlMistake(document: Document.Parsed, text: string): string | undefined {
@@ -234,12 +234,17 @@ function yamlMistake(document: Document.Parsed, text: string): string | undefine
     return `is not valid YAML (${positionText(text, error.pos[0])}): ${reason}`;
   }
   let number: number | undefined;
+  let uses = 0;
   yaml().visit(document, {
+    Alias: () => {
+      uses++;
+    },
     Scalar: (_, { value, source = "", range }) => {
       if (typeof value === "number" && !isExact(source)) number ??= range?.[0];
     },
   });
-  return number === undefined ? undefined : inexact(positionText(text, number));
+  if (number !== undefined) return inexact(positionText(text, number));
+  return uses > MOST_USES ? BAD_ALIAS : undefined;
 }
 
 /** Why a text is too long or too deep for YAML's parser, whose recursion can overflow the stack and end the process. */
