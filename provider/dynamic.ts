@@ -4,11 +4,12 @@ import { type Clock, realClock } from "./api/clock";
 import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
 import type { JsonObject } from "./api/json";
 import { type ConfigReader, readSettings } from "./api/settings";
-import { firstOf, hasUnknown } from "./endpoint/documents";
+import { oneLine } from "./api/text";
+import { hasUnknown } from "./endpoint/documents";
 import { endpointsApi } from "./endpoint/fields";
 import { checkedInputs } from "./endpoint/inputs";
 import { CloudEndpoints, type Service } from "./endpoint/resource";
-import { markedAnswer, notedFields, shownPlace, shownUrl } from "./endpoint/secrets";
+import { markedAnswer, notedFields, shownPath, shownUrl } from "./endpoint/secrets";
 import { changedPlaces } from "./endpoint/state";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
@@ -45,8 +46,9 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
     const hidden = notedFields(news);
     const places = changedPlaces(olds, checkedInputs(news))
       .filter(({ path: [name = ""] }) => hidden.includes(`${name}`) && !hasUnknown(news[name]))
-      .map(({ path }) => shownPlace(path, news));
-    if (places.length > 0) write(`${shownUrl(checkedInputs(news))}: changes ${firstOf(places)}`);
+      .map(({ path }) => shownPath(path, news));
+    const changes = oneLine(places.join(", "), 300);
+    if (places.length > 0) write(`${shownUrl(checkedInputs(news))}: changes ${changes}`);
   };
 
   return {

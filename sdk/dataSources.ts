@@ -283,7 +283,7 @@ export function readJson(
     value = JSON.parse(text);
   } catch {
     const parsed = policyFromText(text);
-    if ("problem" in parsed) throw new Error(`this text ${parsed.problem.reason}`);
+    if ("problem" in parsed) throw new Error(`this text ${parsed.problem}`);
     value = parsed.data;
   }
   return parse(value);

@@ -8,7 +8,7 @@ import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./er
 import { type CloudEndpointInputs, type ManagedInput, withData } from "./fields";
 import { LIST_LAG } from "./gone";
 import { ifAbsent, look } from "./live";
-import { shownPlace, shownUrl } from "./secrets";
+import { shownPath, shownUrl } from "./secrets";
 import { difference, refreshed } from "./state";
 
 /* The live endpoint that a new resource takes over (`adopt`), and what the takeover changes. */
@@ -57,7 +57,7 @@ export function takeoverOf(live: LiveEndpoint, inputs: CloudEndpointInputs): Tak
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed
     .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
-    .map(({ path }) => shownPlace(path, inputs));
+    .map(({ path }) => shownPath(path, inputs));
   if (live.createdFor === undefined) return { sent: changed, places };
   // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now. A stack without
   // marks removes the old one, which would name the wrong owner.

@@ -293,9 +293,7 @@ function asData(value: object | string, parse: (text: string) => Parsed, context
   // The parser has checked the values of a text.
   const ofData = typeof value === "string" ? [] : problemsOfData(value);
   const problems = "problem" in parsed ? [parsed.problem] : ofData;
-  for (const { path, reason } of problems) {
-    context.issues.push({ code: "custom", message: reason, path: [path], input: undefined });
-  }
+  for (const message of problems) context.issues.push({ code: "custom", message, input: undefined });
   return "data" in parsed ? parsed.data : z.NEVER;
 }
 

@@ -3,7 +3,7 @@ import { didYouMean } from "../api/text";
 import { schemeDiffers } from "../api/url";
 import { hasUnknown } from "./documents";
 import { type CloudEndpointInputs, inputFields } from "./fields";
-import { stringifiedIn } from "./outputAsText";
+import { outputsAsText } from "./outputAsText";
 import { notedFields, SECRETS_KEY } from "./secrets";
 
 /** The property in which Pulumi keeps a dynamic resource's provider. It belongs to the engine, not to the user. */
@@ -22,7 +22,7 @@ export const PROBLEM_KEY = "__problem";
 export const URN_KEY = "__urn";
 
 /** A mistake in the inputs. It never quotes an input, because any input may be secret. */
-export interface Failure {
+interface Failure {
   /** The name of the input. The engine does not receive it, because it would print the value beside the reason. */
   input: string;
   reason: string;
@@ -34,8 +34,6 @@ export interface Checked {
   failures: Failure[];
 }
 
-type InputName = keyof typeof inputFields;
-
 /**
  * Finds every mistake of a resource that can be found without the service, and converts the inputs to the form of the state.
  * Unknown values pass.
@@ -45,55 +43,54 @@ type InputName = keyof typeof inputFields;
 export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
   const inputs: JsonObject = {};
   const failures: Failure[] = [];
-
   for (const [name, value] of Object.entries(news)) {
-    if (name === PROVIDER_KEY || value === undefined || value === null) continue;
-    if (name === PROBLEM_KEY) {
-      const reasons = value === "" || hasUnknown(value) ? [] : String(value).split("\n");
-      for (const reason of reasons) failures.push({ input: name, reason });
-    } else if (name === URN_KEY) {
-      inputs[name] = value;
-    } else if (name === SECRETS_KEY) {
-      inputs[name] = notedFields(news);
-    } else if (!isInput(name)) {
-      failures.push(unknownInput(name));
-    } else {
-      const stringified = stringifiedIn(value);
-      for (const what of stringified) failures.push({ input: name, reason: `${name} ${what}` });
-      // A text in place of a value has other mistakes, too, which would only distract.
-      if (stringified.length > 0) continue;
-      if (hasUnknown(value)) {
-        inputs[name] = value;
-        continue;
-      }
-      const parsed = inputFields[name].safeParse(value);
-      // An empty description or metadata counts as not given: both are cleared on the service.
-      if (parsed.success && parsed.data !== "") inputs[name] = parsed.data;
-      if (!parsed.success)
-        for (const { message } of parsed.error.issues)
-          failures.push({ input: name, reason: `${name} ${message}` });
-    }
+    if (name === PROVIDER_KEY || isMissing(value)) continue;
+    const checked = isInput(name) ? checkInput(name, value) : checkOther(name, value, news);
+    if (checked.value !== undefined) inputs[name] = checked.value;
+    for (const reason of checked.reasons) failures.push({ input: name, reason });
   }
-
-  if (news["url"] === undefined || news["url"] === null) {
-    failures.push({
-      input: "url",
-      reason: "url is missing; give the address to serve, as in https://shop.example.com",
-    });
-  }
-  if ("trafficPolicy" in olds && (news["trafficPolicy"] === undefined || news["trafficPolicy"] === null)) {
-    failures.push({
-      input: "trafficPolicy",
-      reason:
-        "trafficPolicy cannot be removed, because an endpoint needs one; change it, or remove the endpoint",
-    });
-  }
-  if (typeof inputs["adopt"] === "string" && schemeDiffers(olds["url"], inputs["url"])) {
-    const reason =
-      "adopt names the endpoint that the new scheme replaces, and the replacement deletes it first; remove adopt";
-    failures.push({ input: "adopt", reason });
-  }
+  if (isMissing(news["url"])) failures.push({ input: "url", reason: URL_MISSING });
+  if ("trafficPolicy" in olds && isMissing(news["trafficPolicy"]))
+    failures.push({ input: "trafficPolicy", reason: POLICY_REMOVED });
+  if (typeof inputs["adopt"] === "string" && schemeDiffers(olds["url"], inputs["url"]))
+    failures.push({ input: "adopt", reason: ADOPTED_REPLACED });
   return { inputs, failures };
+}
+
+const URL_MISSING = "url is missing; give the address to serve, as in https://shop.example.com";
+const POLICY_REMOVED =
+  "trafficPolicy cannot be removed, because an endpoint needs one; change it, or remove the endpoint";
+const ADOPTED_REPLACED =
+  "adopt names the endpoint that the new scheme replaces, and the replacement deletes it first; remove adopt";
+
+const isMissing = (value: unknown) => value === undefined || value === null;
+
+/** The value for the state, and the mistakes. */
+interface CheckedInput {
+  value?: unknown;
+  reasons: string[];
+}
+
+function checkInput(name: keyof typeof inputFields, value: unknown): CheckedInput {
+  const stringified = outputsAsText(value);
+  // A text in place of a value has other mistakes, too, which would only distract.
+  if (stringified.length > 0) return { reasons: stringified.map((what) => `${name} ${what}`) };
+  if (hasUnknown(value)) return { value, reasons: [] };
+  const parsed = inputFields[name].safeParse(value);
+  if (!parsed.success) return { reasons: parsed.error.issues.map(({ message }) => `${name} ${message}`) };
+  // An empty description or metadata counts as not given: both are cleared on the service.
+  return { value: parsed.data === "" ? undefined : parsed.data, reasons: [] };
+}
+
+/** A property of the resource's class, or a name that is unknown. */
+function checkOther(name: string, value: unknown, news: JsonObject): CheckedInput {
+  if (name === URN_KEY) return { value, reasons: [] };
+  if (name === SECRETS_KEY) return { value: notedFields(news), reasons: [] };
+  if (name === PROBLEM_KEY)
+    return { reasons: value === "" || hasUnknown(value) ? [] : String(value).split("\n") };
+  const known = Object.keys(inputFields);
+  const hint = didYouMean(name, known, `the inputs are ${known.join(", ")}`);
+  return { reasons: [`${name} is no input of a cloud endpoint${hint}`] };
 }
 
 /** The inputs that `checkInputs` returned, without the properties of the engine and of the resource's class. */
@@ -102,14 +99,8 @@ export function checkedInputs(news: JsonObject): CloudEndpointInputs {
   return inputs as CloudEndpointInputs;
 }
 
-function isInput(name: string): name is InputName {
+function isInput(name: string): name is keyof typeof inputFields {
   return Object.hasOwn(inputFields, name);
-}
-
-function unknownInput(name: string): Failure {
-  const inputs = Object.keys(inputFields);
-  const hint = didYouMean(name, inputs, `the inputs are ${inputs.join(", ")}`);
-  return { input: name, reason: `${name} is no input of a cloud endpoint${hint}` };
 }
 
 /** The bindings that the public service knows (documented with its error 15005). */

@@ -9,7 +9,7 @@ import { isPublicService, type Settings, SettingsError } from "../api/settings";
 import { oneLine } from "../api/text";
 import { findAdoptable, reservedKeyProblem, takeoverOf } from "./adopt";
 import { createOnce } from "./create";
-import { firstOf, hasUnknown } from "./documents";
+import { hasUnknown } from "./documents";
 import {
   alreadyManaged,
   alsoManagedElsewhere,
@@ -374,7 +374,7 @@ export class CloudEndpoints {
     if (!live) return this.deps.log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
     this.owners.willAdopt(live.id);
     const { places } = takeoverOf(live, inputs);
-    const changes = places.length === 0 ? "as it is" : `and changes ${oneLine(firstOf(places))}`;
+    const changes = places.length === 0 ? "as it is" : `and changes ${oneLine(places.join(", "), 300)}`;
     const theirs = otherStack(live, owner);
     this.deps.log.info(`${url}: adopts ${live.id}${theirs ? `, ${carriesMark(theirs)},` : ""} ${changes}`);
   }

@@ -1,6 +1,6 @@
-import { isMapping, type JsonObject } from "../api/json";
+import type { JsonObject } from "../api/json";
 import { oneLine } from "../api/text";
-import { type Path, pathText, UNKNOWN, wireText } from "./documents";
+import { type Path, partsOf, pathText, UNKNOWN, wireText } from "./documents";
 import {
   type CloudEndpointInputs,
   decidedWithUrl,
@@ -45,12 +45,8 @@ export function withNote(props: JsonObject, fields: Iterable<string>): JsonObjec
  * @param asked The inputs of the request, or the outputs in the state.
  */
 export function markedAnswer(answer: JsonObject, asked: JsonObject): JsonObject {
-  const added = documentFields.filter(
-    (name) =>
-      answer[name] !== undefined &&
-      (asked[name] === undefined || wireText(answer[name]) !== wireText(asked[name])) &&
-      hasSecretPlaces({ [name]: answer[name] }),
-  );
+  const changed = documentFields.filter((name) => wireText(answer[name]) !== wireText(asked[name]));
+  const added = changed.filter((name) => hasSecretIn({ [name]: answer[name] }));
   return withSecretsMarked(withNote(answer, [...notedFields(answer), ...notedFields(asked), ...added]));
 }
 
@@ -68,21 +64,18 @@ export function withSecretsMarked(
 }
 
 /** Whether a text of the service about this resource may contain a secret. */
-export const hasSecrets = (props: JsonObject): boolean =>
-  notedFields(props).length > 0 || hasSecretPlaces(props);
+export const hasSecrets = (props: JsonObject): boolean => notedFields(props).length > 0 || hasSecretIn(props);
 
-function hasSecretPlaces(props: JsonObject): boolean {
+function hasSecretIn(props: JsonObject): boolean {
   const data = withData(props);
-  return secretPlaces(documentFields.map((name) => data[name])).length > 0;
+  return findSecrets(documentFields.map((name) => data[name])).length > 0;
 }
 
-/** The secret fields of properties with a note, and the fields that reveal them. */
+/** The secret fields of properties with a note, and the outputs that reveal a secret URL. */
 function secretFields(props: JsonObject): ReadonlySet<string> {
-  const fields = new Set(notedFields(props));
-  // Fields that derive from a secret URL reveal it.
-  if (fields.has("url"))
-    for (const name of [...derivedWithUrl, ...decidedWithUrl]) if (!(name in inputFields)) fields.add(name);
-  return fields;
+  const noted = notedFields(props);
+  const withUrl = [...derivedWithUrl, ...decidedWithUrl].filter((name) => !(name in inputFields));
+  return new Set(noted.includes("url") ? [...noted, ...withUrl] : noted);
 }
 
 /** The URL for messages. */
@@ -95,7 +88,7 @@ export function shownUrl(inputs: CloudEndpointInputs): string {
 const PLAIN_KEY = /^[a-z]+(_[a-z]+)*$/;
 
 /** A place for messages. In a secret document, keys are masked that may be secret themselves. */
-export function shownPlace([field = "", ...path]: Path, inputs: JsonObject): string {
+export function shownPath([field = "", ...path]: Path, inputs: JsonObject): string {
   const isSecret = notedFields(inputs).includes(`${field}`);
   const isShown = (part: string | number) => !isSecret || typeof part === "number" || PLAIN_KEY.test(part);
   return pathText([field, ...path.map((part) => (isShown(part) ? part : MASKED))]);
@@ -119,8 +112,8 @@ export const SHORTEST_SECRET = 4;
 /** The least length of a text that is recognized as the same secret in another place. Shorter ones may be ordinary words. */
 export const UNMISTAKABLE = 8;
 
-/** A secret and its place in a document. */
-interface SecretPlace {
+/** A secret in a document. */
+interface FoundSecret {
   path: Path;
   secret: string | number;
   /** Where the password of a URL starts in its text. Any other secret is the whole value. */
@@ -128,31 +121,28 @@ interface SecretPlace {
 }
 
 /**
- * Which values a name makes secret: none, the texts and numbers directly under it and in lists there, or all below it. A name
- * with `token` in it may also be one of settings (`tokens: [{type: jwt, method: header}]`), so it does not reach into objects.
- */
-type Reach = "none" | "values" | "all";
-
-/**
  * Every text and number under a secret name in a document, and the passwords of URLs in all other texts, at any depth and of
  * any length. Even that a secret is empty is information.
  */
-export function secretPlaces(value: unknown): SecretPlace[] {
-  const find = (part: unknown, path: Path, reach: Reach): SecretPlace[] => {
-    if (isSecretValue(part, reach)) return [{ path, secret: part }];
-    if (typeof part === "string") return urlPasswords(part).map((password) => ({ path, ...password }));
-    if (Array.isArray(part)) return part.flatMap((item, index) => find(item, [...path, index], reach));
-    if (!isMapping(part)) return [];
-    return Object.entries(part).flatMap(([name, item]) => find(item, [...path, name], reachOf(name, reach)));
-  };
-  return find(value, [], "none");
+export function findSecrets(document: unknown): FoundSecret[] {
+  return [...partsOf(document)].flatMap(([path, part]): FoundSecret[] => {
+    if (typeof part !== "string" && typeof part !== "number") return [];
+    if (isSecretPath(path)) return [{ path, secret: part }];
+    const passwords = [...`${part}`.matchAll(URL_PASSWORD)];
+    return passwords.map(({ index, 0: url, 1: secret = "" }) => {
+      return { path, secret, at: index + url.length - `${secret}@`.length };
+    });
+  });
 }
 
-const urlPasswords = (text: string) =>
-  [...text.matchAll(URL_PASSWORD)].map(({ index, 0: { length }, 1: secret = "" }) => ({
-    secret,
-    at: index + length - secret.length - 1,
-  }));
+/**
+ * Whether a name makes the value at a path secret. A name with `token` in it may also be one of settings
+ * (`tokens: [{type: jwt, method: header}]`), so it only counts for values directly under it and in lists there.
+ */
+function isSecretPath(path: Path): boolean {
+  const names = path.filter((part) => typeof part === "string");
+  return isSecretName(names.at(-1) ?? "") || names.some((name) => NAME_OF_SECRETS_ALONE.test(name));
+}
 
 /** The text with the passwords of its URLs masked. */
 export const withoutPasswords = (text: string): string =>
@@ -160,7 +150,7 @@ export const withoutPasswords = (text: string): string =>
 
 /** The secrets that are long enough to be masked in other texts, the longest first. */
 export function secretsIn(value: unknown): string[] {
-  return secretPlaces(value)
+  return findSecrets(value)
     .filter(
       ({ secret }) => `${secret}`.length >= (typeof secret === "string" ? SHORTEST_SECRET : UNMISTAKABLE),
     )
@@ -170,12 +160,3 @@ export function secretsIn(value: unknown): string[] {
 
 /** Whether text directly under this name is secret. */
 export const isSecretName = (name: string) => SECRET_NAME.test(name);
-
-function reachOf(name: string, above: Reach): Reach {
-  if (above === "all" || NAME_OF_SECRETS_ALONE.test(name)) return "all";
-  return isSecretName(name) ? "values" : "none";
-}
-
-function isSecretValue(value: unknown, reach: Reach): value is string | number {
-  return reach !== "none" && (typeof value === "string" || typeof value === "number");
-}

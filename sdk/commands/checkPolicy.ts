@@ -133,7 +133,7 @@ class UnreadableFile extends UserError {}
  */
 function checkText(file: string, text: string, target: PolicyTarget | undefined): CheckedFile {
   const source = sourceDocuments(text);
-  if ("problem" in source) throw new UnreadableFile(`${file} ${source.problem.reason}`);
+  if ("problem" in source) throw new UnreadableFile(`${file} ${source.problem}`);
   const checked: CheckedFile = { file, policies: 0, warnings: [] };
   for (const { data, positionOf } of source.documents) {
     for (const { policy, path: parent, target: own } of policiesIn(data)) {
@@ -153,7 +153,7 @@ async function onePolicy(files: readonly string[]): Promise<object> {
   const policies: object[] = [];
   for (const file of files) {
     const source = sourceDocuments(await readText(file));
-    if ("problem" in source) throw new UnreadableFile(`${nameOf(file)} ${source.problem.reason}`);
+    if ("problem" in source) throw new UnreadableFile(`${nameOf(file)} ${source.problem}`);
     for (const { data } of source.documents) policies.push(...policiesIn(data).map(({ policy }) => policy));
   }
   const [policy] = policies;

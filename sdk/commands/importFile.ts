@@ -3,7 +3,7 @@ import { oneLine } from "../../provider/api/text";
 import { TYPES } from "../../provider/api/typeTokens";
 import { reservedKeyProblem } from "../../provider/endpoint/adopt";
 import { metadataFromText, policyFromText } from "../../provider/endpoint/documents";
-import { secretPlaces } from "../../provider/endpoint/secrets";
+import { findSecrets } from "../../provider/endpoint/secrets";
 import { adoptionOf, COMMENTS, logLeft, withAllFields } from "./adopt/adoptable";
 import { command, EXIT, UsageError } from "./command";
 import {
@@ -91,6 +91,6 @@ function problemsOf(live: LiveEndpoint): string[] {
 
 function containsSecrets({ trafficPolicy, metadata }: LiveEndpoint): boolean {
   const policy = policyFromText(trafficPolicy ?? "");
-  const places = secretPlaces(["data" in policy && policy.data, metadataFromText(metadata ?? "").data]);
+  const places = findSecrets(["data" in policy && policy.data, metadataFromText(metadata ?? "").data]);
   return places.some(({ secret }) => secret !== "");
 }

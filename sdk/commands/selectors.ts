@@ -1,6 +1,6 @@
 import type { LiveEndpoint } from "../../provider/api/contract";
-import { parsePath } from "../../provider/endpoint/documents";
 import { metadataOf, onPattern, textPattern } from "../../provider/endpoint/lookup";
+import { parsePath } from "../propertyPath";
 import { UsageError } from "./command";
 
 /* The values of `--select` and `--except`. */

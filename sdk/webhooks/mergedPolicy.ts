@@ -72,7 +72,7 @@ export function policyData(policy: object | string): JsonObject {
     throw new UserError("mergeTrafficPolicy: the policy must be an object or text");
   }
   const parsed = policyFromText(policy);
-  if ("problem" in parsed) throw new UserError(`mergeTrafficPolicy: the policy ${parsed.problem.reason}`);
+  if ("problem" in parsed) throw new UserError(`mergeTrafficPolicy: the policy ${parsed.problem}`);
   return parsed.data as JsonObject;
 }
 

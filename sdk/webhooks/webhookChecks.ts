@@ -2,7 +2,7 @@ import { createPublicKey } from "node:crypto";
 import { z } from "zod";
 import { didYouMean } from "../../provider/api/text";
 import { normalizeUrl, urlProblem } from "../../provider/api/url";
-import { stringifiedIn } from "../../provider/endpoint/outputAsText";
+import { outputsAsText } from "../../provider/endpoint/outputAsText";
 import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWritten } from "./webhookArgs";
@@ -176,7 +176,7 @@ const SHORTEST_SIGNING_KEY = 16;
 function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
   // These texts are the same everywhere, so anybody could sign with them.
-  const [stringified] = stringifiedIn(secret);
+  const [stringified] = outputsAsText(secret);
   if (stringified !== undefined) return stringified;
   if (secret === "undefined")
     return "is the word undefined, which JavaScript writes for a value that is missing; check where the secret comes from";

@@ -5,10 +5,11 @@ import type { JsonObject } from "../../../provider/api/json";
 import { oneLine } from "../../../provider/api/text";
 import { differenceOnAdoption, reservedKeyProblem } from "../../../provider/endpoint/adopt";
 import {
-  hasYamlComments,
+  looksLikeJson,
   metadataFromText,
   policyFromText,
   sameSet,
+  yaml,
 } from "../../../provider/endpoint/documents";
 import {
   isLeftToTheService,
@@ -146,6 +147,14 @@ function isServicesChoice(name: ManagedInput, value: unknown, url: string): bool
 
 /** A lone surrogate, and the character that replaces it in parsed replies. */
 const HALF = /[\ufffd\p{Surrogate}]/u;
+
+/** Whether a policy is in YAML with comments, which its data lacks. */
+function hasYamlComments(policy: string): boolean {
+  const { CST, Lexer } = yaml();
+  const lexemes = looksLikeJson(policy) ? [] : [...new Lexer().lex(policy)];
+  // A text that starts with # follows a marker.
+  return lexemes.some((lexeme, index) => lexeme.startsWith("#") && lexemes[index - 1] !== CST.SCALAR);
+}
 
 /** Why Pulumi would not pass on this value as it is; undefined if it would. */
 function lostInPulumi(value: unknown): string | undefined {

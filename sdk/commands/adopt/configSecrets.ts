@@ -2,7 +2,7 @@ import type { JsonObject } from "../../../provider/api/json";
 import { isMapping } from "../../../provider/api/json";
 import type { Path } from "../../../provider/endpoint/documents";
 import { ownTexts } from "../../../provider/endpoint/fields";
-import { SHORTEST_SECRET, secretPlaces, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
+import { findSecrets, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { vaultReference } from "../../webhooks/webhookChecks";
 import { grouped } from "../command";
 import type { Adoption } from "./adoptable";
@@ -115,7 +115,7 @@ export function secretExtraction(secrets: readonly ConfigSecret[]): (adoption: A
 
 function foundIn({ live: { id }, inputs }: Adoption): (SecretValue & EndpointPlace)[] {
   const { url, trafficPolicy, metadata, description } = inputs;
-  return secretPlaces({ trafficPolicy, metadata, description }).flatMap(({ path, secret, at }) => {
+  return findSecrets({ trafficPolicy, metadata, description }).flatMap(({ path, secret, at }) => {
     const type = typeof secret === "number" ? "number" : "text";
     const text = at === undefined ? withoutFrame(String(secret)) : String(secret);
     const value = typeof secret === "number" ? inConfig(secret) : text;

@@ -184,7 +184,7 @@ class PolicyRun {
   private policy() {
     const { policy = {} } = this.target;
     const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
-    if ("problem" in parsed) return this.refuse(`a policy that ${parsed.problem.reason}`);
+    if ("problem" in parsed) return this.refuse(`a policy that ${parsed.problem}`);
     const { data, error } = policySchema.safeParse(parsed.data);
     if (data) return data;
     const [issue] = error.issues;

@@ -134,7 +134,7 @@ const readPolicy = (policy: unknown) => checked("the traffic policy", supportedP
 /** Checks a document, which can be data or text. */
 function checked<T>(what: string, schema: z.ZodType<T>, document: unknown): T {
   const parsed = typeof document === "string" ? policyFromText(document) : { data: document };
-  if ("problem" in parsed) throw new Error(`${what} ${parsed.problem.reason}`);
+  if ("problem" in parsed) throw new Error(`${what} ${parsed.problem}`);
   const result = schema.safeParse(parsed.data);
   if (result.success) return result.data;
   const [issue] = result.error.issues;

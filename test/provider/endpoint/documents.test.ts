@@ -13,7 +13,7 @@ import {
 
 const reasonOf = (text: string) => {
   const parsed = policyFromText(text);
-  return "problem" in parsed ? `${parsed.problem.path}: ${parsed.problem.reason}` : "no problem";
+  return "problem" in parsed ? parsed.problem : "no problem";
 };
 
 describe("a policy's text", () => {
@@ -25,31 +25,30 @@ describe("a policy's text", () => {
   });
 
   test.each([
-    ['{\n  "a": 1\n  "b": 2\n}', /^line 3: is not valid JSON \(line 3, column 3\)$/],
-    ['{"a": [1, 2,, 3]}', /^line 1: is not valid JSON \(line 1, column 13\)$/],
+    ['{\n  "a": 1\n  "b": 2\n}', /^is not valid JSON \(line 2, column 8\)$/],
+    ['{"a": [1, 2,, 3]}', /^is not valid JSON \(line 1, column 13\)$/],
     ['{"a": {"b": [}}', /column 14/],
-    ['{"a": "\\q"}', /column 9/],
+    ['{"a": "\\q"}', /column 8/],
     ['{"a": "x', /column 9/],
-    ['{\n"a": [true, False]}', /^line 2: is not valid JSON \(line 2, column 13\)$/],
-    ['{"a": [1,]}', /^text: is not valid JSON: it has .* a comma before a closing bracket$/],
-    [`{"a": [${"False,".repeat(10_000)}]}`, /^text: is not valid JSON/],
+    ['{\n"a": [true, False]}', /^is not valid JSON \(line 2, column 13\)$/],
+    ['{"a": [1,]}', /^is not valid JSON: it has .* a comma before a closing bracket$/],
+    [`{"a": [${"False,".repeat(10_000)}]}`, /^is not valid JSON: /],
     ["[1, 2]", /must be a mapping/],
     ["just words", /must be a mapping/],
+    ["./shop policy.yaml", /of a file, give what it contains, not its name$/],
     ["", /must be a mapping/],
-    [
-      "a: 1\n b: 2",
-      /^line 1: is not valid YAML \(line 1, column \d+\): wrong indentation, or a second colon$/,
-    ],
-    ["a: 1\nb: {c: 1, c: 2}", /^line 2: is not valid YAML \(line 2, column 11\): a key is there twice$/],
-    ["a: [*b, &b 1]", /^text: is not valid YAML: an alias has no anchor before it$/],
+    ["a: 1\n---\nb: 2", /^has more than one YAML document$/],
+    ["a: 1\n b: 2", /^is not valid YAML \(line 1, column \d+\): check the indentation/],
+    ["a: 1\nb: {c: 1, c: 2}", /^is not valid YAML \(line 2, column 11\): a key is there twice$/],
+    ["a: [*b, &b 1]", /^is not valid YAML: an alias has no anchor before it/],
     ["a: &a\n  b: [1, *a]", /is nested more than 200 levels deep/],
-    ["a: &a {<<: *a}", /it uses anchors more than 100 times$/],
-    ["a: 1\n---\nb: 2", /^line 2: is not valid YAML \(line 2, column 1\): it has a second document$/],
-    ["a: .nan", /^a: contains at a a number that JSON cannot represent/],
-    ["a: !!timestamp 2001-01-01", /^a: contains at a a value that is no plain object/],
-    ["a: !!binary YQ==", /^a: contains at a a value that is no plain object/],
-    ["a: !!set {b}", /^a: contains at a a value that is no plain object/],
-  ])("%j is refused", (text, reason) => {
+    [`a: [${"&b 1, *b, ".repeat(101)}]`, /anchors are used more than 100 times$/],
+    ["a: &a {<<: *a}", /anchors are used more than 100 times$/],
+    ["a: .nan", /^contains at a a value that JSON cannot hold/],
+    ["a: !!timestamp 2001-01-01", /^contains at a a value that JSON cannot hold/],
+    ["a: !!binary YQ==", /^contains at a a value that JSON cannot hold/],
+    ["a: !!set {b}", /^contains at a a value that JSON cannot hold/],
+  ])("%.60j is refused", (text, reason) => {
     expect(reasonOf(text)).toMatch(reason);
   });
 
@@ -66,7 +65,7 @@ describe("a policy's text", () => {
     ["YAML that would overflow the parser's stack", `a: ${"[".repeat(20_000)}`],
     ["JSON", `{"a": ${"[".repeat(200)}${"]".repeat(200)}}`],
   ])("is refused if it has more than 200 levels: %s", (_, text) => {
-    expect(reasonOf(text)).toMatch(/: is nested more than 200 levels deep$/);
+    expect(reasonOf(text)).toMatch(/^is nested more than 200 levels deep$/);
   });
 
   const names = Array.from({ length: 40 }, (_, index) => `a${index}`);
@@ -75,17 +74,13 @@ describe("a policy's text", () => {
     ["merged mappings", (name, before) => `${name}: &${name} {<<: [*${before}, *${before}]}`],
   ])("is refused if its aliases expand exponentially: %s", (_, line) => {
     const lines = names.map((name, index) => line(name, names[index - 1] ?? "first"));
-    expect(reasonOf(`first: &first {x: 1}\n${lines.join("\n")}`)).toMatch(
-      /it uses anchors more than 100 times$/,
-    );
+    expect(reasonOf(`first: &first {x: 1}\n${lines.join("\n")}`)).toMatch(/more than 100 times$/);
   });
 
-  test("may use anchors a hundred times", () => {
-    const text = (uses: number) => `a: &a {b: 1}\nc: [${"*a, ".repeat(uses)}]`;
+  test.each(["*a", "{<<: *a}"])("may use an anchor a hundred times, as in %s", (use) => {
+    const text = (uses: number) => `a: &a {b: 1}\nc: [${`${use}, `.repeat(uses)}]`;
     expect(policyFromText(text(100))).toEqual({ data: { a: { b: 1 }, c: Array(100).fill({ b: 1 }) } });
-    expect(reasonOf(text(101))).toBe(
-      "line 2: is not valid YAML (line 2, column 405): it uses anchors more than 100 times",
-    );
+    expect(reasonOf(text(101))).toMatch(/^is not valid YAML: .* anchors are used more than 100 times$/);
   });
 
   test("resolves an alias to the last anchor before it, also within a repeated part", () => {
@@ -105,33 +100,26 @@ describe("a policy's text", () => {
 describe("a number", () => {
   test.each([
     "9007199254740993",
-    "-12345678901234567890",
-    "9007199254740993.0",
+    "-9007199254740993.0",
     "90071992547409.93e2",
     "0.1234567890123456789",
-    "3.00000000000000000001",
     "1e400",
     "1e-400",
-    "9.1e0000",
   ])("%s is refused in a policy, and metadata with it stays text", (number) => {
-    const reason =
-      "contains a number with more than 15 digits, or with an exponent of three digits, which may not be kept exactly";
-    expect(reasonOf(`{\n"a": ${number}}`)).toMatch(`line 2: ${reason} (line 2, column `);
-    expect(reasonOf(`{"a": ${number}}`)).toMatch(/; write it as text$/);
-    expect(reasonOf(`a: ${number}`)).toBe(`line 1: ${reason} (line 1, column 4); write it in quotes`);
+    const reason = (place: string) =>
+      `contains a number with more than 15 digits, or with an exponent of three, which may not be kept exactly (${place}); write it as text`;
+    expect(reasonOf(`{\n"a": [0, ${number.replace("-", "")}]}`)).toBe(reason("line 2, column 10"));
+    expect(reasonOf(`a: ${number}`)).toBe(reason("line 1, column 4"));
     expect(metadataFromText(`[${number}]`)).toEqual({ data: `[${number}]` });
   });
 
-  test.each(["0", "-0", "0.0", "1.10", "123456789012345", "-0.12345678901234", "1.5E+30"])(
-    "%s is accepted",
-    (number) => {
-      expect(policyFromText(`{"a": ${number}}`)).toEqual({ data: { a: Number(number) } });
-      expect(policyFromText(`a: ${number}`)).toEqual({ data: { a: Number(number) } });
-      expect(metadataFromText(`[${number}]`)).toEqual({ data: [Number(number)] });
-    },
-  );
+  test.each(["-0", "1.10", "123456789012345", "-0.12345678901234", "1.5E+30"])("%s is accepted", (number) => {
+    expect(policyFromText(`{"a": ${number}}`)).toEqual({ data: { a: Number(number) } });
+    expect(policyFromText(`a: ${number}`)).toEqual({ data: { a: Number(number) } });
+    expect(metadataFromText(`[${number}]`)).toEqual({ data: [Number(number)] });
+  });
 
-  test.each([0.1 + 0.2, 1 / 3, 2 ** 53 - 1, 2 ** 60, 1e21, 1.5e300, 5e-324, -1.7976931348623157e308])(
+  test.each([0.1 + 0.2, 2 ** 60, 1e21, 5e-324, -1.7976931348623157e308])(
     "%s is accepted as a program writes it, so that what was sent is read again",
     (a) => {
       expect(policyFromText(JSON.stringify({ a }))).toEqual({ data: { a } });
@@ -140,8 +128,8 @@ describe("a number", () => {
   );
 
   test("in YAML may be hexadecimal or octal with up to 13 digits", () => {
-    expect(policyFromText("a: [0xff, 0o17, 0x1e100, 0xfffffffffffff]")).toEqual({
-      data: { a: [255, 15, 0x1e100, 2 ** 52 - 1] },
+    expect(policyFromText("a: [0xff, 0o17, 0xfffffffffffff]")).toEqual({
+      data: { a: [255, 15, 2 ** 52 - 1] },
     });
     expect(reasonOf("a: 0x20000000000001")).toMatch(/may not be kept exactly/);
   });
@@ -157,24 +145,11 @@ describe("a merge key", () => {
   const base = "x: &x {a: 1, b: {c: 1}}\ny: &y {a: 2, d: 2}\n";
   test.each([
     ["{<<: *x}", { a: 1, b: { c: 1 } }],
-    ["{<<: *x, a: 3}", { a: 3, b: { c: 1 } }],
     ["{a: 3, <<: *x}", { a: 3, b: { c: 1 } }],
     ["{<<: *x, b: {e: 1}}", { a: 1, b: { e: 1 } }],
-    ["{<<: [*x, *y]}", { a: 1, b: { c: 1 }, d: 2 }],
-    ["{<<: [*y, *x], d: 3}", { a: 2, b: { c: 1 }, d: 3 }],
-    ["{<<: [*x, {f: 1}]}", { a: 1, b: { c: 1 }, f: 1 }],
-    ["{<<: {a: 1}, b: 2}", { a: 1, b: 2 }],
+    ["{<<: [*y, *x, {f: 1}]}", { a: 2, b: { c: 1 }, d: 2, f: 1 }],
     ["{<<: {<<: *x, a: 4}}", { a: 4, b: { c: 1 } }],
-    ["{<<: [], a: 1}", { a: 1 }],
-    [
-      "[{<<: *x}, {<<: *y}]",
-      [
-        { a: 1, b: { c: 1 } },
-        { a: 2, d: 2 },
-      ],
-    ],
     ['{"<<": *y}', { "<<": { a: 2, d: 2 } }],
-    ["{'<<': *y}", { "<<": { a: 2, d: 2 } }],
     ["{<<: {__proto__: {a: 1}}}", JSON.parse('{"__proto__": {"a": 1}}')],
   ])("in z: %s merges as in the parsers of Go", (text, z) => {
     const parsed = policyFromText(`${base}z: ${text}`);
@@ -183,9 +158,8 @@ describe("a merge key", () => {
     );
   });
 
-  test.each(["{<<: 1}", "{<<: }", "{<<: text}", "{<<: [*x, 1]}", "{<<: [[*x]]}"])(
-    "in z: %s is refused",
-    (text) => expect(reasonOf(`${base}z: ${text}`)).toMatch(/: what is merged is no mapping$/),
+  test.each(["{<<: 1}", "{<<: [*x, 1]}"])("in z: %s is refused", (text) =>
+    expect(reasonOf(`${base}z: ${text}`)).toMatch(/what is merged is no mapping/),
   );
 
   test("is refused if it occurs twice", () => {
@@ -233,29 +207,29 @@ test("at most twenty mistakes of a document are reported", () => {
 
 test("values that JSON cannot hold are reported with their paths", () => {
   const problems = problemsOfData({ a: [1, { b: Number.NaN }], c: () => 0, d: new Date(0), e: 1n });
-  expect(problems.map((problem) => problem.path)).toEqual(["a[1].b", "c", "d", "e"]);
+  const places = problems.map((problem) => /^contains at (\S+) a value that JSON cannot/.exec(problem)?.[1]);
+  expect(places).toEqual(["a[1].b", "c", "d", "e"]);
 });
 
 test("data and JSON have at most a million characters, and 200 levels", () => {
   const fits = { a: "x".repeat(1_000_000 - '{"a":""}'.length) };
   expect(problemsOfData(fits)).toEqual([]);
-  const long = problemsOfData({ a: `${fits.a}x` });
-  expect(long.map(({ reason }) => reason)).toEqual(["is longer than 1000000 characters"]);
-  expect(reasonOf(`${JSON.stringify(fits)} `)).toBe("text: is longer than 1000000 characters");
+  expect(problemsOfData({ a: `${fits.a}x` })).toEqual(["is longer than 1000000 characters"]);
+  expect(reasonOf(`${JSON.stringify(fits)} `)).toBe("is longer than 1000000 characters");
 
   const long20 = (item: string) => Array(100_000).fill(item).join(",");
   expect(reasonOf(`{"a":[${long20("1e20")}]}`)).toMatch(/is longer than 1000000 characters/);
 
   const levels = (number: number): object => JSON.parse(`${"[".repeat(number)}${"]".repeat(number)}`);
   expect(problemsOfData(levels(200))).toEqual([]);
-  expect(problemsOfData(levels(201))).toEqual([{ path: "", reason: "is nested more than 200 levels deep" }]);
+  expect(problemsOfData(levels(201))).toEqual(["is nested more than 200 levels deep"]);
 });
 
 test("YAML has at most 50,000 characters, comments included", () => {
   const text = `# ${"c".repeat(25_000)}\na: `;
   const fits = "x".repeat(50_000 - text.length);
   expect(policyFromText(text + fits)).toEqual({ data: { a: fits } });
-  expect(reasonOf(`${text}x${fits}`)).toBe("text: is longer than 50000 characters");
+  expect(reasonOf(`${text}x${fits}`)).toBe("is longer than 50000 characters");
 });
 
 test("changes of a document have the smallest possible paths", () => {

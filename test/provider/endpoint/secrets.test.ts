@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { secretPlaces, secretsIn } from "../../../provider/endpoint/secrets";
+import { findSecrets, secretsIn } from "../../../provider/endpoint/secrets";
 
 test("a policy's values with the names of secrets are found, at any depth", () => {
   const policy = {
@@ -46,7 +46,7 @@ test("every value under a name that only secrets have is secret, at any depth", 
     api_keys: [{ value: "of-api" }],
     credential_rotation: { days: "ninety" },
   };
-  expect(secretPlaces(document)).toEqual([
+  expect(findSecrets(document)).toEqual([
     { path: ["credentials", "bob"], secret: "hunter2" },
     { path: ["credentials", "others", 0, "ann", "old", 0], secret: 12 },
     { path: ["credentials", "others", 0, "ann", "old", 1], secret: "letmein" },
@@ -56,7 +56,7 @@ test("every value under a name that only secrets have is secret, at any depth", 
 
 test("texts and numbers of any length are secret, but only long ones are removed from other texts", () => {
   const document = { password: 12345678, pin_token: "abc", token_ttl: 3600, secret: ["", null, true] };
-  expect(secretPlaces(document)).toEqual([
+  expect(findSecrets(document)).toEqual([
     { path: ["password"], secret: 12345678 },
     { path: ["pin_token"], secret: "abc" },
     { path: ["token_ttl"], secret: 3600 },
@@ -80,7 +80,7 @@ test("the passwords of URLs are secret in any text, and nothing else of the URL 
       'https://one:1", "two@three',
     ],
   };
-  expect(secretPlaces(document)).toEqual([
+  expect(findSecrets(document)).toEqual([
     { path: ["config", "url"], secret: "pass-word", at: 13 },
     { path: ["expressions", 0], secret: "p@ss", at: 32 },
     { path: ["expressions", 0], secret: "%2Fx", at: 54 },

@@ -60,7 +60,7 @@ test("a reference to another resource becomes its id, and an asset is refused", 
   });
   const asset = { [signature]: "c44067f5952c0a294b673a41bacd8c17", text: "x" };
   const { failures } = await client.check({}, { url, metadata: { asset } });
-  const reason = expect.stringMatching(/metadata contains at asset a value that is no plain object/);
+  const reason = expect.stringMatching(/metadata contains at asset a value that JSON cannot hold/);
   expect(failures).toEqual([{ property: "", reason }]);
 });
 

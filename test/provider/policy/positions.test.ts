@@ -6,7 +6,7 @@ import { act, onRequest, rule } from "./cases";
 
 function positions(text: string, ...paths: Path[]): string[] {
   const source = sourceDocuments(text);
-  if ("problem" in source) throw new Error(source.problem.reason);
+  if ("problem" in source) throw new Error(source.problem);
   const [document] = source.documents;
   return paths.map((path) => {
     const { line, column } = document?.positionOf(path) ?? {};
@@ -84,7 +84,7 @@ test.each([
   ["a text that ends there", "x: one\n", "x", "", "1:7"],
 ])("a place in %s has a line and a column", (_, text, path, part, position) => {
   const source = sourceDocuments(text);
-  if ("problem" in source) throw new Error(source.problem.reason);
+  if ("problem" in source) throw new Error(source.problem);
   const [document] = source.documents;
   const keys = path.split(".");
   const value = String(keys.reduce<unknown>((data, key) => Reflect.get(Object(data), key), document?.data));

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Path } from "../../../../provider/endpoint/documents";
-import { secretPlaces } from "../../../../provider/endpoint/secrets";
+import { findSecrets } from "../../../../provider/endpoint/secrets";
 import type { ConfigSecret } from "../../../../sdk/commands/adopt/configSecrets";
 import { literal } from "../../../../sdk/commands/adopt/program";
 import { endpoint, written } from "./written";
@@ -79,7 +79,7 @@ test("a program restores any policy and metadata, without secrets or invisible c
         program,
         secrets.map((secret) => ({ ...secret, value: OTHER[secret.type] })),
       );
-      for (const { path, secret, at } of secretPlaces({ trafficPolicy: policy, metadata })) {
+      for (const { path, secret, at } of findSecrets({ trafficPolicy: policy, metadata })) {
         if (typeof secret === "string" && /^[\r\n]*$/.test(secret)) continue;
         if (at !== undefined) {
           expect(`${valueAt(others[0], path)}`).not.toContain(`:${secret}@`);

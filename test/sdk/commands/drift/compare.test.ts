@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { isMapping } from "../../../../provider/api/json";
 import type { Path } from "../../../../provider/endpoint/documents";
-import { MASKED, secretPlaces, secretsIn } from "../../../../provider/endpoint/secrets";
+import { findSecrets, MASKED, secretsIn } from "../../../../provider/endpoint/secrets";
 import { maskedValue, placeIn } from "../../../../sdk/commands/drift/compare";
 import { drift } from "./driftRun";
 import { changesOf, fakeStack, secret } from "./stacks";
@@ -35,7 +35,7 @@ test("every value below a key that names a secret is masked, in any document", (
   fc.assert(
     fc.property(document, (value) => {
       const masked = maskedPlaces(maskedValue(value, [], { isSecret: false })).map((path) => path.join(" "));
-      const places = secretPlaces(value).map(({ path }) => path);
+      const places = findSecrets(value).map(({ path }) => path);
       expect(masked).toEqual(expect.arrayContaining(places.map((path) => path.join(" "))));
       for (const path of places) expect(placeIn(value, path).isSecret).toBe(true);
     }),

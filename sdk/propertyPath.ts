@@ -1,0 +1,16 @@
+import type { Path } from "../provider/endpoint/documents";
+
+/** Parses a path of a program, in which `*` matches any part. Undefined if the text is no path. */
+export function parsePath(text: string): Path | undefined {
+  const path: Path = [];
+  let rest = text.startsWith(".") ? "[" : text;
+  while (rest !== "") {
+    const part = /^(?:\.?([^.[]+)|\.?\["((?:\\"|[^"])*)"\]|\.?\[(\*|-?\d+)\])/.exec(rest);
+    if (!part) return undefined;
+    const [whole, name, quoted, index] = part;
+    if (index !== undefined) path.push(index === "*" ? "*" : Number(index));
+    else path.push(name ?? (quoted ?? "").replaceAll('\\"', '"'));
+    rest = rest.slice(whole.length);
+  }
+  return path;
+}
