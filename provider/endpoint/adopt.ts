@@ -5,11 +5,11 @@ import { MARK_FIELD } from "../api/mark";
 import { normalizeUrl } from "../api/url";
 import { changesBetween, metadataFromText } from "./documents";
 import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
-import { type CloudEndpointInputs, type ManagedInput, withData } from "./fields";
+import { documentsAsData, type Inputs, type ManagedInput } from "./fields";
 import { LIST_LAG } from "./gone";
 import { ifAbsent, look } from "./live";
 import { shownPlace, shownUrl } from "./secrets";
-import { difference, refreshed } from "./state";
+import { difference, refreshedFromLive } from "./state";
 
 /* The live endpoint that a new resource takes over (`adopt`), and what the takeover changes. */
 
@@ -17,10 +17,7 @@ import { difference, refreshed } from "./state";
 const OLDEST = 300_000;
 
 /** The live endpoint that `adopt` names; undefined if no cloud endpoint has the URL. */
-export async function findAdoptable(
-  api: EndpointsApi,
-  inputs: CloudEndpointInputs,
-): Promise<LiveEndpoint | undefined> {
+export async function findAdoptable(api: EndpointsApi, inputs: Inputs): Promise<LiveEndpoint | undefined> {
   if (typeof inputs.adopt === "string") {
     const live = await look(api, inputs.adopt, inputs).catch(ifAbsent(adoptNotFound(inputs.adopt)));
     if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
@@ -53,7 +50,7 @@ interface Takeover {
 }
 
 /** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */
-export function takeoverOf(live: LiveEndpoint, inputs: CloudEndpointInputs): Takeover {
+export function takeoverOf(live: LiveEndpoint, inputs: Inputs): Takeover {
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed
     .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
@@ -64,8 +61,8 @@ export function takeoverOf(live: LiveEndpoint, inputs: CloudEndpointInputs): Tak
   return { sent: [...new Set([...changed, "metadata" as const])], places: [...places, "its mark"] };
 }
 
-export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
-  const before = withData(refreshed(live, {}).props);
+export function differenceOnAdoption(live: LiveEndpoint, inputs: Inputs) {
+  const before = documentsAsData(refreshedFromLive(live, {}).props);
   const { changed, replace } = difference(before, inputs);
   if (replace)
     throw adoptOtherScheme(live.id, shownUrl({ ...inputs, url: live.url ?? "" }), shownUrl(inputs));
@@ -73,11 +70,11 @@ export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointIn
 }
 
 /** Whether this is a cloud endpoint with exactly these inputs. */
-export const isWanted = (live: LiveEndpoint, inputs: CloudEndpointInputs): boolean =>
+export const isWanted = (live: LiveEndpoint, inputs: Inputs): boolean =>
   serves(live, inputs) && differenceOnAdoption(live, inputs).changed.length === 0;
 
 /** Whether this is a cloud endpoint with the program's URL. */
-const serves = (live: LiveEndpoint, inputs: CloudEndpointInputs): boolean =>
+const serves = (live: LiveEndpoint, inputs: Inputs): boolean =>
   live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;
 
 /** Why the endpoint's metadata cannot be a program's: the mark's key holds something that is no mark. */

@@ -11,7 +11,7 @@ import { managedInputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { isLeftover } from "./owners";
 import { shownUrl } from "./secrets";
-import { wireChange } from "./state";
+import { wireFromInputs } from "./state";
 import { type Claim, heldBy, isRefusal, TakenUrl, takesOver } from "./takenUrl";
 
 /*
@@ -61,7 +61,7 @@ export async function createOnce(claim: Claim): Promise<Created> {
 
   const mark = owner && (await newMark(claim, owner));
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
-  const body = () => wireChange(inputs, mark ? [...given, "metadata"] : given, mark?.());
+  const body = () => wireFromInputs(inputs, mark ? [...given, "metadata"] : given, mark?.());
   const { nonce } = mark?.() ?? {};
   // A reply without our mark may be about somebody else's endpoint. The look for a lost create decides.
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>

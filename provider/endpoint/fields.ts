@@ -177,7 +177,7 @@ export const endpointFields = column<"reply", Output>("reply");
 export const inputFields = column<"input", Input>("input");
 
 /** The checked inputs, in the form of the state: URL normalized, policy and metadata as data. */
-export type CloudEndpointInputs = z.output<z.ZodObject<typeof inputFields>>;
+export type Inputs = z.output<z.ZodObject<typeof inputFields>>;
 
 export const managedInputs = names.filter(
   (name): name is ManagedInput => name in endpointFields && name in inputFields,
@@ -217,7 +217,7 @@ export const isSet = (name: ManagedInput): boolean => row(name)?.isSet === true;
 export const isLeftToTheService = (name: ManagedInput): boolean => leftToTheService.includes(name);
 
 /** The given ones of these inputs, for the state's note. */
-export const givenInputs = (news: CloudEndpointInputs): ManagedInput[] =>
+export const givenInputs = (news: Inputs): ManagedInput[] =>
   leftToTheService.filter((name) => news[name] !== undefined);
 
 /** Whether a live value satisfies the program's. An unknown value differs from every live one. */
@@ -249,19 +249,19 @@ export const endpointsApi = (http: HttpClient): EndpointsApi =>
   new EndpointsApi(http, endpointFromWire, createdFromWire);
 
 /** Properties with their documents as data, for comparisons and diffs. Text that does not parse is unchanged. */
-export function withData(props: JsonObject): JsonObject {
+export function documentsAsData(props: JsonObject): JsonObject {
   return mapDocuments(props, (value, name) =>
     typeof value === "string" && value !== UNKNOWN ? row(name)?.parse?.(value) : value,
   );
 }
 
 /** Properties with their documents as canonical text, for outputs. */
-export function withTexts(props: JsonObject): JsonObject {
-  return mapDocuments(withData(props), wireText);
+export function documentsAsText(props: JsonObject): JsonObject {
+  return mapDocuments(documentsAsData(props), wireText);
 }
 
 /** The same for a preview: a document with an unknown part is unknown as a whole. */
-export function withPreviewTexts(props: JsonObject): JsonObject {
+export function documentsForPreview(props: JsonObject): JsonObject {
   return mapDocuments(props, (value) => (hasUnknown(value) ? UNKNOWN : wireText(value)));
 }
 

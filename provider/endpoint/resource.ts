@@ -28,7 +28,7 @@ import {
   updateNotFound,
   wrongType,
 } from "./errors";
-import { type CloudEndpointInputs, type ManagedInput, managedInputs } from "./fields";
+import { type Inputs, type ManagedInput, managedInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
@@ -37,14 +37,14 @@ import { hasSecrets, shownUrl } from "./secrets";
 import {
   difference,
   ENTRY_KEY,
-  imported,
+  importedFromLive,
+  inputsWithChoices,
   MARK_KEY,
-  outputsOf,
-  refreshed,
+  refreshedFromLive,
   type ServiceNotes,
-  unchangedOutputs,
-  wireChange,
-  withChosen,
+  stateFromReply,
+  stateWithNewNotes,
+  wireFromInputs,
 } from "./state";
 import { type Claim, sendToFreeUrl } from "./takenUrl";
 
@@ -135,7 +135,7 @@ export class CloudEndpoints {
       this.owners.add(found.live.id, entry, this.account());
       const { live, mark } = found.isNew ? found : await this.takeOver(found.live, claim, entry);
       const notes = this.notes(entry, live.createdFor ?? mark);
-      return { id: live.id, outs: outputsOf(live, inputs, notes, { sent: managedInputs }) };
+      return { id: live.id, outs: stateFromReply(live, inputs, notes, { sent: managedInputs }) };
     });
   }
 
@@ -157,14 +157,14 @@ export class CloudEndpoints {
       if (isGet) {
         const live = await api.get(id).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
-        return { id, ...refreshed(live, stored) };
+        return { id, ...refreshedFromLive(live, stored) };
       }
       const live = await this.orGone(look(api, id, stored), id, stored);
       if (!live) return { id: "", props: {} };
       assertCloud(live);
       const theirs = belongsElsewhere(live, stored);
       if (theirs) this.warnOnce(takenOver(id, theirs));
-      return { id, ...refreshed(live, stored) };
+      return { id, ...refreshedFromLive(live, stored) };
     });
   }
 
@@ -185,7 +185,7 @@ export class CloudEndpoints {
       const theirs = otherStack(live, this.ownerOf(news));
       if (theirs) this.deps.log.warn(alsoManagedElsewhere(id, theirs));
       this.owners.add(id, entry, this.account());
-      return { id, ...imported(live, this.notes(entry, live.createdFor)) };
+      return { id, ...importedFromLive(live, this.notes(entry, live.createdFor)) };
     });
   }
 
@@ -194,7 +194,7 @@ export class CloudEndpoints {
     this.owners.manage(id, olds);
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
-    if (changed.length === 0) return { outs: unchangedOutputs(olds, inputs) };
+    if (changed.length === 0) return { outs: stateWithNewNotes(olds, inputs) };
     return operation(`update ${id}`, async () => {
       const owner = this.ownerOf(news);
       const noted = parseMark(olds[MARK_KEY]);
@@ -209,7 +209,7 @@ export class CloudEndpoints {
       const kept = sendsMark ? byOthers(await look(api, id, olds)) : undefined;
       const mark = kept ?? this.markOf(owner, noted, olds["createdAt"]);
       const live = await this.send(id, changed, { ...this.claim(inputs, owner), api, mover: id }, () =>
-        api.update(id, wireChange(withChosen(inputs, olds), changed, mark)),
+        api.update(id, wireFromInputs(inputsWithChoices(inputs, olds), changed, mark)),
       );
       const theirs = kept ?? (sendsMark ? undefined : byOthers(live));
       if (theirs) this.warnOnce(takenOver(id, theirs));
@@ -217,7 +217,7 @@ export class CloudEndpoints {
         olds[ENTRY_KEY] ?? randomNumber(),
         theirs ? noted : (live.createdFor ?? noted),
       );
-      return { outs: outputsOf(live, inputs, notes, { before: olds, sent: changed }) };
+      return { outs: stateFromReply(live, inputs, notes, { before: olds, sent: changed }) };
     });
   }
 
@@ -301,7 +301,7 @@ export class CloudEndpoints {
     return item?.createdFor ? item : api.find(id);
   }
 
-  private claim(inputs: CloudEndpointInputs, owner: Owner | undefined): Claim {
+  private claim(inputs: Inputs, owner: Owner | undefined): Claim {
     const { owners } = this;
     return { ...this.serviceFor(inputs), inputs, owner, owners, log: this.deps.log };
   }
@@ -317,7 +317,7 @@ export class CloudEndpoints {
       ({ sent } = takeoverOf(live, inputs));
       if (sent.length === 0) return { live, mark: undefined };
       const mark = this.markOf(owner, undefined, live.createdAt);
-      return { live: await api.update(live.id, wireChange(inputs, sent, mark)), mark };
+      return { live: await api.update(live.id, wireFromInputs(inputs, sent, mark)), mark };
     } catch (error) {
       this.owners.fail(live.id, entry);
       throw refusedChange(error, sent, { isAdoption: true });
@@ -361,7 +361,7 @@ export class CloudEndpoints {
    *
    * @throws UserError if `adopt: true` finds an endpoint with another stack's mark. Its id is the consent.
    */
-  private async findAdoptable(inputs: CloudEndpointInputs, owner: Owner | undefined) {
+  private async findAdoptable(inputs: Inputs, owner: Owner | undefined) {
     if (!inputs.adopt || this.owners.isGone(String(inputs.adopt))) return undefined;
     const live = await findAdoptable(this.serviceFor(inputs).api, inputs);
     const theirs = live && otherStack(live, owner);
@@ -370,7 +370,7 @@ export class CloudEndpoints {
   }
 
   /** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
-  private async announceAdoption(inputs: CloudEndpointInputs, owner: Owner | undefined): Promise<void> {
+  private async announceAdoption(inputs: Inputs, owner: Owner | undefined): Promise<void> {
     const live = await this.findAdoptable(inputs, owner);
     const url = shownUrl(inputs);
     if (!live) return this.deps.log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);

@@ -2,12 +2,12 @@ import { isMapping, type JsonObject } from "../api/json";
 import { oneLine } from "../api/text";
 import { type Path, pathText, UNKNOWN, wireText } from "./documents";
 import {
-  type CloudEndpointInputs,
   decidedWithUrl,
   derivedWithUrl,
   documentFields,
+  documentsAsData,
+  type Inputs,
   inputFields,
-  withData,
 } from "./fields";
 
 /*
@@ -72,7 +72,7 @@ export const hasSecrets = (props: JsonObject): boolean =>
   notedFields(props).length > 0 || hasSecretPlaces(props);
 
 function hasSecretPlaces(props: JsonObject): boolean {
-  const data = withData(props);
+  const data = documentsAsData(props);
   return secretPlaces(documentFields.map((name) => data[name])).length > 0;
 }
 
@@ -86,7 +86,7 @@ function secretFields(props: JsonObject): ReadonlySet<string> {
 }
 
 /** The URL for messages. */
-export function shownUrl(inputs: CloudEndpointInputs): string {
+export function shownUrl(inputs: Inputs): string {
   if (notedFields(inputs).includes("url")) return MASKED;
   return inputs.url === UNKNOWN ? "an endpoint whose URL is not known yet" : oneLine(inputs.url, 300);
 }

@@ -6,13 +6,16 @@ import { derivedFromUrl, normalizeUrl, schemeDiffers } from "../api/url";
 import { VERSION } from "../api/version";
 import { type Change, changesBetween, hasUnknown, sameSet, UNKNOWN } from "./documents";
 import {
-  type CloudEndpointInputs,
   choices,
   clearedFields,
   decidedWithUrl,
   derivedWithUrl,
+  documentsAsData,
+  documentsAsText,
+  documentsForPreview,
   endpointFields,
   givenInputs,
+  type Inputs,
   isLeftToTheService,
   isSatisfied,
   isSet,
@@ -21,9 +24,6 @@ import {
   managedInputs,
   requestInputs,
   wireValue,
-  withData,
-  withPreviewTexts,
-  withTexts,
 } from "./fields";
 import { checkedInputs, PROVIDER_KEY } from "./inputs";
 import { notedFields, SECRETS_KEY } from "./secrets";
@@ -67,15 +67,15 @@ export interface ServiceNotes {
  * The outputs after a create, an update or an adoption. The value of an input that was sent stands in for one that the reply lacks:
  * the next refresh compares it.
  */
-export function outputsOf(
+export function stateFromReply(
   live: LiveEndpoint,
-  inputs: CloudEndpointInputs,
+  inputs: Inputs,
   notes: ServiceNotes,
   { before, sent }: { before?: JsonObject; sent: readonly ManagedInput[] },
 ): JsonObject {
-  const fields = { ...withTexts(pick(inputs, sent)), ...serviceFields(live, inputs.bindings) };
+  const fields = { ...documentsAsText(pick(inputs, sent)), ...fieldsFromLive(live, inputs.bindings) };
   const chosen = chosenNote(fields, givenInputs(inputs), before, sent);
-  return { ...fields, ...notesOf(inputs), ...chosen, ...noted(notes) };
+  return { ...fields, ...notesFromInputs(inputs), ...chosen, ...noted(notes) };
 }
 
 const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
@@ -86,40 +86,46 @@ const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
 });
 
 /** The notes of the inputs, because a refresh only receives the outputs. */
-const notesOf = (inputs: CloudEndpointInputs): JsonObject => ({
+const notesFromInputs = (inputs: Inputs): JsonObject => ({
   ...pick(inputs, requestInputs),
   [GIVEN_KEY]: givenInputs(inputs),
 });
 
 /** The outputs after an update without a request: the old fields with new notes. */
-export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
+export function stateWithNewNotes(olds: JsonObject, inputs: Inputs): JsonObject {
   const observed = without(olds, [...requestInputs, PROVIDER_KEY, CHOSEN_KEY, SECRETS_KEY]);
   const chosen = chosenNote(observed, givenInputs(inputs), olds);
-  return { ...observed, ...notesOf(inputs), ...chosen, [VERSION_KEY]: VERSION };
+  return { ...observed, ...notesFromInputs(inputs), ...chosen, [VERSION_KEY]: VERSION };
 }
 
 /**
  * The outputs and inputs of an imported endpoint. The note of the given inputs is left out, so that a program that gives less
  * keeps what exists.
  */
-export function imported(live: LiveEndpoint, notes: ServiceNotes): { props: JsonObject; inputs: JsonObject } {
-  const fields = serviceFields(live, undefined);
-  return { props: { ...fields, ...chosenNote(fields, []), ...noted(notes) }, inputs: inputsOf(live) };
+export function importedFromLive(
+  live: LiveEndpoint,
+  notes: ServiceNotes,
+): { props: JsonObject; inputs: JsonObject } {
+  const fields = fieldsFromLive(live, undefined);
+  return { props: { ...fields, ...chosenNote(fields, []), ...noted(notes) }, inputs: inputsFromLive(live) };
 }
 
 /** The inputs that describe a live endpoint. */
-export function inputsOf(live: LiveEndpoint): JsonObject {
-  return withData(pick(serviceFields(live, undefined), managedInputs));
+export function inputsFromLive(live: LiveEndpoint): JsonObject {
+  return documentsAsData(pick(fieldsFromLive(live, undefined), managedInputs));
 }
 
 /** The outputs with the note of the given inputs. Those of an imported endpoint lack it, so it is derived from the inputs. */
-export function withGiven(outputs: JsonObject, inputs: JsonObject): JsonObject {
+export function stateWithGiven(outputs: JsonObject, inputs: JsonObject): JsonObject {
   return GIVEN_KEY in outputs ? outputs : { ...outputs, [GIVEN_KEY]: givenInputs(checkedInputs(inputs)) };
 }
 
 /** The outputs and inputs of a refresh: all live values, and as inputs those that the program gives or must correct. */
-export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: JsonObject; inputs: JsonObject } {
-  const fields = serviceFields(live, stored["bindings"]);
+export function refreshedFromLive(
+  live: LiveEndpoint,
+  stored: JsonObject,
+): { props: JsonObject; inputs: JsonObject } {
+  const fields = fieldsFromLive(live, stored["bindings"]);
   const recorded = stored[GIVEN_KEY];
   const given: unknown[] = Array.isArray(recorded) ? recorded : [];
   // Without this note no program manages the endpoint, and it gets no other note.
@@ -135,7 +141,10 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
   const edited: ManagedInput[] = editedChoices(props);
   const isInput = (name: ManagedInput) =>
     !isLeftToTheService(name) || given.includes(name) || edited.includes(name);
-  return { props, inputs: withData(pick(props, [...managedInputs.filter(isInput), ...requestInputs])) };
+  return {
+    props,
+    inputs: documentsAsData(pick(props, [...managedInputs.filter(isInput), ...requestInputs])),
+  };
 }
 
 /**
@@ -143,11 +152,7 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
  *
  * @param mark Is added to the metadata if that is sent and can hold a mark.
  */
-export function wireChange(
-  inputs: CloudEndpointInputs,
-  names: readonly ManagedInput[],
-  mark?: Mark,
-): WireChange {
+export function wireFromInputs(inputs: Inputs, names: readonly ManagedInput[], mark?: Mark): WireChange {
   const change: WireChange = {};
   for (const name of names) {
     const value = name === "metadata" && mark ? withMark(inputs.metadata, mark) : undefined;
@@ -160,8 +165,8 @@ export function wireChange(
  * The contract's fields of an endpoint, with documents as canonical text if they can be parsed. Unknown fields are left out,
  * because the service may change them at any time, and each change would be drift.
  */
-function serviceFields(live: LiveEndpoint, bindings: unknown): JsonObject {
-  const { id: _, ...fields } = withTexts(pick(live, Object.keys(endpointFields)));
+function fieldsFromLive(live: LiveEndpoint, bindings: unknown): JsonObject {
+  const { id: _, ...fields } = documentsAsText(pick(live, Object.keys(endpointFields)));
   const url = typeof live.url === "string" ? (normalizeUrl(live.url) ?? live.url) : undefined;
   return {
     ...fields,
@@ -230,9 +235,9 @@ function editedChoices(state: JsonObject): ManagedInput[] {
 }
 
 /** The inputs, completed with the noted choices for those that are not given. */
-export function withChosen(inputs: CloudEndpointInputs, state: JsonObject): CloudEndpointInputs {
+export function inputsWithChoices(inputs: Inputs, state: JsonObject): Inputs {
   const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
-  return { ...notedIn(state), ...Object.fromEntries(given) } as CloudEndpointInputs;
+  return { ...notedIn(state), ...Object.fromEntries(given) } as Inputs;
 }
 
 /** Services omit the field of an endpoint that is not pooled. */
@@ -261,8 +266,8 @@ interface Difference {
 }
 
 /** Compares the program's inputs with the last known values of the service. */
-export function difference(state: JsonObject, news: CloudEndpointInputs): Difference {
-  const olds = withData(state);
+export function difference(state: JsonObject, news: Inputs): Difference {
+  const olds = documentsAsData(state);
   const edited: ManagedInput[] = editedChoices(olds);
   const changed = managedInputs.filter((name) =>
     news[name] === undefined && isLeftToTheService(name)
@@ -288,13 +293,10 @@ export function difference(state: JsonObject, news: CloudEndpointInputs): Differ
  * The places that differ, within documents too. A change with `ofInputs` is an input that was added or removed without a
  * change on the service.
  */
-export function changedPlaces(
-  state: JsonObject,
-  news: CloudEndpointInputs,
-): (Change & { ofInputs: boolean })[] {
+export function changedPlaces(state: JsonObject, news: Inputs): (Change & { ofInputs: boolean })[] {
   const { changed, stale } = difference(state, news);
-  const olds = withData(state);
-  const wanted = withChosen(news, olds);
+  const olds = documentsAsData(state);
+  const wanted = inputsWithChoices(news, olds);
   const live = changed.flatMap((name) => {
     const before = olds[name] === "" ? undefined : olds[name];
     // The order of bindings has no meaning, so an index would have none.
@@ -318,7 +320,7 @@ export function changedPlaces(
  */
 
 /** The outputs of a previewed create. */
-export function previewCreate(inputs: CloudEndpointInputs): JsonObject {
+export function previewCreate(inputs: Inputs): JsonObject {
   const isOpen = (name: string) => name !== "id" && !clearedFields.some((cleared) => cleared === name);
   return {
     ...unknown(Object.keys(endpointFields).filter(isOpen)),
@@ -329,12 +331,12 @@ export function previewCreate(inputs: CloudEndpointInputs): JsonObject {
 }
 
 /** The outputs of a previewed update. */
-export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
+export function previewUpdate(olds: JsonObject, inputs: Inputs): JsonObject {
   const { changed } = difference(olds, inputs);
-  const observed = unchangedOutputs(olds, inputs);
+  const observed = stateWithNewNotes(olds, inputs);
   if (changed.length === 0) return observed;
 
-  const wanted: JsonObject = withChosen(inputs, olds);
+  const wanted: JsonObject = inputsWithChoices(inputs, olds);
   const kept = Object.fromEntries(
     Object.entries(observed).filter(([name]) => !changed.some((one) => one === name)),
   );
@@ -347,16 +349,16 @@ export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): Js
     ...kept,
     ...unknown(["updatedAt"]),
     ...moved,
-    ...withPreviewTexts(Object.fromEntries(sent)),
+    ...documentsForPreview(Object.fromEntries(sent)),
     ...givenWithNotes(inputs),
   };
 }
 
-function givenWithNotes(inputs: CloudEndpointInputs): JsonObject {
-  return { ...withPreviewTexts(inputs), ...notesOf(inputs) };
+function givenWithNotes(inputs: Inputs): JsonObject {
+  return { ...documentsForPreview(inputs), ...notesFromInputs(inputs) };
 }
 
-function addressOf({ url }: CloudEndpointInputs): JsonObject {
+function addressOf({ url }: Inputs): JsonObject {
   const derived = hasUnknown(url) ? undefined : derivedFromUrl(url);
   return derived ?? unknown(derivedWithUrl);
 }

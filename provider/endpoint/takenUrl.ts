@@ -6,7 +6,7 @@ import { codeNumber } from "../api/remedies";
 import type { Settings } from "../api/settings";
 import { urlOf } from "../api/url";
 import { urlLookup, urlTaken } from "./errors";
-import type { CloudEndpointInputs } from "./fields";
+import type { Inputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { isLeftover, type Owners, otherStack } from "./owners";
 import { hasSecrets, shownUrl } from "./secrets";
@@ -20,7 +20,7 @@ import { hasSecrets, shownUrl } from "./secrets";
 export interface Claim {
   api: EndpointsApi;
   settings: Settings;
-  inputs: CloudEndpointInputs;
+  inputs: Inputs;
   /** With `endpoints:mark`, the resource. */
   owner: Owner | undefined;
   owners: Owners;

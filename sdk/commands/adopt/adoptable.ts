@@ -18,7 +18,7 @@ import {
 } from "../../../provider/endpoint/fields";
 import { checkedInputs, checkInputs } from "../../../provider/endpoint/inputs";
 import { SIGNATURE, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
-import { inputsOf } from "../../../provider/endpoint/state";
+import { inputsFromLive } from "../../../provider/endpoint/state";
 import { UNKNOWNS } from "../../../provider/plugin/values";
 import { count, grouped, type LogLine } from "../command";
 
@@ -127,7 +127,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
 
 /** The inputs of a live endpoint. The keys of its documents keep their written order. */
 function asWritten(live: LiveEndpoint): JsonObject {
-  const inputs = inputsOf(live);
+  const inputs = inputsFromLive(live);
   const policy = policyFromText(live.trafficPolicy ?? "");
   return {
     ...inputs,
