@@ -40,8 +40,9 @@ import {
   importedFromLive,
   inputsWithChoices,
   MARK_KEY,
+  notesOfEntry,
   refreshedFromLive,
-  type ServiceNotes,
+  type State,
   stateFromReply,
   stateWithNewNotes,
   wireFromInputs,
@@ -350,11 +351,8 @@ export class CloudEndpoints {
 
   private account = (): string => accountFingerprint(this.deps.connect().settings);
 
-  private notes = (entry: unknown, mark: Mark | undefined): ServiceNotes => ({
-    entry,
-    account: this.account(),
-    mark,
-  });
+  private notes = (entry: unknown, mark: Mark | undefined): State =>
+    notesOfEntry(entry, this.account(), mark);
 
   /**
    * What `adopt` names. An endpoint that this process found gone, or deleted for a replacement, is created anew.
