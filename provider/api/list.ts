@@ -221,8 +221,14 @@ export class Reading {
     while (!this.ended && !holds()) await this.nextPage();
   }
 
-  toEnd(): Promise<void> {
-    return this.until(() => false);
+  firstPage(): Promise<void> {
+    return this.until(() => this.pages > 0);
+  }
+
+  /** Reads on to the end, and returns all endpoints. */
+  async toEnd(): Promise<LiveEndpoint[]> {
+    await this.until(() => false);
+    return [...this.endpoints.values()];
   }
 
   /** Waits for the page that is being fetched, or requests the next one. */

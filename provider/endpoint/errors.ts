@@ -37,15 +37,8 @@ export const unknownToken = (token: string, known: string[]): UserError =>
       : `There is no ${oneLine(token, 200)} in this package; it has ${known.join(" and ")}.`,
   );
 
-/** A 404 that does not prove that an endpoint is gone. The cause is mostly the same for all endpoints of a run. */
-export class UnprovenError extends UserError {}
-
-/** The message for the further endpoints of a run. */
-export const unprovenToo = (id: string, first: string): UserError =>
-  new UserError(`Nothing proves that ${id} is gone, either: see the message about ${first}.`);
-
 export const goneUnproven = (id: string, notFound: EndpointsError, why: EndpointsError): UserError =>
-  new UnprovenError(
+  new UserError(
     `The service reports that ${id} does not exist, but its list, which would prove that, cannot be read (${oneLine(why.summary, 1000)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key with the permission to list endpoints. If the endpoint no longer exists, remove the resource with \`pulumi state delete\`.`,
     { cause: notFound },
   );
@@ -57,7 +50,7 @@ export const stillListed = (id: string, notFound: EndpointsError): UserError =>
   );
 
 export const otherAccount = (id: string, listed: number, baseUrl: string): UserError =>
-  new UnprovenError(
+  new UserError(
     `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack's endpoints: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to belong to this stack. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this is the right account, or if the endpoints of the other account should be dropped from the state, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=1.`,
   );
 

@@ -11,7 +11,7 @@ import {
   sameSet,
 } from "../../../provider/endpoint/documents";
 import {
-  isLeftToTheService,
+  leftToTheService,
   type ManagedInput,
   managedInputs,
   ownTexts,
@@ -113,7 +113,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
       ? `${name} cannot be in a program: ${lost}`
       : checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
     if (problem === undefined) given[name] = value;
-    else if (isLeftToTheService(name)) leftToService.push(problem);
+    else if (leftToTheService.includes(name)) leftToService.push(problem);
     else return { live, reason: problem };
   }
   if ("trafficPolicy" in given && hasYamlComments(live.trafficPolicy ?? "")) leftToService.push(COMMENTS);
