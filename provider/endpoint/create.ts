@@ -173,8 +173,9 @@ async function lookOnce(claim: Claim, lost: LostCreate, { isLast }: { isLast: bo
   const { api, inputs, owners } = claim;
   const reading = api.list.whole(api.http.clock.now());
   await (isLast ? reading.toEnd() : reading.firstPage());
-  const onUrl = [...reading.endpoints.values()].filter((live) => urlOf(live) === inputs.url);
-  const listed = onUrl.map(({ id }) => id);
+  const listed = [...reading.endpoints.values()]
+    .filter((live) => urlOf(live) === inputs.url)
+    .map(({ id }) => id);
   const found: Found = { ours: [], doubtful: [], holders: [] };
   for (const id of new Set([...listed, ...(lost.repliedId ? [lost.repliedId] : [])])) {
     if (owners.accounts.has(id)) continue;

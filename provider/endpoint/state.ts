@@ -2,17 +2,14 @@ import type { Endpoint, LiveEndpoint, Mark, WireChange } from "../api/contract";
 import { isMapping, type JsonObject } from "../api/json";
 import { withMark } from "../api/mark";
 import { snakeCase } from "../api/replySchemas";
-import { derivedFromUrl, normalizeUrl, schemeDiffers } from "../api/url";
+import { normalizeUrl, schemeDiffers } from "../api/url";
 import { VERSION } from "../api/version";
-import { type Change, changesBetween, hasUnknown, sameSet, UNKNOWN } from "./documents";
+import { type Change, changesBetween, sameSet } from "./documents";
 import {
   choices,
-  clearedFields,
   decidedWithUrl,
-  derivedWithUrl,
   documentsAsData,
   documentsAsText,
-  documentsForPreview,
   endpointFields,
   givenInputs,
   type Inputs,
@@ -65,7 +62,7 @@ export const notesOfEntry = (token: unknown, account: string, mark: Mark | undef
 });
 
 /** The notes of the inputs, because a refresh only receives the outputs. */
-const notesFromInputs = (inputs: Inputs): State => ({
+export const notesFromInputs = (inputs: Inputs): State => ({
   ...pick(inputs, requestInputs),
   [GIVEN_KEY]: givenInputs(inputs),
 });
@@ -160,11 +157,11 @@ function fieldsFromLive(live: LiveEndpoint, bindings: unknown): State {
   };
 }
 
-const without = (from: JsonObject, names: readonly string[]): JsonObject =>
+export const without = (from: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)));
 
 /** The properties with a value. Some servers return an empty text instead of no value. */
-const pick = (from: JsonObject, names: readonly string[]): JsonObject =>
+export const pick = (from: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(
     names.map((name) => [name, from[name]]).filter(([, value]) => value !== undefined && value !== ""),
   );
@@ -290,43 +287,3 @@ export function changedPlaces(state: State, inputs: Inputs): (Change & { ofInput
     ...ofInputs.map((change) => ({ ...change, ofInputs: true })),
   ];
 }
-
-/*
- * The outputs of a preview. Only certain values are known: the program's inputs, fields that the contract derives from the
- * URL, and fields that an update does not touch. Everything else is unknown until the service has answered.
- */
-
-/** The outputs of a previewed create. */
-export function previewCreate(inputs: Inputs): State {
-  return {
-    ...unknown(Object.keys(without(endpointFields, ["id", ...clearedFields]))),
-    type: "cloud",
-    ...addressFromInputs(inputs),
-    ...documentsForPreview(inputs),
-    ...notesFromInputs(inputs),
-  };
-}
-
-/** The outputs of a previewed update. */
-export function previewUpdate(olds: State, inputs: Inputs): State {
-  const { changed } = difference(olds, inputs);
-  const same = stateWithNewNotes(olds, inputs);
-  if (changed.length === 0) return same;
-
-  const isMove = changed.includes("url");
-  return {
-    ...without(same, changed),
-    ...unknown(["updatedAt", ...(isMove ? decidedWithUrl : [])]),
-    ...(isMove && addressFromInputs(inputs)),
-    ...documentsForPreview(pick(inputsWithChoices(inputs, olds), changed)),
-    ...documentsForPreview(inputs),
-    ...notesFromInputs(inputs),
-  };
-}
-
-function addressFromInputs({ url }: Inputs): State {
-  const derived = hasUnknown(url) ? undefined : derivedFromUrl(url);
-  return derived ?? unknown(derivedWithUrl);
-}
-
-const unknown = (names: readonly string[]): State => Object.fromEntries(names.map((name) => [name, UNKNOWN]));
