@@ -26,6 +26,16 @@ const ofStack = (stack: string) => ({ ...leftover, ...marked({ urn: URN.replace(
 const patches = ({ emulator }: Pick<Awaited<ReturnType<typeof start>>, "emulator">) =>
   emulator.requests.filter(({ method }) => method === "PATCH");
 
+test("with marks, a move leaves a leftover of its own resource alone, and names it", async () => {
+  const { core, emulator } = await start();
+  const olds = { ...news, url: "https://old.example.com" };
+  const { id, outs } = await core.create(olds);
+  const other = emulator.seed(leftover);
+  const { message } = await thrown(core.update(id, outs, news));
+  expect(message).toContain(`${url} is served by ${other.id}`);
+  expect(emulator.endpoints.map((endpoint) => endpoint.url)).toEqual([olds.url, url]);
+});
+
 describe("with marks, a create", () => {
   test.each([
     ["whose URL is taken", news, {}],
