@@ -36,6 +36,16 @@ test("with marks, a move leaves a leftover of its own resource alone, and names 
   expect(emulator.endpoints.map((endpoint) => endpoint.url)).toEqual([olds.url, url]);
 });
 
+test("with marks, a deletion sees a take-over that came after the last listing, and leaves the endpoint", async () => {
+  const { core: first, emulator, newProcess } = await start();
+  const { id, outs } = await first.create(news);
+  const { core } = newProcess();
+  await core.read(id, outs);
+  await newProcess().core.create({ ...news, __urn: URN.replace("front", "other"), adopt: id });
+  await core.delete(id, outs);
+  expect(emulator.endpoints).toHaveLength(1);
+});
+
 describe("with marks, a create", () => {
   test.each([
     ["whose URL is taken", news, {}],
