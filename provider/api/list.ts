@@ -38,7 +38,7 @@ export const CLOUD: Selection = {
 };
 
 /** The endpoints of any type with a normalized URL. */
-export const onUrl = (url: string): Selection => ({
+export const ofUrl = (url: string): Selection => ({
   expression: isOneOf("url", spellings(url)),
   includes: (live) => urlOf(live) === url,
 });
@@ -111,7 +111,7 @@ export class EndpointList {
    * this moment or later, by this machine's clock.
    */
   onUrl(url: string, since: number): Promise<LiveEndpoint[]> {
-    return this.read(onUrl(url), () => (this.filters ? this.source.clock.now() : since));
+    return this.read(ofUrl(url), () => (this.filters ? this.source.clock.now() : since));
   }
 
   /**
@@ -221,8 +221,14 @@ export class Reading {
     while (!this.ended && !holds()) await this.nextPage();
   }
 
-  toEnd(): Promise<void> {
-    return this.until(() => false);
+  firstPage(): Promise<void> {
+    return this.until(() => this.pages > 0);
+  }
+
+  /** Reads on to the end, and returns all endpoints. */
+  async toEnd(): Promise<LiveEndpoint[]> {
+    await this.until(() => false);
+    return [...this.endpoints.values()];
   }
 
   /** Waits for the page that is being fetched, or requests the next one. */

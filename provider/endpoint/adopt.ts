@@ -1,39 +1,57 @@
 import type { LiveEndpoint } from "../api/contract";
-import type { EndpointsApi } from "../api/endpoints";
 import { isMapping } from "../api/json";
+import { OLDEST_LISTING } from "../api/list";
 import { MARK_FIELD } from "../api/mark";
+import { oneLine } from "../api/text";
 import { normalizeUrl } from "../api/url";
 import { changesBetween, metadataFromText } from "./documents";
-import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
-import { type CloudEndpointInputs, type ManagedInput, withData } from "./fields";
+import {
+  adoptAmbiguous,
+  adoptNotFound,
+  adoptOtherScheme,
+  carriesMark,
+  managedElsewhere,
+  wrongType,
+} from "./errors";
+import { documentsAsData, type Inputs, type ManagedInput } from "./fields";
 import { LIST_LAG } from "./gone";
 import { ifAbsent, look } from "./live";
+import { markToSend, otherStack } from "./owners";
 import { shownPath, shownUrl } from "./secrets";
-import { difference, refreshed } from "./state";
+import { difference, refreshedFromLive, wireFromInputs } from "./state";
+import type { Claim } from "./takenUrl";
 
 /* The live endpoint that a new resource takes over (`adopt`), and what the takeover changes. */
 
-/** The oldest list in which an endpoint with a URL is looked for, in milliseconds. A conflict finds what is newer. */
-const OLDEST = 300_000;
-
-/** The live endpoint that `adopt` names; undefined if no cloud endpoint has the URL. */
-export async function findAdoptable(
-  api: EndpointsApi,
-  inputs: CloudEndpointInputs,
-): Promise<LiveEndpoint | undefined> {
-  if (typeof inputs.adopt === "string") {
-    const live = await look(api, inputs.adopt, inputs).catch(ifAbsent(adoptNotFound(inputs.adopt)));
+/**
+ * The live endpoint that `adopt` names; undefined if no cloud endpoint has the URL. One that this process found gone, or deleted
+ * for a replacement, is created anew.
+ *
+ * @throws UserError if `adopt: true` finds an endpoint with another stack's mark. Its id is the consent.
+ */
+export async function findAdoptable(claim: Claim): Promise<LiveEndpoint | undefined> {
+  const { api, inputs, owner, owners } = claim;
+  const { adopt } = inputs;
+  if (!adopt || owners.fates.get(String(adopt)) === "gone") return undefined;
+  if (typeof adopt === "string") {
+    const live = await look(api, adopt, inputs).catch(ifAbsent(adoptNotFound(adopt)));
     if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
     return live;
   }
+  const live = await findByUrl(claim);
+  const theirs = live && otherStack(live, owner);
+  if (theirs) throw managedElsewhere(live.id, theirs);
+  return live;
+}
+
+async function findByUrl({ api, inputs }: Claim): Promise<LiveEndpoint | undefined> {
   const now = api.http.clock.now();
-  let found = (await api.list.onUrl(inputs.url, now - OLDEST)).filter((live) => serves(live, inputs));
-  if (inputs.poolingEnabled && found.length === 0) {
-    // A filter proves no absence, and the service would accept one more member.
-    const reading = api.list.whole(now - LIST_LAG);
-    await reading.toEnd();
-    found = [...reading.endpoints.values()].filter((live) => serves(live, inputs));
-  }
+  // A conflict finds what is newer.
+  let listed = await api.list.onUrl(inputs.url, now - OLDEST_LISTING);
+  // A filter proves no absence, and the service would accept one more member.
+  if (inputs.poolingEnabled && !listed.some((live) => serves(live, inputs)))
+    listed = await api.list.whole(now - LIST_LAG).toEnd();
+  const found = listed.filter((live) => serves(live, inputs));
   const [first, ...others] = found;
   // A list may lag, so the only member of a pool that it shows may be another stack's.
   if (others.length > 0 || first?.poolingEnabled) {
@@ -45,27 +63,49 @@ export async function findAdoptable(
   return live && serves(live, inputs) ? live : undefined;
 }
 
-interface Takeover {
-  /** The inputs to send. */
-  sent: ManagedInput[];
-  /** The places that change, for a message. */
-  places: string[];
-}
-
-/** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */
-export function takeoverOf(live: LiveEndpoint, inputs: CloudEndpointInputs): Takeover {
+/** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
+export async function announceAdoption(claim: Claim): Promise<void> {
+  const { inputs, owner, owners, log } = claim;
+  const live = await findAdoptable(claim);
+  const url = shownUrl(inputs);
+  if (!live) return log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
+  owners.willAdopt(live.id);
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed
     .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
     .map(({ path }) => shownPath(path, inputs));
-  if (live.createdFor === undefined) return { sent: changed, places };
-  // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now. A stack without
-  // marks removes the old one, which would name the wrong owner.
-  return { sent: [...new Set([...changed, "metadata" as const])], places: [...places, "its mark"] };
+  if (live.createdFor) places.push("its mark");
+  const changes = places.length === 0 ? "as it is" : `and changes ${oneLine(places.join(", "), 300)}`;
+  const theirs = otherStack(live, owner);
+  log.info(`${url}: adopts ${live.id}${theirs ? `, ${carriesMark(theirs)},` : ""} ${changes}`);
 }
 
-export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointInputs) {
-  const before = withData(refreshed(live, {}).props);
+/**
+ * Makes a live endpoint this resource's, and changes what differs from the program.
+ *
+ * @param token The token of the resource's entry, which has the endpoint already.
+ */
+export async function takeOver(live: LiveEndpoint, claim: Claim, token: string): Promise<LiveEndpoint> {
+  const { api, inputs, owner, owners } = claim;
+  const sent = new Set<ManagedInput>();
+  try {
+    for (const name of differenceOnAdoption(live, inputs).changed) sent.add(name);
+    // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now. A stack without
+    // marks removes the old one, which would name the wrong owner.
+    if (live.createdFor) sent.add("metadata");
+    if (sent.size === 0) return live;
+    const mark = markToSend(owner, undefined, live.createdAt);
+    const changed = await api.update(live.id, wireFromInputs(inputs, [...sent], mark));
+    return mark ? { createdFor: mark, ...changed } : changed;
+  } catch (error) {
+    owners.fail(live.id, token);
+    throw error;
+  }
+}
+
+/** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */
+export function differenceOnAdoption(live: LiveEndpoint, inputs: Inputs) {
+  const before = documentsAsData(refreshedFromLive(live, {}).props);
   const { changed, replace } = difference(before, inputs);
   if (replace)
     throw adoptOtherScheme(live.id, shownUrl({ ...inputs, url: live.url ?? "" }), shownUrl(inputs));
@@ -73,11 +113,11 @@ export function differenceOnAdoption(live: LiveEndpoint, inputs: CloudEndpointIn
 }
 
 /** Whether this is a cloud endpoint with exactly these inputs. */
-export const isWanted = (live: LiveEndpoint, inputs: CloudEndpointInputs): boolean =>
+export const isWanted = (live: LiveEndpoint, inputs: Inputs): boolean =>
   serves(live, inputs) && differenceOnAdoption(live, inputs).changed.length === 0;
 
 /** Whether this is a cloud endpoint with the program's URL. */
-const serves = (live: LiveEndpoint, inputs: CloudEndpointInputs): boolean =>
+const serves = (live: LiveEndpoint, inputs: Inputs): boolean =>
   live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;
 
 /** Why the endpoint's metadata cannot be a program's: the mark's key holds something that is no mark. */

@@ -1,6 +1,6 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "../api/apiErrors";
 import { createdAt } from "../api/clock";
-import type { LiveEndpoint, Mark, Owner } from "../api/contract";
+import type { LiveEndpoint, Mark } from "../api/contract";
 import { randomNumber, withMark } from "../api/mark";
 import { idSchema } from "../api/replySchemas";
 import { backOff } from "../api/retry";
@@ -11,8 +11,8 @@ import { managedInputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { isLeftover } from "./owners";
 import { shownUrl } from "./secrets";
-import { wireChange } from "./state";
-import { type Claim, heldBy, isRefusal, TakenUrl, takesOver } from "./takenUrl";
+import { wireFromInputs } from "./state";
+import { type Claim, heldBy, holds, isRefusal, TakenUrl, takesOver } from "./takenUrl";
 
 /*
  * A create whose answer was lost may have happened. Sending it again could make two endpoints; giving up could leave one that
@@ -25,8 +25,6 @@ interface Created {
   live: LiveEndpoint;
   /** False if an earlier run created it, so that it may still differ from the program. */
   isNew: boolean;
-  /** The mark that the create has sent. */
-  mark?: Mark | undefined;
 }
 
 /** A create whose answer was lost, once or several times. Times by this machine's clock, in milliseconds. */
@@ -38,7 +36,8 @@ interface LostCreate {
   lost: number;
   /** The id that an unusable reply has named. */
   repliedId: string | undefined;
-  mark: Mark | undefined;
+  /** The random number of the mark that was sent. */
+  nonce: string | undefined;
 }
 
 /** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
@@ -53,16 +52,14 @@ const TOLERANCE = 2_000;
  * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours.
  */
 export async function createOnce(claim: Claim): Promise<Created> {
-  const { api, settings, inputs, owner, owners } = claim;
-  const { clock } = api.http;
-  // The service accepts any number of members in a pool, so no refusal would reveal a leftover.
-  const leftover = owner && inputs.poolingEnabled === true && (await findLeftover(claim, owner));
+  const leftover = await leftoverInPool(claim);
   if (leftover) return { live: leftover, isNew: false };
 
-  const mark = owner && (await newMark(claim, owner));
+  const { api, inputs, owners } = claim;
+  const mark = await newMark(claim);
+  const nonce = mark?.().nonce;
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
-  const body = () => wireChange(inputs, mark ? [...given, "metadata"] : given, mark?.());
-  const { nonce } = mark?.() ?? {};
+  const body = () => wireFromInputs(inputs, mark ? [...given, "metadata"] : given, mark?.());
   // A reply without our mark may be about somebody else's endpoint. The look for a lost create decides.
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
     !owners.accounts.has(id) && createdFor?.nonce === nonce;
@@ -70,13 +67,10 @@ export async function createOnce(claim: Claim): Promise<Created> {
   let lost: LostCreate | undefined;
   for (let count = 1; ; count++) {
     try {
-      return { live: await api.create(body, isOurs), isNew: true, mark: mark?.() };
+      return { live: await api.create(body, isOurs), isNew: true };
     } catch (error) {
-      if (mayHaveHappened(error)) {
-        const reply = error instanceof ReplyError ? idSchema.safeParse(error.reply).data : undefined;
-        const { sent = error.sentAt ?? clock.now(), repliedId = reply?.id } = lost ?? {};
-        lost = { error, sent, lost: clock.now(), repliedId, mark: mark?.() };
-      } else if (!isRefusal(error)) throw error;
+      if (mayHaveHappened(error)) lost = lostAgain(lost, error, { now: api.http.clock.now(), nonce });
+      else if (!isRefusal(error)) throw error;
       const found = lost && (await findLostCreate(claim, lost));
       if (found) return found;
       if (isRefusal(error)) {
@@ -84,14 +78,33 @@ export async function createOnce(claim: Claim): Promise<Created> {
         if (taken) return { live: taken, isNew: false };
         continue;
       }
-      // The create did not happen. It is repeated for as long as any other request.
-      const elapsed = clock.now() - (lost?.sent ?? clock.now());
-      const retryFor = settings.retryForSeconds * 1000;
-      const wait = backOff({ sent: count, elapsed, retryFor, random: clock.random() });
-      if (wait === undefined) throw error;
-      await clock.sleep(wait);
+      if (lost) await pauseBefore(count, lost, claim);
     }
   }
+}
+
+/** Waits until a create that did not happen is repeated: for as long as any other request. Then throws the error. */
+async function pauseBefore(
+  count: number,
+  { error, sent }: LostCreate,
+  { api, settings }: Claim,
+): Promise<void> {
+  const { clock } = api.http;
+  const retryFor = settings.retryForSeconds * 1000;
+  const wait = backOff({ sent: count, elapsed: clock.now() - sent, retryFor, random: clock.random() });
+  if (wait === undefined) throw error;
+  await clock.sleep(wait);
+}
+
+/** The lost create, after it was lost for the first time or again. */
+function lostAgain(
+  before: LostCreate | undefined,
+  error: EndpointsError,
+  { now, nonce }: { now: number; nonce: string | undefined },
+): LostCreate {
+  const reply = error instanceof ReplyError ? idSchema.safeParse(error.reply).data : undefined;
+  const { sent = error.sentAt ?? now, repliedId = reply?.id } = before ?? {};
+  return { error, sent, lost: now, repliedId, nonce };
 }
 
 /** Whether a create with this error may have had an effect. */
@@ -112,24 +125,33 @@ function mayHaveHappened(error: unknown): error is EndpointsError {
  */
 async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created | undefined> {
   const { api, inputs, owner, owners, log } = claim;
-  const { error, repliedId, mark } = lost;
+  const { error, repliedId, nonce } = lost;
   const url = shownUrl(inputs);
   // Members of a pool may all be equal, and the service accepts one more.
-  const isCertain = mark !== undefined || inputs.poolingEnabled !== true;
-  let found: Found = { ours: [], open: [], holders: [] };
+  const isCertain = nonce !== undefined || inputs.poolingEnabled !== true;
+  let found: Found = { ours: [], doubtful: [], holders: [] };
   for (const [index, wait] of LOOK_AFTER.entries()) {
     await api.http.clock.sleep(wait);
     const isLast = index === LOOK_AFTER.length - 1;
     found = await lookOnce(claim, lost, { isLast }).catch((why: unknown) => {
       throw why instanceof EndpointsError ? createUnsettled(error, why, url) : why;
     });
-    const [live, ...others] = [...found.ours, ...found.open];
-    if (typeof live === "object" && others.length === 0 && isCertain) {
-      log[mark ? "info" : "warn"](lostCreateFound(url, live.id, mark));
-      return { live, isNew: true, mark };
+    const [live, ...others] = found.ours;
+    if (live && others.length + found.doubtful.length === 0 && isCertain) {
+      const found = `${url}: after a lost answer, this run continues with ${live.id}`;
+      if (nonce) log.info(`${found}, which it has created`);
+      else
+        log.warn(
+          `${found}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id. endpoints:mark removes the doubt`,
+        );
+      return { live, isNew: true };
     }
   }
-  const candidates = [...found.ours.map(({ id }) => id), ...found.open, ...(repliedId ? [repliedId] : [])];
+  const candidates = [
+    ...found.ours.map(({ id }) => id),
+    ...found.doubtful,
+    ...(repliedId ? [repliedId] : []),
+  ];
   if (candidates.length > 0 || !isCertain) throw createDoubtful(error, url, [...new Set(candidates)]);
   const [holder, ...others] = found.holders;
   if (!holder) return undefined;
@@ -137,18 +159,12 @@ async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created |
   throw heldBy(claim, error, holder);
 }
 
-function lostCreateFound(url: string, id: string, mark: Mark | undefined): string {
-  const found = `${url}: after a lost answer, this run continues with ${id}`;
-  if (mark) return `${found}, which it has created`;
-  return `${found}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id. endpoints:mark removes the doubt`;
-}
-
 /** What a look finds, without the endpoints of other resources. */
 interface Found {
   ours: LiveEndpoint[];
   /** The ids of those that may be ours. */
-  open: string[];
-  /** The others on the URL. Members of our pool hold nothing. */
+  doubtful: string[];
+  /** The others on the URL. */
   holders: LiveEndpoint[];
 }
 
@@ -156,23 +172,22 @@ interface Found {
 async function lookOnce(claim: Claim, lost: LostCreate, { isLast }: { isLast: boolean }): Promise<Found> {
   const { api, inputs, owners } = claim;
   const reading = api.list.whole(api.http.clock.now());
-  await (isLast ? reading.toEnd() : reading.until(() => reading.pages > 0));
+  await (isLast ? reading.toEnd() : reading.firstPage());
   const listed = [...reading.endpoints.values()]
     .filter((live) => urlOf(live) === inputs.url)
     .map(({ id }) => id);
-  const found: Found = { ours: [], open: [], holders: [] };
+  const found: Found = { ours: [], doubtful: [], holders: [] };
   for (const id of new Set([...listed, ...(lost.repliedId ? [lost.repliedId] : [])])) {
-    if (owners.accounts.has(id) || owners.isGone(id)) continue;
+    if (owners.accounts.has(id)) continue;
     const live = await api.find(id);
     const isOurs = live ? isOfLostCreate(claim, lost, live) : undefined;
-    const isPool = live?.poolingEnabled === true && inputs.poolingEnabled === true;
     if (live && isOurs) found.ours.push(live);
     // A read by id may lag behind the list.
-    else if (isOurs === undefined && listed.includes(id)) found.open.push(id);
-    else if (live && urlOf(live) === inputs.url && !isPool) found.holders.push(live);
+    else if (isOurs === undefined && listed.includes(id)) found.doubtful.push(id);
+    else if (live && holds(live, inputs)) found.holders.push(live);
   }
   for (const { id = "one without an id", url } of reading.skipped)
-    if (url === undefined || normalizeUrl(url) === inputs.url) found.open.push(id);
+    if (url === undefined || normalizeUrl(url) === inputs.url) found.doubtful.push(id);
   return found;
 }
 
@@ -182,10 +197,10 @@ async function lookOnce(claim: Claim, lost: LostCreate, { isLast }: { isLast: bo
  */
 function isOfLostCreate(
   { api, inputs }: Claim,
-  { sent, lost, mark }: LostCreate,
+  { sent, lost, nonce }: LostCreate,
   live: LiveEndpoint,
 ): boolean | undefined {
-  if (mark) return live.createdFor?.nonce === mark.nonce;
+  if (nonce) return live.createdFor?.nonce === nonce;
   if (live.createdFor || !isWanted(live, inputs)) return false;
   const created = createdAt(live);
   const [from, to] = [api.http.serviceClock.at(sent), api.http.serviceClock.at(lost)];
@@ -193,15 +208,14 @@ function isOfLostCreate(
   return created >= from - TOLERANCE && created <= to + TOLERANCE;
 }
 
-/** The endpoint that an earlier run left in a pool. */
-async function findLeftover(claim: Claim, owner: Owner): Promise<LiveEndpoint | undefined> {
-  const { api, inputs, owners, log } = claim;
+/** What an earlier run left in a pool. The service accepts any number of members, so no refusal would reveal it. */
+async function leftoverInPool({ api, inputs, owner, owners, log }: Claim): Promise<LiveEndpoint | undefined> {
+  if (!owner || inputs.poolingEnabled !== true) return undefined;
   const reading = api.list.whole(0);
-  await reading.toEnd();
+  const all = await reading.toEnd();
   // One that cannot be read may be the leftover.
   for (const message of reading.unreported()) log.warn(message);
-  const all = [...reading.endpoints.values()].filter((live) => isLeftover(live, owner, owners));
-  const ids = all.map(({ id }) => id);
+  const ids = all.filter((live) => isLeftover(live, owner, owners)).map(({ id }) => id);
   const [id, ...others] = ids;
   if (id === undefined) return undefined;
   if (others.length > 0) throw severalLeftovers(shownUrl(inputs), ids);
@@ -210,10 +224,9 @@ async function findLeftover(claim: Claim, owner: Owner): Promise<LiveEndpoint | 
   return live;
 }
 
-/**
- * The mark of a new create, with the time of the call; undefined, with a message, if the metadata cannot hold one.
- */
-async function newMark({ api, inputs, log }: Claim, owner: Owner): Promise<(() => Mark) | undefined> {
+/** The mark of a create, with the time of each call; undefined, with a message, if the metadata cannot hold one. */
+async function newMark({ api, inputs, owner, log }: Claim): Promise<(() => Mark) | undefined> {
+  if (!owner) return undefined;
   const { clock, serviceClock } = api.http;
   const nonce = randomNumber();
   const mark = () => {
@@ -227,8 +240,10 @@ async function newMark({ api, inputs, log }: Claim, owner: Owner): Promise<(() =
     return undefined;
   }
   // Any reply shows the service's clock. A failure of the list leaves it unknown.
-  const reading = api.list.whole(0);
   if (serviceClock.at(clock.now()) === undefined)
-    await reading.until(() => reading.pages > 0).catch(() => {});
+    await api.list
+      .whole(0)
+      .firstPage()
+      .catch(() => {});
   return mark;
 }

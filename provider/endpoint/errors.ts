@@ -26,15 +26,8 @@ export const reservedKey = (id: string, problem: string): UserError => new UserE
 export const unknownToken = (token: string, known: string[]): UserError =>
   new UserError(`A provider of this package has no ${oneLine(token, 200)}; it has ${known.join(" and ")}.`);
 
-/** A 404 that does not prove that an endpoint is gone. The cause is mostly the same for all endpoints of a run. */
-export class UnprovenError extends UserError {}
-
-/** The message for the further endpoints of a run. */
-export const unprovenToo = (id: string, first: string): UserError =>
-  new UserError(`Nothing proves that ${id} is gone, either: see the message about ${first}.`);
-
 export const goneUnproven = (id: string, why: EndpointsError): UserError =>
-  new UnprovenError(
+  new UserError(
     `The service does not find ${id}, but its list, which would prove that the endpoint is gone, cannot be read (${nameOf(why)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key with the permission to list endpoints. If the endpoint is gone, run \`pulumi state delete\` with the resource's URN.`,
   );
 
@@ -44,7 +37,7 @@ export const stillListed = (id: string, notFound: EndpointsError): UserError =>
   );
 
 export const otherAccount = (id: string, listed: number, baseUrl: string): UserError =>
-  new UnprovenError(
+  new UserError(
     `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this account is right, or replaces the other one, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=1.`,
   );
 

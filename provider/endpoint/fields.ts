@@ -31,8 +31,6 @@ interface Row {
   alias?: string;
   /** Parses the text of a document. The inputs hold its data; the wire and the outputs hold canonical JSON. */
   parse?: (text: string) => unknown;
-  /** Whether the order of a list's members has no meaning. */
-  isSet?: boolean;
   /** Whether a live value satisfies the program's. Default: equal data. */
   isSame?: (live: unknown, wanted: unknown) => boolean;
   /**
@@ -63,15 +61,13 @@ const rows = {
   url: {
     reply: textReply,
     input: textInput
-      .check((context) => refuse(context, urlProblem(context.value)))
+      .check(refuse(urlProblem))
       .transform((url) => normalizeUrl(url) ?? url)
-      .check((context) => refuse(context, missingInHost(context.value))),
+      .check(refuse(missingInHost)),
   },
   description: {
     reply: textReply,
-    input: textInput
-      .check((context) => refuse(context, lengthProblem(context.value, MAX_DESCRIPTION)))
-      .optional(),
+    input: textInput.check(refuse((text) => lengthProblem(text, MAX_DESCRIPTION))).optional(),
     omitted: "cleared",
   },
   metadata: {
@@ -80,8 +76,8 @@ const rows = {
       .transform(
         (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
       )
-      .check((context) => refuse(context, lengthProblem(wireText(context.value), MAX_METADATA)))
-      .check((context) => refuse(context, reserved(context.value)))
+      .check(refuse((metadata) => lengthProblem(wireText(metadata), MAX_METADATA)))
+      .check(refuse(reserved))
       .optional(),
     parse: (written) => metadataFromText(written).data,
     // The mark is taken out of live metadata, so an empty object comes back as no metadata.
@@ -95,9 +91,8 @@ const rows = {
         error: (issue) => `must be a list of names, not ${kindOf(issue.input)}`,
       })
       .min(1, "must name at least one binding; remove bindings to let the service decide")
-      .check((context) => refuse(context, repeated(context.value)))
+      .check(refuse(repeated))
       .optional(),
-    isSet: true,
     isSame: sameSet,
     omitted: "chosen",
     withUrl: "decided",
@@ -177,7 +172,7 @@ export const endpointFields = column<"reply", Output>("reply");
 export const inputFields = column<"input", Input>("input");
 
 /** The checked inputs, in the form of the state: URL normalized, policy and metadata as data. */
-export type CloudEndpointInputs = z.output<z.ZodObject<typeof inputFields>>;
+export type Inputs = z.output<z.ZodObject<typeof inputFields>>;
 
 export const managedInputs = names.filter(
   (name): name is ManagedInput => name in endpointFields && name in inputFields,
@@ -211,13 +206,11 @@ export const decidedWithUrl = namesWith(({ withUrl }) => withUrl === "decided");
 /** Outputs that are certainly missing if the program does not give them. */
 export const clearedFields = managedWith("cleared");
 
-export const isSet = (name: ManagedInput): boolean => row(name)?.isSet === true;
-
-/** Whether the service chooses or keeps this input if it is not given. */
-export const isLeftToTheService = (name: ManagedInput): boolean => leftToTheService.includes(name);
+/** Whether the order of a list's members has no meaning. */
+export const isSet = (name: ManagedInput): boolean => row(name)?.isSame === sameSet;
 
 /** The given ones of these inputs, for the state's note. */
-export const givenInputs = (news: CloudEndpointInputs): ManagedInput[] =>
+export const givenInputs = (news: Inputs): ManagedInput[] =>
   leftToTheService.filter((name) => news[name] !== undefined);
 
 /** Whether a live value satisfies the program's. An unknown value differs from every live one. */
@@ -249,19 +242,19 @@ export const endpointsApi = (http: HttpClient): EndpointsApi =>
   new EndpointsApi(http, endpointFromWire, createdFromWire);
 
 /** Properties with their documents as data, for comparisons and diffs. Text that does not parse is unchanged. */
-export function withData(props: JsonObject): JsonObject {
+export function documentsAsData(props: JsonObject): JsonObject {
   return mapDocuments(props, (value, name) =>
     typeof value === "string" && value !== UNKNOWN ? row(name)?.parse?.(value) : value,
   );
 }
 
 /** Properties with their documents as canonical text, for outputs. */
-export function withTexts(props: JsonObject): JsonObject {
-  return mapDocuments(withData(props), wireText);
+export function documentsAsText(props: JsonObject): JsonObject {
+  return mapDocuments(documentsAsData(props), wireText);
 }
 
 /** The same for a preview: a document with an unknown part is unknown as a whole. */
-export function withPreviewTexts(props: JsonObject): JsonObject {
+export function documentsForPreview(props: JsonObject): JsonObject {
   return mapDocuments(props, (value) => (hasUnknown(value) ? UNKNOWN : wireText(value)));
 }
 
@@ -283,8 +276,12 @@ function kindOf(value: unknown): string {
   return typeof value === "object" ? "an object" : `a ${typeof value}`;
 }
 
-function refuse(context: { issues: z.core.$ZodRawIssue[]; value: unknown }, reason: string | undefined) {
-  if (reason) context.issues.push({ code: "custom", message: reason, input: context.value });
+/** A check that reports the problem of a value. */
+function refuse<T>(problemOf: (value: T) => string | undefined): z.core.CheckFn<T> {
+  return (context) => {
+    const message = problemOf(context.value);
+    if (message) context.issues.push({ code: "custom", message, input: context.value });
+  };
 }
 
 /** Parses text, and reports each value that JSON cannot carry, with its path. */

@@ -3,11 +3,10 @@ import { type ApiError, EndpointsError, isNotFound, isOfService } from "../api/a
 import { createdAt } from "../api/clock";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import type { JsonObject } from "../api/json";
 import type { Reading } from "../api/list";
 import type { Settings } from "../api/settings";
 import { goneUnproven, otherAccount, stillListed } from "./errors";
-import { ACCOUNT_KEY } from "./state";
+import { ACCOUNT_KEY, type State } from "./state";
 
 /*
  * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, or the key
@@ -23,11 +22,10 @@ export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl"
   return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
 }
 
+/** An endpoint for which the service answered 404. */
 interface Absence {
   id: string;
-  /** The outputs in the state. */
-  stored: JsonObject;
-  /** The 404 for the endpoint. */
+  stored: State;
   notFound: ApiError;
   /** The ids in the states of this run, with the fingerprints of their accounts. */
   accounts: ReadonlyMap<string, unknown>;
@@ -49,7 +47,9 @@ export async function confirmGone(
     let reading = await readEvidence(api, notFound, 0);
     if (isListed(reading, id) || isYoung(api, reading, stored)) {
       await clock.sleep(LIST_LAG);
-      const live = await readAgain(api, id);
+      const live = await api.get(id).catch((error: unknown) => {
+        if (!isNotFound(error)) throw error;
+      });
       if (live) return live;
       reading = await readEvidence(api, notFound, clock.now());
       if (isListed(reading, id)) throw stillListed(id, notFound);
@@ -64,15 +64,9 @@ export async function confirmGone(
 /** A reading of the list that would show a wrong base URL: after the service's own 404 one page, after any other the whole list. */
 async function readEvidence(api: EndpointsApi, notFound: ApiError, since: number): Promise<Reading> {
   const reading = api.list.whole(since);
-  await (isOfService(notFound) ? reading.until(() => reading.pages > 0) : reading.toEnd());
+  await (isOfService(notFound) ? reading.firstPage() : reading.toEnd());
   return reading;
 }
-
-const readAgain = (api: EndpointsApi, id: string): Promise<LiveEndpoint | undefined> =>
-  api.get(id).catch((error: unknown) => {
-    if (isNotFound(error)) return undefined;
-    throw error;
-  });
 
 /**
  * @throws UserError unless this is the account with the stack's endpoints: the state has its fingerprint, or the list shows
@@ -95,7 +89,7 @@ const isListed = ({ endpoints, skipped }: Reading, id: string) =>
   endpoints.has(id) || skipped.some((item) => item.id === id);
 
 /** Whether the endpoint was so new, when the reading began, that the list need not show it yet. */
-function isYoung({ http }: EndpointsApi, { began }: Reading, stored: JsonObject): boolean {
+function isYoung({ http }: EndpointsApi, { began }: Reading, stored: State): boolean {
   const born = createdAt(stored);
   const then = http.serviceClock.at(began) ?? began;
   return born === undefined || born > then - LIST_LAG;

@@ -2,7 +2,7 @@ import type { JsonObject } from "../api/json";
 import { didYouMean } from "../api/text";
 import { schemeDiffers } from "../api/url";
 import { hasUnknown } from "./documents";
-import { type CloudEndpointInputs, inputFields } from "./fields";
+import { type Inputs, inputFields } from "./fields";
 import { outputsAsText } from "./outputAsText";
 import { notedFields, SECRETS_KEY } from "./secrets";
 
@@ -94,9 +94,9 @@ function checkOther(name: string, value: unknown, news: JsonObject): CheckedInpu
 }
 
 /** The inputs that `checkInputs` returned, without the properties of the engine and of the resource's class. */
-export function checkedInputs(news: JsonObject): CloudEndpointInputs {
+export function checkedInputs(news: JsonObject): Inputs {
   const { [PROVIDER_KEY]: _, [URN_KEY]: __, ...inputs } = news;
-  return inputs as CloudEndpointInputs;
+  return inputs as Inputs;
 }
 
 function isInput(name: string): name is keyof typeof inputFields {
@@ -113,7 +113,7 @@ const BINDINGS: readonly string[] = ["public", "internal", "kubernetes"];
  * @param olds The inputs of the last run; empty for a new resource.
  */
 export function inputWarnings(
-  inputs: CloudEndpointInputs,
+  inputs: Inputs,
   olds: JsonObject,
   { isPublicService }: { isPublicService: boolean },
 ): string[] {

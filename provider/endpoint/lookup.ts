@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UserError } from "../api/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import { EVERYTHING, isOneOf, onUrl, type Selection } from "../api/list";
+import { EVERYTHING, isOneOf, ofUrl, type Selection } from "../api/list";
 import { didYouMean, oneLine } from "../api/text";
 import { normalizeUrl, spellings, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
@@ -101,7 +101,7 @@ async function byUrl(
 ): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
-  const selection = onUrl(wanted);
+  const selection = ofUrl(wanted);
   const listed = await api.list.select(selection, { fresh });
   // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
   const all = listed.length > 0 ? listed : await api.list.select(EVERYTHING, { fresh });

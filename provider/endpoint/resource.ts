@@ -6,44 +6,40 @@ import type { JsonObject } from "../api/json";
 import { OLDEST_LISTING } from "../api/list";
 import { isSameOwner, parseMark, randomNumber } from "../api/mark";
 import { isPublicService, type Settings, SettingsError } from "../api/settings";
-import { oneLine } from "../api/text";
-import { findAdoptable, reservedKeyProblem, takeoverOf } from "./adopt";
+import { announceAdoption, findAdoptable, reservedKeyProblem, takeOver } from "./adopt";
 import { createOnce } from "./create";
 import { hasUnknown } from "./documents";
 import {
   alreadyManaged,
   alsoManagedElsewhere,
   belongsToAnother,
-  carriesMark,
   endpointNotFound,
   keptForOwner,
-  managedElsewhere,
   OperationError,
   reservedKey,
   takenOver,
   takeOverFailed,
-  UnprovenError,
-  unprovenToo,
   updateNotFound,
   wrongType,
 } from "./errors";
-import { type CloudEndpointInputs, type ManagedInput, managedInputs } from "./fields";
+import { type ManagedInput, managedInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
-import { belongsElsewhere, Owners, otherStack } from "./owners";
+import { belongsElsewhere, markToSend, Owners, otherStack } from "./owners";
 import { hasSecrets, shownUrl } from "./secrets";
 import {
   difference,
   ENTRY_KEY,
-  imported,
+  importedFromLive,
+  inputsWithChoices,
   MARK_KEY,
-  outputsOf,
-  refreshed,
-  type ServiceNotes,
-  unchangedOutputs,
-  wireChange,
-  withChosen,
+  notesOfEntry,
+  refreshedFromLive,
+  type State,
+  stateFromReply,
+  stateWithNewNotes,
+  wireFromInputs,
 } from "./state";
 import { type Claim, sendToFreeUrl } from "./takenUrl";
 
@@ -73,8 +69,6 @@ export class CloudEndpoints {
   private readonly warned = new Set<string>();
   /** The URLs that a resource has in its old and its new inputs. */
   private readonly keptUrls = new Set<string>();
-  /** The endpoint whose message explains what proves too little. */
-  private firstUnproven: string | undefined;
   /** When the first deletion of a resource that the program lacks was asked for, by this machine's clock. */
   private deletingSince: number | undefined;
 
@@ -98,7 +92,7 @@ export class CloudEndpoints {
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url]))
-        await operation(`adopt ${shownUrl(inputs)}`, () => this.announceAdoption(inputs, this.ownerOf(news)));
+        await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(checked.inputs)));
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
@@ -109,10 +103,10 @@ export class CloudEndpoints {
   }
 
   /** Compares the program's inputs with the state. Makes no request. */
-  diff(id: string, olds: JsonObject, news: JsonObject): Decision {
+  diff(id: string, olds: State, news: JsonObject): Decision {
     this.owners.manage(id, olds);
     const { changed, replace, stale } = difference(olds, checkedInputs(news));
-    if (changed.length === 0) this.owners.noteUnchanged(id);
+    if (changed.length === 0) this.owners.fates.set(id, "stays");
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const lacksCode = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
@@ -122,19 +116,18 @@ export class CloudEndpoints {
     };
   }
 
-  async create(news: JsonObject): Promise<{ id: string; outs: JsonObject }> {
+  async create(news: JsonObject): Promise<{ id: string; outs: State }> {
     const inputs = checkedInputs(news);
-    const owner = this.ownerOf(news);
-    const entry = randomNumber();
+    const token = randomNumber();
     return operation(`create ${shownUrl(inputs)}`, async () => {
-      const adopted = await this.findAdoptable(inputs, owner);
-      const claim = { ...this.claim(inputs, owner), replacesItself: this.keptUrls.has(inputs.url) };
+      const claim = { ...this.claim(news), replacesItself: this.keptUrls.has(inputs.url) };
+      const adopted = await findAdoptable(claim);
       const found = adopted ? { live: adopted, isNew: false } : await createOnce(claim);
       // Refuses the second of two resources that both lost their answers and found one endpoint.
-      this.owners.add(found.live.id, entry, this.account());
-      const { live, mark } = found.isNew ? found : await this.takeOver(found.live, claim, entry);
-      const notes = this.notes(entry, live.createdFor ?? mark);
-      return { id: live.id, outs: outputsOf(live, inputs, notes, { sent: managedInputs }) };
+      this.owners.add(found.live.id, token, this.account());
+      const live = found.isNew ? found.live : await takeOver(found.live, claim, token);
+      const notes = this.notes(token, live.createdFor);
+      return { id: live.id, outs: stateFromReply(live, inputs, notes, { sent: managedInputs }) };
     });
   }
 
@@ -144,10 +137,7 @@ export class CloudEndpoints {
    * @returns An empty id if the endpoint is gone.
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
-  async read(
-    id: string,
-    stored: JsonObject,
-  ): Promise<{ id: string; props: JsonObject; inputs?: JsonObject }> {
+  async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
     this.owners.meet(id, stored);
     return operation(`read ${id}`, async () => {
       const { api } = this.serviceFor(stored);
@@ -156,14 +146,14 @@ export class CloudEndpoints {
       if (isGet) {
         const live = await api.get(id).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
-        return { id, ...refreshed(live, stored) };
+        return { id, ...refreshedFromLive(live, stored) };
       }
       const live = await this.orGone(look(api, id, stored), id, stored);
       if (!live) return { id: "", props: {} };
       assertCloud(live);
       const theirs = belongsElsewhere(live, stored);
       if (theirs) this.warnOnce(takenOver(id, theirs));
-      return { id, ...refreshed(live, stored) };
+      return { id, ...refreshedFromLive(live, stored) };
     });
   }
 
@@ -173,8 +163,8 @@ export class CloudEndpoints {
    *
    * @throws UserError if there is no such endpoint, if it is no cloud endpoint, or if another resource of this run has it.
    */
-  async import(id: string, news: JsonObject): Promise<{ id: string; props: JsonObject; inputs: JsonObject }> {
-    const entry = randomNumber();
+  async import(id: string, news: JsonObject): Promise<{ id: string; props: State; inputs: JsonObject }> {
+    const token = randomNumber();
     return operation(`import ${id}`, async () => {
       if (this.owners.isManaged(id)) throw alreadyManaged(id);
       const live = await look(this.deps.connect().api, id, everyInput).catch(ifAbsent(endpointNotFound(id)));
@@ -183,62 +173,62 @@ export class CloudEndpoints {
       if (reserved !== undefined) throw reservedKey(id, reserved);
       const theirs = otherStack(live, this.ownerOf(news));
       if (theirs) this.deps.log.warn(alsoManagedElsewhere(id, theirs));
-      this.owners.add(id, entry, this.account());
-      return { id, ...imported(live, this.notes(entry, live.createdFor)) };
+      this.owners.add(id, token, this.account());
+      return { id, ...importedFromLive(live, this.notes(token, live.createdFor)) };
     });
   }
 
   /** Sends the fields that differ. Makes no request if none does. */
-  async update(id: string, olds: JsonObject, news: JsonObject): Promise<{ outs: JsonObject }> {
+  async update(id: string, olds: State, news: JsonObject): Promise<{ outs: State }> {
     this.owners.manage(id, olds);
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
-    if (changed.length === 0) return { outs: unchangedOutputs(olds, inputs) };
+    if (changed.length === 0) return { outs: stateWithNewNotes(olds, inputs) };
     return operation(`update ${id}`, async () => {
-      const owner = this.ownerOf(news);
-      const noted = parseMark(olds[MARK_KEY]);
       const { api } = this.serviceFor(olds, news);
-      // Metadata holds the mark. A request with our mark would take the endpoint back without a word.
-      const sendsMark = changed.includes("metadata") && (owner ?? noted) !== undefined;
+      const owner = this.ownerOf(news);
+      const stored = parseMark(olds[MARK_KEY]);
       // Our own mark can be newer than the state if a run was killed.
-      const byOthers = (live: LiveEndpoint): Mark | undefined => {
+      const takerOf = (live: LiveEndpoint): Mark | undefined => {
         const newer = belongsElsewhere(live, olds);
         return isSameOwner(newer, owner) ? undefined : newer;
       };
-      const kept = sendsMark ? byOthers(await look(api, id, olds)) : undefined;
-      const mark = kept ?? this.markOf(owner, noted, olds["createdAt"]);
-      const live = await this.send(id, changed, { ...this.claim(inputs, owner), api, mover: id }, () =>
-        api.update(id, wireChange(withChosen(inputs, olds), changed, mark)),
+      // Metadata holds the mark. A request with our mark would take the endpoint back without a word.
+      const sendsMark = changed.includes("metadata") && (owner ?? stored) !== undefined;
+      const taker = sendsMark ? takerOf(await look(api, id, olds)) : undefined;
+      const mark = taker ?? markToSend(owner, stored, olds.createdAt);
+      const body = wireFromInputs(inputsWithChoices(inputs, olds), changed, mark);
+      const live = await this.send(id, changed, { ...this.claim(news), api, mover: id }, () =>
+        api.update(id, body),
       );
-      const theirs = kept ?? (sendsMark ? undefined : byOthers(live));
+      const theirs = taker ?? takerOf(live);
       if (theirs) this.warnOnce(takenOver(id, theirs));
       const notes = this.notes(
         olds[ENTRY_KEY] ?? randomNumber(),
-        theirs ? noted : (live.createdFor ?? noted),
+        theirs ? stored : (live.createdFor ?? stored),
       );
-      return { outs: outputsOf(live, inputs, notes, { before: olds, sent: changed }) };
+      return { outs: stateFromReply(live, inputs, notes, { before: olds, sent: changed }) };
     });
   }
 
   /**
    * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, it stays, and only this entry goes.
    */
-  async delete(id: string, stored: JsonObject): Promise<void> {
+  async delete(id: string, stored: State): Promise<void> {
     const other = this.owners.release(id, stored);
     await operation(`delete ${id}`, async () => {
       if (other === "failed to take it over") throw takeOverFailed(id);
       if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
       const { api, settings } = this.serviceFor(stored);
-      const isMarked = settings.mark !== undefined || stored[MARK_KEY] !== undefined;
-      const live = isMarked ? await this.beforeDeletion(api, id, stored) : undefined;
+      const mayBeTaken = settings.mark !== undefined || stored[MARK_KEY] !== undefined;
+      const live = mayBeTaken ? await this.beforeDeletion(api, id, stored) : undefined;
       const theirs = live && belongsElsewhere(live, stored);
       if (theirs) return this.deps.log.warn(keptForOwner(id, theirs));
-      await this.owners.during(id, this.remove(api, id, stored));
-      this.owners.noteGone(id);
+      await this.owners.during(id, this.remove(api, id, stored), "gone");
     });
   }
 
-  private async remove(api: EndpointsApi, id: string, stored: JsonObject): Promise<void> {
+  private async remove(api: EndpointsApi, id: string, stored: State): Promise<void> {
     try {
       await api.delete(id);
     } catch (error) {
@@ -256,12 +246,10 @@ export class CloudEndpoints {
     claim: Claim,
     patch: () => Promise<LiveEndpoint>,
   ): Promise<LiveEndpoint> {
-    const send = () => this.owners.during(id, patch());
     const isMove = changed.includes("url");
+    const send = () => this.owners.during(id, patch(), isMove ? "moved" : "stays");
     try {
-      const live = await (isMove ? sendToFreeUrl(claim, send) : send());
-      if (isMove) this.owners.noteMoved(id);
-      return live;
+      return await (isMove ? sendToFreeUrl(claim, send) : send());
     } catch (error) {
       throw isNotFound(error) ? updateNotFound(id, error) : error;
     }
@@ -271,19 +259,14 @@ export class CloudEndpoints {
   private async orGone(
     reading: Promise<LiveEndpoint>,
     id: string,
-    stored: JsonObject,
+    stored: State,
   ): Promise<LiveEndpoint | undefined> {
-    const error = await errorOf(reading);
-    if (error === undefined) return reading;
-    if (!isNotFound(error)) throw error;
-    const { accounts } = this.owners;
-    const absence = { id, stored, notFound: error, accounts };
-    const live = await confirmGone(this.deps.connect(), absence).catch((why: unknown) => {
-      if (!(why instanceof UnprovenError)) throw why;
-      this.firstUnproven ??= id;
-      throw this.firstUnproven === id ? why : unprovenToo(id, this.firstUnproven);
-    });
-    if (!live) this.owners.noteGone(id);
+    const notFound = await errorOf(reading);
+    if (notFound === undefined) return reading;
+    if (!isNotFound(notFound)) throw notFound;
+    const { accounts, fates } = this.owners;
+    const live = await confirmGone(this.deps.connect(), { id, stored, notFound, accounts });
+    if (!live) fates.set(id, "gone");
     return live;
   }
 
@@ -291,8 +274,8 @@ export class CloudEndpoints {
    * The endpoint with its mark. The deletions of resources that the program lacks come last, so they share a listing that began
    * with the first of them, or a few minutes ago. A list may omit metadata, so an item without a mark proves nothing.
    */
-  private async beforeDeletion(api: EndpointsApi, id: string, stored: JsonObject) {
-    const isInProgram = this.owners.isManaged(id) || this.keptUrls.has(String(stored["url"]));
+  private async beforeDeletion(api: EndpointsApi, id: string, stored: State) {
+    const isInProgram = this.owners.isManaged(id) || this.keptUrls.has(String(stored.url));
     if (isInProgram) return api.find(id);
     const now = api.http.clock.now();
     this.deletingSince ??= now;
@@ -300,26 +283,10 @@ export class CloudEndpoints {
     return item?.createdFor ? item : api.find(id);
   }
 
-  private claim(inputs: CloudEndpointInputs, owner: Owner | undefined): Claim {
-    const { owners } = this;
-    return { ...this.serviceFor(inputs), inputs, owner, owners, log: this.deps.log };
-  }
-
-  /**
-   * Makes a live endpoint this resource's, and changes what differs from the program.
-   *
-   * @param entry The token of the resource's entry, which has the endpoint already.
-   */
-  private async takeOver(live: LiveEndpoint, { api, inputs, owner }: Claim, entry: string) {
-    try {
-      const { sent } = takeoverOf(live, inputs);
-      if (sent.length === 0) return { live, mark: undefined };
-      const mark = this.markOf(owner, undefined, live.createdAt);
-      return { live: await api.update(live.id, wireChange(inputs, sent, mark)), mark };
-    } catch (error) {
-      this.owners.fail(live.id, entry);
-      throw error;
-    }
+  private claim(news: JsonObject): Claim {
+    const { owners, deps } = this;
+    const inputs = checkedInputs(news);
+    return { ...this.serviceFor(inputs), inputs, owner: this.ownerOf(news), owners, log: deps.log };
   }
 
   /** The owner for the mark; undefined if creates are not marked. */
@@ -327,12 +294,6 @@ export class CloudEndpoints {
     const namespace = this.deps.connect().settings.mark;
     const urn = news[URN_KEY];
     return namespace !== undefined && typeof urn === "string" ? { namespace, urn } : undefined;
-  }
-
-  /** The mark that a change of metadata sends. Without `endpoints:mark` an existing mark stays. */
-  private markOf(owner: Owner | undefined, stored: Mark | undefined, createdAt: unknown): Mark | undefined {
-    const time = typeof createdAt === "string" ? createdAt : (stored?.time ?? "unknown");
-    return owner ? { nonce: randomNumber(), ...stored, ...owner, time } : stored;
   }
 
   private warnOnce(message: string): void {
@@ -348,36 +309,8 @@ export class CloudEndpoints {
 
   private account = (): string => accountFingerprint(this.deps.connect().settings);
 
-  private notes = (entry: unknown, mark: Mark | undefined): ServiceNotes => ({
-    entry,
-    account: this.account(),
-    mark,
-  });
-
-  /**
-   * What `adopt` names. An endpoint that this process found gone, or deleted for a replacement, is created anew.
-   *
-   * @throws UserError if `adopt: true` finds an endpoint with another stack's mark. Its id is the consent.
-   */
-  private async findAdoptable(inputs: CloudEndpointInputs, owner: Owner | undefined) {
-    if (!inputs.adopt || this.owners.isGone(String(inputs.adopt))) return undefined;
-    const live = await findAdoptable(this.serviceFor(inputs).api, inputs);
-    const theirs = live && otherStack(live, owner);
-    if (theirs && inputs.adopt === true) throw managedElsewhere(live.id, theirs);
-    return live;
-  }
-
-  /** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
-  private async announceAdoption(inputs: CloudEndpointInputs, owner: Owner | undefined): Promise<void> {
-    const live = await this.findAdoptable(inputs, owner);
-    const url = shownUrl(inputs);
-    if (!live) return this.deps.log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
-    this.owners.willAdopt(live.id);
-    const { places } = takeoverOf(live, inputs);
-    const changes = places.length === 0 ? "as it is" : `and changes ${oneLine(places.join(", "), 300)}`;
-    const theirs = otherStack(live, owner);
-    this.deps.log.info(`${url}: adopts ${live.id}${theirs ? `, ${carriesMark(theirs)},` : ""} ${changes}`);
-  }
+  private notes = (entry: unknown, mark: Mark | undefined): State =>
+    notesOfEntry(entry, this.account(), mark);
 }
 
 /** @throws UserError if the endpoint is no cloud endpoint. */

@@ -2,12 +2,12 @@ import type { JsonObject } from "../api/json";
 import { oneLine } from "../api/text";
 import { type Path, partsOf, pathText, UNKNOWN, wireText } from "./documents";
 import {
-  type CloudEndpointInputs,
   decidedWithUrl,
   derivedWithUrl,
   documentFields,
+  documentsAsData,
+  type Inputs,
   inputFields,
-  withData,
 } from "./fields";
 
 /*
@@ -67,7 +67,7 @@ export function withSecretsMarked(
 export const hasSecrets = (props: JsonObject): boolean => notedFields(props).length > 0 || hasSecretIn(props);
 
 function hasSecretIn(props: JsonObject): boolean {
-  const data = withData(props);
+  const data = documentsAsData(props);
   return findSecrets(documentFields.map((name) => data[name])).length > 0;
 }
 
@@ -79,7 +79,7 @@ function secretFields(props: JsonObject): ReadonlySet<string> {
 }
 
 /** The URL for messages. */
-export function shownUrl(inputs: CloudEndpointInputs): string {
+export function shownUrl(inputs: Inputs): string {
   if (notedFields(inputs).includes("url")) return MASKED;
   return inputs.url === UNKNOWN ? "an endpoint whose URL is not known yet" : oneLine(inputs.url, 300);
 }

@@ -1,19 +1,18 @@
-import type { LiveEndpoint, Mark, WireChange } from "../api/contract";
+import type { Endpoint, LiveEndpoint, Mark, WireChange } from "../api/contract";
 import { isMapping, type JsonObject } from "../api/json";
 import { withMark } from "../api/mark";
 import { snakeCase } from "../api/replySchemas";
-import { derivedFromUrl, normalizeUrl, schemeDiffers } from "../api/url";
+import { normalizeUrl, schemeDiffers } from "../api/url";
 import { VERSION } from "../api/version";
-import { type Change, changesBetween, hasUnknown, sameSet, UNKNOWN } from "./documents";
+import { type Change, changesBetween, sameSet } from "./documents";
 import {
-  type CloudEndpointInputs,
   choices,
-  clearedFields,
   decidedWithUrl,
-  derivedWithUrl,
+  documentsAsData,
+  documentsAsText,
   endpointFields,
   givenInputs,
-  isLeftToTheService,
+  type Inputs,
   isSatisfied,
   isSet,
   leftToTheService,
@@ -21,9 +20,6 @@ import {
   managedInputs,
   requestInputs,
   wireValue,
-  withData,
-  withPreviewTexts,
-  withTexts,
 } from "./fields";
 import { checkedInputs, PROVIDER_KEY } from "./inputs";
 import { notedFields, SECRETS_KEY } from "./secrets";
@@ -32,6 +28,9 @@ import { notedFields, SECRETS_KEY } from "./secrets";
  * The state of an endpoint: the service's fields, and notes. The names of notes start with two underscores, so that Pulumi
  * does not show them.
  */
+
+/** What Pulumi stores of an endpoint. Any part may be missing, because other tools write states, too. */
+export type State = JsonObject & { [Field in keyof Endpoint]?: unknown };
 
 /**
  * The note of the given inputs among those that the service may choose. A refresh only receives the outputs, and must know
@@ -55,87 +54,77 @@ export const ENTRY_KEY = "__entry";
 const VERSION_KEY = "__version";
 
 /** The notes that do not depend on the inputs. */
-export interface ServiceNotes {
-  /** The token of the entry. */
-  entry: unknown;
-  /** The fingerprint of the account. */
-  account: string;
-  mark: Mark | undefined;
-}
-
-/**
- * The outputs after a create, an update or an adoption. The value of an input that was sent stands in for one that the reply lacks:
- * the next refresh compares it.
- */
-export function outputsOf(
-  live: LiveEndpoint,
-  inputs: CloudEndpointInputs,
-  notes: ServiceNotes,
-  { before, sent }: { before?: JsonObject; sent: readonly ManagedInput[] },
-): JsonObject {
-  const fields = { ...withTexts(pick(inputs, sent)), ...serviceFields(live, inputs.bindings) };
-  const chosen = chosenNote(fields, givenInputs(inputs), before, sent);
-  return { ...fields, ...notesOf(inputs), ...chosen, ...noted(notes) };
-}
-
-const noted = ({ entry, account, mark }: ServiceNotes): JsonObject => ({
+export const notesOfEntry = (token: unknown, account: string, mark: Mark | undefined): State => ({
   [VERSION_KEY]: VERSION,
-  [ENTRY_KEY]: entry,
+  [ENTRY_KEY]: token,
   [ACCOUNT_KEY]: account,
   ...(mark && { [MARK_KEY]: mark }),
 });
 
 /** The notes of the inputs, because a refresh only receives the outputs. */
-const notesOf = (inputs: CloudEndpointInputs): JsonObject => ({
+export const notesFromInputs = (inputs: Inputs): State => ({
   ...pick(inputs, requestInputs),
   [GIVEN_KEY]: givenInputs(inputs),
 });
 
-/** The outputs after an update without a request: the old fields with new notes. */
-export function unchangedOutputs(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  const observed = without(olds, [...requestInputs, PROVIDER_KEY, CHOSEN_KEY, SECRETS_KEY]);
-  const chosen = chosenNote(observed, givenInputs(inputs), olds);
-  return { ...observed, ...notesOf(inputs), ...chosen, [VERSION_KEY]: VERSION };
+/**
+ * The state after a create, an update or an adoption. The value of an input that was sent stands in for one that the reply lacks:
+ * the next refresh compares it.
+ *
+ * @param before The state before an update.
+ */
+export function stateFromReply(
+  live: LiveEndpoint,
+  inputs: Inputs,
+  notes: State,
+  { before, sent }: { before?: State; sent: readonly ManagedInput[] },
+): State {
+  const fields = { ...documentsAsText(pick(inputs, sent)), ...fieldsFromLive(live, inputs.bindings) };
+  const chosen = choicesNote(fields, givenInputs(inputs), before, sent);
+  return { ...fields, ...notesFromInputs(inputs), ...chosen, ...notes };
+}
+
+/** The state after an update without a request: the old fields with new notes. */
+export function stateWithNewNotes(olds: State, inputs: Inputs): State {
+  const fields = without(olds, [...requestInputs, PROVIDER_KEY, CHOSEN_KEY, SECRETS_KEY]);
+  const chosen = choicesNote(fields, givenInputs(inputs), olds);
+  return { ...fields, ...notesFromInputs(inputs), ...chosen, [VERSION_KEY]: VERSION };
 }
 
 /**
  * The outputs and inputs of an imported endpoint. The note of the given inputs is left out, so that a program that gives less
  * keeps what exists.
  */
-export function imported(live: LiveEndpoint, notes: ServiceNotes): { props: JsonObject; inputs: JsonObject } {
-  const fields = serviceFields(live, undefined);
-  return { props: { ...fields, ...chosenNote(fields, []), ...noted(notes) }, inputs: inputsOf(live) };
+export function importedFromLive(live: LiveEndpoint, notes: State): { props: State; inputs: JsonObject } {
+  const fields = fieldsFromLive(live, undefined);
+  return { props: { ...fields, ...choicesNote(fields, []), ...notes }, inputs: inputsFromLive(live) };
 }
 
 /** The inputs that describe a live endpoint. */
-export function inputsOf(live: LiveEndpoint): JsonObject {
-  return withData(pick(serviceFields(live, undefined), managedInputs));
+export function inputsFromLive(live: LiveEndpoint): JsonObject {
+  return documentsAsData(pick(fieldsFromLive(live, undefined), managedInputs));
 }
 
-/** The outputs with the note of the given inputs. Those of an imported endpoint lack it, so it is derived from the inputs. */
-export function withGiven(outputs: JsonObject, inputs: JsonObject): JsonObject {
-  return GIVEN_KEY in outputs ? outputs : { ...outputs, [GIVEN_KEY]: givenInputs(checkedInputs(inputs)) };
+/** The state with the note of the given inputs. That of an imported endpoint lacks it, so it is derived from the inputs. */
+export function stateWithGiven(state: State, inputs: JsonObject): State {
+  return GIVEN_KEY in state ? state : { ...state, [GIVEN_KEY]: givenInputs(checkedInputs(inputs)) };
 }
 
 /** The outputs and inputs of a refresh: all live values, and as inputs those that the program gives or must correct. */
-export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: JsonObject; inputs: JsonObject } {
-  const fields = serviceFields(live, stored["bindings"]);
-  const recorded = stored[GIVEN_KEY];
-  const given: unknown[] = Array.isArray(recorded) ? recorded : [];
+export function refreshedFromLive(live: LiveEndpoint, stored: State): { props: State; inputs: JsonObject } {
+  const fields = fieldsFromLive(live, stored.bindings);
+  const given = recordedGiven(stored);
   // Without this note no program manages the endpoint, and it gets no other note.
-  const note = recorded !== undefined && {
-    [GIVEN_KEY]: given,
-    ...chosenNote(withOff(fields), given, stored),
-  };
+  const notes = given && { [GIVEN_KEY]: given, ...choicesNote(withOff(fields), given, stored) };
   // A read renews no note that does not depend on the fields, because a changed note would show as a difference.
-  const props = { ...without(stored, OBSERVED), ...fields, ...note };
+  const replaced = [...Object.keys(endpointFields), GIVEN_KEY, CHOSEN_KEY, PROVIDER_KEY];
+  const props: State = { ...without(stored, replaced), ...fields, ...notes };
 
   // The service's choice is no input. But the next update reverts an edit of it, and a description or metadata that was not
   // given, so these are shown.
-  const edited: ManagedInput[] = editedChoices(props);
-  const isInput = (name: ManagedInput) =>
-    !isLeftToTheService(name) || given.includes(name) || edited.includes(name);
-  return { props, inputs: withData(pick(props, [...managedInputs.filter(isInput), ...requestInputs])) };
+  const shown = [...(given ?? []), ...editedChoices(props)];
+  const inputs = managedInputs.filter((name) => !leftToTheService.includes(name) || shown.includes(name));
+  return { props, inputs: documentsAsData(pick(props, [...inputs, ...requestInputs])) };
 }
 
 /**
@@ -143,11 +132,7 @@ export function refreshed(live: LiveEndpoint, stored: JsonObject): { props: Json
  *
  * @param mark Is added to the metadata if that is sent and can hold a mark.
  */
-export function wireChange(
-  inputs: CloudEndpointInputs,
-  names: readonly ManagedInput[],
-  mark?: Mark,
-): WireChange {
+export function wireFromInputs(inputs: Inputs, names: readonly ManagedInput[], mark?: Mark): WireChange {
   const change: WireChange = {};
   for (const name of names) {
     const value = name === "metadata" && mark ? withMark(inputs.metadata, mark) : undefined;
@@ -159,32 +144,31 @@ export function wireChange(
 /**
  * The contract's fields of an endpoint, with documents as canonical text if they can be parsed. Unknown fields are left out,
  * because the service may change them at any time, and each change would be drift.
+ *
+ * @param bindings The given ones. Their order has no meaning, so it stays.
  */
-function serviceFields(live: LiveEndpoint, bindings: unknown): JsonObject {
-  const { id: _, ...fields } = withTexts(pick(live, Object.keys(endpointFields)));
+function fieldsFromLive(live: LiveEndpoint, bindings: unknown): State {
+  const { id: _, ...fields } = documentsAsText(pick(live, Object.keys(endpointFields)));
   const url = typeof live.url === "string" ? (normalizeUrl(live.url) ?? live.url) : undefined;
   return {
     ...fields,
     ...(url !== undefined && { url }),
-    // The order of bindings has no meaning, so the given order stays.
     ...(sameSet(live.bindings, bindings) && { bindings }),
   };
 }
 
-/** What a look at the service replaces in the state. All other properties stay. */
-const OBSERVED = [...Object.keys(endpointFields), GIVEN_KEY, CHOSEN_KEY, PROVIDER_KEY];
-
-const without = (from: JsonObject, names: readonly string[]): JsonObject =>
+export const without = (from: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)));
 
 /** The properties with a value. Some servers return an empty text instead of no value. */
-function pick(from: JsonObject, names: readonly string[]): JsonObject {
-  const picked: JsonObject = {};
-  for (const name of names) {
-    const value = from[name];
-    if (value !== undefined && value !== "") picked[name] = value;
-  }
-  return picked;
+export const pick = (from: JsonObject, names: readonly string[]): JsonObject =>
+  Object.fromEntries(
+    names.map((name) => [name, from[name]]).filter(([, value]) => value !== undefined && value !== ""),
+  );
+
+function recordedGiven(state: State): unknown[] | undefined {
+  const note = state[GIVEN_KEY];
+  return Array.isArray(note) ? note : undefined;
 }
 
 /*
@@ -197,56 +181,51 @@ function pick(from: JsonObject, names: readonly string[]): JsonObject {
  * The note of the service's choices. An existing note stays, because a later reply may show an edit that no refresh has found
  * yet.
  *
- * @param live The service's fields.
  * @param before The state before, with its note. The default is for an endpoint that the service had not described.
- * @param sent The inputs that the update sent. With another URL, the service may choose other bindings.
+ * @param sent The inputs that an update sent. With another URL, the service may choose other bindings.
  */
-function chosenNote(
-  live: JsonObject,
+function choicesNote(
+  fields: State,
   given: readonly unknown[],
-  before: JsonObject = withOff(live),
+  before: State = withOff(fields),
   sent: readonly string[] = [],
-): JsonObject {
-  const isDecidedAnew = (name: ManagedInput) =>
+): State {
+  const isChosenAnew = (name: ManagedInput) =>
     sent.includes("url") && !sent.includes(name) && decidedWithUrl.includes(name);
-  const entries = choices
+  const chosen = choices
     .filter((name) => !given.includes(name))
     .map((name) => {
-      const kept = isDecidedAnew(name) ? undefined : (notedIn(before)[name] ?? nonEmptyValue(name, before));
-      return [name, kept ?? nonEmptyValue(name, live)];
-    });
-  const chosen = entries.filter(([, value]) => value !== undefined);
-  const note = Object.fromEntries(chosen);
-  return Object.keys(note).length > 0 ? { [CHOSEN_KEY]: note } : {};
+      const kept = isChosenAnew(name) ? undefined : (notedChoices(before)[name] ?? choiceIn(before, name));
+      return [name, kept ?? choiceIn(fields, name)];
+    })
+    .filter(([, value]) => value !== undefined);
+  return chosen.length > 0 ? { [CHOSEN_KEY]: Object.fromEntries(chosen) } : {};
 }
 
 /** The choices whose live value differs from the noted one. A missing live value is no difference. */
-function editedChoices(state: JsonObject): ManagedInput[] {
-  const noted = notedIn(state);
+function editedChoices(state: State): ManagedInput[] {
   return choices.filter((name) => {
-    const [before, now] = [noted[name], nonEmptyValue(name, state)];
+    const [before, now] = [notedChoices(state)[name], choiceIn(state, name)];
     return before !== undefined && now !== undefined && before !== now && !sameSet(before, now);
   });
 }
 
 /** The inputs, completed with the noted choices for those that are not given. */
-export function withChosen(inputs: CloudEndpointInputs, state: JsonObject): CloudEndpointInputs {
+export function inputsWithChoices(inputs: Inputs, state: State): Inputs {
   const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
-  return { ...notedIn(state), ...Object.fromEntries(given) } as CloudEndpointInputs;
+  return { ...notedChoices(state), ...Object.fromEntries(given) } as Inputs;
 }
 
-/** Services omit the field of an endpoint that is not pooled. */
-function withOff(state: JsonObject): JsonObject {
-  return { poolingEnabled: false, ...state };
-}
-
-function notedIn(state: JsonObject): JsonObject {
+function notedChoices(state: State): JsonObject {
   const note = state[CHOSEN_KEY];
   return isMapping(note) ? note : {};
 }
 
+/** Services omit the field of an endpoint that is not pooled. */
+const withOff = (fields: State): State => ({ poolingEnabled: false, ...fields });
+
 /** An empty list counts as none. */
-function nonEmptyValue(name: ManagedInput, state: JsonObject): unknown {
+function choiceIn(state: State, name: ManagedInput): unknown {
   const value = state[name];
   return Array.isArray(value) && value.length === 0 ? undefined : value;
 }
@@ -254,6 +233,8 @@ function nonEmptyValue(name: ManagedInput, state: JsonObject): unknown {
 interface Difference {
   /** The inputs whose live value differs from the program's. An update sends them. */
   changed: ManagedInput[];
+  /** The inputs that the program gives now and did not before, or the reverse. */
+  regiven: ManagedInput[];
   /** Whether the endpoint must be replaced: the scheme of a URL cannot change in place. */
   replace: boolean;
   /** Whether the state's notes are out of date. An update corrects them without a request. */
@@ -261,26 +242,26 @@ interface Difference {
 }
 
 /** Compares the program's inputs with the last known values of the service. */
-export function difference(state: JsonObject, news: CloudEndpointInputs): Difference {
-  const olds = withData(state);
-  const edited: ManagedInput[] = editedChoices(olds);
+export function difference(state: State, inputs: Inputs): Difference {
+  const olds = documentsAsData(state);
+  const edited = editedChoices(olds);
   const changed = managedInputs.filter((name) =>
-    news[name] === undefined && isLeftToTheService(name)
+    inputs[name] === undefined && leftToTheService.includes(name)
       ? edited.includes(name)
-      : !isSatisfied(name, olds[name], news[name]),
+      : !isSatisfied(name, olds[name], inputs[name]),
   );
-  const given = givenInputs(news);
-  const recorded = olds[GIVEN_KEY];
+  const given = givenInputs(inputs);
+  const before = recordedGiven(olds) ?? given;
+  // A refresh adds an edited choice to the inputs, and `ignoreChanges` keeps it there, but the program did not give it.
+  const regiven = leftToTheService.filter(
+    (name) => before.includes(name) !== given.includes(name) && !edited.includes(name),
+  );
+  const hasNewSecret = notedFields(inputs).some((field) => !notedFields(olds).includes(field));
   return {
     changed,
-    replace: changed.includes("url") && schemeDiffers(olds["url"], news.url),
-    // A refresh adds an edited choice to the inputs, and `ignoreChanges` keeps it there, but the program did not give it.
-    stale:
-      (Array.isArray(recorded) &&
-        leftToTheService.some(
-          (name) => recorded.includes(name) !== given.includes(name) && !edited.includes(name),
-        )) ||
-      notedFields(news).some((field) => !notedFields(olds).includes(field)),
+    regiven,
+    replace: changed.includes("url") && schemeDiffers(olds["url"], inputs.url),
+    stale: regiven.length > 0 || hasNewSecret,
   };
 }
 
@@ -288,77 +269,21 @@ export function difference(state: JsonObject, news: CloudEndpointInputs): Differ
  * The places that differ, within documents too. A change with `ofInputs` is an input that was added or removed without a
  * change on the service.
  */
-export function changedPlaces(
-  state: JsonObject,
-  news: CloudEndpointInputs,
-): (Change & { ofInputs: boolean })[] {
-  const { changed, stale } = difference(state, news);
-  const olds = withData(state);
-  const wanted = withChosen(news, olds);
+export function changedPlaces(state: State, inputs: Inputs): (Change & { ofInputs: boolean })[] {
+  const { changed, regiven } = difference(state, inputs);
+  const olds = documentsAsData(state);
+  const wanted = inputsWithChoices(inputs, olds);
   const live = changed.flatMap((name) => {
     const before = olds[name] === "" ? undefined : olds[name];
     // The order of bindings has no meaning, so an index would have none.
     const whole = isSet(name) && before !== undefined && wanted[name] !== undefined;
     return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, wanted[name], [name]);
   });
-  const given = givenInputs(news);
-  const recorded: unknown[] = stale && Array.isArray(olds[GIVEN_KEY]) ? olds[GIVEN_KEY] : given;
-  const noted = leftToTheService
-    .filter((name) => !changed.includes(name) && recorded.includes(name) !== given.includes(name))
-    .map((name): Change => ({ path: [name], kind: given.includes(name) ? "add" : "delete" }));
+  const ofInputs = regiven
+    .filter((name) => !changed.includes(name))
+    .map((name): Change => ({ path: [name], kind: inputs[name] === undefined ? "delete" : "add" }));
   return [
     ...live.map((change) => ({ ...change, ofInputs: false })),
-    ...noted.map((change) => ({ ...change, ofInputs: true })),
+    ...ofInputs.map((change) => ({ ...change, ofInputs: true })),
   ];
 }
-
-/*
- * The outputs of a preview. Only certain values are known: the program's inputs, fields that the contract derives from the
- * URL, and fields that an update does not touch. Everything else is unknown until the service has answered.
- */
-
-/** The outputs of a previewed create. */
-export function previewCreate(inputs: CloudEndpointInputs): JsonObject {
-  const isOpen = (name: string) => name !== "id" && !clearedFields.some((cleared) => cleared === name);
-  return {
-    ...unknown(Object.keys(endpointFields).filter(isOpen)),
-    type: "cloud",
-    ...addressOf(inputs),
-    ...givenWithNotes(inputs),
-  };
-}
-
-/** The outputs of a previewed update. */
-export function previewUpdate(olds: JsonObject, inputs: CloudEndpointInputs): JsonObject {
-  const { changed } = difference(olds, inputs);
-  const observed = unchangedOutputs(olds, inputs);
-  if (changed.length === 0) return observed;
-
-  const wanted: JsonObject = withChosen(inputs, olds);
-  const kept = Object.fromEntries(
-    Object.entries(observed).filter(([name]) => !changed.some((one) => one === name)),
-  );
-  const sent = changed.filter((name) => wanted[name] !== undefined).map((name) => [name, wanted[name]]);
-  const moved = changed.includes("url") && {
-    ...unknown(decidedWithUrl),
-    ...addressOf(inputs),
-  };
-  return {
-    ...kept,
-    ...unknown(["updatedAt"]),
-    ...moved,
-    ...withPreviewTexts(Object.fromEntries(sent)),
-    ...givenWithNotes(inputs),
-  };
-}
-
-function givenWithNotes(inputs: CloudEndpointInputs): JsonObject {
-  return { ...withPreviewTexts(inputs), ...notesOf(inputs) };
-}
-
-function addressOf({ url }: CloudEndpointInputs): JsonObject {
-  const derived = hasUnknown(url) ? undefined : derivedFromUrl(url);
-  return derived ?? unknown(derivedWithUrl);
-}
-
-const unknown = (names: string[]): JsonObject => Object.fromEntries(names.map((name) => [name, UNKNOWN]));

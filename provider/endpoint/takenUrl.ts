@@ -6,7 +6,7 @@ import { codeNumber } from "../api/remedies";
 import type { Settings } from "../api/settings";
 import { urlOf } from "../api/url";
 import { urlLookup, urlTaken } from "./errors";
-import type { CloudEndpointInputs } from "./fields";
+import type { Inputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { isLeftover, type Owners, otherStack } from "./owners";
 import { shownUrl } from "./secrets";
@@ -20,7 +20,7 @@ import { shownUrl } from "./secrets";
 export interface Claim {
   api: EndpointsApi;
   settings: Settings;
-  inputs: CloudEndpointInputs;
+  inputs: Inputs;
   /** With `endpoints:mark`, the resource. */
   owner: Owner | undefined;
   owners: Owners;
@@ -83,7 +83,7 @@ export class TakenUrl {
       log.info(takesOver(shownUrl(inputs), leftover.id));
       return leftover;
     }
-    for (const one of holders) if (await this.hasLeft(one)) return undefined;
+    for (const one of holders) if (await this.leaves(one)) return undefined;
     throw heldBy(this.claim, refusal, holder);
   }
 
@@ -96,15 +96,12 @@ export class TakenUrl {
     const since = api.http.clock.now() - (mayPass(refusal) ? LIST_LAG : SHARED_FOR);
     const found: LiveEndpoint[] = [];
     try {
-      const reading = isLast ? api.list.whole(since) : undefined;
-      await reading?.toEnd();
-      const listed = reading
-        ? [...reading.endpoints.values()].filter((live) => urlOf(live) === inputs.url)
+      const listed = isLast
+        ? (await api.list.whole(since).toEnd()).filter((live) => urlOf(live) === inputs.url)
         : await api.list.onUrl(inputs.url, since);
       for (const { id } of listed) {
-        const live = id === mover || owners.isGone(id) ? undefined : await api.find(id);
-        const isPool = inputs.poolingEnabled === true && live?.poolingEnabled === true;
-        if (live && urlOf(live) === inputs.url && !isPool) found.push(live);
+        const live = id === mover || owners.fates.get(id) === "gone" ? undefined : await api.find(id);
+        if (live && holds(live, inputs)) found.push(live);
       }
     } catch (error) {
       // The refusal is reported even if the holder cannot be named.
@@ -117,29 +114,34 @@ export class TakenUrl {
    * Waits for an endpoint that may leave the URL in this run. The engine may ask for that only after this call, so an endpoint
    * that this process has not met yet is waited for, too. The time in which its own request is on its way does not count.
    */
-  private async hasLeft(holder: LiveEndpoint): Promise<boolean> {
+  private async leaves(holder: LiveEndpoint): Promise<boolean> {
     const { api, inputs, owner, owners, replacesItself } = this.claim;
     const { id, type } = holder;
     const isStranger = !owners.accounts.has(id) && otherStack(holder, owner) !== undefined;
     if (this.waitedFor.has(id) || type !== "cloud" || isStranger || replacesItself) return false;
     this.waitedFor.add(id);
-    for (let waited = 0; waited < LONGEST_WAIT && !owners.stays(id) && !owners.hasLeft(id); ) {
+    for (let waited = 0; waited < LONGEST_WAIT && !owners.hasLeft(id); ) {
+      if (owners.fates.get(id) === "stays") return false;
       await api.http.clock.sleep(LOOK_EVERY);
-      if (!owners.isSending(id)) waited += LOOK_EVERY;
+      if (owners.fates.get(id) !== "in motion") waited += LOOK_EVERY;
     }
-    if (owners.hasLeft(id) || owners.stays(id)) return owners.hasLeft(id);
+    if (owners.hasLeft(id)) return true;
     // Another process of this run may have moved or deleted it.
     const live = await api.find(id);
     return live === undefined || urlOf(live) !== inputs.url;
   }
 }
 
+/** Whether an endpoint keeps the URL from this resource. The members of a pool share theirs. */
+export const holds = (live: LiveEndpoint, inputs: Inputs): boolean =>
+  urlOf(live) === inputs.url && !(inputs.poolingEnabled === true && live.poolingEnabled === true);
+
 /** The error of a claim whose URL another endpoint holds. */
 export const heldBy = (claim: Claim, failure: EndpointsError, holder: LiveEndpoint): UserError =>
   urlTaken(failure, shownUrl(claim.inputs), {
     ...claim,
     holder,
-    stays: claim.owners.stays(holder.id),
+    stays: claim.owners.fates.get(holder.id) === "stays",
   });
 
 /** Sends an update that moves the endpoint, again if another endpoint of this run leaves the URL. */

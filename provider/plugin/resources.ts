@@ -14,9 +14,10 @@ import {
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../endpoint/inputs";
+import { previewCreate, previewUpdate } from "../endpoint/previews";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { markedAnswer, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
-import { changedPlaces, previewCreate, previewUpdate, withGiven } from "../endpoint/state";
+import { changedPlaces, stateWithGiven } from "../endpoint/state";
 import { UrlRegistry } from "../endpoint/urlRegistry";
 import { type PolicyReader, policyReader, resourceWarnings } from "../policy/resourceWarnings";
 import type { Configuration } from "./configuration";
@@ -111,7 +112,7 @@ export class Resources {
     // A program's `get` has no state, unlike a resource whose state has no inputs.
     const isGet = Object.keys(stored).length === 0;
     const found = request.hasInputs()
-      ? await this.core.read(id, isGet ? stored : withGiven(stored, inputs))
+      ? await this.core.read(id, isGet ? stored : stateWithGiven(stored, inputs))
       : await this.core.import(id, { [URN_KEY]: request.getUrn() });
 
     const response = new ReadResponse();

@@ -1,6 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { VERSION } from "../../provider/api/version";
-import { withTexts } from "../../provider/endpoint/fields";
+import { documentsAsText } from "../../provider/endpoint/fields";
 import { bodies, methods } from "../requests";
 import { bothProviders, created } from "./bothProviders";
 import { thrown } from "./service";
@@ -134,7 +134,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { outs } = await provider.update(provider.id, provider.outs, news);
       const snake = field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
       expect(Object.keys(provider.emulator.requests.at(-1)?.body as object)).toEqual(["id", snake]);
-      expect(outs).toMatchObject(withTexts(change));
+      expect(outs).toMatchObject(documentsAsText(change));
       expect(await provider.diff(provider.id, outs, news)).toEqual(unchanged);
     });
 
@@ -183,7 +183,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const [live] = provider.emulator.endpoints;
       expect(provider.id).toBe(live?.id);
       expect(provider.outs).toEqual({
-        ...withTexts(full),
+        ...documentsAsText(full),
         type: "cloud",
         proto: "https",
         publicUrl: url,
@@ -222,7 +222,7 @@ describe.each(bothProviders)("%s", (_, start) => {
       const news = { url, trafficPolicy: policy, metadata: { team: "shop" }, adopt: true };
       const { id, outs } = await provider.create(news);
       expect(methods(provider.emulator)).toEqual(["GET", "GET"]);
-      expect(outs).toMatchObject(withTexts(news));
+      expect(outs).toMatchObject(documentsAsText(news));
       expect(await provider.diff(id, outs, news)).toEqual(unchanged);
     });
 

@@ -12,14 +12,14 @@ import {
   yaml,
 } from "../../../provider/endpoint/documents";
 import {
-  isLeftToTheService,
+  leftToTheService,
   type ManagedInput,
   managedInputs,
   ownTexts,
 } from "../../../provider/endpoint/fields";
 import { checkedInputs, checkInputs } from "../../../provider/endpoint/inputs";
 import { SIGNATURE, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
-import { inputsOf } from "../../../provider/endpoint/state";
+import { inputsFromLive } from "../../../provider/endpoint/state";
 import { UNKNOWNS } from "../../../provider/plugin/values";
 import { count, grouped, type LogLine } from "../command";
 
@@ -114,7 +114,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
       ? `${name} cannot be in a program: ${lost}`
       : checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
     if (problem === undefined) given[name] = value;
-    else if (isLeftToTheService(name)) leftToService.push(problem);
+    else if (leftToTheService.includes(name)) leftToService.push(problem);
     else return { live, reason: problem };
   }
   if ("trafficPolicy" in given && hasYamlComments(live.trafficPolicy ?? "")) leftToService.push(COMMENTS);
@@ -128,7 +128,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
 
 /** The inputs of a live endpoint. The keys of its documents keep their written order. */
 function asWritten(live: LiveEndpoint): JsonObject {
-  const inputs = inputsOf(live);
+  const inputs = inputsFromLive(live);
   const policy = policyFromText(live.trafficPolicy ?? "");
   return {
     ...inputs,

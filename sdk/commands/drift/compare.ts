@@ -2,11 +2,16 @@ import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { type Path, pathText } from "../../../provider/endpoint/documents";
-import { managedInputs, withData } from "../../../provider/endpoint/fields";
+import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
 import { checkedInputs } from "../../../provider/endpoint/inputs";
 import { withoutGaps } from "../../../provider/endpoint/live";
 import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
-import { CHOSEN_KEY, changedPlaces, refreshed, withChosen } from "../../../provider/endpoint/state";
+import {
+  CHOSEN_KEY,
+  changedPlaces,
+  inputsWithChoices,
+  refreshedFromLive,
+} from "../../../provider/endpoint/state";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 import type { PulumiStep } from "./stack";
@@ -35,11 +40,11 @@ export function driftOf(
 
   const { outputs: observed, hidden } =
     step.op === "same" ? { outputs: managed.outputs, hidden: [] } : liveOutputs(managed, step, live);
-  const outputs = withData(observed);
+  const outputs = documentsAsData(observed);
   // The state notes the service's choices for inputs that are not given. Not every engine has the note in its steps.
   const noted = { ...without(outputs, hidden), [CHOSEN_KEY]: expected.outputs[CHOSEN_KEY] };
   const places = changedPlaces(noted, checkedInputs(without(expected.inputs, hidden)));
-  const inputs = withChosen(checkedInputs(expected.inputs), expected.outputs);
+  const inputs = inputsWithChoices(checkedInputs(expected.inputs), expected.outputs);
   const secrets = secretTexts([expected.inputs, outputs], expected.secrets);
   const changes = places
     .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, expected.ignored))
@@ -67,7 +72,9 @@ function liveOutputs(
 ): { outputs: JsonObject; hidden: string[] } {
   const hidden = Object.keys(outputs).filter((name) => JSON.stringify(outputs[name])?.includes(MASKED));
   const whole = hidden.length > 0 && live && withoutGaps(live, managed.outputs);
-  return whole ? { outputs: refreshed(whole, managed.outputs).props, hidden: [] } : { outputs, hidden };
+  return whole
+    ? { outputs: refreshedFromLive(whole, managed.outputs).props, hidden: [] }
+    : { outputs, hidden };
 }
 
 /**

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { CloudEndpointInputs } from "../../../provider/endpoint/fields";
+import type { Inputs } from "../../../provider/endpoint/fields";
 import { type service, thrown } from "../service";
 import { conflict, countCreates, isCreate, isList, iso, marked, marking, start, URN, url } from "./creates";
 
@@ -48,7 +48,7 @@ interface Story {
   name: string;
   settings?: Record<string, string>;
   options?: Parameters<typeof service>[0];
-  inputs?: Partial<CloudEndpointInputs>;
+  inputs?: Partial<Inputs>;
   arrange(parts: Parts): unknown;
   /** The error; undefined if the new endpoint is found. It names every endpoint on the URL. */
   fails?: RegExp;

@@ -26,6 +26,26 @@ const ofStack = (stack: string) => ({ ...leftover, ...marked({ urn: URN.replace(
 const patches = ({ emulator }: Pick<Awaited<ReturnType<typeof start>>, "emulator">) =>
   emulator.requests.filter(({ method }) => method === "PATCH");
 
+test("with marks, a move leaves a leftover of its own resource alone, and names it", async () => {
+  const { core, emulator } = await start();
+  const olds = { ...news, url: "https://old.example.com" };
+  const { id, outs } = await core.create(olds);
+  const other = emulator.seed(leftover);
+  const { message } = await thrown(core.update(id, outs, news));
+  expect(message).toContain(`${url} is served by ${other.id}`);
+  expect(emulator.endpoints.map((endpoint) => endpoint.url)).toEqual([olds.url, url]);
+});
+
+test("with marks, a deletion sees a take-over that came after the last listing, and leaves the endpoint", async () => {
+  const { core: first, emulator, newProcess } = await start();
+  const { id, outs } = await first.create(news);
+  const { core } = newProcess();
+  await core.read(id, outs);
+  await newProcess().core.create({ ...news, __urn: URN.replace("front", "other"), adopt: id });
+  await core.delete(id, outs);
+  expect(emulator.endpoints).toHaveLength(1);
+});
+
 describe("with marks, a create", () => {
   test.each([
     ["whose URL is taken", news, {}],
