@@ -36,8 +36,11 @@ export class Advice {
       if (id !== holder) continue;
       // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process does
       // not know of those that the engine has not asked for.
-      const isSwap = hasSecondProvider(other) !== hasSecondProvider(name) || this.isInCircle(name);
+      const isElsewhere = hasSecondProvider(other) !== hasSecondProvider(name);
+      const isSwap = !isNew && (isElsewhere || this.isInCircle(name));
       if (this.program.has(other) && isSwap && /--replace/.test(message)) this.flags.replace = name;
+      else if (this.program.has(other) && isElsewhere && /--target/.test(message))
+        this.flags.targets.add(other);
       else if (this.program.has(other)) this.flags.parallel = 64;
       else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
         this.engine.rename(other, name);
