@@ -33,7 +33,7 @@ import { accountFingerprint, confirmGone } from "./gone";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
 import { belongsElsewhere, Owners, otherStack } from "./owners";
-import { hasSecrets, shownUrl } from "./secrets";
+import { hasSecrets, markedAnswer, shownUrl } from "./secrets";
 import {
   difference,
   ENTRY_KEY,
@@ -67,7 +67,7 @@ export interface Decision {
   deleteBeforeReplace: boolean;
 }
 
-/** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. */
+/** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
   private readonly owners = new Owners();
   /** The warnings so far. The engine checks a resource again before it replaces it. */
@@ -135,7 +135,10 @@ export class CloudEndpoints {
       this.owners.add(found.live.id, entry, this.account());
       const { live, mark } = found.isNew ? found : await this.takeOver(found.live, claim, entry);
       const notes = this.notes(entry, live.createdFor ?? mark);
-      return { id: live.id, outs: outputsOf(live, inputs, notes, { sent: managedInputs }) };
+      return {
+        id: live.id,
+        outs: markedAnswer(outputsOf(live, inputs, notes, { sent: managedInputs }), news),
+      };
     });
   }
 
@@ -157,14 +160,14 @@ export class CloudEndpoints {
       if (isGet) {
         const live = await api.get(id).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
-        return { id, ...refreshed(live, stored) };
+        return { id, ...marked(refreshed(live, stored), stored) };
       }
       const live = await this.orGone(look(api, id, stored), id, stored);
       if (!live) return { id: "", props: {} };
       assertCloud(live);
       const theirs = belongsElsewhere(live, stored);
       if (theirs) this.warnOnce(takenOver(id, theirs));
-      return { id, ...refreshed(live, stored) };
+      return { id, ...marked(refreshed(live, stored), stored) };
     });
   }
 
@@ -185,7 +188,7 @@ export class CloudEndpoints {
       const theirs = otherStack(live, this.ownerOf(news));
       if (theirs) this.deps.log.warn(alsoManagedElsewhere(id, theirs));
       this.owners.add(id, entry, this.account());
-      return { id, ...imported(live, this.notes(entry, live.createdFor)) };
+      return { id, ...marked(imported(live, this.notes(entry, live.createdFor)), {}) };
     });
   }
 
@@ -194,7 +197,7 @@ export class CloudEndpoints {
     this.owners.manage(id, olds);
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
-    if (changed.length === 0) return { outs: unchangedOutputs(olds, inputs) };
+    if (changed.length === 0) return { outs: markedAnswer(unchangedOutputs(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
       const owner = this.ownerOf(news);
       const noted = parseMark(olds[MARK_KEY]);
@@ -217,7 +220,7 @@ export class CloudEndpoints {
         olds[ENTRY_KEY] ?? randomNumber(),
         theirs ? noted : (live.createdFor ?? noted),
       );
-      return { outs: outputsOf(live, inputs, notes, { before: olds, sent: changed }) };
+      return { outs: markedAnswer(outputsOf(live, inputs, notes, { before: olds, sent: changed }), news) };
     });
   }
 
@@ -381,6 +384,12 @@ export class CloudEndpoints {
     this.deps.log.info(`${url}: adopts ${live.id}${theirs ? `, ${carriesMark(theirs)},` : ""} ${changes}`);
   }
 }
+
+/** What a read found, with its secrets marked. */
+const marked = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonObject) => ({
+  props: markedAnswer(found.props, stored),
+  inputs: markedAnswer(found.inputs, stored),
+});
 
 /** @throws UserError if the endpoint is no cloud endpoint. */
 function assertCloud({ id, type }: LiveEndpoint): void {

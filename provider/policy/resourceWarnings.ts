@@ -1,4 +1,5 @@
 import { isMapping, type JsonObject } from "../api/json";
+import type { Settings } from "../api/settings";
 import { LONGEST, type Path } from "../endpoint/documents";
 import { expressionWarnings } from "./expressions";
 import { type SourceDocument, sourceDocuments } from "./positions";
@@ -52,6 +53,18 @@ export function resourceWarnings(
   const parent = [isPart ? "policy" : "trafficPolicy"];
   const lines = warnings.slice(0, MOST_SHOWN).map((one) => lineOf(one, parent, source?.positionOf));
   return warnings.length > MOST_SHOWN ? [...lines, MORE] : lines;
+}
+
+/** Logs the warnings of a policy, or returns them if they are to fail. */
+export function failingWarnings(
+  mode: Settings["policyWarnings"],
+  find: () => string[],
+  warn: (warning: string) => void,
+): string[] {
+  const warnings = mode === "off" ? [] : find();
+  if (mode === "error") return warnings;
+  for (const warning of warnings) warn(warning);
+  return [];
 }
 
 /** The warnings for the expressions of a rule. */
