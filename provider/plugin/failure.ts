@@ -23,7 +23,10 @@ export function failure(error: unknown): Partial<grpc.StatusObject> {
   const code = error instanceof UserError ? grpc.status.FAILED_PRECONDITION : grpc.status.UNKNOWN;
   if (!(error instanceof InvalidInputs)) return { code, details };
 
-  const status = new Status().setCode(code).setMessage(details).setDetailsList([packed(error)]);
+  const status = new Status()
+    .setCode(code)
+    .setMessage(details)
+    .setDetailsList([packed(error)]);
   const metadata = new grpc.Metadata();
   // gRPC libraries look for the whole status under this name.
   metadata.set("grpc-status-details-bin", Buffer.from(status.serializeBinary()));

@@ -1,5 +1,4 @@
 import { isMapping, type JsonObject } from "../api/json";
-import type { Settings } from "../api/settings";
 import { LONGEST, type Path } from "../endpoint/documents";
 import { expressionWarnings } from "./expressions";
 import { type SourceDocument, sourceDocuments } from "./positions";
@@ -57,7 +56,7 @@ export function resourceWarnings(
 
 /** Logs the warnings of a policy, or returns them if they are to fail. */
 export function failingWarnings(
-  mode: Settings["policyWarnings"],
+  mode: "on" | "error" | "off",
   find: () => string[],
   warn: (warning: string) => void,
 ): string[] {
