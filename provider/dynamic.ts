@@ -9,7 +9,7 @@ import { hasUnknown } from "./endpoint/documents";
 import { endpointsApi } from "./endpoint/fields";
 import { checkedInputs } from "./endpoint/inputs";
 import { CloudEndpoints, type Service } from "./endpoint/resource";
-import { markedAnswer, notedFields, shownPath, shownUrl } from "./endpoint/secrets";
+import { notedFields, shownPath, shownUrl } from "./endpoint/secrets";
 import { changedPlaces } from "./endpoint/state";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
@@ -23,10 +23,7 @@ interface DynamicOptions {
   clock?: Clock;
 }
 
-/**
- * The core behind the interface of Pulumi's dynamic providers. The engine itself only marks outputs that have the name of a secret
- * input, so the answers are marked here.
- */
+/** The core behind the interface of Pulumi's dynamic providers. */
 export function dynamicProvider({ service: given, clock = realClock }: DynamicOptions = {}) {
   let config: ConfigReader = () => undefined;
   let service: Service | undefined;
@@ -68,7 +65,6 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
     check: (olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
         const { inputs, failures } = await core.check(olds, news);
-        // With a property's name, the engine would print the property's value too.
         return { inputs, failures: failures.map(({ reason }) => ({ property: "", reason })) };
       }),
     diff: (id: string, olds: JsonObject, news: JsonObject) =>
@@ -78,25 +74,9 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
         if (decision.changes) reportHidden(olds, news);
         return decision;
       }),
-    create: (news: JsonObject) =>
-      plainly(async () => {
-        const { id, outs } = await core.create(news);
-        return { id, outs: markedAnswer(outs, news) };
-      }),
-    read: (id: string, stored: JsonObject) =>
-      plainly(async () => {
-        const { props, inputs, ...found } = await core.read(id, stored);
-        return {
-          ...found,
-          props: markedAnswer(props, stored),
-          ...(inputs && { inputs: markedAnswer(inputs, stored) }),
-        };
-      }),
-    update: (id: string, olds: JsonObject, news: JsonObject) =>
-      plainly(async () => {
-        const { outs } = await core.update(id, olds, news);
-        return { outs: markedAnswer(outs, news) };
-      }),
+    create: (news: JsonObject) => plainly(() => core.create(news)),
+    read: (id: string, stored: JsonObject) => plainly(() => core.read(id, stored)),
+    update: (id: string, olds: JsonObject, news: JsonObject) => plainly(() => core.update(id, olds, news)),
     delete: (id: string, stored: JsonObject) => plainly(() => core.delete(id, stored)),
   };
 }

@@ -9,7 +9,12 @@ import { PACKAGE } from "../provider/api/typeTokens";
 import { UNKNOWN } from "../provider/endpoint/documents";
 import { checkInputs } from "../provider/endpoint/inputs";
 import { UrlRegistry } from "../provider/endpoint/urlRegistry";
-import { type PolicyReader, resourceWarnings, ruleWarnings } from "../provider/policy/resourceWarnings";
+import {
+  failingWarnings,
+  type PolicyReader,
+  resourceWarnings,
+  ruleWarnings,
+} from "../provider/policy/resourceWarnings";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
 
@@ -126,10 +131,8 @@ export async function warnOfPolicy(
   if (mode === "off") return "";
   const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(publicValue));
   const inputs = { trafficPolicy: policy, url: address, bindings: names };
-  const warnings = resourceWarnings(inputs, readPolicy, { isPart });
-  if (mode === "error") return warnings.join("\n");
-  for (const warning of warnings) warnOnce(`${name}: ${warning}`);
-  return "";
+  const find = () => resourceWarnings(inputs, readPolicy, { isPart });
+  return failingWarnings(mode, find, (warning) => warnOnce(`${name}: ${warning}`)).join("\n");
 }
 
 /**

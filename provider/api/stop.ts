@@ -10,13 +10,13 @@ export class Stop {
   }
 
   /** Waits for the work, or throws the error if stopped. */
-  async unless(wait: Promise<void>, error: () => Error): Promise<void> {
+  async unless<T>(wait: Promise<T>, error: () => Error): Promise<T> {
     if (this.isOn) throw error();
     let leave = () => {};
     const left = new Promise<never>((_, reject) => {
       leave = () => reject(error());
     });
     this.waiting.add(leave);
-    await Promise.race([wait, left]).finally(() => this.waiting.delete(leave));
+    return Promise.race([wait, left]).finally(() => this.waiting.delete(leave));
   }
 }

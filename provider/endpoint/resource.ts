@@ -27,7 +27,7 @@ import { accountFingerprint, confirmGone } from "./gone";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
 import { belongsElsewhere, markToSend, Owners, otherStack } from "./owners";
-import { hasSecrets, shownUrl } from "./secrets";
+import { hasSecrets, markedAnswer, shownUrl } from "./secrets";
 import {
   difference,
   ENTRY_KEY,
@@ -62,7 +62,7 @@ export interface Decision {
   deleteBeforeReplace: boolean;
 }
 
-/** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. */
+/** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
   private readonly owners = new Owners();
   /** The warnings so far. The engine checks a resource again before it replaces it. */
@@ -127,7 +127,8 @@ export class CloudEndpoints {
       this.owners.add(found.live.id, token, this.account());
       const live = found.isNew ? found.live : await takeOver(found.live, claim, token);
       const notes = this.notes(token, live.createdFor);
-      return { id: live.id, outs: stateFromReply(live, inputs, notes, { sent: managedInputs }) };
+      const outs = stateFromReply(live, inputs, notes, { sent: managedInputs });
+      return { id: live.id, outs: markedAnswer(outs, news) };
     });
   }
 
@@ -146,14 +147,14 @@ export class CloudEndpoints {
       if (isGet) {
         const live = await api.get(id).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
-        return { id, ...refreshedFromLive(live, stored) };
+        return { id, ...marked(refreshedFromLive(live, stored), stored) };
       }
       const live = await this.orGone(look(api, id, stored), id, stored);
       if (!live) return { id: "", props: {} };
       assertCloud(live);
       const theirs = belongsElsewhere(live, stored);
       if (theirs) this.warnOnce(takenOver(id, theirs));
-      return { id, ...refreshedFromLive(live, stored) };
+      return { id, ...marked(refreshedFromLive(live, stored), stored) };
     });
   }
 
@@ -174,7 +175,7 @@ export class CloudEndpoints {
       const theirs = otherStack(live, this.ownerOf(news));
       if (theirs) this.deps.log.warn(alsoManagedElsewhere(id, theirs));
       this.owners.add(id, token, this.account());
-      return { id, ...importedFromLive(live, this.notes(token, live.createdFor)) };
+      return { id, ...marked(importedFromLive(live, this.notes(token, live.createdFor)), {}) };
     });
   }
 
@@ -183,7 +184,7 @@ export class CloudEndpoints {
     this.owners.manage(id, olds);
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
-    if (changed.length === 0) return { outs: stateWithNewNotes(olds, inputs) };
+    if (changed.length === 0) return { outs: markedAnswer(stateWithNewNotes(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
       const { api } = this.serviceFor(olds, news);
       const owner = this.ownerOf(news);
@@ -207,7 +208,8 @@ export class CloudEndpoints {
         olds[ENTRY_KEY] ?? randomNumber(),
         theirs ? stored : (live.createdFor ?? stored),
       );
-      return { outs: stateFromReply(live, inputs, notes, { before: olds, sent: changed }) };
+      const outs = stateFromReply(live, inputs, notes, { before: olds, sent: changed });
+      return { outs: markedAnswer(outs, news) };
     });
   }
 
@@ -312,6 +314,12 @@ export class CloudEndpoints {
   private notes = (entry: unknown, mark: Mark | undefined): State =>
     notesOfEntry(entry, this.account(), mark);
 }
+
+/** What a read found, with its secrets marked. */
+const marked = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonObject) => ({
+  props: markedAnswer(found.props, stored),
+  inputs: markedAnswer(found.inputs, stored),
+});
 
 /** @throws UserError if the endpoint is no cloud endpoint. */
 function assertCloud({ id, type }: LiveEndpoint): void {

@@ -14,44 +14,42 @@ const KINDS = {
 
 type DetailedChange = Change & { ofInputs: boolean };
 
+const fieldOf = ({ path }: DetailedChange) => String(path[0]);
+
 /**
- * The changed places in terms of the inputs, because a document among the outputs is a text without paths. If the inputs are
- * equal and only the live document differs, the place is the whole document.
+ * The changes in terms of the inputs, because a document among the outputs is a text without paths. If the inputs are equal and
+ * only the live document differs, the change is that of the whole document.
  */
-export function placesOfInputs(
-  places: DetailedChange[],
+export function changesOfInputs(
+  changes: DetailedChange[],
   olds: JsonObject,
   news: JsonObject,
 ): DetailedChange[] {
-  const isIn = (name: string) => (place: DetailedChange) => place.path[0] === name;
-  const within = documentFields
-    .filter((name) => places.some(isIn(name)))
-    .flatMap((name): DetailedChange[] => {
-      const changes = changesBetween(olds[name], news[name], [name]);
-      if (changes.length === 0) return [{ path: [name], kind: "update", ofInputs: false }];
-      return changes.map((change) => ({ ...change, ofInputs: true }));
-    });
-  const isOther = (place: DetailedChange) => !documentFields.some((name) => isIn(name)(place));
-  return [...places.filter(isOther), ...within];
+  const documents = documentFields.filter((name) => changes.some((change) => fieldOf(change) === name));
+  const within = documents.flatMap((name): DetailedChange[] => {
+    const ofDocument = changesBetween(olds[name], news[name], [name]);
+    if (ofDocument.length === 0) return [{ path: [name], kind: "update", ofInputs: false }];
+    return ofDocument.map((change) => ({ ...change, ofInputs: true }));
+  });
+  return [...changes.filter((change) => !documents.some((name) => name === fieldOf(change))), ...within];
 }
 
-/** A decision and its places, as the engine's reply. */
+/** A decision and its changes, as the engine's reply. */
 export function detailedDiff(
-  places: DetailedChange[],
+  changes: DetailedChange[],
   decision: { changes: boolean; replaces: string[]; deleteBeforeReplace?: boolean },
 ): DiffResponse {
-  const response = new DiffResponse();
   const { DIFF_SOME, DIFF_NONE } = DiffResponse.DiffChanges;
-  response.setChanges(decision.changes ? DIFF_SOME : DIFF_NONE);
-  response.setReplacesList(decision.replaces);
-  response.setDeletebeforereplace(decision.deleteBeforeReplace ?? false);
-  response.setHasdetaileddiff(true);
-  response.setDiffsList([...new Set(places.map(({ path }) => String(path[0])))]);
-  for (const { path, kind, ofInputs } of places) {
-    const place = new PropertyDiff();
-    place.setKind(KINDS[kind][decision.replaces.includes(String(path[0])) ? 1 : 0]);
-    place.setInputdiff(ofInputs);
-    response.getDetaileddiffMap().set(pathText(path), place);
+  const response = new DiffResponse()
+    .setChanges(decision.changes ? DIFF_SOME : DIFF_NONE)
+    .setReplacesList(decision.replaces)
+    .setDeletebeforereplace(decision.deleteBeforeReplace ?? false)
+    .setHasdetaileddiff(true)
+    .setDiffsList([...new Set(changes.map(fieldOf))]);
+  for (const change of changes) {
+    const kind = KINDS[change.kind][decision.replaces.includes(fieldOf(change)) ? 1 : 0];
+    const place = new PropertyDiff().setKind(kind).setInputdiff(change.ofInputs);
+    response.getDetaileddiffMap().set(pathText(change.path), place);
   }
   return response;
 }

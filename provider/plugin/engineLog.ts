@@ -3,14 +3,8 @@ import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
 import { insecure } from "./protocol";
 
-/** The resource of a call. The engine shows messages as they arrive, so each waits for the one before it. */
-interface Resource {
-  urn: string;
-  last: Promise<void>;
-}
-
-/** All logs share it, because on Node 20 each one slows every asynchronous step of the process. */
-const current = new AsyncLocalStorage<Resource>();
+/** The URN of a call's resource. All logs share it, because on Node 20 each one slows every asynchronous step of the process. */
+const current = new AsyncLocalStorage<string>();
 
 /**
  * Messages to the user, through Pulumi's engine, because it does not show a plugin's output. A message carries the URN of the
@@ -21,7 +15,8 @@ export class EngineLog {
   address = "";
   private client: EngineClient | undefined;
   private readonly warned = new Set<string>();
-  private readonly underWay = new Set<Promise<void>>();
+  /** The engine shows messages as they arrive, so each waits for the one before it. */
+  private last: Promise<void> = Promise.resolve();
 
   /** Messages before the first call are dropped. */
   connect(address: string): void {
@@ -33,9 +28,9 @@ export class EngineLog {
   /** Does the work for a resource. Resolves when the engine has received every message. */
   async during<T>(urn: string, work: () => Promise<T>): Promise<T> {
     try {
-      return await current.run({ urn, last: Promise.resolve() }, work);
+      return await current.run(urn, work);
     } finally {
-      await Promise.all(this.underWay);
+      await this.last;
     }
   }
 
@@ -43,26 +38,19 @@ export class EngineLog {
   readonly warn = (message: string): void => this.send(LogSeverity.WARNING, message);
   /** The engine checks a resource again before it replaces it, and calls of functions have no URN to tell them apart. */
   readonly warnOnce = (message: string): void => {
-    const warning = `${current.getStore()?.urn} ${message}`;
+    const warning = `${current.getStore()} ${message}`;
     if (!this.warned.has(warning)) this.warn(message);
     this.warned.add(warning);
   };
   /** A log for messages that are not about the resource. */
-  readonly general = (message: string): void => current.exit(() => this.info(message));
+  readonly general = (message: string): void => this.send(LogSeverity.INFO, message, "");
 
-  private send(severity: LogSeverity, message: string): void {
+  private send(severity: LogSeverity, message: string, urn = current.getStore() ?? ""): void {
     const { client } = this;
     if (!client) return;
-    const resource = current.getStore();
-    const request = new LogRequest();
-    request.setSeverity(severity);
-    request.setMessage(message);
-    request.setUrn(resource?.urn ?? "");
+    const request = new LogRequest().setSeverity(severity).setMessage(message).setUrn(urn);
     // An error means that the engine is gone, so nobody can see the message.
     const log = () => new Promise<void>((resolve) => client.log(request, () => resolve()));
-    const received = resource ? resource.last.then(log) : log();
-    if (resource) resource.last = received;
-    this.underWay.add(received);
-    void received.then(() => this.underWay.delete(received));
+    this.last = this.last.then(log);
   }
 }

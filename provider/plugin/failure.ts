@@ -21,33 +21,27 @@ export function failure(error: unknown): Partial<grpc.StatusObject> {
   const details = error instanceof Error ? error.message : String(error);
   // With the code "unknown", the engine warns that the state may be corrupt. Our errors leave it intact.
   const code = error instanceof UserError ? grpc.status.FAILED_PRECONDITION : grpc.status.UNKNOWN;
-  const detail = detailOf(error);
-  return { code, details, ...(detail && { metadata: statusWith(detail, code, details) }) };
-}
+  if (!(error instanceof InvalidInputs)) return { code, details };
 
-/** What the engine reads beside the text. */
-function detailOf(error: unknown): Any | undefined {
-  const detail = new Any();
-  if (!(error instanceof InvalidInputs)) return undefined;
-  const invalid = new InputPropertiesError();
-  for (const { path, reason } of error.mistakes) {
-    const mistake = new InputPropertiesError.PropertyError();
-    // The engine prints the value at a path that it finds, secret or not. It finds none that begins so.
-    mistake.setPropertyPath(`inputs.${path}`);
-    mistake.setReason(reason);
-    invalid.addErrors(mistake);
-  }
-  detail.pack(invalid.serializeBinary(), "pulumirpc.InputPropertiesError");
-  return detail;
-}
-
-/** gRPC libraries look for the details in a whole status under this name. */
-function statusWith(detail: Any, code: grpc.status, message: string): grpc.Metadata {
-  const status = new Status();
-  status.setCode(code);
-  status.setMessage(message);
-  status.addDetails(detail);
+  const status = new Status()
+    .setCode(code)
+    .setMessage(details)
+    .setDetailsList([packed(error)]);
   const metadata = new grpc.Metadata();
+  // gRPC libraries look for the whole status under this name.
   metadata.set("grpc-status-details-bin", Buffer.from(status.serializeBinary()));
-  return metadata;
+  return { code, details, metadata };
+}
+
+function packed({ mistakes }: InvalidInputs): Any {
+  const errors = mistakes.map(({ path, reason }) =>
+    // The engine prints the value at a path that it finds, secret or not. It finds none that begins so.
+    new InputPropertiesError.PropertyError().setPropertyPath(`inputs.${path}`).setReason(reason),
+  );
+  const detail = new Any();
+  detail.pack(
+    new InputPropertiesError().setErrorsList(errors).serializeBinary(),
+    "pulumirpc.InputPropertiesError",
+  );
+  return detail;
 }

@@ -1,4 +1,9 @@
-import { type InvokeRequest, InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import {
+  type ConstructRequest,
+  type ConstructResponse,
+  type InvokeRequest,
+  InvokeResponse,
+} from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
 import { UserError } from "../api/apiErrors";
 import type { EndpointsApi } from "../api/endpoints";
@@ -14,26 +19,34 @@ import {
   typeWarnings,
 } from "../endpoint/lookup";
 import { asSecret } from "../endpoint/secrets";
-import { resourceWarnings } from "../policy/resourceWarnings";
+import { failingWarnings, resourceWarnings } from "../policy/resourceWarnings";
 import { checkFailure } from "./failure";
-import type { RunNotes } from "./resources";
 import { fromEngine, toEngine } from "./values";
 
-/** What the functions need of the plugin. */
-export interface FunctionDeps {
-  /** The service. Throws if a required setting is missing. */
-  api(): EndpointsApi;
-  run: RunNotes;
-  policyWarnings(): Settings["policyWarnings"];
-  webhooks: WebhookFunctions;
-  warn(warning: string): void;
-}
-
-/** The functions of `sdk/webhooks`. They throw a `UserError` if something cannot be merged. */
-export interface WebhookFunctions {
+/** `sdk/webhooks`, which is handed to the plugin, because the provider knows nothing of programs. */
+export interface Webhooks {
+  /**
+   * Constructs a `WebhookVerification`.
+   *
+   * @param engine The address of the engine.
+   * @throws InvalidInputs with all mistakes in the known inputs.
+   */
+  construct(request: ConstructRequest, engine: string): Promise<ConstructResponse>;
+  // The functions throw a `UserError` if something cannot be merged.
   policyData(policy: object | string): JsonObject;
   mergedPolicy(policy: object, verifications: string[], warn: (warning: string) => void): object;
   mergedConfig(configs: readonly (string | null)[]): string;
+}
+
+/** What the functions need of the plugin. */
+interface FunctionDeps {
+  /** The service. Throws if a required setting is missing. */
+  api(): EndpointsApi;
+  /** The URLs that no message may contain. */
+  secretUrls: ReadonlySet<unknown>;
+  policyWarnings(): Settings["policyWarnings"];
+  webhooks: Webhooks;
+  warn(warning: string): void;
 }
 
 interface PluginFunction {
@@ -61,8 +74,8 @@ const configs = z.array(outputText("agentConfig").nullable(), {
 export const functions: Record<string, PluginFunction> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
   "endpoints:index:getEndpoint": {
-    call: (args, { api, run }) =>
-      findEndpoint(api(), queryArguments.parse(args), { fresh: true }, run.secretUrls),
+    call: (args, { api, secretUrls }) =>
+      findEndpoint(api(), queryArguments.parse(args), { fresh: true }, secretUrls),
   },
 
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
@@ -87,12 +100,11 @@ export const functions: Record<string, PluginFunction> = {
       const data = webhooks.policyData(given);
       const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
       // Checked here, because the result is secret.
-      const mode = deps.policyWarnings();
-      const shown = mode === "off" ? {} : { trafficPolicy: visible["policy"] };
-      const warnings = resourceWarnings(shown, undefined, { isPart: true });
-      const named = warnings.map((one) => `mergeTrafficPolicy: ${one}`);
-      if (mode === "error" && named.length > 0) throw new UserError(named.join("\n"));
-      for (const warning of named) deps.warn(warning);
+      const shown = { trafficPolicy: visible["policy"] };
+      const find = () =>
+        resourceWarnings(shown, undefined, { isPart: true }).map((one) => `mergeTrafficPolicy: ${one}`);
+      const failing = failingWarnings(deps.policyWarnings(), find, deps.warn);
+      if (failing.length > 0) throw new UserError(failing.join("\n"));
       return { trafficPolicy: asSecret(trafficPolicy) };
     },
   },

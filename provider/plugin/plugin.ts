@@ -1,16 +1,15 @@
-import * as grpc from "@grpc/grpc-js";
+import type * as grpc from "@grpc/grpc-js";
 import { PluginInfo } from "@pulumi/pulumi/proto/plugin_pb";
 import type { IResourceProviderServer } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import {
   ConfigureResponse,
-  type ConstructRequest,
-  type ConstructResponse,
   GetSchemaResponse,
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { UserError } from "../api/apiErrors";
 import { HttpClient } from "../api/client";
 import { type Clock, realClock } from "../api/clock";
+import { Stop } from "../api/stop";
 import { TYPES, WEBHOOK_TYPE } from "../api/typeTokens";
 import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
@@ -19,20 +18,9 @@ import { CloudEndpoints, type Service } from "../endpoint/resource";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
-import { invoke, type WebhookFunctions } from "./functions";
+import { invoke, type Webhooks } from "./functions";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";
-
-/** `sdk/webhooks`, which is handed to the plugin, because the provider knows nothing of programs. */
-export interface Webhooks extends WebhookFunctions {
-  /**
-   * Constructs a `WebhookVerification`.
-   *
-   * @param engine The address of the engine.
-   * @throws InvalidInputs with all mistakes in the known inputs.
-   */
-  construct(request: ConstructRequest, engine: string): Promise<ConstructResponse>;
-}
 
 interface PluginOptions {
   webhooks: Webhooks;
@@ -46,19 +34,14 @@ interface PluginOptions {
 }
 
 /** The core behind the plugin protocol. Each process serves one provider. */
-export function pluginProvider(options: PluginOptions): IResourceProviderServer {
+export function pluginProvider(options: PluginOptions) {
   const { clock = realClock } = options;
   const log = new EngineLog();
   const configuration = new Configuration(options.environment);
 
   let service: Service | undefined;
   let cancelled = false;
-  let endComponents = () => {};
-  /** Fails when the run ends. */
-  const ended = new Promise<never>((_, reject) => {
-    endComponents = () => reject(new UserError("cancelled, because the run ended"));
-  });
-  ended.catch(() => {});
+  const components = new Stop();
   const connect = (): Service => {
     if (service) return service;
     const settings = configuration.settings();
@@ -75,8 +58,11 @@ export function pluginProvider(options: PluginOptions): IResourceProviderServer 
   const core = new CloudEndpoints({ connect, log });
   const resources = new Resources(core, log, configuration);
 
-  /** A call about a resource, or about none. */
-  function unary<Q, R>(work: (request: Q) => R | Promise<R>): grpc.handleUnaryCall<Q, R> {
+  /** A call about the resource with this URN, or about none. */
+  function unary<Q, R>(
+    work: (request: Q) => R | Promise<R>,
+    urnOf: (request: Q) => string = () => "",
+  ): grpc.handleUnaryCall<Q, R> {
     return ({ request }, answer) => {
       log
         .during(urnOf(request), async () => work(request))
@@ -91,47 +77,35 @@ export function pluginProvider(options: PluginOptions): IResourceProviderServer 
   function ofResource<Q extends { getUrn(): string }, R>(
     work: (request: Q) => R | Promise<R>,
   ): grpc.handleUnaryCall<Q, R> {
-    return unary((request) => {
-      const [, , types = ""] = request.getUrn().split("::");
-      const type = types.split("$").at(-1) ?? "";
-      if (type !== TYPES.plugin) throw unknownToken(type, [TYPES.plugin]);
-      return work(request);
-    });
+    return unary(
+      (request) => {
+        const [, , types = ""] = request.getUrn().split("::");
+        const type = types.split("$").at(-1) ?? "";
+        if (type !== TYPES.plugin) throw unknownToken(type, [TYPES.plugin]);
+        return work(request);
+      },
+      (request) => request.getUrn(),
+    );
   }
 
   return {
     handshake: unary((request) => {
       log.connect(request.getEngineAddress());
-      const response = new ProviderHandshakeResponse();
-      response.setAcceptSecrets(true);
-      response.setAcceptResources(true);
-      return response;
+      return new ProviderHandshakeResponse().setAcceptSecrets(true).setAcceptResources(true);
     }),
     attach: unary((request) => {
       log.connect(request.getAddress());
       return new Empty();
     }),
-    getPluginInfo: unary(() => {
-      const info = new PluginInfo();
-      info.setVersion(VERSION);
-      return info;
-    }),
-    getSchema: unary(() => {
-      const response = new GetSchemaResponse();
-      response.setSchema(options.schema());
-      return response;
-    }),
+    getPluginInfo: unary(() => new PluginInfo().setVersion(VERSION)),
+    getSchema: unary(() => new GetSchemaResponse().setSchema(options.schema())),
 
     checkConfig: unary((request) => configuration.check(request)),
     diffConfig: unary((request) => configuration.diff(request)),
     configure: unary((request) => {
       configuration.configure(request);
       service = undefined;
-      const response = new ConfigureResponse();
-      response.setAcceptsecrets(true);
-      response.setAcceptresources(true);
-      response.setSupportspreview(true);
-      return response;
+      return new ConfigureResponse().setAcceptsecrets(true).setAcceptresources(true).setSupportspreview(true);
     }),
 
     check: ofResource((request) => resources.check(request)),
@@ -143,18 +117,19 @@ export function pluginProvider(options: PluginOptions): IResourceProviderServer 
       await resources.delete(request);
       return new Empty();
     }),
-    invoke: unary((request) => {
-      return invoke(request, {
+    invoke: unary((request) =>
+      invoke(request, {
         api: () => connect().api,
         warn: log.warnOnce,
-        run: resources.run,
+        secretUrls: resources.secretUrls,
         policyWarnings: () => configuration.policyWarnings,
         webhooks: options.webhooks,
-      });
-    }),
+      }),
+    ),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      return Promise.race([ended, options.webhooks.construct(request, log.address)]);
+      const constructed = options.webhooks.construct(request, log.address);
+      return components.unless(constructed, () => new UserError("cancelled, because the run ended"));
     }),
 
     cancel: unary(async () => {
@@ -162,29 +137,9 @@ export function pluginProvider(options: PluginOptions): IResourceProviderServer 
       service?.api.http.stop();
       // The engine closes the connection after this answer, and reports that as a problem of each component that has none. So
       // theirs come first.
-      endComponents();
+      components.now();
       await new Promise(setImmediate);
       return new Empty();
     }),
-
-    getMapping: unimplemented,
-    getMappings: unimplemented,
-    parameterize: unimplemented,
-    call: unimplemented,
-    list: (stream) => {
-      stream.emit("error", UNIMPLEMENTED);
-    },
-  };
-}
-
-const UNIMPLEMENTED = {
-  code: grpc.status.UNIMPLEMENTED,
-  details: "this package has no methods, parameters or lists",
-};
-
-const unimplemented: grpc.handleUnaryCall<unknown, never> = (_, answer) => answer(UNIMPLEMENTED);
-
-function urnOf(request: unknown): string {
-  const named = typeof request === "object" && request !== null && "getUrn" in request ? request : undefined;
-  return typeof named?.getUrn === "function" ? String(named.getUrn() ?? "") : "";
+  } satisfies Partial<IResourceProviderServer>;
 }

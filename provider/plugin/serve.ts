@@ -2,7 +2,8 @@ import { readFileSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { endWithEngine, engineAddress, engineIsThere } from "../api/engineWatch";
-import { pluginProvider, type Webhooks } from "./plugin";
+import type { Webhooks } from "./functions";
+import { pluginProvider } from "./plugin";
 
 /** Messages contain whole properties, which may exceed gRPC's default limit of four megabytes. */
 const UNLIMITED = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };

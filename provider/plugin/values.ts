@@ -1,8 +1,7 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { JsonObject } from "../api/json";
-import { isMapping } from "../api/json";
+import { isMapping, type JsonObject } from "../api/json";
 import { UNKNOWN } from "../endpoint/documents";
-import { asSecret, SECRET, SECRETS_KEY, SIGNATURE } from "../endpoint/secrets";
+import { SECRET, SECRETS_KEY, SIGNATURE } from "../endpoint/secrets";
 
 /*
  * The codec of Pulumi's properties, on the wire and in a state: JSON in which objects with a signature have a special meaning,
@@ -67,13 +66,7 @@ export function fromEngine(struct: Struct | undefined, { hidesSecrets = false } 
 }
 
 /** Properties for the engine. The note of secret fields is left out, because the plugin receives and sends marks. */
-export function toEngine(props: JsonObject): Struct {
-  const convert = (value: unknown): unknown =>
-    rebuild(value, (object) =>
-      object[SIGNATURE] === SECRET ? asSecret(convert(object["value"] ?? null)) : object,
-    );
-  const sent = Object.entries(props)
-    .filter(([name, value]) => value !== undefined && name !== SECRETS_KEY)
-    .map(([name, value]) => [name, convert(value)]);
-  return Struct.fromJavaScript(Object.fromEntries(sent));
+export function toEngine({ [SECRETS_KEY]: _, ...props }: JsonObject): Struct {
+  // A message refuses undefined values, and JSON omits them.
+  return Struct.fromJavaScript(JSON.parse(JSON.stringify(props)));
 }

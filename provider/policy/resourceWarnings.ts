@@ -53,6 +53,18 @@ export function resourceWarnings(
   return warnings.length > MOST_SHOWN ? [...lines, MORE] : lines;
 }
 
+/** Logs the warnings of a policy, or returns them if they are to fail. */
+export function failingWarnings(
+  mode: "on" | "error" | "off",
+  find: () => string[],
+  warn: (warning: string) => void,
+): string[] {
+  const warnings = mode === "off" ? [] : find();
+  if (mode === "error") return warnings;
+  for (const warning of warnings) warn(warning);
+  return [];
+}
+
 /** The warnings for the expressions of a rule. */
 export const ruleWarnings = (expressions: unknown): string[] =>
   expressionWarnings(expressions, MOST_SHOWN).map((warning) => lineOf(warning, []));

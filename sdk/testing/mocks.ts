@@ -71,8 +71,8 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
     call: async (args) => {
       const called = functions[args.token];
       if (!called) return callOf(others, args);
-      const run = { secretUrls: new Set() };
-      const deps = { api: () => api, run, warn: console.warn, policyWarnings: () => "on" as const, webhooks };
+      const on = { secretUrls: new Set(), warn: console.warn, policyWarnings: () => "on" as const };
+      const deps = { ...on, api: () => api, webhooks };
       const inputs = plain(args.inputs);
       return called.call(inputs, deps, inputs).catch((error: unknown) => {
         // Pulumi takes the message of a failed call from this field of gRPC's errors.

@@ -1,4 +1,4 @@
-import type { Webhooks } from "../../provider/plugin/plugin";
+import type { Webhooks } from "../../provider/plugin/functions";
 import { mergedConfig } from "./agentConfig";
 import { mergedPolicy, policyData } from "./mergedPolicy";
 
