@@ -38,6 +38,8 @@ export abstract class EndpointsError extends UserError {
   }
 }
 
+const LEFT_OUT = "the service's text is left out, because it may repeat a secret";
+
 /** What an ApiError needs besides the reply. */
 interface Hints {
   keyIsConfigured: boolean;
@@ -45,47 +47,33 @@ interface Hints {
   hidesText?: boolean | undefined;
 }
 
-const LEFT_OUT = "the service's text is left out, because it may repeat a secret";
-
-const CHECK_POLICY =
-  "`npx pulumi-endpoints check-policy` finds many mistakes of a policy in a file, and names their places.";
-
 /** The service, or a proxy before it, answered with a failure. */
 export class ApiError extends EndpointsError {
   readonly status: number;
   /** The unchanged code, for decisions. */
   readonly code: string | undefined;
-  /** The code for messages. */
-  readonly shownCode: string | undefined;
   readonly operationId: string | undefined;
+  /** The wait that the service asks for with `Retry-After`, in milliseconds. */
+  readonly retryAfter: number | undefined;
 
-  constructor(request: RequestName, failure: ServiceFailure, hints: Hints) {
-    const { status, code, message } = failure;
-    const { hidesText } = hints;
-    const shown = (text: string | undefined, form: RegExp) =>
-      text && (!hidesText || form.test(text)) ? text : undefined;
-    const shownCode = shown(code, SERVICE_CODE);
+  constructor(request: RequestName, failure: ServiceFailure, { keyIsConfigured, hidesText }: Hints) {
+    const { status, code, message, retryAfter } = failure;
+    const shown = (text = "", form: RegExp) => (!hidesText || form.test(text) ? oneLine(text, 100) : "");
     const operationId = shown(failure.operationId, OPERATION_ID);
-    const reason = [shownCode && oneLine(shownCode, 100), !hidesText && message && withoutStop(message)]
-      .filter(Boolean)
-      .join(" ");
-    const isLeftOut = hidesText && message;
-    const notes = [operationId && `operation ${oneLine(operationId, 100)}`, isLeftOut && LEFT_OUT]
-      .filter(Boolean)
-      .join("; ");
-    const doubtful = status >= 500 ? doubt(request) : "";
-    const next = remedyFor(failure, { ...hints, isOfEndpoint: /^\/endpoints\/./.test(request.path) });
-    const sendsPolicy = ["POST", "PATCH"].includes(request.method);
-    const steps = [next && next + doubtful, isLeftOut && sendsPolicy && CHECK_POLICY].filter(Boolean);
+    const text = hidesText || !message ? "" : oneLine(message).replace(/\.$/, "");
+    const notes = [operationId && `operation ${operationId}`, hidesText && message && LEFT_OUT];
+    const what = [shown(code, SERVICE_CODE), text].filter(Boolean).join(" ");
+    const inBrackets = notes.filter(Boolean).join("; ");
+    const next = remedyFor(failure, { keyIsConfigured });
     super(
       request,
-      `status ${status}${reason && `, ${reason}`}${notes && ` (${notes})`}`,
-      steps.join(" ") || undefined,
+      `status ${status}${what && `, ${what}`}${inBrackets && ` (${inBrackets})`}`,
+      next && status >= 500 ? next + doubt(request) : next,
     );
     this.status = status;
     this.code = code;
-    this.shownCode = shownCode;
-    this.operationId = operationId;
+    this.operationId = operationId || undefined;
+    this.retryAfter = retryAfter;
   }
 }
 
@@ -173,5 +161,3 @@ function causeText(cause: unknown): string {
   if (cause instanceof AggregateError && cause.errors.length > 0) return causeText(cause.errors[0]);
   return [code, cause.message].filter(Boolean).join(": ");
 }
-
-const withoutStop = (text: string) => oneLine(text).replace(/\.$/, "");

@@ -5,11 +5,11 @@ import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
 import { canonicalJson, jsonOf } from "./json";
 import { EndpointList } from "./list";
-import { type EndpointReader, ID, idSchema, listFromWire } from "./replySchemas";
+import { type EndpointReader, ID, identityFromWire, listFromWire } from "./replySchemas";
 import { normalizeUrl } from "./url";
 
-/** The most pages in a row without an endpoint: a service may filter page by page. */
-const MOST_WITHOUT_IDS = 1_000;
+/** The most pages in a row that show no further endpoint: a service may filter page by page. */
+const MOST_FRUITLESS = 1_000;
 
 /** The five calls of the contract. */
 export class EndpointsApi {
@@ -103,9 +103,9 @@ export class EndpointsApi {
   private async *pages(expression: string | undefined): AsyncGenerator<unknown[]> {
     const filter: Record<string, string> = expression === undefined ? {} : { filter: expression };
     const asked = new Set<string>();
-    const ids = new Set<string>();
+    const ids = new Set<string | undefined>();
     let query = filter;
-    for (let withoutIds = 0; ; ) {
+    for (let fruitless = 0; ; ) {
       // A filter has values of fields, such as a URL that may be secret.
       const hasSecrets = () => expression !== undefined;
       const request = { method: "GET", path: "/endpoints", query, hasSecrets };
@@ -113,12 +113,10 @@ export class EndpointsApi {
       yield endpoints;
 
       if (!next) return;
-      const shown = endpoints.map(idOf).filter((id) => id !== undefined);
-      const isNew = shown.some((id) => !ids.has(id));
-      for (const id of shown) ids.add(id);
-      withoutIds = shown.length > 0 ? 0 : withoutIds + 1;
-      // A page that repeats endpoints or its own address shows that the chain has no end.
-      if (asked.has(next) || (shown.length > 0 && !isNew) || withoutIds > MOST_WITHOUT_IDS)
+      const before = ids.size;
+      for (const item of endpoints) ids.add(identityFromWire.parse(item).id);
+      fruitless = ids.size > before ? 0 : fruitless + 1;
+      if (asked.has(next) || fruitless > MOST_FRUITLESS)
         throw new ReplyError(request, 200, "its pages never end");
       asked.add(next);
       query = { ...filter, ...queryOf(next, request) };
@@ -142,8 +140,6 @@ function queryOf(next: string, request: RequestName): Record<string, string> {
   if (URL.canParse(next, "http://any")) return Object.fromEntries(new URL(next, "http://any").searchParams);
   throw new ReplyError(request, 200, "its next_page_uri is no URI");
 }
-
-const idOf = (item: unknown) => idSchema.safeParse(item).data?.id;
 
 const ABOUT_ANOTHER = "the reply is about another endpoint";
 

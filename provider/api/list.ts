@@ -1,10 +1,8 @@
 import { setImmediate } from "node:timers/promises";
-import type { z } from "zod";
 import { ApiError, ConnectionError } from "./apiErrors";
 import type { Clock } from "./clock";
 import type { LiveEndpoint } from "./contract";
-import { isMapping } from "./json";
-import type { EndpointReader } from "./replySchemas";
+import { type EndpointReader, identityFromWire, mistakesIn } from "./replySchemas";
 import { oneLine } from "./text";
 import { spellings, urlOf } from "./url";
 
@@ -38,7 +36,7 @@ export const CLOUD: Selection = {
 };
 
 /** The endpoints of any type with a normalized URL. */
-export const onUrl = (url: string): Selection => ({
+export const servingUrl = (url: string): Selection => ({
   expression: isOneOf("url", spellings(url)),
   includes: (live) => urlOf(live) === url,
 });
@@ -111,7 +109,7 @@ export class EndpointList {
    * this moment or later, by this machine's clock.
    */
   onUrl(url: string, since: number): Promise<LiveEndpoint[]> {
-    return this.read(onUrl(url), () => (this.filters ? this.source.clock.now() : since));
+    return this.read(servingUrl(url), () => (this.filters ? this.source.clock.now() : since));
   }
 
   /**
@@ -145,7 +143,7 @@ export class EndpointList {
       if (this.isRefused(reading, error)) return this.read(selection, since);
       throw error;
     }
-    for (const message of reading.unreported()) this.source.warn(message);
+    this.reportSkipped(reading);
     return [...reading.endpoints.values()].filter(selection.includes);
   }
 
@@ -156,6 +154,16 @@ export class EndpointList {
     const reading = new Reading(this.source, filter);
     this.readings.set(filter, reading);
     return reading;
+  }
+
+  /** Warns of the omitted items of a reading, once. */
+  private reportSkipped(reading: Reading): void {
+    const { skipped, isReported } = reading;
+    reading.isReported = true;
+    if (isReported || skipped.length === 0) return;
+    const names = skipped.map(({ id = "one without an id", reason }) => `${oneLine(id, 100)} (${reason})`);
+    const what = `the service's list has items that cannot be read and are left out (${skipped.length})`;
+    this.source.warn(`${what}: ${oneLine(names.join(", "))}`);
   }
 
   /** Whether the service refused the filter. From then on, none is sent. */
@@ -171,15 +179,12 @@ export class EndpointList {
   }
 }
 
-/** A list item that could not be parsed. It is omitted and must be reported. */
-export interface SkippedItem {
-  id: string | undefined;
-  url: string | undefined;
+/** A list item that could not be parsed. It is left out, and must be reported. */
+interface SkippedItem {
+  id?: string | undefined;
+  url?: string | undefined;
   reason: string;
 }
-
-/** The most omitted items that are reported one by one. */
-const MOST_SKIPPED = 10;
 
 /** A reading of the list. It fetches as many pages as callers need, and all callers share them. */
 export class Reading {
@@ -196,7 +201,8 @@ export class Reading {
   failure: { error: unknown } | undefined;
   /** How many reads of single items have used this reading. */
   reads = 0;
-  private reported = 0;
+  /** Whether the user knows of the skipped items. */
+  isReported = false;
   private readonly items: AsyncIterator<unknown[]>;
   private fetching: Promise<void> | undefined;
 
@@ -233,19 +239,6 @@ export class Reading {
     return this.fetching;
   }
 
-  /** Messages about the omitted items, each once. */
-  unreported(): string[] {
-    const skipped = this.skipped.slice(this.reported);
-    this.reported = this.skipped.length;
-    const named = skipped.slice(0, MOST_SKIPPED).map(({ id, reason }) => {
-      const name = id === undefined ? "without an id" : oneLine(id, 100);
-      return `the service's list contains an endpoint (${name}) that cannot be read and is left out: ${reason}`;
-    });
-    const more = skipped.length - named.length;
-    if (more === 0) return named;
-    return [...named, `the service's list contains ${more} more endpoints that cannot be read`];
-  }
-
   private async fetchPage(): Promise<void> {
     if (this.failure) throw this.failure.error;
     try {
@@ -268,20 +261,9 @@ export class Reading {
   private add(item: unknown): void {
     const { data: live, error } = this.source.reader.safeParse(item);
     if (live) this.endpoints.set(live.id, live);
-    else this.skipped.push({ id: textIn(item, "id"), url: textIn(item, "url"), reason: reasonOf(error) });
+    else this.skipped.push({ ...identityFromWire.parse(item), reason: mistakesIn(error) });
   }
 }
-
-function textIn(item: unknown, name: string): string | undefined {
-  const value = isMapping(item) ? item[name] : undefined;
-  return typeof value === "string" ? value : undefined;
-}
-
-const reasonOf = ({ issues }: z.ZodError): string =>
-  issues
-    .slice(0, 5)
-    .map(({ path, message }) => `${path.join(".") || "item"}: ${message}`)
-    .join("; ");
 
 /** Whether any request would fail with this error: the key's fault, its rate limit, or no answer. */
 const isOfEveryRequest = (error: unknown) =>

@@ -18,49 +18,35 @@ const VERSION_HEADER =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
 const TAKEN =
   "Another endpoint has this URL: choose another url, set poolingEnabled on both to share it, or delete the other endpoint.";
-const POLICY = "Give trafficPolicy an action that answers: forward-internal, custom-response or deny.";
 
 /**
- * The remedies in terms of this package, by the number of the error code: its status is only documented for a few. Of all other
+ * The remedies that this package has, by the number of the error code: its status is only documented for a few. Of all other
  * codes, the service's page says what to do.
  */
 const REMEDIES: Readonly<Record<number, string>> = {
   217: VERSION_HEADER,
   218: VERSION_HEADER,
-  2235: POLICY,
   18004: "The update changes nothing for the service: run `pulumi refresh`, then run the command again.",
   18005:
     "The scheme of an endpoint cannot change in place: run `pulumi refresh`, then run the command again, to replace the endpoint.",
-  18006: "Reserve the domain (or the TCP address) with the service first.",
   18009: TAKEN,
-  18011: POLICY,
-  18015: POLICY,
-  18016: "The existing endpoint does not share its URL: set poolingEnabled on it first.",
+  18016: TAKEN,
   18017: TAKEN,
 };
-
-/** The service's page of an error code. */
-const pageOf = (number: number): string => `https://ngrok.com/docs/errors/err_ngrok_${number}`;
 
 /** Whether the service refused the content of a request with a code that does not name what is wrong with it. */
 export function isUnexplained(failure: Pick<ServiceFailure, "status" | "code">): boolean {
   return [400, 409, 422].includes(failure.status) && [undefined, 18014].includes(codeNumber(failure));
 }
 
-/**
- * What the user can do; undefined if the service's own message is the best advice.
- *
- * @param isOfEndpoint Whether the request was about one endpoint, by its id.
- */
+/** What the user can do; undefined if the service's own message is the best advice. */
 export function remedyFor(
   { status, code, retryAfter }: ServiceFailure,
-  { keyIsConfigured, isOfEndpoint = true }: { keyIsConfigured: boolean; isOfEndpoint?: boolean },
+  { keyIsConfigured }: { keyIsConfigured: boolean },
 ): string | undefined {
   const number = codeNumber({ code }) ?? 0;
   const remedy = REMEDIES[number];
   if (remedy) return remedy;
-  if (number === 18002 || (number >= 2200 && number <= 2299))
-    return `Correct trafficPolicy (see ${pageOf(number)}).`;
   // The service refuses keys with these codes, and a proxy without any.
   if ((status === 401 && number === 0) || (number >= 200 && number <= 208 && number !== 204)) {
     if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
@@ -73,14 +59,13 @@ export function remedyFor(
   }
   if (status >= 500)
     return "The service failed: run the command again. If it fails again, give the operation id to the service's support.";
-  if (status === 404 && isOfEndpoint) return "Check the id and endpoints:baseUrl (or ENDPOINTS_BASE_URL).";
-  if (code?.startsWith("ERR_NGROK_") && number > 0) return `See ${pageOf(number)}.`;
+  if (status === 404)
+    return "Check the id, and that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, with its path prefix.";
+  if (code?.startsWith("ERR_NGROK_") && number > 0)
+    return `See https://ngrok.com/docs/errors/err_ngrok_${number}.`;
   if (status === 403)
     return "The API key lacks the permission: use a key with it, or ask for the permission.";
-  if ([400, 409, 422].includes(status))
-    return "Correct the inputs, and run the command again. If another endpoint has the URL, choose another url, or delete that endpoint.";
-  if (status === 404)
-    return "Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, with its path prefix.";
+  if ([400, 409, 422].includes(status)) return "Correct the inputs, and run the command again.";
   if (status >= 300 && status < 400)
     return "endpoints:baseUrl (or ENDPOINTS_BASE_URL) must name the API itself, not an address that redirects to it.";
   return undefined;

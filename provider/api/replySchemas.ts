@@ -68,9 +68,19 @@ export const listFromWire = z.looseObject({
 /** A part with a wrong type does not hide the others. */
 const optionalText = z.string().optional().catch(undefined);
 
+/** What identifies an item of the list that cannot be read. */
+export const identityFromWire = z.object({ id: optionalText, url: optionalText }).catch({});
+
 /** The body of a failure. Every part may be missing. */
 export const errorFromWire = z.looseObject({
   error_code: optionalText,
   msg: optionalText,
   details: z.looseObject({ operation_id: optionalText }).optional().catch(undefined),
 });
+
+/** The first reasons why a reply, or a part of it, does not match its schema. */
+export const mistakesIn = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
+    .join("; ");

@@ -21,18 +21,16 @@ export interface Attempt {
   window: number;
   /** The time limit for all attempts (`retryForSeconds`). */
   retryFor: number;
-  /** The wait of the reply's `Retry-After`; undefined without one. */
-  retryAfter: number | undefined;
   /** From 0 to 1. */
   random: number;
 }
 
 /** How long to wait before the request is repeated; undefined if it must not be repeated. */
 export function waitBeforeRetry(attempt: Attempt): number | undefined {
-  const { method, error, sent, elapsed, window, retryAfter, random } = attempt;
+  const { method, error, elapsed, window } = attempt;
   const isRefusedHere = error instanceof ConnectionError && error.isRefusedHere;
   const retryFor = isRefusedHere ? Math.min(attempt.retryFor, REFUSED_HERE_FOR) : attempt.retryFor;
-  const status = error instanceof ApiError ? error.status : undefined;
+  const { status, retryAfter } = error instanceof ApiError ? error : {};
 
   if (method === "POST" && !didNothing(error)) return undefined;
 
@@ -44,7 +42,7 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
   if (status === 429) return Math.max(retryAfter ?? window, SHORTEST_HOLD);
 
   // The `Retry-After` of the service is a lower bound for the wait.
-  const own = backOff({ sent, elapsed, retryFor, random });
+  const own = backOff({ ...attempt, retryFor });
   const wait = own === undefined ? undefined : Math.max(own, retryAfter ?? 0);
   return wait === undefined || elapsed + wait > retryFor ? undefined : wait;
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { isNotFound, UserError } from "../api/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import { EVERYTHING, isOneOf, onUrl, type Selection } from "../api/list";
+import { EVERYTHING, isOneOf, type Selection, servingUrl } from "../api/list";
 import { didYouMean, oneLine } from "../api/text";
 import { normalizeUrl, spellings, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
@@ -128,7 +128,7 @@ async function byUrl(
 ): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
-  let found = await api.list.select(onUrl(wanted), { fresh });
+  let found = await api.list.select(servingUrl(wanted), { fresh });
   // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
   const all = found.length === 0 ? await api.list.select(EVERYTHING, { fresh }) : [];
   if (found.length === 0) found = all.filter((endpoint) => urlOf(endpoint) === wanted);
