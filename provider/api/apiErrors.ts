@@ -137,10 +137,6 @@ export class CancelledError extends EndpointsError {
   }
 }
 
-/** An id that no endpoint can have. No request is made for it. */
-export const invalidId = (id: string): UserError =>
-  new UserError(`${JSON.stringify(oneLine(id, 100))} is no id of an endpoint; give one such as ep_2abc.`);
-
 /** Whether this is a 404. It does not prove that an endpoint is gone: see `gone.ts`. */
 export const isNotFound = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;

@@ -9,12 +9,13 @@ import {
   ReplyError,
 } from "./apiErrors";
 import { type Clock, realClock, ServiceClock } from "./clock";
-import { type ClientSettings, Connections, type Reply, type Request } from "./connections";
+import { Connections, type Reply, type Request } from "./connections";
 import { jsonOf } from "./json";
-import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
+import { type LongWait, RateLimiter } from "./rateLimiter";
 import { errorFromWire, mistakesIn } from "./replySchemas";
 import { requestLog } from "./requestLog";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
+import type { Settings } from "./settings";
 
 /** Messages for the user. */
 export interface Log {
@@ -72,15 +73,17 @@ export class HttpClient {
   private limitedSince: number | undefined;
 
   constructor(
-    readonly settings: ClientSettings,
+    readonly settings: Settings,
     deps: Partial<ClientDependencies> = {},
   ) {
     this.deps = { ...alone, ...deps };
     this.clock = this.deps.clock;
     this.log = requestLog(this.deps.writeLog, (message) => this.warn(message));
     this.connections = new Connections(settings, this.deps.connections);
+    const { requestsPerWindow: requests, windowSeconds } = settings;
+    const limits = { requests, window: windowSeconds * 1000, atOnce: this.deps.connections };
     let isWaitReported = false;
-    this.limiter = new RateLimiter(limitsOf(settings, this.deps.connections), this.clock, (wait) => {
+    this.limiter = new RateLimiter(limits, this.clock, (wait) => {
       if (!isWaitReported) this.deps.log.info(waitMessage(wait, settings));
       isWaitReported = true;
     });
@@ -222,13 +225,7 @@ function parsed<T extends z.ZodType>(
   return data;
 }
 
-const limitsOf = ({ requestsPerWindow, windowSeconds }: ClientSettings, connections: number): Limits => ({
-  requests: requestsPerWindow,
-  window: windowSeconds * 1000,
-  atOnce: connections,
-});
-
-function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: ClientSettings): string {
+function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Settings): string {
   const { requestsPerWindow, windowSeconds } = settings;
   const wait = `${waiting === 1 ? "a request waits" : `${waiting} requests wait`} ${Math.ceil(milliseconds / 1000)} s`;
   const budget = `${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds)`;

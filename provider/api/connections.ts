@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { brotliDecompressSync, unzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
+import type { Settings } from "./settings";
 
 /** More than the largest page (100 endpoints) needs. A longer reply is refused. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -14,27 +15,6 @@ const undici = (): typeof import("undici") => require("undici");
 
 /** The version of the API, as each request names it. */
 export const API_VERSION = "2";
-
-/** The settings of a client. Times in seconds. */
-export interface ClientSettings {
-  /** The key. It is sent to the base URL's origin and nowhere else. */
-  apiKey: string;
-  /** Whether the key comes from the stack's configuration, for the advice after a 401. */
-  apiKeyIsConfigured: boolean;
-  /** With its path prefix, without a slash at the end. */
-  baseUrl: string;
-  /** The name of the header that carries the version of the API. */
-  versionHeader: string;
-  userAgent: string;
-  /** The limit for a connection, for a reply's headers, and between parts of its body, each. */
-  timeoutSeconds: number;
-  /** How long requests are repeated after temporary failures. */
-  retryForSeconds: number;
-  requestsPerWindow: number;
-  windowSeconds: number;
-  /** Whether lists are requested with filters. */
-  listFilter: "on" | "off";
-}
 
 export interface Request extends RequestName {
   query?: Record<string, string>;
@@ -58,7 +38,7 @@ export class Connections {
 
   /** @param most The most open connections. */
   constructor(
-    private readonly settings: ClientSettings,
+    private readonly settings: Settings,
     private readonly most: number,
   ) {}
 

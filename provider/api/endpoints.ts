@@ -1,11 +1,12 @@
 import { z } from "zod";
-import { invalidId, isNotFound, isOfService, ReplyError, type RequestName } from "./apiErrors";
+import { isNotFound, isOfService, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
 import { canonicalJson, jsonOf } from "./json";
 import { EndpointList } from "./list";
 import { type EndpointReader, ID, identityFromWire, listFromWire } from "./replySchemas";
+import { oneLine } from "./text";
 import { normalizeUrl } from "./url";
 
 /** The most pages in a row that show no further endpoint: a service may filter page by page. */
@@ -23,15 +24,7 @@ export class EndpointsApi {
     list?: EndpointList,
     private readonly subject: Pick<Request, "hasSecrets"> = {},
   ) {
-    this.list =
-      list ??
-      new EndpointList({
-        clock: http.clock,
-        reader,
-        pages: (expression) => this.pages(expression),
-        warn: (message) => http.warn(message),
-        filters: http.settings.listFilter === "on",
-      });
+    this.list = list ?? new EndpointList(http, reader, (filter) => this.pages(filter));
   }
 
   /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
@@ -100,14 +93,14 @@ export class EndpointsApi {
    *
    * @throws ReplyError if the chain of pages breaks off or has no end, because half a list proves nothing.
    */
-  private async *pages(expression: string | undefined): AsyncGenerator<unknown[]> {
-    const filter: Record<string, string> = expression === undefined ? {} : { filter: expression };
+  private async *pages(filter: string | undefined): AsyncGenerator<unknown[]> {
+    const selection: Record<string, string> = filter === undefined ? {} : { filter };
     const asked = new Set<string>();
     const ids = new Set<string | undefined>();
-    let query = filter;
+    let query = selection;
     for (let fruitless = 0; ; ) {
       // A filter has values of fields, such as a URL that may be secret.
-      const hasSecrets = () => expression !== undefined;
+      const hasSecrets = () => filter !== undefined;
       const request = { method: "GET", path: "/endpoints", query, hasSecrets };
       const { endpoints, next_page_uri: next } = await this.http.send(request, listFromWire);
       yield endpoints;
@@ -119,7 +112,7 @@ export class EndpointsApi {
       if (asked.has(next) || fruitless > MOST_FRUITLESS)
         throw new ReplyError(request, 200, "its pages never end");
       asked.add(next);
-      query = { ...filter, ...queryOf(next, request) };
+      query = { ...selection, ...queryOf(next, request) };
     }
   }
 
@@ -143,14 +136,12 @@ function queryOf(next: string, request: RequestName): Record<string, string> {
 
 const ABOUT_ANOTHER = "the reply is about another endpoint";
 
-/** The fields that a reply to a create must have. */
-const identity = z.object({ url: z.string(), type: z.literal("cloud") });
-
 /** Whether this describes a cloud endpoint with this URL. */
-function isAbout(reply: unknown, url: string | undefined): boolean {
-  const { data } = identity.safeParse(reply);
-  return data !== undefined && url !== undefined && normalizeUrl(data.url) === normalizeUrl(url);
-}
+const isAbout = (live: LiveEndpoint, url: string | undefined): boolean =>
+  live.type === "cloud" &&
+  live.url !== undefined &&
+  url !== undefined &&
+  normalizeUrl(live.url) === normalizeUrl(url);
 
 function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoint {
   if (live.id === id) return live;
@@ -173,5 +164,7 @@ function comparable(name: string, value: unknown): string {
 /** The path of an endpoint. An id such as `..` would change the address. */
 function pathOf(id: string): string {
   if (ID.test(id)) return `/endpoints/${id}`;
-  throw invalidId(id);
+  throw new UserError(
+    `${JSON.stringify(oneLine(id, 100))} is no id of an endpoint; give one such as ep_2abc.`,
+  );
 }

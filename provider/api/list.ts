@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { ApiError, ConnectionError } from "./apiErrors";
+import type { HttpClient } from "./client";
 import type { Clock } from "./clock";
 import type { LiveEndpoint } from "./contract";
 import { type EndpointReader, identityFromWire, mistakesIn } from "./replySchemas";
@@ -49,27 +50,21 @@ export function isOneOf(field: string, values: readonly string[]): string | unde
   return texts.length === 1 ? `obj.${field} == ${texts[0]}` : `obj.${field} in [${texts.join(", ")}]`;
 }
 
-/** The source of a list. */
-interface ListSource {
-  clock: Clock;
-  reader: EndpointReader;
-  /** The items of each page. A page is requested when the caller wants it. */
-  pages(expression: string | undefined): AsyncIterator<unknown[]>;
-  warn(message: string): void;
-  /** Whether filters are sent. */
-  filters: boolean;
-}
-
 /** The account's endpoints, with the last reading of the whole list and of each filter. */
 export class EndpointList {
   /** Whether this process has sent a write. */
   hasWritten = false;
   private lastWrite = Number.NEGATIVE_INFINITY;
-  private filters: boolean;
+  private sendsFilters: boolean;
   private readonly readings = new Map<string | undefined, Reading>();
 
-  constructor(private readonly source: ListSource) {
-    this.filters = source.filters;
+  /** @param pages The items of each page of the filtered list. A page is requested when the caller wants it. */
+  constructor(
+    private readonly http: HttpClient,
+    private readonly reader: EndpointReader,
+    private readonly pages: (filter: string | undefined) => AsyncIterator<unknown[]>,
+  ) {
+    this.sendsFilters = http.settings.listFilter === "on";
   }
 
   /**
@@ -87,7 +82,7 @@ export class EndpointList {
   async item(id: string, since?: number): Promise<LiveEndpoint | undefined> {
     let last: Reading | undefined;
     while (since !== undefined || !this.hasWritten) {
-      const oldest = since ?? this.source.clock.now() - OLDEST_LISTING;
+      const oldest = since ?? this.http.clock.now() - OLDEST_LISTING;
       const isUsable = ({ began, failure }: Reading) => began >= oldest && !isOfEveryRequest(failure?.error);
       const reading = this.reading(CLOUD, isUsable);
       if (reading !== last) reading.reads++;
@@ -109,7 +104,7 @@ export class EndpointList {
    * this moment or later, by this machine's clock.
    */
   onUrl(url: string, since: number): Promise<LiveEndpoint[]> {
-    return this.read(servingUrl(url), () => (this.filters ? this.source.clock.now() : since));
+    return this.read(servingUrl(url), () => (this.sendsFilters ? this.http.clock.now() : since));
   }
 
   /**
@@ -119,7 +114,7 @@ export class EndpointList {
    * @param options.fresh Whether the result must show what happened before this call. Then it joins no reading that has begun.
    */
   select(selection: Selection, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
-    const now = this.source.clock.now();
+    const now = this.http.clock.now();
     const since = fresh ? now : Math.max(now - OLDEST_LOOKUP, this.lastWrite);
     return this.read(selection, () => since);
   }
@@ -132,7 +127,7 @@ export class EndpointList {
   /** Marks what was listed as outdated, after a write with or without success. */
   outdate(): void {
     this.hasWritten = true;
-    this.lastWrite = this.source.clock.now();
+    this.lastWrite = this.http.clock.now();
   }
 
   private async read(selection: Selection, since: () => number): Promise<LiveEndpoint[]> {
@@ -148,10 +143,10 @@ export class EndpointList {
   }
 
   private reading({ expression }: Selection, isUsable: (reading: Reading) => boolean): Reading {
-    const filter = this.filters ? expression : undefined;
+    const filter = this.sendsFilters ? expression : undefined;
     const last = this.readings.get(filter);
     if (last && isUsable(last)) return last;
-    const reading = new Reading(this.source, filter);
+    const reading = new Reading(this.http.clock, this.reader, this.pages(filter), filter);
     this.readings.set(filter, reading);
     return reading;
   }
@@ -163,18 +158,18 @@ export class EndpointList {
     if (isReported || skipped.length === 0) return;
     const names = skipped.map(({ id = "one without an id", reason }) => `${oneLine(id, 100)} (${reason})`);
     const what = `the service's list has items that cannot be read and are left out (${skipped.length})`;
-    this.source.warn(`${what}: ${oneLine(names.join(", "))}`);
+    this.http.warn(`${what}: ${oneLine(names.join(", "))}`);
   }
 
   /** Whether the service refused the filter. From then on, none is sent. */
   private isRefused({ filter }: Reading, error: unknown): boolean {
     if (filter === undefined || !(error instanceof ApiError) || ![400, 422].includes(error.status))
       return false;
-    if (this.filters)
-      this.source.warn(
+    if (this.sendsFilters)
+      this.http.warn(
         `the service refuses filters of its list (status ${error.status}), so this process reads the whole list; set endpoints:listFilter (or ENDPOINTS_LIST_FILTER) to off`,
       );
-    this.filters = false;
+    this.sendsFilters = false;
     return true;
   }
 }
@@ -203,15 +198,14 @@ export class Reading {
   reads = 0;
   /** Whether the user knows of the skipped items. */
   isReported = false;
-  private readonly items: AsyncIterator<unknown[]>;
   private fetching: Promise<void> | undefined;
 
   constructor(
-    private readonly source: Pick<ListSource, "clock" | "reader" | "pages">,
+    private readonly clock: Clock,
+    private readonly reader: EndpointReader,
+    private readonly items: AsyncIterator<unknown[]>,
     readonly filter: string | undefined,
-  ) {
-    this.items = source.pages(filter);
-  }
+  ) {}
 
   /** Whether a page is being fetched. Waiting for it costs no request. */
   get isFetching(): boolean {
@@ -245,7 +239,7 @@ export class Reading {
       if (this.began === Number.POSITIVE_INFINITY) {
         // After one turn of the event loop, all calls that start together have joined.
         await setImmediate();
-        this.began = this.source.clock.now();
+        this.began = this.clock.now();
       }
       const { value, done } = await this.items.next();
       this.ended = done === true;
@@ -259,7 +253,7 @@ export class Reading {
   }
 
   private add(item: unknown): void {
-    const { data: live, error } = this.source.reader.safeParse(item);
+    const { data: live, error } = this.reader.safeParse(item);
     if (live) this.endpoints.set(live.id, live);
     else this.skipped.push({ ...identityFromWire.parse(item), reason: mistakesIn(error) });
   }

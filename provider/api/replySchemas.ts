@@ -45,12 +45,7 @@ export function endpointReader(
     }
     if (parsed.success) {
       const { metadata, createdFor: _, ...rest } = parsed.data;
-      const { metadata: own, mark } = withoutMark(typeof metadata === "string" ? metadata : undefined);
-      return {
-        ...rest,
-        ...(own !== undefined && { metadata: own }),
-        ...(mark && { createdFor: mark }),
-      } as LiveEndpoint;
+      return { ...rest, ...withoutMark(metadata) } as LiveEndpoint;
     }
     for (const issue of parsed.error.issues) {
       context.issues.push({ code: "custom", message: issue.message, path: issue.path, input: wire });

@@ -1,5 +1,4 @@
 import { UserError } from "./apiErrors";
-import type { ClientSettings } from "./connections";
 import { VERSION } from "./version";
 
 /** A missing or invalid setting. The message has both of its names, and never its value. */
@@ -109,11 +108,15 @@ export type SettingName = keyof typeof settingFields;
 type Values = { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> };
 
 /** The values of all settings; times in seconds. */
-export type Settings = Omit<Values, "versionHeader" | "listFilter"> &
-  ClientSettings & {
-    /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
-    acceptAccount: boolean;
-  };
+export type Settings = Values & {
+  versionHeader: string;
+  listFilter: "on" | "off";
+  /** Whether the key comes from the stack's configuration, for the advice after a 401. */
+  apiKeyIsConfigured: boolean;
+  userAgent: string;
+  /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
+  acceptAccount: boolean;
+};
 
 /** The settings that must not be shown. */
 export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingName[];
