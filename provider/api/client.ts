@@ -1,19 +1,12 @@
 import { once } from "node:events";
 import type { z } from "zod";
-import {
-  ApiError,
-  CancelledError,
-  ConnectionError,
-  EndpointsError,
-  EngineGoneError,
-  ReplyError,
-} from "./apiErrors";
+import { ApiError, ConnectionError, EndpointsError, ReplyError, UnsentError } from "./apiErrors";
 import { type Clock, realClock, ServiceClock } from "./clock";
 import { Connections, type Reply, type Request } from "./connections";
 import { jsonOf } from "./json";
 import { type LongWait, RateLimiter } from "./rateLimiter";
 import { errorFromWire, mistakesIn } from "./replySchemas";
-import { requestLog } from "./requestLog";
+import { type LoggedRequest, requestLog } from "./requestLog";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
 import type { Settings } from "./settings";
 
@@ -65,7 +58,7 @@ export class HttpClient {
   private readonly deps: ClientDependencies;
   private readonly limiter: RateLimiter;
   private readonly connections: Connections;
-  private readonly log: ReturnType<typeof requestLog>;
+  private readonly logRequest: ReturnType<typeof requestLog>;
   private readonly stopping = new AbortController();
   private readonly stopped = once(this.stopping.signal, "abort");
   private isSilenceReported = false;
@@ -78,7 +71,7 @@ export class HttpClient {
   ) {
     this.deps = { ...alone, ...deps };
     this.clock = this.deps.clock;
-    this.log = requestLog(this.deps.writeLog, (message) => this.warn(message));
+    this.logRequest = requestLog(this.deps.writeLog, (message) => this.warn(message));
     this.connections = new Connections(settings, this.deps.connections);
     const { requestsPerWindow: requests, windowSeconds } = settings;
     const limits = { requests, window: windowSeconds * 1000, atOnce: this.deps.connections };
@@ -93,8 +86,8 @@ export class HttpClient {
    * Sends a request and parses its reply.
    *
    * @throws ApiError if the service refused; ConnectionError if there was no complete reply; ReplyError if the reply breaks
-   * the contract; EngineGoneError for a create after the engine has ended; CancelledError if the client was stopped
-   * before the request was sent.
+   * the contract; UnsentError for a create after the engine has ended, and if the client was stopped before the request was
+   * sent.
    */
   async send<T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> {
     const { method } = request;
@@ -103,7 +96,7 @@ export class HttpClient {
     const limits = { window: windowSeconds * 1000, retryFor: retryForSeconds * 1000 };
     let elapsed = 0;
     for (let sent = 1; ; sent++) {
-      await this.unlessStopped(this.limiter.turn(), () => new CancelledError(request));
+      await this.unlessStopped(this.limiter.turn(), () => new UnsentError(request, "the run was cancelled"));
       const sentAt = this.clock.now();
       try {
         return await this.attempt(request, schema).finally(() => this.limiter.end());
@@ -146,29 +139,28 @@ export class HttpClient {
       () => this.reportSilence(`${method} ${path}: no answer for ${SILENCE / 1000} s`),
       SILENCE,
     ).unref();
-    const logged = () => ({ sentAt, milliseconds: this.clock.now() - sentAt, method, path });
-    let reply: Reply;
+    const logged: LoggedRequest = { sentAt, method, path };
     try {
-      reply = await this.connections.request(request, () => this.assertEngine(request));
-    } catch (error) {
-      this.log(logged());
+      const reply = await this.connections.request(request, () => this.assertEngine(request));
+      const { status } = reply;
+      logged.status = status;
+      this.serviceClock.observe(reply.date, sentAt, this.clock.now());
+      this.limitedSince = status === 429 ? (this.limitedSince ?? sentAt) : undefined;
+      const json = jsonOf(reply.text);
+      if (status >= 200 && status <= 299) return parsed(request, reply, json, schema);
+      const error = this.errorOf(request, reply, json);
+      logged.operationId = error.operationId;
       throw error;
     } finally {
       clearTimeout(silence);
+      this.logRequest(logged, this.clock.now());
     }
-    const { status, date, text } = reply;
-    this.serviceClock.observe(date, sentAt, this.clock.now());
-    this.limitedSince = status === 429 ? (this.limitedSince ?? sentAt) : undefined;
-    const json = jsonOf(text);
-    const error = status < 200 || status > 299 ? this.errorOf(request, reply, json) : undefined;
-    this.log({ ...logged(), status, operationId: error?.operationId });
-    if (error) throw error;
-    return parsed(request, reply, json, schema);
   }
 
   /** After the engine's end, a created endpoint would be in no state. */
   private async assertEngine(request: Request): Promise<void> {
-    if (request.method === "POST" && !(await this.deps.engineIsThere())) throw new EngineGoneError(request);
+    if (request.method === "POST" && !(await this.deps.engineIsThere()))
+      throw new UnsentError(request, "Pulumi has ended in the meantime");
   }
 
   private errorOf(request: Request, { status, retryAfter }: Reply, json: unknown): ApiError {

@@ -48,7 +48,7 @@ export class Connections {
    *   `beforeSending` throws, in which case nothing was sent.
    */
   async request(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
-    const body = request.body && new Body(bodyOf(request), beforeSending);
+    const body = request.body && new Body(Buffer.from(JSON.stringify(bodyOf(request))), beforeSending);
     try {
       const { statusCode: status, headers, body: parts } = await this.send(request, body);
       const sent = await readAll(parts);
@@ -92,7 +92,7 @@ export class Connections {
         authorization: `Bearer ${apiKey}`,
         "user-agent": userAgent,
         [versionHeader]: API_VERSION,
-        ...(body && { "content-type": "application/json", "content-length": String(body.length) }),
+        ...(body && { "content-type": "application/json", "content-length": String(body.bytes.length) }),
       },
       ...(body && { body: body.stream }),
     });
@@ -125,22 +125,17 @@ export const bodyOf = ({ body = {} }: Request): object => (typeof body === "func
  */
 class Body {
   isTaken = false;
-  readonly length: number;
-  readonly stream: Readable;
+  readonly stream = Readable.from(this.take(), { objectMode: false });
 
   constructor(
-    data: object,
+    readonly bytes: Buffer,
     private readonly beforeSending: () => Promise<void>,
-  ) {
-    const bytes = Buffer.from(JSON.stringify(data));
-    this.length = bytes.length;
-    this.stream = Readable.from(this.take(bytes), { objectMode: false });
-  }
+  ) {}
 
-  private async *take(bytes: Buffer) {
+  private async *take() {
     await this.beforeSending();
     this.isTaken = true;
-    yield bytes;
+    yield this.bytes;
   }
 }
 

@@ -3,7 +3,7 @@ import { isNotFound, isOfService, ReplyError, type RequestName, UserError } from
 import type { HttpClient } from "./client";
 import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
-import { canonicalJson, jsonOf } from "./json";
+import { canonicalJson } from "./json";
 import { EndpointList } from "./list";
 import { type EndpointReader, ID, identityFromWire, listFromWire } from "./replySchemas";
 import { oneLine } from "./text";
@@ -58,13 +58,11 @@ export class EndpointsApi {
   }
 
   /** `GET /endpoints/{id}`; undefined after the service's own 404. Unlike a list item it is never out of date. */
-  async find(id: string): Promise<LiveEndpoint | undefined> {
-    try {
-      return await this.get(id);
-    } catch (error) {
+  find(id: string): Promise<LiveEndpoint | undefined> {
+    return this.get(id).catch((error: unknown) => {
       if (isNotFound(error) && isOfService(error)) return undefined;
       throw error;
-    }
+    });
   }
 
   /**
@@ -148,18 +146,9 @@ function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoin
   throw new ReplyError(request, 200, ABOUT_ANOTHER);
 }
 
-/** Whether an endpoint has all values of a change. */
+/** Whether an endpoint has all values of a change, in which an empty text clears a field. */
 const hasValues = (live: LiveEndpoint, change: LiveEndpoint): boolean =>
-  Object.entries(change).every(([name, value]) => comparable(name, live[name]) === comparable(name, value));
-
-/** Equal for values that mean the same: documents in any spelling, bindings in any order, no text and an empty one. */
-function comparable(name: string, value: unknown): string {
-  if (name === "url") return normalizeUrl(String(value)) ?? String(value);
-  if (Array.isArray(value)) return canonicalJson([...value].sort());
-  if (typeof value !== "string") return canonicalJson(value) ?? "";
-  const data = jsonOf(value);
-  return data === undefined ? value : canonicalJson(data);
-}
+  Object.entries(change).every(([name, value]) => canonicalJson(live[name] ?? "") === canonicalJson(value));
 
 /** The path of an endpoint. An id such as `..` would change the address. */
 function pathOf(id: string): string {

@@ -52,9 +52,8 @@ export function isOneOf(field: string, values: readonly string[]): string | unde
 
 /** The account's endpoints, with the last reading of the whole list and of each filter. */
 export class EndpointList {
-  /** Whether this process has sent a write. */
-  hasWritten = false;
-  private lastWrite = Number.NEGATIVE_INFINITY;
+  /** When this process last sent a write; undefined if it has sent none. */
+  private lastWrite: number | undefined;
   private sendsFilters: boolean;
   private readonly readings = new Map<string | undefined, Reading>();
 
@@ -80,21 +79,23 @@ export class EndpointList {
    * @throws ConnectionError, or ApiError 401 or 429, with which a read by id would fail too.
    */
   async item(id: string, since?: number): Promise<LiveEndpoint | undefined> {
-    let last: Reading | undefined;
-    while (since !== undefined || !this.hasWritten) {
-      const oldest = since ?? this.http.clock.now() - OLDEST_LISTING;
-      const isUsable = ({ began, failure }: Reading) => began >= oldest && !isOfEveryRequest(failure?.error);
-      const reading = this.reading(CLOUD, isUsable);
-      if (reading !== last) reading.reads++;
-      last = reading;
+    const oldest = since ?? this.http.clock.now() - OLDEST_LISTING;
+    const isUsable = ({ began, failure }: Reading) => began >= oldest && !isOfEveryRequest(failure);
+    const reading = this.reading(CLOUD, isUsable);
+    reading.reads++;
+    while (since !== undefined || this.lastWrite === undefined) {
       const live = reading.endpoints.get(id);
-      if (live || reading.ended || reading.failure) return live;
+      if (live || reading.ended) return live;
       // Bounds the requests to twice the cost of single reads, and to twice the cost of the whole list.
-      if (!reading.isFetching && reading.pages >= reading.reads) return undefined;
-      await reading.nextPage().catch((error: unknown) => {
+      if (!reading.fetching && reading.pages >= reading.reads) return undefined;
+      try {
+        await reading.nextPage();
+      } catch (error) {
+        if (this.isRefused(reading, error)) return this.item(id, since);
+        if (isOfEveryRequest(error)) throw error;
         // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
-        if (!this.isRefused(reading, error) && isOfEveryRequest(error)) throw error;
-      });
+        return undefined;
+      }
     }
     return undefined;
   }
@@ -115,7 +116,7 @@ export class EndpointList {
    */
   select(selection: Selection, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
     const now = this.http.clock.now();
-    const since = fresh ? now : Math.max(now - OLDEST_LOOKUP, this.lastWrite);
+    const since = fresh ? now : Math.max(now - OLDEST_LOOKUP, this.lastWrite ?? 0);
     return this.read(selection, () => since);
   }
 
@@ -126,7 +127,6 @@ export class EndpointList {
 
   /** Marks what was listed as outdated, after a write with or without success. */
   outdate(): void {
-    this.hasWritten = true;
     this.lastWrite = this.http.clock.now();
   }
 
@@ -175,11 +175,7 @@ export class EndpointList {
 }
 
 /** A list item that could not be parsed. It is left out, and must be reported. */
-interface SkippedItem {
-  id?: string | undefined;
-  url?: string | undefined;
-  reason: string;
-}
+type SkippedItem = ReturnType<typeof identityFromWire.parse> & { reason: string };
 
 /** A reading of the list. It fetches as many pages as callers need, and all callers share them. */
 export class Reading {
@@ -193,12 +189,13 @@ export class Reading {
   /** Whether the list has been read to its end. */
   ended = false;
   /** The failure of a page, after which nothing more can be read. */
-  failure: { error: unknown } | undefined;
+  failure: unknown;
   /** How many reads of single items have used this reading. */
   reads = 0;
   /** Whether the user knows of the skipped items. */
   isReported = false;
-  private fetching: Promise<void> | undefined;
+  /** The page that is being fetched. Waiting for it costs no request. */
+  fetching: Promise<void> | undefined;
 
   constructor(
     private readonly clock: Clock,
@@ -206,11 +203,6 @@ export class Reading {
     private readonly items: AsyncIterator<unknown[]>,
     readonly filter: string | undefined,
   ) {}
-
-  /** Whether a page is being fetched. Waiting for it costs no request. */
-  get isFetching(): boolean {
-    return this.fetching !== undefined;
-  }
 
   /**
    * Reads on until the condition holds or the list ends.
@@ -234,7 +226,7 @@ export class Reading {
   }
 
   private async fetchPage(): Promise<void> {
-    if (this.failure) throw this.failure.error;
+    if (this.failure) throw this.failure;
     try {
       if (this.began === Number.POSITIVE_INFINITY) {
         // After one turn of the event loop, all calls that start together have joined.
@@ -245,17 +237,15 @@ export class Reading {
       this.ended = done === true;
       if (done) return;
       this.pages++;
-      for (const item of value) this.add(item);
+      for (const item of value) {
+        const { data: live, error } = this.reader.safeParse(item);
+        if (live) this.endpoints.set(live.id, live);
+        else this.skipped.push({ ...identityFromWire.parse(item), reason: mistakesIn(error) });
+      }
     } catch (error) {
-      this.failure = { error };
+      this.failure = error;
       throw error;
     }
-  }
-
-  private add(item: unknown): void {
-    const { data: live, error } = this.reader.safeParse(item);
-    if (live) this.endpoints.set(live.id, live);
-    else this.skipped.push({ ...identityFromWire.parse(item), reason: mistakesIn(error) });
   }
 }
 

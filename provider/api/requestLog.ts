@@ -2,10 +2,9 @@ import { appendFileSync } from "node:fs";
 import { oneLine } from "./text";
 
 /** A request in the log. It has no header, query, body or key, and nothing of a reply but its status and operation id. */
-interface LoggedRequest {
+export interface LoggedRequest {
   /** When it was sent, in milliseconds since 1970. */
   sentAt: number;
-  milliseconds: number;
   method: string;
   path: string;
   /** Undefined if there was no complete reply. */
@@ -21,13 +20,13 @@ interface LoggedRequest {
  */
 export function requestLog(write: (line: string) => void, warn: (message: string) => void) {
   let isReported = false;
-  return ({ sentAt, method, path, status, milliseconds, operationId = "-" }: LoggedRequest): void => {
+  return ({ sentAt, method, path, status, operationId = "-" }: LoggedRequest, now: number): void => {
     const target = process.env["ENDPOINTS_LOG"];
     if (!target) return;
     const time = new Date(sentAt).toISOString();
     // A reply's text of another form could be anything.
     const operation = /^[\w.-]{1,100}$/.test(operationId) ? operationId : "-";
-    const line = `${time} ${method} ${path} ${status ?? "no-answer"} ${Math.round(milliseconds)}ms ${operation}`;
+    const line = `${time} ${method} ${path} ${status ?? "no-answer"} ${Math.round(now - sentAt)}ms ${operation}`;
     try {
       if (target === "requests") write(`endpoints: ${line}`);
       else if (target.includes("/")) appendFileSync(target, `${line}\n`, { mode: 0o600 });

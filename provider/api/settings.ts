@@ -49,7 +49,7 @@ export const settingFields = {
   baseUrl: (given: string | undefined): string => {
     const example = `https://${PUBLIC_SERVICE}`;
     if (!given) throw missing("baseUrl", "there is no base URL of the service", example);
-    return parseBaseUrl(given).href.replace(/\/+$/, "");
+    return checkedBaseUrl(given);
   },
 
   /**
@@ -71,7 +71,10 @@ export const settingFields = {
   timeoutSeconds: (given: string | undefined): number => seconds("timeoutSeconds", given, 30),
 
   /** The most requests that one process sends in any window. Default: 120. */
-  requestsPerWindow: (given: string | undefined): number => requests("requestsPerWindow", given, 120),
+  requestsPerWindow: (given = "120"): number => {
+    if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+    throw invalid("requestsPerWindow", "requestsPerWindow is not a whole number above zero", "120");
+  },
 
   /** The window's length, in seconds, at most a day. Default: 60. */
   windowSeconds: (given: string | undefined): number => seconds("windowSeconds", given, 60),
@@ -194,7 +197,7 @@ export function environmentName(setting: string): string {
 const commandFor = (setting: SettingName, example: string): string =>
   `pulumi config set${secretSettings.includes(setting) ? " --secret" : ""} endpoints:${setting} ${example}`;
 
-function parseBaseUrl(given: string): URL {
+function checkedBaseUrl(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const wrong = (what: string) => invalid("baseUrl", `the base URL ${what}`, `https://${PUBLIC_SERVICE}`);
   // `localhost:8080` parses as a URL with the scheme `localhost:`, so the slashes are required.
@@ -202,7 +205,7 @@ function parseBaseUrl(given: string): URL {
   if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong("is neither https nor http");
   if (url.username || url.password) throw wrong("contains credentials; use the API key instead");
   if (url.search || url.hash) throw wrong("has a query or a fragment");
-  return url;
+  return url.href.replace(/\/+$/, "");
 }
 
 /** A day, in seconds. Node's timers fire at once for times of more than 24 days. */
@@ -214,12 +217,6 @@ function seconds(name: SettingName, given: string | undefined, standard: number)
   if (value > 0 && value <= LONGEST_TIME) return value;
   const what = `${name} is not a number of seconds above zero and up to ${LONGEST_TIME}`;
   throw invalid(name, what, String(standard));
-}
-
-function requests(name: SettingName, given: string | undefined, standard: number): number {
-  if (given === undefined) return standard;
-  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
-  throw invalid(name, `${name} is not a whole number above zero`, String(standard));
 }
 
 /** Some YAML parsers read `on` and `off` as booleans. */

@@ -1,7 +1,6 @@
-import { ApiError, type EndpointsError, UserError } from "../api/apiErrors";
+import { ApiError, type EndpointsError, isUnexplained, UserError } from "../api/apiErrors";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import { isSameOwner, isSameStack, ownerText, partsOf } from "../api/mark";
-import { isUnexplained } from "../api/remedies";
 import { oneLine } from "../api/text";
 import { WEBHOOK_TYPE } from "../api/typeTokens";
 

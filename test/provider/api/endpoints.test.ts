@@ -123,12 +123,7 @@ describe("an update", () => {
       const { api, emulator } = await service();
       const { id } = await api.create({ url, metadata: '{"a":[1,{"b":2}]}' });
       emulator.intercept("update", { ...reply, afterCommit: true });
-      const change = {
-        url: `${url}:443`,
-        metadata: '{ "a": [1, {"b": 3}] }',
-        description: "",
-        bindings: ["public"],
-      };
+      const change = { url, metadata: '{"a":[1,{"b":3}]}', description: "", bindings: ["public"] };
       expect(await api.update(id, change)).toMatchObject({ id, url, metadata: change.metadata });
       expect(emulator.requests.map(({ method }) => method)).toEqual(["POST", "PATCH", "GET"]);
     },

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isUnexplained, remedyFor } from "../../../provider/api/remedies";
+import { isUnexplained, remedyFor } from "../../../provider/api/apiErrors";
 import { service } from "../service";
 
 const failure = (status: number, number?: number) => ({
