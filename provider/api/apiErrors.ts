@@ -66,15 +66,16 @@ export class ApiError extends EndpointsError {
   /** The wait that the service asks for with `Retry-After`, in milliseconds. */
   readonly retryAfter: number | undefined;
 
-  constructor(request: RequestName, failure: ServiceFailure, { keyIsConfigured, hidesText }: Hints) {
+  constructor(request: RequestName, failure: ServiceFailure, hints: Hints) {
     const { status, code, message, retryAfter } = failure;
+    const { hidesText } = hints;
     const shown = (text = "", form: RegExp) => (!hidesText || form.test(text) ? oneLine(text, 100) : "");
     const operationId = shown(failure.operationId, OPERATION_ID);
     const text = hidesText || !message ? "" : oneLine(message).replace(/\.$/, "");
     const notes = [operationId && `operation ${operationId}`, hidesText && message && LEFT_OUT];
     const what = [shown(code, SERVICE_CODE), text].filter(Boolean).join(" ");
     const inBrackets = notes.filter(Boolean).join("; ");
-    const next = remedyFor(failure, { keyIsConfigured });
+    const next = remedyFor(failure, hints);
     super(
       request,
       `status ${status}${what && `, ${what}`}${inBrackets && ` (${inBrackets})`}`,
@@ -111,22 +112,14 @@ const REMEDIES: Readonly<Record<number, string>> = {
   18017: TAKEN,
 };
 
-/** Whether the service refused the content of a request with a code that does not name what is wrong with it. */
-export function isUnexplained(failure: Pick<ServiceFailure, "status" | "code">): boolean {
-  return [400, 409, 422].includes(failure.status) && [undefined, 18014].includes(codeNumber(failure));
-}
-
 /** What the user can do; undefined if the service's own message is the best advice. */
-export function remedyFor(
-  { status, code, retryAfter }: ServiceFailure,
-  { keyIsConfigured }: { keyIsConfigured: boolean },
-): string | undefined {
+export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: Hints): string | undefined {
   const number = codeNumber({ code }) ?? 0;
   const remedy = REMEDIES[number];
   if (remedy) return remedy;
   // The service refuses keys with these codes, and a proxy without any.
   if ((status === 401 && number === 0) || (number >= 200 && number <= 208 && number !== 204)) {
-    if (!keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
+    if (!hints.keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
     return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. After a change of the configuration, run \`pulumi refresh --run-program\` once: a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
   }
   if (status === 429 || number === 225 || number === 226) {
@@ -136,15 +129,13 @@ export function remedyFor(
   }
   if (status >= 500)
     return "The service failed: run the command again. If it fails again, give the operation id to the service's support.";
-  if (status === 404)
-    return "Check the id, and that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, with its path prefix.";
+  if (status === 404 || (status >= 300 && status < 400))
+    return "Check the id, and that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API itself, with its path prefix.";
   if (code?.startsWith("ERR_NGROK_") && number > 0)
     return `See https://ngrok.com/docs/errors/err_ngrok_${number}.`;
   if (status === 403)
     return "The API key lacks the permission: use a key with it, or ask for the permission.";
   if ([400, 409, 422].includes(status)) return "Correct the inputs, and run the command again.";
-  if (status >= 300 && status < 400)
-    return "endpoints:baseUrl (or ENDPOINTS_BASE_URL) must name the API itself, not an address that redirects to it.";
   return undefined;
 }
 

@@ -92,7 +92,6 @@ export class HttpClient {
   async send<T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> {
     const { method } = request;
     const { retryForSeconds, windowSeconds } = this.settings;
-    const random = () => this.clock.random();
     const limits = { window: windowSeconds * 1000, retryFor: retryForSeconds * 1000 };
     let elapsed = 0;
     for (let sent = 1; ; sent++) {
@@ -104,7 +103,8 @@ export class HttpClient {
         // Only the last attempt of a create can have had an effect, because after such an attempt it is not repeated.
         if (error instanceof EndpointsError) error.sentAt = sentAt;
         elapsed += this.clock.now() - sentAt;
-        const wait = waitBeforeRetry({ ...limits, method, error, sent, elapsed, random: random() });
+        const random = this.clock.random();
+        const wait = waitBeforeRetry({ ...limits, method, error, sent, elapsed, random });
         if (wait === undefined) throw error;
         if (error instanceof ApiError && error.status === 429) {
           this.holdAll(wait, error);
@@ -217,9 +217,9 @@ function parsed<T extends z.ZodType>(
   return data;
 }
 
-function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: Settings): string {
+function waitMessage({ milliseconds, asked }: LongWait, settings: Settings): string {
   const { requestsPerWindow, windowSeconds } = settings;
-  const wait = `${waiting === 1 ? "a request waits" : `${waiting} requests wait`} ${Math.ceil(milliseconds / 1000)} s`;
+  const wait = `requests wait ${Math.ceil(milliseconds / 1000)} s`;
   const budget = `${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds)`;
   return asked
     ? `${wait}, because the service reports that the account's rate limit is used up. Others may use the account too; this program keeps to ${budget}.`

@@ -151,17 +151,11 @@ async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer | undefined>
   return Buffer.concat(parts);
 }
 
-const decoders = new Map([
-  ["gzip", unzipSync],
-  ["x-gzip", unzipSync],
-  ["deflate", unzipSync],
-  ["br", brotliDecompressSync],
-]);
-
 /** The body without its encoding, because some gateways compress although they are asked not to; undefined if that fails. */
 function decoded(bytes: Buffer, encoding: string): Buffer | undefined {
-  const decoder = decoders.get(encoding.trim().toLowerCase());
-  if (!decoder || bytes.length === 0) return bytes;
+  const name = encoding.trim().toLowerCase();
+  if (!["gzip", "x-gzip", "deflate", "br"].includes(name) || bytes.length === 0) return bytes;
+  const decoder = name === "br" ? brotliDecompressSync : unzipSync;
   try {
     return decoder(bytes, { maxOutputLength: MOST_BYTES });
   } catch {

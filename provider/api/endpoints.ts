@@ -135,11 +135,8 @@ function queryOf(next: string, request: RequestName): Record<string, string> {
 const ABOUT_ANOTHER = "the reply is about another endpoint";
 
 /** Whether this describes a cloud endpoint with this URL. */
-const isAbout = (live: LiveEndpoint, url: string | undefined): boolean =>
-  live.type === "cloud" &&
-  live.url !== undefined &&
-  url !== undefined &&
-  normalizeUrl(live.url) === normalizeUrl(url);
+const isAbout = (live: LiveEndpoint, url = ""): boolean =>
+  live.type === "cloud" && (normalizeUrl(live.url ?? "") ?? "none") === normalizeUrl(url);
 
 function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoint {
   if (live.id === id) return live;

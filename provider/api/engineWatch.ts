@@ -1,10 +1,7 @@
 import { connect } from "node:net";
 
 /** The address of Pulumi's engine. */
-interface EngineAddress {
-  host: string;
-  port: number;
-}
+type EngineAddress = { host: string; port: number };
 
 /** How often the engine is checked, in milliseconds. */
 const EVERY = 1_000;

@@ -41,8 +41,6 @@ export function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traff
 /** A wait that is reported to the user. */
 export interface LongWait {
   milliseconds: number;
-  /** The number of waiting requests. */
-  waiting: number;
   /** Whether the service asked for it with a 429. Otherwise the wait keeps to the budget. */
   asked: boolean;
 }
@@ -53,7 +51,6 @@ const LONG = 10_000;
 /** Lets requests start in the order in which they arrive. */
 export class RateLimiter {
   private lastTurn = Promise.resolve();
-  private waiting = 0;
   private inFlight = 0;
   private ended: number[] = [];
   private heldUntil = 0;
@@ -67,7 +64,6 @@ export class RateLimiter {
 
   /** Resolves when a request may be sent. The caller must call `end` when it has ended. */
   turn(): Promise<void> {
-    this.waiting++;
     this.lastTurn = this.lastTurn.then(() => this.nextTurn());
     return this.lastTurn;
   }
@@ -87,17 +83,16 @@ export class RateLimiter {
 
   private async nextTurn(): Promise<void> {
     for (;;) {
-      const { inFlight, ended, heldUntil, waiting } = this;
+      const { inFlight, ended, heldUntil } = this;
       const now = this.clock.now();
       const milliseconds = waitForTurn(this.limits, { now, inFlight, ended, heldUntil });
       if (milliseconds === 0) break;
       if (milliseconds === undefined) await new Promise<void>((resolve) => (this.hasEnded = resolve));
       else {
-        if (milliseconds > LONG) this.onLongWait({ milliseconds, waiting, asked: heldUntil > now });
+        if (milliseconds > LONG) this.onLongWait({ milliseconds, asked: heldUntil > now });
         await this.clock.sleep(milliseconds);
       }
     }
-    this.waiting--;
     this.inFlight++;
   }
 }

@@ -1,12 +1,11 @@
 import { appendFileSync } from "node:fs";
+import type { RequestName } from "./apiErrors";
 import { oneLine } from "./text";
 
 /** A request in the log. It has no header, query, body or key, and nothing of a reply but its status and operation id. */
-export interface LoggedRequest {
+export interface LoggedRequest extends RequestName {
   /** When it was sent, in milliseconds since 1970. */
   sentAt: number;
-  method: string;
-  path: string;
   /** Undefined if there was no complete reply. */
   status?: number;
   operationId?: string | undefined;

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./apiErrors";
+import { ApiError, ConnectionError, isOfService } from "./apiErrors";
 
 /** The shortest wait after a 429, in milliseconds, so that a `Retry-After` of zero does not cause endless requests. */
 const SHORTEST_HOLD = 1_000;
@@ -34,8 +34,7 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
 
   if (method === "POST" && !didNothing(error)) return undefined;
 
-  // Permanent: the service refused the request, or this is no failure of a request.
-  if (!(error instanceof EndpointsError) || error instanceof ReplyError) return undefined;
+  // Permanent: the service refused the request, or its reply breaks the contract.
   if (!(error instanceof ConnectionError) && !passing(status)) return undefined;
 
   // Others share the account's limit, so a 429 is no failure.
@@ -48,12 +47,8 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
 }
 
 /** The wait after a temporary failure, which grows each time. Undefined once the time limit is reached. */
-export function backOff({
-  sent,
-  elapsed,
-  retryFor,
-  random,
-}: Pick<Attempt, "sent" | "elapsed" | "retryFor" | "random">): number | undefined {
+export function backOff(attempt: Pick<Attempt, "sent" | "elapsed" | "retryFor" | "random">) {
+  const { sent, elapsed, retryFor, random } = attempt;
   // Half of the wait is random, so that requests that failed together are not repeated together.
   const ceiling = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (sent - 1));
   const wait = ceiling / 2 + (ceiling / 2) * random;

@@ -1,4 +1,4 @@
-import { ApiError, type EndpointsError, isUnexplained, UserError } from "../api/apiErrors";
+import { ApiError, codeNumber, type EndpointsError, UserError } from "../api/apiErrors";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import { isSameOwner, isSameStack, ownerText, partsOf } from "../api/mark";
 import { oneLine } from "../api/text";
@@ -215,6 +215,11 @@ export const severalLeftovers = (url: string, ids: string[]): UserError =>
 
 /** Whether these can change is not certain: the public service's page on pooling says no, its other clients send them. */
 const PERHAPS_FIXED: readonly string[] = ["url", "poolingEnabled"];
+
+/** Whether the service refused the content of a request with a code that does not name what is wrong with it. */
+function isUnexplained(failure: ApiError): boolean {
+  return [400, 409, 422].includes(failure.status) && [undefined, 18014].includes(codeNumber(failure));
+}
 
 /** The error of a change. If the service may never make such a change, the error says how to go on. */
 export function refusedChange(

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { isUnexplained, remedyFor } from "../../../provider/api/apiErrors";
+import { remedyFor } from "../../../provider/api/apiErrors";
 import { service } from "../service";
 
 const failure = (status: number, number?: number) => ({
@@ -23,11 +23,6 @@ test.each<[number, RegExp | string]>([
 ])("code %i has its remedy with any status", (number, expected) => {
   const remedies = new Set([400, 401, 402, 403, 409, 422].map((status) => remedy(status, number)));
   expect([...remedies]).toEqual([typeof expected === "string" ? expected : expect.stringMatching(expected)]);
-});
-
-test("only a refusal without a code, or with the general one, leaves open what is wrong", () => {
-  expect([failure(400), failure(422, 18014)].map(isUnexplained)).toEqual([true, true]);
-  expect([failure(400, 18012), failure(500), failure(404)].map(isUnexplained)).toEqual([false, false, false]);
 });
 
 test("a create that the plan does not allow fails with the service's page", async () => {
