@@ -1,4 +1,3 @@
-import { remedyFor, type ServiceFailure } from "./remedies";
 import { oneLine } from "./text";
 
 /** An error whose message the user can act on: one line, with the next step. */
@@ -38,55 +37,115 @@ export abstract class EndpointsError extends UserError {
   }
 }
 
-/** What an ApiError needs besides the reply. */
+const LEFT_OUT = "the service's text is left out, because it may repeat a secret";
+
+/** A failure as the reply describes it. */
+interface ServiceFailure {
+  status: number;
+  /** The service's error code, `ERR_NGROK_18009`. Undefined if the reply has none; then it may come from a proxy. */
+  code?: string | undefined;
+  message?: string | undefined;
+  /** The request's id in the service's logs, `op_…`. */
+  operationId?: string | undefined;
+  /** The wait of a `Retry-After`, in milliseconds. */
+  retryAfter?: number | undefined;
+}
+
 interface Hints {
   keyIsConfigured: boolean;
   /** Whether the service's text is left out, because it may repeat a secret. */
   hidesText?: boolean | undefined;
+  /** Whether the request is about one endpoint, not about the list. */
+  isOfEndpoint?: boolean;
 }
-
-const LEFT_OUT = "the service's text is left out, because it may repeat a secret";
-
-const CHECK_POLICY =
-  "`npx pulumi-endpoints check-policy` finds many mistakes of a policy in a file, and names their places.";
 
 /** The service, or a proxy before it, answered with a failure. */
 export class ApiError extends EndpointsError {
   readonly status: number;
   /** The unchanged code, for decisions. */
   readonly code: string | undefined;
-  /** The code for messages. */
-  readonly shownCode: string | undefined;
   readonly operationId: string | undefined;
+  /** The wait that the service asks for with `Retry-After`, in milliseconds. */
+  readonly retryAfter: number | undefined;
 
   constructor(request: RequestName, failure: ServiceFailure, hints: Hints) {
-    const { status, code, message } = failure;
+    const { status, code, message, retryAfter } = failure;
     const { hidesText } = hints;
-    const shown = (text: string | undefined, form: RegExp) =>
-      text && (!hidesText || form.test(text)) ? text : undefined;
-    const shownCode = shown(code, SERVICE_CODE);
+    const shown = (text = "", form: RegExp) => (!hidesText || form.test(text) ? oneLine(text, 100) : "");
     const operationId = shown(failure.operationId, OPERATION_ID);
-    const reason = [shownCode && oneLine(shownCode, 100), !hidesText && message && withoutStop(message)]
-      .filter(Boolean)
-      .join(" ");
-    const isLeftOut = hidesText && message;
-    const notes = [operationId && `operation ${oneLine(operationId, 100)}`, isLeftOut && LEFT_OUT]
-      .filter(Boolean)
-      .join("; ");
-    const doubtful = status >= 500 ? doubt(request) : "";
-    const next = remedyFor(failure, { ...hints, isOfEndpoint: /^\/endpoints\/./.test(request.path) });
-    const sendsPolicy = ["POST", "PATCH"].includes(request.method);
-    const steps = [next && next + doubtful, isLeftOut && sendsPolicy && CHECK_POLICY].filter(Boolean);
+    const text = hidesText || !message ? "" : oneLine(message).replace(/\.$/, "");
+    const notes = [operationId && `operation ${operationId}`, hidesText && message && LEFT_OUT];
+    const what = [shown(code, SERVICE_CODE), text].filter(Boolean).join(" ");
+    const inBrackets = notes.filter(Boolean).join("; ");
+    const next = remedyFor(failure, { ...hints, isOfEndpoint: request.path.startsWith("/endpoints/") });
     super(
       request,
-      `status ${status}${reason && `, ${reason}`}${notes && ` (${notes})`}`,
-      steps.join(" ") || undefined,
+      `status ${status}${what && `, ${what}`}${inBrackets && ` (${inBrackets})`}`,
+      next && status >= 500 ? next + doubt(request) : next,
     );
     this.status = status;
     this.code = code;
-    this.shownCode = shownCode;
-    this.operationId = operationId;
+    this.operationId = operationId || undefined;
+    this.retryAfter = retryAfter;
   }
+}
+
+/** The number in the service's error code, `18009` in `ERR_NGROK_18009`; undefined if there is none. */
+export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | undefined =>
+  /_\d+$/.test(code ?? "") ? Number(/\d+$/.exec(code ?? "")) : undefined;
+
+const VERSION_HEADER =
+  "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
+const TAKEN =
+  "Another endpoint has this URL: choose another url, set poolingEnabled on both to share it, or delete the other endpoint.";
+
+/** It is not certain that these change: the public service's page on pooling says no, its other clients send them. */
+const CHANGE =
+  "Correct the inputs, and run the command again. If the service never changes url or poolingEnabled of an existing endpoint, give the program the live value, or replace the endpoint: `pulumi up --replace` with the resource's URN.";
+
+/**
+ * The remedies that this package has, by the number of the error code: its status is only documented for a few. Of all other
+ * codes, the service's page says what to do.
+ */
+const REMEDIES: Readonly<Record<number, string>> = {
+  217: VERSION_HEADER,
+  218: VERSION_HEADER,
+  18004: "The update changes nothing for the service: run `pulumi refresh`, then run the command again.",
+  18005:
+    "The scheme of an endpoint cannot change in place: run `pulumi refresh`, then run the command again, to replace the endpoint.",
+  18009: TAKEN,
+  18016: TAKEN,
+  18017: TAKEN,
+};
+
+/** What the user can do; undefined if the service's own message is the best advice. */
+export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: Hints): string | undefined {
+  const number = codeNumber({ code }) ?? 0;
+  const remedy = REMEDIES[number];
+  if (remedy) return remedy;
+  // The service refuses keys with these codes, and a proxy without any.
+  if ((status === 401 && number === 0) || (number >= 200 && number <= 208 && number !== 204)) {
+    if (!hints.keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
+    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once: a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
+  }
+  if (status === 429 || number === 225 || number === 226) {
+    const asked =
+      retryAfter === undefined ? "" : `, and the service asks to wait ${Math.ceil(retryAfter / 1000)} s`;
+    return `The account's rate limit is used up${asked}: wait a minute or longer, then run the command again.`;
+  }
+  if (status >= 500)
+    return "The service failed: run the command again. If it fails again, give the operation id to the service's support.";
+  if (status === 404 || (status >= 300 && status < 400))
+    return "Check the id, and that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API itself, with its path prefix.";
+  const isOfContent = [400, 409, 422].includes(status);
+  // These codes do not explain the refusal of a change.
+  if (isOfContent && hints.isOfEndpoint && (number === 0 || number === 18014)) return CHANGE;
+  if (code?.startsWith("ERR_NGROK_") && number > 0)
+    return `See https://ngrok.com/docs/errors/err_ngrok_${number}.`;
+  if (status === 403) return "The API key lacks the permission: use a key that has it.";
+  if (isOfContent)
+    return "Correct the inputs, and run the command again. If another endpoint has the URL, choose another url, or delete that endpoint.";
+  return undefined;
 }
 
 /** No reply came, or it broke off. */
@@ -101,11 +160,13 @@ export class ConnectionError extends EndpointsError {
     cause: unknown,
     { origin, wentOut }: { origin: string; wentOut: boolean },
   ) {
-    const isHere = isRefusedHere(cause, origin);
+    // An error about several addresses contains one error for each.
+    const first: unknown = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
+    const isHere = isRefusedHere(first, origin);
     const step = isHere
       ? `Nothing listens on ${origin}: start the emulator (\`npx pulumi-endpoints emulator\`) or the service there, or correct endpoints:baseUrl (or ENDPOINTS_BASE_URL).`
       : `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
-    super(request, `no answer (${causeText(cause)})`, wentOut ? step + doubt(request) : step, { cause });
+    super(request, `no answer (${causeText(first)})`, wentOut ? step + doubt(request) : step, { cause });
     this.wentOut = wentOut;
     this.isRefusedHere = isHere;
   }
@@ -113,11 +174,10 @@ export class ConnectionError extends EndpointsError {
 
 /** A refused proxy of this machine has another port. */
 function isRefusedHere(cause: unknown, origin: string): boolean {
-  const first: unknown = cause instanceof AggregateError ? cause.errors[0] : cause;
-  if (!(first instanceof Error) || !("code" in first) || !("port" in first)) return false;
+  if (!(cause instanceof Error) || !("code" in cause) || !("port" in cause)) return false;
   const { hostname, port } = new URL(origin);
   const isLoopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
-  return isLoopback && first.code === "ECONNREFUSED" && String(first.port) === (port || "80");
+  return isLoopback && cause.code === "ECONNREFUSED" && String(cause.port) === (port || "80");
 }
 
 /** A reply that breaks the contract: no JSON, or without required fields. */
@@ -135,23 +195,12 @@ export class ReplyError extends EndpointsError {
   }
 }
 
-/** A create that was not sent because the engine has ended, so nothing would store its result. */
-export class EngineGoneError extends EndpointsError {
-  constructor(request: RequestName) {
-    super(request, "not sent, since Pulumi has ended in the meantime", undefined);
+/** A request that was not sent. */
+export class UnsentError extends EndpointsError {
+  constructor(request: RequestName, why: string) {
+    super(request, `not sent, since ${why}`, undefined);
   }
 }
-
-/** A request that had not been sent when the run was cancelled, or when its time was over. */
-export class CancelledError extends EndpointsError {
-  constructor(request: RequestName) {
-    super(request, "not sent, since the run was cancelled", undefined);
-  }
-}
-
-/** An id that no endpoint can have. No request is made for it. */
-export const invalidId = (id: string): UserError =>
-  new UserError(`${JSON.stringify(oneLine(id, 100))} is no id of an endpoint; give one such as ep_2abc.`);
 
 /** Whether this is a 404. It does not prove that an endpoint is gone: see `gone.ts`. */
 export const isNotFound = (error: unknown): error is ApiError =>
@@ -169,9 +218,5 @@ function doubt({ method }: RequestName): string {
 function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
-  // An error about several addresses contains one error for each.
-  if (cause instanceof AggregateError && cause.errors.length > 0) return causeText(cause.errors[0]);
   return [code, cause.message].filter(Boolean).join(": ");
 }
-
-const withoutStop = (text: string) => oneLine(text).replace(/\.$/, "");

@@ -1,21 +1,14 @@
+import { once } from "node:events";
 import type { z } from "zod";
-import {
-  ApiError,
-  CancelledError,
-  ConnectionError,
-  EndpointsError,
-  EngineGoneError,
-  ReplyError,
-} from "./apiErrors";
+import { ApiError, ConnectionError, EndpointsError, ReplyError, UnsentError } from "./apiErrors";
 import { type Clock, realClock, ServiceClock } from "./clock";
-import { type ClientSettings, Connections, type Reply, type Request } from "./connections";
+import { Connections, type Reply, type Request } from "./connections";
 import { jsonOf } from "./json";
-import { type Limits, type LongWait, RateLimiter } from "./rateLimiter";
-import type { ServiceFailure } from "./remedies";
-import { errorFromWire } from "./replySchemas";
+import { type LongWait, RateLimiter } from "./rateLimiter";
+import { errorFromWire, mistakesIn } from "./replySchemas";
 import { type LoggedRequest, requestLog } from "./requestLog";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
-import { Stop } from "./stop";
+import type { Settings } from "./settings";
 
 /** Messages for the user. */
 export interface Log {
@@ -65,24 +58,27 @@ export class HttpClient {
   private readonly deps: ClientDependencies;
   private readonly limiter: RateLimiter;
   private readonly connections: Connections;
-  private readonly stopping = new Stop();
-  private readonly log: (request: LoggedRequest) => void;
+  private readonly logRequest: ReturnType<typeof requestLog>;
+  private readonly stopping = new AbortController();
+  private readonly stopped = once(this.stopping.signal, "abort");
   private isSilenceReported = false;
   /** Since when the service has answered nothing but 429. */
   private limitedSince: number | undefined;
 
   constructor(
-    readonly settings: ClientSettings,
+    readonly settings: Settings,
     deps: Partial<ClientDependencies> = {},
   ) {
     this.deps = { ...alone, ...deps };
     this.clock = this.deps.clock;
-    this.log = requestLog(this.deps.writeLog, (message) => this.warn(message));
+    this.logRequest = requestLog(this.deps.writeLog, (message) => this.warn(message));
     this.connections = new Connections(settings, this.deps.connections);
-    let logged = false;
-    this.limiter = new RateLimiter(limitsOf(settings, this.deps.connections), this.clock, (wait) => {
-      if (!logged) this.deps.log.info(waitMessage(wait, settings));
-      logged = true;
+    const { requestsPerWindow: requests, windowSeconds } = settings;
+    const limits = { requests, window: windowSeconds * 1000, atOnce: this.deps.connections };
+    let isWaitReported = false;
+    this.limiter = new RateLimiter(limits, this.clock, (wait) => {
+      if (!isWaitReported) this.deps.log.info(waitMessage(wait, settings));
+      isWaitReported = true;
     });
   }
 
@@ -90,69 +86,41 @@ export class HttpClient {
    * Sends a request and parses its reply.
    *
    * @throws ApiError if the service refused; ConnectionError if there was no complete reply; ReplyError if the reply breaks
-   * the contract; EngineGoneError for a create after the engine has ended; CancelledError if the client was stopped
-   * before the request was sent.
+   * the contract; UnsentError for a create after the engine has ended, and if the client was stopped before the request was
+   * sent.
    */
-  async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
+  async send<T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> {
+    const { method } = request;
     const { retryForSeconds, windowSeconds } = this.settings;
-    let firstSent: number | undefined;
-    let waitedSince = 0;
+    const limits = { window: windowSeconds * 1000, retryFor: retryForSeconds * 1000 };
+    let elapsed = 0;
     for (let sent = 1; ; sent++) {
-      const turn = await this.takeTurn(request);
-      if (firstSent === undefined) firstSent = this.clock.now();
-      else waitedSince += turn;
+      await this.unlessStopped(this.limiter.turn(), () => new UnsentError(request, "the run was cancelled"));
       const sentAt = this.clock.now();
-      const silence = setTimeout(
-        () => this.reportSilence(`${request.method} ${request.path}: no answer for ${SILENCE / 1000} s`),
-        SILENCE,
-      ).unref();
-      const outcome = await this.once(request, reply).finally(() => {
-        clearTimeout(silence);
-        this.limiter.end();
-      });
-      if (!("error" in outcome && isRateLimit(outcome.error))) this.limitedSince = undefined;
-      if ("value" in outcome) return outcome.value;
-
-      const { error, retryAfter } = outcome;
-      // Only the last attempt of a create can have had an effect, because after such an attempt it is not repeated.
-      if (error instanceof EndpointsError) error.sentAt = sentAt;
-      const wait = waitBeforeRetry({
-        method: request.method,
-        error,
-        sent,
-        elapsed: this.clock.now() - firstSent - waitedSince,
-        window: windowSeconds * 1000,
-        retryFor: retryForSeconds * 1000,
-        retryAfter,
-        random: this.clock.random(),
-      });
-      if (wait === undefined) throw error;
-      const elapsed = this.clock.now() - firstSent + wait;
-      if (error instanceof ConnectionError && !error.isRefusedHere && elapsed >= SILENCE)
-        this.reportSilence(error.summary);
-      if (isRateLimit(error)) {
-        this.limitedSince ??= sentAt;
-        if (this.clock.now() + wait - this.limitedSince > LONGEST_HOLD) throw error;
-        this.limiter.hold(wait);
-      } else {
-        await this.stopping.unless(this.clock.sleep(wait), () => error);
+      try {
+        return await this.attempt(request, schema).finally(() => this.limiter.end());
+      } catch (error) {
+        // Only the last attempt of a create can have had an effect, because after such an attempt it is not repeated.
+        if (error instanceof EndpointsError) error.sentAt = sentAt;
+        elapsed += this.clock.now() - sentAt;
+        const random = this.clock.random();
+        const wait = waitBeforeRetry({ ...limits, method, error, sent, elapsed, random });
+        if (wait === undefined) throw error;
+        if (error instanceof ApiError && error.status === 429) {
+          this.holdAll(wait, error);
+          continue;
+        }
+        elapsed += wait;
+        if (error instanceof ConnectionError && !error.isRefusedHere && elapsed >= SILENCE)
+          this.reportSilence(error.summary);
+        await this.unlessStopped(this.clock.sleep(wait), () => error);
       }
     }
   }
 
-  /** Reports a service that does not answer, once, long before the last attempt. */
-  private reportSilence(what: string): void {
-    if (this.isSilenceReported) return;
-    this.isSilenceReported = true;
-    const { baseUrl, retryForSeconds } = this.settings;
-    this.deps.log.warn(
-      `${what}; requests to ${baseUrl} are repeated for ${retryForSeconds} s (endpoints:retryForSeconds)`,
-    );
-  }
-
   /** Lets requests under way end, sends nothing more, and fails waiting requests. */
   stop(): void {
-    this.stopping.now();
+    this.stopping.abort();
   }
 
   warn(message: string): void {
@@ -164,86 +132,96 @@ export class HttpClient {
     return this.connections.close();
   }
 
-  /** Waits until the request may be sent, and returns for how long. */
-  private async takeTurn({ method, path }: Request): Promise<number> {
-    const asked = this.clock.now();
-    await this.stopping.unless(this.limiter.turn(), () => new CancelledError({ method, path }));
-    return this.clock.now() - asked;
+  private async attempt<T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> {
+    const sentAt = this.clock.now();
+    const { method, path } = request;
+    const silence = setTimeout(
+      () => this.reportSilence(`${method} ${path}: no answer for ${SILENCE / 1000} s`),
+      SILENCE,
+    ).unref();
+    const logged: LoggedRequest = { sentAt, method, path };
+    try {
+      const reply = await this.connections.request(request, () => this.assertEngine(request));
+      const { status } = reply;
+      logged.status = status;
+      this.serviceClock.observe(reply.date, sentAt, this.clock.now());
+      this.limitedSince = status === 429 ? (this.limitedSince ?? sentAt) : undefined;
+      const json = jsonOf(reply.text);
+      if (status >= 200 && status <= 299) return parsed(request, reply, json, schema);
+      const error = this.errorOf(request, reply, json);
+      logged.operationId = error.operationId;
+      throw error;
+    } finally {
+      clearTimeout(silence);
+      this.logRequest(logged, this.clock.now());
+    }
   }
 
   /** After the engine's end, a created endpoint would be in no state. */
-  private async beforeSending({ method, path }: Request): Promise<void> {
-    if (method !== "POST" || (await this.deps.engineIsThere())) return;
-    throw new EngineGoneError({ method, path });
+  private async assertEngine(request: Request): Promise<void> {
+    if (request.method === "POST" && !(await this.deps.engineIsThere()))
+      throw new UnsentError(request, "Pulumi has ended in the meantime");
   }
 
-  private async once<T extends z.ZodType>(
-    request: Request,
-    schema: T,
-  ): Promise<{ value: z.output<T> } | { error: Error; retryAfter?: number | undefined }> {
-    const started = this.clock.now();
-    const { method, path } = request;
-    const logged = () => ({ sentAt: started, milliseconds: this.clock.now() - started, method, path });
-    let reply: Reply;
-    try {
-      reply = await this.connections.request(request, () => this.beforeSending(request));
-    } catch (error) {
-      this.log(logged());
-      return { error: error instanceof Error ? error : new Error(String(error)) };
-    }
-    this.serviceClock.observe(reply.date, started, this.clock.now());
-    const json = jsonOf(reply.text);
-    const ok = reply.status >= 200 && reply.status < 300;
-    const retryAfter = parseRetryAfter(reply.retryAfter, this.clock.now());
-    const error = ok ? undefined : this.errorOf(request, { status: reply.status, retryAfter }, json);
-    this.log({ ...logged(), status: reply.status, operationId: error?.operationId });
-
-    if (error) return { error, retryAfter };
-    // A 200 may come from a proxy that answers everything, and has deleted nothing.
-    if (request.method === "DELETE" && reply.status !== 204)
-      return { error: new ReplyError(request, reply.status, "a deletion must be answered with 204", json) };
-    // The reply to a delete is empty, which is no JSON.
-    if (json === undefined && reply.text !== "") {
-      return { error: new ReplyError(request, reply.status, "the reply is not JSON") };
-    }
-    const parsed = schema.safeParse(json);
-    if (parsed.success) return { value: parsed.data };
-    const [issue] = parsed.error.issues;
-    const what = `the reply does not match the contract (${issue?.path.join(".") || "it"}: ${issue?.message})`;
-    return { error: new ReplyError(request, reply.status, what, json) };
-  }
-
-  private errorOf(
-    request: Request,
-    reply: Pick<ServiceFailure, "status" | "retryAfter">,
-    json: unknown,
-  ): ApiError {
+  private errorOf(request: Request, { status, retryAfter }: Reply, json: unknown): ApiError {
     const { data } = errorFromWire.safeParse(json);
     const failure = {
-      ...reply,
+      status,
+      retryAfter: parseRetryAfter(retryAfter, this.clock.now()),
       code: data?.error_code,
       message: data?.msg,
       operationId: data?.details?.operation_id,
     };
-    return new ApiError(request, failure, {
-      keyIsConfigured: this.settings.apiKeyIsConfigured,
-      hidesText: request.hasSecrets?.(),
-    });
+    const keyIsConfigured = this.settings.apiKeyIsConfigured;
+    return new ApiError(request, failure, { keyIsConfigured, hidesText: request.hasSecrets?.() });
+  }
+
+  /** Waits for the work, or throws the error if the client is stopped. */
+  private async unlessStopped(wait: Promise<void>, error: () => unknown): Promise<void> {
+    await Promise.race([wait, this.stopped]);
+    if (this.stopping.signal.aborted) throw error();
+  }
+
+  /** Stops all requests after a 429. */
+  private holdAll(wait: number, error: ApiError): void {
+    const now = this.clock.now();
+    if (now + wait - (this.limitedSince ?? now) > LONGEST_HOLD) throw error;
+    this.limiter.hold(wait);
+  }
+
+  /** Reports a service that does not answer, once, long before the last attempt. */
+  private reportSilence(what: string): void {
+    if (this.isSilenceReported) return;
+    this.isSilenceReported = true;
+    const { baseUrl, retryForSeconds } = this.settings;
+    this.warn(
+      `${what}; requests to ${baseUrl} are repeated for ${retryForSeconds} s (endpoints:retryForSeconds)`,
+    );
   }
 }
 
-const limitsOf = ({ requestsPerWindow, windowSeconds }: ClientSettings, connections: number): Limits => ({
-  requests: requestsPerWindow,
-  window: windowSeconds * 1000,
-  atOnce: connections,
-});
-
-function waitMessage({ milliseconds, waiting, asked }: LongWait, settings: ClientSettings): string {
-  const { requestsPerWindow, windowSeconds } = settings;
-  const wait = `${waiting === 1 ? "a request waits" : `${waiting} requests wait`} ${Math.ceil(milliseconds / 1000)} s`;
-  return asked
-    ? `${wait}, because the service reports that the account's rate limit is used up. Others may use the account too; this program keeps to ${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds).`
-    : `${wait}, to keep to the account's budget of ${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds).`;
+/** The data of a reply to a request that the service accepted. */
+function parsed<T extends z.ZodType>(
+  request: Request,
+  { status, text }: Reply,
+  json: unknown,
+  schema: T,
+): z.output<T> {
+  const broken = (what: string) => new ReplyError(request, status, what, json);
+  // A 200 may come from a proxy that answers everything, and has deleted nothing.
+  if (request.method === "DELETE" && status !== 204) throw broken("a deletion must be answered with 204");
+  // The reply to a delete is empty, which is no JSON.
+  if (json === undefined && text !== "") throw broken("the reply is not JSON");
+  const { success, data, error } = schema.safeParse(json);
+  if (!success) throw broken(`the reply does not match the contract (${mistakesIn(error)})`);
+  return data;
 }
 
-const isRateLimit = (error: unknown) => error instanceof ApiError && error.status === 429;
+function waitMessage({ milliseconds, asked }: LongWait, settings: Settings): string {
+  const { requestsPerWindow, windowSeconds } = settings;
+  const wait = `requests wait ${Math.ceil(milliseconds / 1000)} s`;
+  const budget = `${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds)`;
+  return asked
+    ? `${wait}, because the service reports that the account's rate limit is used up. Others may use the account too; this program keeps to ${budget}.`
+    : `${wait}, to keep to the account's budget of ${budget}.`;
+}

@@ -1,8 +1,8 @@
 import { Readable } from "node:stream";
-import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
+import { brotliDecompressSync, unzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
-import { oneLine } from "./text";
+import type { Settings } from "./settings";
 
 /** More than the largest page (100 endpoints) needs. A longer reply is refused. */
 const MOST_BYTES = 16 * 1024 * 1024;
@@ -15,27 +15,6 @@ const undici = (): typeof import("undici") => require("undici");
 
 /** The version of the API, as each request names it. */
 export const API_VERSION = "2";
-
-/** The settings of a client. Times in seconds. */
-export interface ClientSettings {
-  /** The key. It is sent to the base URL's origin and nowhere else. */
-  apiKey: string;
-  /** Whether the key comes from the stack's configuration, for the advice after a 401. */
-  apiKeyIsConfigured: boolean;
-  /** With its path prefix, without a slash at the end. */
-  baseUrl: string;
-  /** The name of the header that carries the version of the API. */
-  versionHeader: string;
-  userAgent: string;
-  /** The limit for a connection, for a reply's headers, and between parts of its body, each. */
-  timeoutSeconds: number;
-  /** How long requests are repeated after temporary failures. */
-  retryForSeconds: number;
-  requestsPerWindow: number;
-  windowSeconds: number;
-  /** Whether lists are requested with filters. */
-  listFilter: "on" | "off";
-}
 
 export interface Request extends RequestName {
   query?: Record<string, string>;
@@ -59,7 +38,7 @@ export class Connections {
 
   /** @param most The most open connections. */
   constructor(
-    private readonly settings: ClientSettings,
+    private readonly settings: Settings,
     private readonly most: number,
   ) {}
 
@@ -69,9 +48,21 @@ export class Connections {
    *   `beforeSending` throws, in which case nothing was sent.
    */
   async request(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
-    const body = request.body && new Body(bodyOf(request), beforeSending);
+    const body = request.body && new Body(Buffer.from(JSON.stringify(bodyOf(request))), beforeSending);
     try {
-      return await this.requestWith(body, request);
+      const { statusCode: status, headers, body: parts } = await this.send(request, body);
+      const sent = await readAll(parts);
+      const bytes = sent && decoded(sent, String(headers["content-encoding"]));
+      if (!bytes) {
+        const what = `the reply is longer than ${MOST_BYTES >> 20} MiB, or not encoded as it says`;
+        throw new ReplyError(request, status, what);
+      }
+      return {
+        status,
+        text: this.withoutKey(bytes.toString("utf8"), status),
+        retryAfter: headers["retry-after"]?.toString(),
+        date: headers["date"]?.toString(),
+      };
     } catch (error) {
       if (error instanceof EndpointsError) throw error;
       const { origin } = new URL(this.settings.baseUrl);
@@ -85,9 +76,9 @@ export class Connections {
     await pool?.close();
   }
 
-  private async requestWith(body: Body | undefined, { method, path, query }: Request): Promise<Reply> {
+  private send({ method, path, query }: Request, body: Body | undefined): Promise<Dispatcher.ResponseData> {
     const { baseUrl, apiKey, versionHeader, userAgent, timeoutSeconds, retryForSeconds } = this.settings;
-    const response = await undici().request(baseUrl + path, {
+    return undici().request(baseUrl + path, {
       method: method as Dispatcher.HttpMethod,
       dispatcher: this.connect(),
       // A limit for the whole reply, because a body that arrives slowly exceeds none of the others.
@@ -101,21 +92,10 @@ export class Connections {
         authorization: `Bearer ${apiKey}`,
         "user-agent": userAgent,
         [versionHeader]: API_VERSION,
-        ...(body && { "content-type": "application/json", "content-length": String(body.length) }),
+        ...(body && { "content-type": "application/json", "content-length": String(body.bytes.length) }),
       },
       ...(body && { body: body.stream }),
     });
-    const { date, "retry-after": retryAfter, "content-encoding": encoding } = response.headers;
-    const status = response.statusCode;
-    const broken = (what: string) => new ReplyError({ method, path }, status, what);
-    const bytes = await readAll(response.body as AsyncIterable<Buffer>, broken);
-    const text = decode(bytes, String(encoding ?? "identity"), broken).toString("utf8");
-    return {
-      status,
-      text: this.withoutKey(text, status),
-      retryAfter: typeof retryAfter === "string" ? retryAfter : undefined,
-      date: typeof date === "string" ? date : undefined,
-    };
   }
 
   /** Removes the key, because the public service repeats a refused one. */
@@ -145,58 +125,40 @@ export const bodyOf = ({ body = {} }: Request): object => (typeof body === "func
  */
 class Body {
   isTaken = false;
-  readonly length: number;
-  readonly stream: Readable;
+  readonly stream = Readable.from(this.take(), { objectMode: false });
 
   constructor(
-    data: object,
+    readonly bytes: Buffer,
     private readonly beforeSending: () => Promise<void>,
-  ) {
-    const bytes = Buffer.from(JSON.stringify(data));
-    this.length = bytes.length;
-    this.stream = Readable.from(this.take(bytes), { objectMode: false });
-  }
+  ) {}
 
-  private async *take(bytes: Buffer) {
+  private async *take() {
     await this.beforeSending();
     this.isTaken = true;
-    yield bytes;
+    yield this.bytes;
   }
 }
 
-type Broken = (what: string) => ReplyError;
-
-const TOO_LONG = `the reply is longer than ${MOST_BYTES >> 20} MiB`;
-
-async function readAll(body: AsyncIterable<Buffer>, broken: Broken): Promise<Buffer> {
+/** The whole body; undefined if it is too long. */
+async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
   const parts: Buffer[] = [];
   let bytes = 0;
   for await (const part of body) {
     bytes += part.length;
-    if (bytes > MOST_BYTES) throw broken(TOO_LONG);
+    if (bytes > MOST_BYTES) return undefined;
     parts.push(part);
   }
   return Buffer.concat(parts);
 }
 
-const decoders = new Map([
-  ["gzip", gunzipSync],
-  ["x-gzip", gunzipSync],
-  ["deflate", inflateSync],
-  ["br", brotliDecompressSync],
-]);
-
-/** Some servers and gateways compress although they are asked not to. */
-function decode(bytes: Buffer, encoding: string, broken: Broken): Buffer {
+/** The body without its encoding, because some gateways compress although they are asked not to; undefined if that fails. */
+function decoded(bytes: Buffer, encoding: string): Buffer | undefined {
   const name = encoding.trim().toLowerCase();
-  if (name === "identity" || bytes.length === 0) return bytes;
-  const decoder = decoders.get(name);
-  if (!decoder)
-    throw broken(`the reply is encoded (${oneLine(encoding, 100)}), although the request asks for identity`);
+  if (!["gzip", "x-gzip", "deflate", "br"].includes(name) || bytes.length === 0) return bytes;
+  const decoder = name === "br" ? brotliDecompressSync : unzipSync;
   try {
     return decoder(bytes, { maxOutputLength: MOST_BYTES });
-  } catch (error) {
-    const isTooLong = error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
-    throw broken(isTooLong ? TOO_LONG : `the reply is not in its encoding (${name})`);
+  } catch {
+    return undefined;
   }
 }

@@ -97,7 +97,6 @@ export interface CloudEndpointWritten {
    * with the same scheme updates the endpoint in place; another scheme replaces it.
    */
   url: string;
-
   /**
    * The rules for traffic: an object, or text with JSON or YAML. It is compared as data: key order, spaces and YAML
    * comments are no change, but the order of a list is. YAML text has at most 50,000 characters and 100 uses of an anchor,
@@ -105,29 +104,24 @@ export interface CloudEndpointWritten {
    * another service may not. Once given, it can be changed but not removed.
    */
   trafficPolicy?: object | string | undefined;
-
   /** A description of at most 255 characters. If the program removes it, it is cleared on the service. Default: none. */
   description?: string | undefined;
-
   /**
    * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text that contains a JSON object or
    * list is kept as data, other text as text. If the program removes it, it is cleared on the service. Default: none.
    */
   metadata?: object | string | undefined;
-
   /**
    * Where the endpoint can be reached from. The public service knows `public`, `internal` and `kubernetes`. Order does
    * not matter. Default: the service decides by the URL. If the program gives none, a later edit by hand is drift. If the
    * program removes them, the service keeps the current ones.
    */
   bindings?: string[] | undefined;
-
   /**
    * Whether other endpoints may share the endpoint's URL and its traffic. It is sent only if given, or to undo an edit by hand.
    * The service may refuse to change it later. Default: `false`, the service's default.
    */
   poolingEnabled?: boolean | undefined;
-
   /**
    * Take over an existing endpoint instead of creating one: `true` for the cloud endpoint with this URL, or its id
    * (`ep_…`). Only fields that differ are changed. The id also takes over an endpoint with another stack's mark
@@ -141,7 +135,6 @@ export interface CloudEndpointWritten {
 export interface EndpointQuery {
   /** The identifier of the endpoint to read, `ep_…`. Give either `id` or `url`. This takes one request. */
   id?: string | undefined;
-
   /**
    * The URL of the endpoint to read, in any spelling, instead of `id`. Edges have no `url` and are matched by their `publicUrl`.
    * This takes one request if the service filters lists, as the public service does. Otherwise it reads the whole list, which other look-ups
@@ -154,22 +147,17 @@ export interface EndpointQuery {
 export interface EndpointsFilter {
   /** Only endpoints of these types: `ephemeral`, `edge`, `cloud`. */
   types?: string[] | undefined;
-
   /** Only endpoints of the region with this identifier. */
   region?: string | undefined;
-
   /**
    * Only endpoints with this URL, in which `*` matches any text: `https://*.example.com`. Letter case does not matter. Edges
    * have no `url` and are matched by their `publicUrl`.
    */
   urlPattern?: string | undefined;
-
   /** Only endpoints to which an agent gave this name. */
   name?: string | undefined;
-
   /** Only endpoints that can be reached from there: `public`, `internal` or `kubernetes`. */
   binding?: string | undefined;
-
   /** Only endpoints with metadata equal to this. If both are JSON, they are compared as data. */
   metadata?: object | string | undefined;
 }

@@ -1,15 +1,16 @@
 import { z } from "zod";
-import { invalidId, isNotFound, isOfService, ReplyError, type RequestName } from "./apiErrors";
+import { isNotFound, isOfService, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
-import { canonicalJson, jsonOf } from "./json";
+import { canonicalJson } from "./json";
 import { EndpointList } from "./list";
-import { type EndpointReader, ID, idSchema, listFromWire } from "./replySchemas";
+import { type EndpointReader, ID, identityFromWire, listFromWire } from "./replySchemas";
+import { oneLine } from "./text";
 import { normalizeUrl } from "./url";
 
-/** The most pages in a row without an endpoint: a service may filter page by page. */
-const MOST_WITHOUT_IDS = 1_000;
+/** The most pages in a row that show no further endpoint: a service may filter page by page. */
+const MOST_FRUITLESS = 1_000;
 
 /** The five calls of the contract. */
 export class EndpointsApi {
@@ -23,15 +24,7 @@ export class EndpointsApi {
     list?: EndpointList,
     private readonly subject: Pick<Request, "hasSecrets"> = {},
   ) {
-    this.list =
-      list ??
-      new EndpointList({
-        clock: http.clock,
-        reader,
-        pages: (expression) => this.pages(expression),
-        warn: (message) => http.warn(message),
-        filters: http.settings.listFilter === "on",
-      });
+    this.list = list ?? new EndpointList(http, reader, (filter) => this.pages(filter));
   }
 
   /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
@@ -65,13 +58,11 @@ export class EndpointsApi {
   }
 
   /** `GET /endpoints/{id}`; undefined after the service's own 404. Unlike a list item it is never out of date. */
-  async find(id: string): Promise<LiveEndpoint | undefined> {
-    try {
-      return await this.get(id);
-    } catch (error) {
+  find(id: string): Promise<LiveEndpoint | undefined> {
+    return this.get(id).catch((error: unknown) => {
       if (isNotFound(error) && isOfService(error)) return undefined;
       throw error;
-    }
+    });
   }
 
   /**
@@ -100,28 +91,26 @@ export class EndpointsApi {
    *
    * @throws ReplyError if the chain of pages breaks off or has no end, because half a list proves nothing.
    */
-  private async *pages(expression: string | undefined): AsyncGenerator<unknown[]> {
-    const filter: Record<string, string> = expression === undefined ? {} : { filter: expression };
+  private async *pages(filter: string | undefined): AsyncGenerator<unknown[]> {
+    const selection: Record<string, string> = filter === undefined ? {} : { filter };
     const asked = new Set<string>();
-    const ids = new Set<string>();
-    let query = filter;
-    for (let withoutIds = 0; ; ) {
+    const ids = new Set<string | undefined>();
+    let query = selection;
+    for (let fruitless = 0; ; ) {
       // A filter has values of fields, such as a URL that may be secret.
-      const hasSecrets = () => expression !== undefined;
+      const hasSecrets = () => filter !== undefined;
       const request = { method: "GET", path: "/endpoints", query, hasSecrets };
       const { endpoints, next_page_uri: next } = await this.http.send(request, listFromWire);
       yield endpoints;
 
       if (!next) return;
-      const shown = endpoints.map(idOf).filter((id) => id !== undefined);
-      const isNew = shown.some((id) => !ids.has(id));
-      for (const id of shown) ids.add(id);
-      withoutIds = shown.length > 0 ? 0 : withoutIds + 1;
-      // A page that repeats endpoints or its own address shows that the chain has no end.
-      if (asked.has(next) || (shown.length > 0 && !isNew) || withoutIds > MOST_WITHOUT_IDS)
+      const before = ids.size;
+      for (const item of endpoints) ids.add(identityFromWire.parse(item).id);
+      fruitless = ids.size > before ? 0 : fruitless + 1;
+      if (asked.has(next) || fruitless > MOST_FRUITLESS)
         throw new ReplyError(request, 200, "the pages of the list never end");
       asked.add(next);
-      query = { ...filter, ...queryOf(next, request) };
+      query = { ...selection, ...queryOf(next, request) };
     }
   }
 
@@ -143,39 +132,25 @@ function queryOf(next: string, request: RequestName): Record<string, string> {
   throw new ReplyError(request, 200, "next_page_uri is no URI");
 }
 
-const idOf = (item: unknown) => idSchema.safeParse(item).data?.id;
-
 const ABOUT_ANOTHER = "the reply is about another endpoint";
 
-/** The fields that a reply to a create must have. */
-const identity = z.object({ url: z.string(), type: z.literal("cloud") });
-
 /** Whether this describes a cloud endpoint with this URL. */
-function isAbout(reply: unknown, url: string | undefined): boolean {
-  const { data } = identity.safeParse(reply);
-  return data !== undefined && url !== undefined && normalizeUrl(data.url) === normalizeUrl(url);
-}
+const isAbout = (live: LiveEndpoint, url = ""): boolean =>
+  live.type === "cloud" && (normalizeUrl(live.url ?? "") ?? "none") === normalizeUrl(url);
 
 function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoint {
   if (live.id === id) return live;
   throw new ReplyError(request, 200, ABOUT_ANOTHER);
 }
 
-/** Whether an endpoint has all values of a change. */
+/** Whether an endpoint has all values of a change, in which an empty text clears a field. */
 const hasValues = (live: LiveEndpoint, change: LiveEndpoint): boolean =>
-  Object.entries(change).every(([name, value]) => comparable(name, live[name]) === comparable(name, value));
-
-/** Equal for values that mean the same: documents in any spelling, bindings in any order, no text and an empty one. */
-function comparable(name: string, value: unknown): string {
-  if (name === "url") return normalizeUrl(String(value)) ?? String(value);
-  if (Array.isArray(value)) return canonicalJson([...value].sort());
-  if (typeof value !== "string") return canonicalJson(value) ?? "";
-  const data = jsonOf(value);
-  return data === undefined ? value : canonicalJson(data);
-}
+  Object.entries(change).every(([name, value]) => canonicalJson(live[name] ?? "") === canonicalJson(value));
 
 /** The path of an endpoint. An id such as `..` would change the address. */
 function pathOf(id: string): string {
   if (ID.test(id)) return `/endpoints/${id}`;
-  throw invalidId(id);
+  throw new UserError(
+    `${JSON.stringify(oneLine(id, 100))} is no id of an endpoint; give one such as ep_2abc.`,
+  );
 }

@@ -1,10 +1,7 @@
 import { connect } from "node:net";
 
 /** The address of Pulumi's engine. */
-interface EngineAddress {
-  host: string;
-  port: number;
-}
+type EngineAddress = { host: string; port: number };
 
 /** How often the engine is checked, in milliseconds. */
 const EVERY = 1_000;
@@ -15,24 +12,18 @@ export function engineAddress(argv: readonly string[] = process.argv): EngineAdd
   return host === undefined ? undefined : { host: host.replace(/[[\]]/g, ""), port: Number(port) };
 }
 
-/** Whether the engine is there, by one connection. Where none is made within a second, it counts as there. */
+/**
+ * Whether the engine is there, by one connection. Only a refused one shows that it is gone. Where none is made within a second, it
+ * counts as there.
+ */
 export async function engineIsThere(address: EngineAddress | undefined): Promise<boolean> {
-  return !address || listens(address);
-}
-
-/** Only a refused connection shows that the engine is gone. */
-function listens(address: EngineAddress): Promise<boolean> {
+  if (!address) return true;
   return new Promise((resolve) => {
     const socket = connect({ ...address, timeout: EVERY });
-    const settle = (result: { isThere: boolean }) => {
-      resolve(result.isThere);
-      socket.destroy();
-    };
-    socket.once("connect", () => settle({ isThere: true }));
-    socket.once("timeout", () => settle({ isThere: true }));
-    socket.once("error", (error: NodeJS.ErrnoException) =>
-      settle({ isThere: error.code !== "ECONNREFUSED" }),
-    );
+    socket.once("close", () => resolve(true));
+    socket.once("connect", () => socket.destroy());
+    socket.once("timeout", () => socket.destroy());
+    socket.once("error", (error: NodeJS.ErrnoException) => resolve(error.code !== "ECONNREFUSED"));
   });
 }
 
@@ -49,7 +40,7 @@ export function endWithEngine(
   for (const pipe of [process.stdout, process.stderr]) pipe.on("error", () => {});
   let missed = 0;
   const timer = setInterval(async () => {
-    missed = (await listens(address)) ? 0 : missed + 1;
+    missed = (await engineIsThere(address)) ? 0 : missed + 1;
     // Two refusals in a row, because a single one may have another cause.
     if (missed < 2) return;
     clearInterval(timer);

@@ -19,9 +19,6 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** The text with each lone surrogate replaced, so that UTF-8 can carry it. */
-const wellFormed = (text: string) => text.replace(/\p{Surrogate}/gu, "\ufffd");
-
 /** Whether text nests too deeply. Tested before parsing, because the parser needs a hundred bytes for each level. */
 export function isDeeper(json: string, most: number): boolean {
   if (json.length <= most) return false;
@@ -46,10 +43,10 @@ export function parseJson(text: string): unknown {
   if (isDeeper(text, DEEPEST_REPLY)) throw new SyntaxError();
   // A look at every value takes longer than parsing, and hardly any text contains an escaped surrogate.
   const mayHaveHalves = /\p{Surrogate}|\\u[dD][89a-fA-F]/u.test(text);
-  return JSON.parse(
-    text,
-    mayHaveHalves ? (_, value) => (typeof value === "string" ? wellFormed(value) : value) : undefined,
-  );
+  if (!mayHaveHalves) return JSON.parse(text);
+  const whole = (value: unknown) =>
+    typeof value === "string" ? value.replace(/\p{Surrogate}/gu, "\ufffd") : value;
+  return JSON.parse(text, (_, value) => whole(value));
 }
 
 /** The data of JSON; undefined for any other text. */

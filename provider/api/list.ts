@@ -1,10 +1,9 @@
 import { setImmediate } from "node:timers/promises";
-import type { z } from "zod";
 import { ApiError, ConnectionError } from "./apiErrors";
+import type { HttpClient } from "./client";
 import type { Clock } from "./clock";
 import type { LiveEndpoint } from "./contract";
-import { isMapping } from "./json";
-import type { EndpointReader } from "./replySchemas";
+import { type EndpointReader, identityFromWire, mistakesIn } from "./replySchemas";
 import { oneLine } from "./text";
 import { spellings, urlOf } from "./url";
 
@@ -51,27 +50,20 @@ export function isOneOf(field: string, values: readonly string[]): string | unde
   return texts.length === 1 ? `obj.${field} == ${texts[0]}` : `obj.${field} in [${texts.join(", ")}]`;
 }
 
-/** The source of a list. */
-interface ListSource {
-  clock: Clock;
-  reader: EndpointReader;
-  /** The items of each page. A page is requested when the caller wants it. */
-  pages(expression: string | undefined): AsyncIterator<unknown[]>;
-  warn(message: string): void;
-  /** Whether filters are sent. */
-  filters: boolean;
-}
-
 /** The account's endpoints, with the last reading of the whole list and of each filter. */
 export class EndpointList {
-  /** Whether this process has sent a write. */
-  hasWritten = false;
-  private lastWrite = Number.NEGATIVE_INFINITY;
-  private filters: boolean;
+  /** When this process last sent a write; undefined if it has sent none. */
+  private lastWrite: number | undefined;
+  private sendsFilters: boolean;
   private readonly readings = new Map<string | undefined, Reading>();
 
-  constructor(private readonly source: ListSource) {
-    this.filters = source.filters;
+  /** @param pages The items of each page of the filtered list. A page is requested when the caller wants it. */
+  constructor(
+    private readonly http: HttpClient,
+    private readonly reader: EndpointReader,
+    private readonly pages: (filter: string | undefined) => AsyncIterator<unknown[]>,
+  ) {
+    this.sendsFilters = http.settings.listFilter === "on";
   }
 
   /**
@@ -87,21 +79,23 @@ export class EndpointList {
    * @throws ConnectionError, or ApiError 401 or 429, with which a read by id would fail too.
    */
   async item(id: string, since?: number): Promise<LiveEndpoint | undefined> {
-    let last: Reading | undefined;
-    while (since !== undefined || !this.hasWritten) {
-      const oldest = since ?? this.source.clock.now() - OLDEST_LISTING;
-      const isUsable = ({ began, failure }: Reading) => began >= oldest && !isOfEveryRequest(failure?.error);
-      const reading = this.reading(CLOUD, isUsable);
-      if (reading !== last) reading.reads++;
-      last = reading;
+    const oldest = since ?? this.http.clock.now() - OLDEST_LISTING;
+    const isUsable = ({ began, failure }: Reading) => began >= oldest && !isOfEveryRequest(failure);
+    const reading = this.reading(CLOUD, isUsable);
+    reading.reads++;
+    while (since !== undefined || this.lastWrite === undefined) {
       const live = reading.endpoints.get(id);
-      if (live || reading.ended || reading.failure) return live;
+      if (live || reading.ended) return live;
       // Bounds the requests to twice the cost of single reads, and to twice the cost of the whole list.
-      if (!reading.isFetching && reading.pages >= reading.reads) return undefined;
-      await reading.nextPage().catch((error: unknown) => {
+      if (!reading.fetching && reading.pages >= reading.reads) return undefined;
+      try {
+        await reading.nextPage();
+      } catch (error) {
+        if (this.isRefused(reading, error)) return this.item(id, since);
+        if (isOfEveryRequest(error)) throw error;
         // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
-        if (!this.isRefused(reading, error) && isOfEveryRequest(error)) throw error;
-      });
+        return undefined;
+      }
     }
     return undefined;
   }
@@ -111,7 +105,7 @@ export class EndpointList {
    * this moment or later, by this machine's clock.
    */
   onUrl(url: string, since: number): Promise<LiveEndpoint[]> {
-    return this.read(ofUrl(url), () => (this.filters ? this.source.clock.now() : since));
+    return this.read(ofUrl(url), () => (this.sendsFilters ? this.http.clock.now() : since));
   }
 
   /**
@@ -121,8 +115,8 @@ export class EndpointList {
    * @param options.fresh Whether the result must show what happened before this call. Then it joins no reading that has begun.
    */
   select(selection: Selection, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
-    const now = this.source.clock.now();
-    const since = fresh ? now : Math.max(now - OLDEST_LOOKUP, this.lastWrite);
+    const now = this.http.clock.now();
+    const since = fresh ? now : Math.max(now - OLDEST_LOOKUP, this.lastWrite ?? 0);
     return this.read(selection, () => since);
   }
 
@@ -133,8 +127,7 @@ export class EndpointList {
 
   /** Marks what was listed as outdated, after a write with or without success. */
   outdate(): void {
-    this.hasWritten = true;
-    this.lastWrite = this.source.clock.now();
+    this.lastWrite = this.http.clock.now();
   }
 
   private async read(selection: Selection, since: () => number): Promise<LiveEndpoint[]> {
@@ -145,41 +138,44 @@ export class EndpointList {
       if (this.isRefused(reading, error)) return this.read(selection, since);
       throw error;
     }
-    for (const message of reading.unreported()) this.source.warn(message);
+    this.reportSkipped(reading);
     return [...reading.endpoints.values()].filter(selection.includes);
   }
 
   private reading({ expression }: Selection, isUsable: (reading: Reading) => boolean): Reading {
-    const filter = this.filters ? expression : undefined;
+    const filter = this.sendsFilters ? expression : undefined;
     const last = this.readings.get(filter);
     if (last && isUsable(last)) return last;
-    const reading = new Reading(this.source, filter);
+    const reading = new Reading(this.http.clock, this.reader, this.pages(filter), filter);
     this.readings.set(filter, reading);
     return reading;
+  }
+
+  /** Warns of the omitted items of a reading, once. */
+  reportSkipped(reading: Reading): void {
+    const { skipped, isReported } = reading;
+    reading.isReported = true;
+    if (isReported || skipped.length === 0) return;
+    const names = skipped.map(({ id = "one without an id", reason }) => `${oneLine(id, 100)} (${reason})`);
+    const what = `the service's list has items that cannot be read and are left out (${skipped.length})`;
+    this.http.warn(`${what}: ${oneLine(names.join(", "))}`);
   }
 
   /** Whether the service refused the filter. From then on, none is sent. */
   private isRefused({ filter }: Reading, error: unknown): boolean {
     if (filter === undefined || !(error instanceof ApiError) || ![400, 422].includes(error.status))
       return false;
-    if (this.filters)
-      this.source.warn(
+    if (this.sendsFilters)
+      this.http.warn(
         `the service refuses filters of its list (status ${error.status}), so this process reads the whole list; set endpoints:listFilter (or ENDPOINTS_LIST_FILTER) to off`,
       );
-    this.filters = false;
+    this.sendsFilters = false;
     return true;
   }
 }
 
-/** A list item that could not be parsed. It is omitted and must be reported. */
-export interface SkippedItem {
-  id: string | undefined;
-  url: string | undefined;
-  reason: string;
-}
-
-/** The most omitted items that are reported one by one. */
-const MOST_SKIPPED = 10;
+/** A list item that could not be parsed. It is left out, and must be reported. */
+type SkippedItem = ReturnType<typeof identityFromWire.parse> & { reason: string };
 
 /** A reading of the list. It fetches as many pages as callers need, and all callers share them. */
 export class Reading {
@@ -193,24 +189,20 @@ export class Reading {
   /** Whether the list has been read to its end. */
   ended = false;
   /** The failure of a page, after which nothing more can be read. */
-  failure: { error: unknown } | undefined;
+  failure: unknown;
   /** How many reads of single items have used this reading. */
   reads = 0;
-  private reported = 0;
-  private readonly items: AsyncIterator<unknown[]>;
-  private fetching: Promise<void> | undefined;
+  /** Whether the user knows of the skipped items. */
+  isReported = false;
+  /** The page that is being fetched. Waiting for it costs no request. */
+  fetching: Promise<void> | undefined;
 
   constructor(
-    private readonly source: Pick<ListSource, "clock" | "reader" | "pages">,
+    private readonly clock: Clock,
+    private readonly reader: EndpointReader,
+    private readonly items: AsyncIterator<unknown[]>,
     readonly filter: string | undefined,
-  ) {
-    this.items = source.pages(filter);
-  }
-
-  /** Whether a page is being fetched. Waiting for it costs no request. */
-  get isFetching(): boolean {
-    return this.fetching !== undefined;
-  }
+  ) {}
 
   /**
    * Reads on until the condition holds or the list ends.
@@ -239,55 +231,29 @@ export class Reading {
     return this.fetching;
   }
 
-  /** Messages about the omitted items, each once. */
-  unreported(): string[] {
-    const skipped = this.skipped.slice(this.reported);
-    this.reported = this.skipped.length;
-    const named = skipped.slice(0, MOST_SKIPPED).map(({ id, reason }) => {
-      const name = id === undefined ? "without an id" : oneLine(id, 100);
-      return `the service's list contains an endpoint (${name}) that cannot be read and is left out: ${reason}`;
-    });
-    const more = skipped.length - named.length;
-    if (more === 0) return named;
-    return [...named, `the service's list contains ${more} more endpoints that cannot be read`];
-  }
-
   private async fetchPage(): Promise<void> {
-    if (this.failure) throw this.failure.error;
+    if (this.failure) throw this.failure;
     try {
       if (this.began === Number.POSITIVE_INFINITY) {
         // After one turn of the event loop, all calls that start together have joined.
         await setImmediate();
-        this.began = this.source.clock.now();
+        this.began = this.clock.now();
       }
       const { value, done } = await this.items.next();
       this.ended = done === true;
       if (done) return;
       this.pages++;
-      for (const item of value) this.add(item);
+      for (const item of value) {
+        const { data: live, error } = this.reader.safeParse(item);
+        if (live) this.endpoints.set(live.id, live);
+        else this.skipped.push({ ...identityFromWire.parse(item), reason: mistakesIn(error) });
+      }
     } catch (error) {
-      this.failure = { error };
+      this.failure = error;
       throw error;
     }
   }
-
-  private add(item: unknown): void {
-    const { data: live, error } = this.source.reader.safeParse(item);
-    if (live) this.endpoints.set(live.id, live);
-    else this.skipped.push({ id: textIn(item, "id"), url: textIn(item, "url"), reason: reasonOf(error) });
-  }
 }
-
-function textIn(item: unknown, name: string): string | undefined {
-  const value = isMapping(item) ? item[name] : undefined;
-  return typeof value === "string" ? value : undefined;
-}
-
-const reasonOf = ({ issues }: z.ZodError): string =>
-  issues
-    .slice(0, 5)
-    .map(({ path, message }) => `${path.join(".") || "item"}: ${message}`)
-    .join("; ");
 
 /** Whether any request would fail with this error: the key's fault, its rate limit, or no answer. */
 const isOfEveryRequest = (error: unknown) =>

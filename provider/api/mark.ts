@@ -71,14 +71,15 @@ export const parseMark = (value: unknown): Mark | undefined => markSchema.safePa
 /** A random number, in hexadecimal digits. */
 export const randomNumber = (): string => randomBytes(8).toString("hex");
 
-/** Removes the mark from live metadata. A mark alone is no metadata. */
-export function withoutMark(metadata: string | undefined): { metadata?: string | undefined; mark?: Mark } {
-  if (!metadata?.includes(`"${MARK_FIELD}"`)) return { metadata };
-  const data = jsonOf(metadata);
-  const mark = isMapping(data) ? parseMark(data[MARK_FIELD]) : undefined;
-  if (!isMapping(data) || !mark) return { metadata };
-  const { [MARK_FIELD]: _, ...rest } = data;
-  return { metadata: Object.keys(rest).length > 0 ? canonicalJson(rest) : undefined, mark };
+/** Live metadata without the mark, and the mark. A mark alone is no metadata. */
+export function withoutMark(metadata: unknown): Pick<LiveEndpoint, "metadata" | "createdFor"> {
+  if (typeof metadata !== "string") return {};
+  const data = metadata.includes(`"${MARK_FIELD}"`) ? jsonOf(metadata) : undefined;
+  if (!isMapping(data)) return { metadata };
+  const { [MARK_FIELD]: mark, ...rest } = data;
+  const createdFor = parseMark(mark);
+  if (!createdFor) return { metadata };
+  return { createdFor, ...(Object.keys(rest).length > 0 && { metadata: canonicalJson(rest) }) };
 }
 
 /** The metadata's text with the mark. Undefined if the metadata is text or a list, or would get too long. */

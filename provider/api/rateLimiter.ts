@@ -41,8 +41,6 @@ export function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traff
 /** A wait that is reported to the user. */
 export interface LongWait {
   milliseconds: number;
-  /** The number of waiting requests. */
-  waiting: number;
   /** Whether the service asked for it with a 429. Otherwise the wait keeps to the budget. */
   asked: boolean;
 }
@@ -52,11 +50,11 @@ const LONG = 10_000;
 
 /** Lets requests start in the order in which they arrive. */
 export class RateLimiter {
-  private readonly queue: (() => void)[] = [];
+  private lastTurn = Promise.resolve();
   private inFlight = 0;
   private ended: number[] = [];
   private heldUntil = 0;
-  private draining = false;
+  private hasEnded = () => {};
 
   constructor(
     private readonly limits: Limits,
@@ -66,17 +64,16 @@ export class RateLimiter {
 
   /** Resolves when a request may be sent. The caller must call `end` when it has ended. */
   turn(): Promise<void> {
-    return new Promise((resolve) => {
-      this.queue.push(resolve);
-      void this.drain();
-    });
+    this.lastTurn = this.lastTurn.then(() => this.nextTurn());
+    return this.lastTurn;
   }
 
   /** Notes that a request has ended, with or without success. */
   end(): void {
-    this.inFlight -= 1;
-    this.ended.push(this.clock.now());
-    void this.drain();
+    const now = this.clock.now();
+    this.inFlight--;
+    this.ended = [...this.ended.filter((time) => time > now - this.limits.window), now];
+    this.hasEnded();
   }
 
   /** Stops all requests for so many milliseconds. A shorter hold does not end a longer one. */
@@ -84,24 +81,18 @@ export class RateLimiter {
     this.heldUntil = Math.max(this.heldUntil, this.clock.now() + milliseconds);
   }
 
-  private async drain(): Promise<void> {
-    if (this.draining) return;
-    this.draining = true;
-    while (this.queue.length > 0) {
-      const now = this.clock.now();
-      this.ended = this.ended.filter((time) => time > now - this.limits.window);
+  private async nextTurn(): Promise<void> {
+    for (;;) {
       const { inFlight, ended, heldUntil } = this;
-      const wait = waitForTurn(this.limits, { now, inFlight, ended, heldUntil });
-      if (wait === undefined) break;
-      if (wait > 0) {
-        if (wait > LONG)
-          this.onLongWait({ milliseconds: wait, waiting: this.queue.length, asked: heldUntil > now });
-        await this.clock.sleep(wait);
-        continue;
+      const now = this.clock.now();
+      const milliseconds = waitForTurn(this.limits, { now, inFlight, ended, heldUntil });
+      if (milliseconds === 0) break;
+      if (milliseconds === undefined) await new Promise<void>((resolve) => (this.hasEnded = resolve));
+      else {
+        if (milliseconds > LONG) this.onLongWait({ milliseconds, asked: heldUntil > now });
+        await this.clock.sleep(milliseconds);
       }
-      this.inFlight += 1;
-      this.queue.shift()?.();
     }
-    this.draining = false;
+    this.inFlight++;
   }
 }

@@ -45,12 +45,7 @@ export function endpointReader(
     }
     if (parsed.success) {
       const { metadata, createdFor: _, ...rest } = parsed.data;
-      const { metadata: own, mark } = withoutMark(typeof metadata === "string" ? metadata : undefined);
-      return {
-        ...rest,
-        ...(own !== undefined && { metadata: own }),
-        ...(mark && { createdFor: mark }),
-      } as LiveEndpoint;
+      return { ...rest, ...withoutMark(metadata) } as LiveEndpoint;
     }
     for (const issue of parsed.error.issues) {
       context.issues.push({ code: "custom", message: issue.message, path: issue.path, input: wire });
@@ -68,9 +63,19 @@ export const listFromWire = z.looseObject({
 /** A part with a wrong type does not hide the others. */
 const optionalText = z.string().optional().catch(undefined);
 
+/** What identifies an item of the list that cannot be read. */
+export const identityFromWire = z.object({ id: optionalText, url: optionalText }).catch({});
+
 /** The body of a failure. Every part may be missing. */
 export const errorFromWire = z.looseObject({
   error_code: optionalText,
   msg: optionalText,
   details: z.looseObject({ operation_id: optionalText }).optional().catch(undefined),
 });
+
+/** The first reasons why a reply, or a part of it, does not match its schema. */
+export const mistakesIn = ({ issues }: z.ZodError): string =>
+  issues
+    .slice(0, 5)
+    .map(({ path, message }) => `${path.join(".") || "it"}: ${message}`)
+    .join("; ");

@@ -1,23 +1,15 @@
-import { closeSync, constants, openSync, writeSync } from "node:fs";
+import { appendFileSync } from "node:fs";
+import type { RequestName } from "./apiErrors";
 import { oneLine } from "./text";
 
 /** A request in the log. It has no header, query, body or key, and nothing of a reply but its status and operation id. */
-export interface LoggedRequest {
+export interface LoggedRequest extends RequestName {
   /** When it was sent, in milliseconds since 1970. */
   sentAt: number;
-  milliseconds: number;
-  method: string;
-  path: string;
   /** Undefined if there was no complete reply. */
   status?: number;
   operationId?: string | undefined;
 }
-
-/** A pipe that nobody reads must not stop the provider, because Pulumi would keep its lock. */
-const APPEND = constants.O_WRONLY | constants.O_APPEND | constants.O_CREAT | constants.O_NONBLOCK;
-
-const NO_TARGET =
-  "it is neither `requests` nor the path of a file with a slash, such as /var/log/endpoints.log";
 
 /**
  * Writes a line for each request to where `ENDPOINTS_LOG` says. A log that cannot be written is reported once and never fails a
@@ -27,31 +19,21 @@ const NO_TARGET =
  */
 export function requestLog(write: (line: string) => void, warn: (message: string) => void) {
   let isReported = false;
-  return ({ sentAt, method, path, status, milliseconds, operationId = "-" }: LoggedRequest): void => {
+  return ({ sentAt, method, path, status, operationId = "-" }: LoggedRequest, now: number): void => {
     const target = process.env["ENDPOINTS_LOG"];
     if (!target) return;
     const time = new Date(sentAt).toISOString();
     // A reply's text of another form could be anything.
     const operation = /^[\w.-]{1,100}$/.test(operationId) ? operationId : "-";
-    const line = `${time} ${method} ${path} ${status ?? "no-answer"} ${Math.round(milliseconds)}ms ${operation}`;
+    const line = `${time} ${method} ${path} ${status ?? "no-answer"} ${Math.round(now - sentAt)}ms ${operation}`;
     try {
       if (target === "requests") write(`endpoints: ${line}`);
-      else append(target, line);
+      else if (target.includes("/")) appendFileSync(target, `${line}\n`, { mode: 0o600 });
+      else throw new Error("it is neither `requests` nor the path of a file with a slash");
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       if (!isReported) warn(`requests are not logged to ENDPOINTS_LOG: ${oneLine(reason)}`);
       isReported = true;
     }
   };
-}
-
-/** One write for each line, so that the lines of several processes do not mix. */
-function append(file: string, line: string): void {
-  if (!file.includes("/")) throw new Error(NO_TARGET);
-  const log = openSync(file, APPEND, 0o600);
-  try {
-    writeSync(log, `${line}\n`);
-  } finally {
-    closeSync(log);
-  }
 }

@@ -1,4 +1,4 @@
-import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "./apiErrors";
+import { ApiError, ConnectionError, isOfService } from "./apiErrors";
 
 /** The shortest wait after a 429, in milliseconds, so that a `Retry-After` of zero does not cause endless requests. */
 const SHORTEST_HOLD = 1_000;
@@ -21,41 +21,34 @@ export interface Attempt {
   window: number;
   /** The time limit for all attempts (`retryForSeconds`). */
   retryFor: number;
-  /** The wait of the reply's `Retry-After`; undefined without one. */
-  retryAfter: number | undefined;
   /** From 0 to 1. */
   random: number;
 }
 
 /** How long to wait before the request is repeated; undefined if it must not be repeated. */
 export function waitBeforeRetry(attempt: Attempt): number | undefined {
-  const { method, error, sent, elapsed, window, retryAfter, random } = attempt;
+  const { method, error, elapsed, window } = attempt;
   const isRefusedHere = error instanceof ConnectionError && error.isRefusedHere;
   const retryFor = isRefusedHere ? Math.min(attempt.retryFor, REFUSED_HERE_FOR) : attempt.retryFor;
-  const status = error instanceof ApiError ? error.status : undefined;
+  const { status, retryAfter } = error instanceof ApiError ? error : {};
 
   if (method === "POST" && !didNothing(error)) return undefined;
 
-  // Permanent: the service refused the request, or this is no failure of a request.
-  if (!(error instanceof EndpointsError) || error instanceof ReplyError) return undefined;
+  // Permanent: the service refused the request, or its reply breaks the contract.
   if (!(error instanceof ConnectionError) && !passing(status)) return undefined;
 
   // Others share the account's limit, so a 429 is no failure.
   if (status === 429) return Math.max(retryAfter ?? window, SHORTEST_HOLD);
 
   // The `Retry-After` of the service is a lower bound for the wait.
-  const own = backOff({ sent, elapsed, retryFor, random });
+  const own = backOff({ ...attempt, retryFor });
   const wait = own === undefined ? undefined : Math.max(own, retryAfter ?? 0);
   return wait === undefined || elapsed + wait > retryFor ? undefined : wait;
 }
 
 /** The wait after a temporary failure, which grows each time. Undefined once the time limit is reached. */
-export function backOff({
-  sent,
-  elapsed,
-  retryFor,
-  random,
-}: Pick<Attempt, "sent" | "elapsed" | "retryFor" | "random">): number | undefined {
+export function backOff(attempt: Pick<Attempt, "sent" | "elapsed" | "retryFor" | "random">) {
+  const { sent, elapsed, retryFor, random } = attempt;
   // Half of the wait is random, so that requests that failed together are not repeated together.
   const ceiling = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (sent - 1));
   const wait = ceiling / 2 + (ceiling / 2) * random;

@@ -1,5 +1,4 @@
 import { UserError } from "./apiErrors";
-import type { ClientSettings } from "./connections";
 import { VERSION } from "./version";
 
 /** A missing or invalid setting. The message has both of its names, and never its value. */
@@ -43,14 +42,14 @@ export const settingFields = {
     if (!given) throw missing("apiKey", "there is no API key", "<key>");
     if (/^[\x21-\x7e]+$/.test(given)) return given;
     const what = "the API key contains spaces, line breaks or other characters that no key has";
-    throw new ConfigError("apiKey", what, howToCorrect("apiKey", "<key>"));
+    throw invalid("apiKey", what, "<key>");
   },
 
   /** The URL of the service's API, with its path prefix if it has one: `https://api.ngrok.com`. */
   baseUrl: (given: string | undefined): string => {
     const example = `https://${PUBLIC_SERVICE}`;
     if (!given) throw missing("baseUrl", "there is no base URL of the service", example);
-    return parseBaseUrl(given).href.replace(/\/+$/, "");
+    return checkedBaseUrl(given);
   },
 
   /**
@@ -59,8 +58,7 @@ export const settingFields = {
    */
   versionHeader: (given: string | undefined): string | undefined => {
     if (given === undefined || /^[\w-]+$/.test(given)) return given;
-    const what = "versionHeader is not the name of a header";
-    throw new ConfigError("versionHeader", what, howToCorrect("versionHeader", "Service-Version"));
+    throw invalid("versionHeader", "versionHeader is not the name of a header", "Service-Version");
   },
 
   /** How long a request is repeated after temporary failures, in seconds, at most a day. Default: 120. */
@@ -73,7 +71,10 @@ export const settingFields = {
   timeoutSeconds: (given: string | undefined): number => seconds("timeoutSeconds", given, 30),
 
   /** The most requests that one process sends in any window. Default: 120. */
-  requestsPerWindow: (given: string | undefined): number => requests("requestsPerWindow", given, 120),
+  requestsPerWindow: (given = "120"): number => {
+    if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
+    throw invalid("requestsPerWindow", "requestsPerWindow is not a whole number above zero", "120");
+  },
 
   /** The window's length, in seconds, at most a day. Default: 60. */
   windowSeconds: (given: string | undefined): number => seconds("windowSeconds", given, 60),
@@ -82,7 +83,8 @@ export const settingFields = {
    * Whether lists are requested with the parameter `filter`, which the contract does not have: `on` or `off`. With it, an account's
    * other endpoints cost no requests. Default: `on` for the host `api.ngrok.com`, `off` for any other host.
    */
-  listFilter: (given: string | undefined): "on" | "off" | undefined => onOrOff("listFilter", given),
+  listFilter: (given: string | undefined): "on" | "off" | undefined =>
+    onOrOff("listFilter", given, "neither on nor off"),
 
   /**
    * A namespace for marked creates, such as `platform-team/prod`: letters, digits, dots, underscores, hyphens, slashes
@@ -92,7 +94,7 @@ export const settingFields = {
   mark: (given: string | undefined): string | undefined => {
     if (given === undefined || /^[\w.@/-]{1,100}$/.test(given)) return given;
     const what = "mark must have 1 to 100 letters, digits or the characters . _ - / @";
-    throw new ConfigError("mark", what, howToCorrect("mark", "platform-team/prod"));
+    throw invalid("mark", what, "platform-team/prod");
   },
 
   /**
@@ -100,28 +102,24 @@ export const settingFields = {
    * Default: `on`.
    */
   policyWarnings: (given: string | undefined): "on" | "error" | "off" => {
-    if (given === undefined || /^(on|true)$/i.test(given)) return "on";
-    if (/^error$/i.test(given)) return "error";
-    // Some YAML parsers read `off` as false.
-    if (/^(off|false)$/i.test(given)) return "off";
-    throw new ConfigError(
-      "policyWarnings",
-      "policyWarnings is not on, error or off",
-      howToCorrect("policyWarnings", "off"),
-    );
+    if (given !== undefined && /^error$/i.test(given)) return "error";
+    return onOrOff("policyWarnings", given, "neither on, error nor off") ?? "on";
   },
 };
 export type SettingName = keyof typeof settingFields;
 
+type Values = { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> };
+
 /** The values of all settings; times in seconds. */
-export type Settings = Omit<
-  { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> },
-  "versionHeader" | "listFilter"
-> &
-  ClientSettings & {
-    /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
-    acceptAccount: boolean;
-  };
+export type Settings = Values & {
+  versionHeader: string;
+  listFilter: "on" | "off";
+  /** Whether the key comes from the stack's configuration, for the advice after a 401. */
+  apiKeyIsConfigured: boolean;
+  userAgent: string;
+  /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
+  acceptAccount: boolean;
+};
 
 /** The settings that must not be shown. */
 export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingName[];
@@ -133,95 +131,81 @@ export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingNam
  * @throws ConfigError if settings are missing or invalid, with a message that names all of them.
  */
 export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): Settings {
-  const [first, ...others] = settingsProblems(config, environment);
+  const { values, problems } = parseAll(config, environment);
+  const [first, ...others] = problems;
   if (first) throw new SettingsError([first, ...others]);
-  const read = (name: SettingName) => writtenValue(name, config, environment);
-  const apiKey = settingFields.apiKey(read("apiKey"));
-  const baseUrl = settingFields.baseUrl(read("baseUrl"));
-  const isPublic = isPublicService(baseUrl);
+  // Without a problem, every setting has its value.
+  const { versionHeader, listFilter, ...settings } = values as Values;
+  const isPublic = isPublicService(settings.baseUrl);
   return {
-    apiKey,
+    ...settings,
     apiKeyIsConfigured: Boolean(config("endpoints:apiKey")?.trim()),
-    baseUrl,
     userAgent: `pulumi-endpoints/${VERSION}`,
-    versionHeader:
-      settingFields.versionHeader(read("versionHeader")) ?? (isPublic ? "Ngrok-Version" : "Service-Version"),
-    retryForSeconds: settingFields.retryForSeconds(read("retryForSeconds")),
-    timeoutSeconds: settingFields.timeoutSeconds(read("timeoutSeconds")),
-    requestsPerWindow: settingFields.requestsPerWindow(read("requestsPerWindow")),
-    windowSeconds: settingFields.windowSeconds(read("windowSeconds")),
-    listFilter: settingFields.listFilter(read("listFilter")) ?? (isPublic ? "on" : "off"),
-    mark: settingFields.mark(read("mark")),
-    policyWarnings: settingFields.policyWarnings(read("policyWarnings")),
+    versionHeader: versionHeader ?? (isPublic ? "Ngrok-Version" : "Service-Version"),
+    listFilter: listFilter ?? (isPublic ? "on" : "off"),
     acceptAccount: environment["ENDPOINTS_ACCEPT_ACCOUNT"] === "1",
   };
 }
 
 /** All problems of the settings. */
-export function settingsProblems(
+export const settingsProblems = (
   config: ConfigReader,
   environment: NodeJS.ProcessEnv = process.env,
-): ConfigError[] {
-  return Object.entries(settingFields).flatMap(([name, parse]) => {
-    try {
-      parse(writtenValue(name, config, environment));
-      return [];
-    } catch (error) {
-      if (error instanceof ConfigError) return [error];
-      throw error;
-    }
-  });
-}
+): ConfigError[] => parseAll(config, environment).problems;
 
 /** What to do about probable mistakes in policies. `readSettings` reports a value that is none of the three. */
-export function policyWarningsMode(
+export const policyWarningsMode = (
   config: ConfigReader,
   environment: NodeJS.ProcessEnv = process.env,
-): Settings["policyWarnings"] {
-  try {
-    return settingFields.policyWarnings(writtenValue("policyWarnings", config, environment));
-  } catch {
-    return "on";
-  }
-}
+): Settings["policyWarnings"] => parseAll(config, environment).values.policyWarnings ?? "on";
 
-function writtenValue(
-  name: string,
-  config: ConfigReader,
-  environment: NodeJS.ProcessEnv,
-): string | undefined {
-  return config(`endpoints:${name}`)?.trim() || environment[environmentName(name)]?.trim() || undefined;
+/** The values of the valid settings, and the problems of the others. */
+function parseAll(config: ConfigReader, environment: NodeJS.ProcessEnv) {
+  const values: Record<string, unknown> = {};
+  const problems: ConfigError[] = [];
+  for (const [name, parse] of Object.entries(settingFields)) {
+    const written = config(`endpoints:${name}`)?.trim() || environment[environmentName(name)]?.trim();
+    try {
+      values[name] = parse(written || undefined);
+    } catch (error) {
+      if (!(error instanceof ConfigError)) throw error;
+      problems.push(error);
+    }
+  }
+  return { values: values as Partial<Values>, problems };
 }
 
 const missing = (setting: SettingName, what: string, example: string) =>
-  new MissingSetting(setting, what, howToSet(setting, example));
+  new MissingSetting(
+    setting,
+    what,
+    `set ${environmentName(setting)} in the environment, or run \`${commandFor(setting, example)}\``,
+  );
+
+const invalid = (setting: SettingName, what: string, example: string) =>
+  new ConfigError(
+    setting,
+    what,
+    `run \`${commandFor(setting, example)}\`, or correct ${environmentName(setting)}; the stack's configuration wins over the environment`,
+  );
 
 /** Every setting has both names by one rule: `endpoints:baseUrl` is `ENDPOINTS_BASE_URL`. */
 export function environmentName(setting: string): string {
   return `ENDPOINTS_${setting.replace(/[A-Z]/g, "_$&").toUpperCase()}`;
 }
 
-/** How to set a setting that is missing, in both ways. */
-const howToSet = (setting: SettingName, example: string): string =>
-  `set ${environmentName(setting)} in the environment, or run \`${commandFor(setting, example)}\``;
-
-/** How to correct a setting, depending on where its value came from. */
-const howToCorrect = (setting: SettingName, example: string): string =>
-  `run \`${commandFor(setting, example)}\`, or correct ${environmentName(setting)}; the stack's configuration wins over the environment`;
-
 const commandFor = (setting: SettingName, example: string): string =>
   `pulumi config set${secretSettings.includes(setting) ? " --secret" : ""} endpoints:${setting} ${example}`;
 
-function parseBaseUrl(given: string): URL {
+function checkedBaseUrl(given: string): string {
   const url = URL.canParse(given) ? new URL(given) : undefined;
-  const wrong = (what: string) =>
-    new ConfigError("baseUrl", `the base URL ${what}`, howToCorrect("baseUrl", `https://${PUBLIC_SERVICE}`));
+  const wrong = (what: string) => invalid("baseUrl", `the base URL ${what}`, `https://${PUBLIC_SERVICE}`);
   // `localhost:8080` parses as a URL with the scheme `localhost:`, so the slashes are required.
   if (!url || !/^[a-z][a-z0-9+.-]*:\/\//i.test(given)) throw wrong("has no scheme, or is no URL");
   if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong("is neither https nor http");
   if (url.username || url.password) throw wrong("contains credentials; use the API key instead");
   if (url.search || url.hash) throw wrong("has a query or a fragment");
-  return url;
+  return url.href.replace(/\/+$/, "");
 }
 
 /** A day, in seconds. Node's timers fire at once for times of more than 24 days. */
@@ -231,27 +215,14 @@ function seconds(name: SettingName, given: string | undefined, standard: number)
   if (given === undefined) return standard;
   const value = Number(given);
   if (value > 0 && value <= LONGEST_TIME) return value;
-  throw new ConfigError(
-    name,
-    `${name} is not a number of seconds above zero and up to ${LONGEST_TIME}`,
-    howToCorrect(name, String(standard)),
-  );
-}
-
-function requests(name: SettingName, given: string | undefined, standard: number): number {
-  if (given === undefined) return standard;
-  if (/^[1-9]\d{0,8}$/.test(given)) return Number(given);
-  throw new ConfigError(
-    name,
-    `${name} is not a whole number above zero`,
-    howToCorrect(name, String(standard)),
-  );
+  const what = `${name} is not a number of seconds above zero and up to ${LONGEST_TIME}`;
+  throw invalid(name, what, String(standard));
 }
 
 /** Some YAML parsers read `on` and `off` as booleans. */
-function onOrOff(name: SettingName, given: string | undefined): "on" | "off" | undefined {
+function onOrOff(name: SettingName, given: string | undefined, not: string): "on" | "off" | undefined {
   if (given === undefined) return undefined;
   if (/^(on|true)$/i.test(given)) return "on";
   if (/^(off|false)$/i.test(given)) return "off";
-  throw new ConfigError(name, `${name} is neither on nor off`, howToCorrect(name, "off"));
+  throw invalid(name, `${name} is ${not}`, "off");
 }

@@ -36,8 +36,6 @@ export function nearName(name: string, known: readonly (string | readonly string
     const [candidate = "", ...also] = [one].flat();
     return [candidate, ...also].map((called) => ({ candidate, called: letters(called) }));
   });
-  const exact = all.find(({ called }) => called === wanted);
-  if (exact) return exact.candidate;
   // Loaded only after a mistake.
   const { distance }: typeof import("fastest-levenshtein") = require("fastest-levenshtein");
   const most = Math.min(3, Math.floor(wanted.length / 3));

@@ -1,4 +1,5 @@
 import { domainToASCII } from "node:url";
+import type { Endpoint } from "./contract";
 
 /** The schemes of endpoints, each with its default port, which URLs omit (the public service's rule). */
 const DEFAULT_PORT: Readonly<Record<string, number | undefined>> = {
@@ -30,13 +31,7 @@ export function normalizeUrl(url: string): string | undefined {
 }
 
 /** An endpoint's normalized URL. Edges only have a public URL. */
-export function urlOf({
-  url,
-  publicUrl,
-}: {
-  url?: string | undefined;
-  publicUrl?: string | undefined;
-}): string | undefined {
+export function urlOf({ url, publicUrl }: Pick<Endpoint, "url" | "publicUrl">): string | undefined {
   const given = url ?? publicUrl;
   return given === undefined ? undefined : (normalizeUrl(given) ?? given);
 }
@@ -54,23 +49,17 @@ export function urlProblem(url: string): string | undefined {
 }
 
 /** The fields that the contract derives from an endpoint's URL. Undefined for text that is no URL. */
-export function derivedFromUrl(
-  url: string,
-): { publicUrl: string; hostport: string; proto: string } | undefined {
+export function derivedFromUrl(url: string) {
   const address = parse(url);
   if (typeof address === "string") return undefined;
   const { scheme, host, port = DEFAULT_PORT[scheme] } = address;
   return { publicUrl: `${scheme}://${host}`, hostport: `${host}:${port}`, proto: scheme };
 }
 
-/** The URL's scheme in lower case; undefined if there is none. */
-function schemeOf(url: string): string | undefined {
-  return /^([a-z][a-z0-9+.-]*):\/\//i.exec(url)?.[1]?.toLowerCase();
-}
-
 /** Whether two URLs have different schemes, so that an update in place is impossible. False for an unknown value. */
 export function schemeDiffers(from: unknown, to: unknown): boolean {
-  const [before, after] = [from, to].map((url) => (typeof url === "string" ? schemeOf(url) : undefined));
+  const schemeOf = (url: unknown) => (typeof url === "string" ? derivedFromUrl(url)?.proto : undefined);
+  const [before, after] = [schemeOf(from), schemeOf(to)];
   return before !== undefined && after !== undefined && before !== after;
 }
 

@@ -214,7 +214,7 @@ async function leftoverInPool({ api, inputs, owner, owners, log }: Claim): Promi
   const reading = api.list.whole(0);
   const all = await reading.toEnd();
   // One that cannot be read may be the leftover.
-  for (const message of reading.unreported()) log.warn(message);
+  api.list.reportSkipped(reading);
   const ids = all.filter((live) => isLeftover(live, owner, owners)).map(({ id }) => id);
   const [id, ...others] = ids;
   if (id === undefined) return undefined;

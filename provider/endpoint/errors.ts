@@ -1,4 +1,11 @@
-import { ApiError, ConnectionError, type EndpointsError, ReplyError, UserError } from "../api/apiErrors";
+import {
+  ApiError,
+  ConnectionError,
+  type EndpointsError,
+  isOfService,
+  ReplyError,
+  UserError,
+} from "../api/apiErrors";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import { isSameOwner, isSameStack, ownerText } from "../api/mark";
 import { oneLine } from "../api/text";
@@ -161,7 +168,7 @@ export const takeOverFailed = (id: string): UserError =>
 function nameOf(error: EndpointsError): string {
   const request = `${error.method} ${error.path}`;
   if (error instanceof ApiError)
-    return oneLine(`${request}: status ${error.status} ${error.shownCode ?? ""}`, 300);
+    return oneLine(`${request}: status ${error.status} ${isOfService(error) ? error.code : ""}`, 300);
   if (error instanceof ReplyError) return `${request}: a reply that is not the service's`;
   return `${request}: ${error instanceof ConnectionError ? "no answer" : "not sent"}`;
 }

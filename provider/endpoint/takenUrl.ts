@@ -1,8 +1,7 @@
-import { ApiError, EndpointsError, type UserError } from "../api/apiErrors";
+import { ApiError, codeNumber, EndpointsError, type UserError } from "../api/apiErrors";
 import type { Log } from "../api/client";
 import type { LiveEndpoint, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import { codeNumber } from "../api/remedies";
 import type { Settings } from "../api/settings";
 import { urlOf } from "../api/url";
 import { urlLookup, urlTaken } from "./errors";

@@ -9,7 +9,6 @@ import {
 import { UserError } from "../api/apiErrors";
 import { HttpClient } from "../api/client";
 import { type Clock, realClock } from "../api/clock";
-import { Stop } from "../api/stop";
 import { TYPES, WEBHOOK_TYPE } from "../api/typeTokens";
 import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
@@ -41,7 +40,12 @@ export function pluginProvider(options: PluginOptions) {
 
   let service: Service | undefined;
   let cancelled = false;
-  const components = new Stop();
+  let endComponents = () => {};
+  /** Fails when the run ends. */
+  const ended = new Promise<never>((_, reject) => {
+    endComponents = () => reject(new UserError("cancelled, because the run ended"));
+  });
+  ended.catch(() => {});
   const connect = (): Service => {
     if (service) return service;
     const settings = configuration.settings();
@@ -128,8 +132,7 @@ export function pluginProvider(options: PluginOptions) {
     ),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      const constructed = options.webhooks.construct(request, log.address);
-      return components.unless(constructed, () => new UserError("cancelled, because the run ended"));
+      return Promise.race([ended, options.webhooks.construct(request, log.address)]);
     }),
 
     cancel: unary(async () => {
@@ -137,7 +140,7 @@ export function pluginProvider(options: PluginOptions) {
       service?.api.http.stop();
       // The engine closes the connection after this answer, and reports that as a problem of each component that has none. So
       // theirs come first.
-      components.now();
+      endComponents();
       await new Promise(setImmediate);
       return new Empty();
     }),

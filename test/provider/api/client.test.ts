@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from "node:child_process";
+import { execFile } from "node:child_process";
 import { readFileSync, statSync } from "node:fs";
 import type { Server } from "node:http";
 import { join } from "node:path";
@@ -91,17 +91,6 @@ describe("ENDPOINTS_LOG", () => {
     expect(lines.length).toBeGreaterThanOrEqual(3);
     for (const line of lines) expect(line).toMatch(new RegExp(`^${time} GET /endpoints 200 \\d+ms -$`));
   });
-
-  test.runIf(process.platform !== "win32")(
-    "as a pipe that nobody reads is warned of, and stops nothing",
-    async () => {
-      const pipe = join(temporaryFolder(), "pipe");
-      execFileSync("mkfifo", [pipe]);
-      vi.stubEnv("ENDPOINTS_LOG", pipe);
-      const { logged } = await send();
-      expect(logged).toEqual([expect.stringMatching(/^requests are not logged to ENDPOINTS_LOG: .*ENXIO/)]);
-    },
-  );
 
   test.each([
     ["request", /^requests are not logged to ENDPOINTS_LOG: it is neither `requests` nor the path of a file/],

@@ -1,6 +1,6 @@
 import { createServer } from "node:http";
 import { expect, test, vi } from "vitest";
-import { EngineGoneError } from "../../../provider/api/apiErrors";
+import { UnsentError } from "../../../provider/api/apiErrors";
 import { CONNECTIONS } from "../../../provider/api/client";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { RecordedRequest } from "../../../sdk/testing";
@@ -34,7 +34,7 @@ const creates = (api: EndpointsApi, count: number) =>
     Array.from({ length: count }, (_, index) =>
       api.create({ url: `https://e${index}.example.com` }).then(
         () => "created",
-        (error: unknown) => (error instanceof EngineGoneError ? "not sent" : String(error)),
+        (error: unknown) => (error instanceof UnsentError ? "not sent" : String(error)),
       ),
     ),
   );
@@ -87,7 +87,7 @@ test("a lost create is looked for after the engine ended, but not sent again", a
   endAfter(1, "GET");
   emulator.intercept(({ method }) => method === "POST", { reset: true });
   const { cause } = await thrown(core.create({ url: "https://shop.example.com" }));
-  expect(cause).toBeInstanceOf(EngineGoneError);
+  expect(cause).toBeInstanceOf(UnsentError);
   expect(methods(emulator)).toContain("GET");
   expect(emulator.requests.filter(({ method }) => method === "POST")).toHaveLength(1);
 });
@@ -114,6 +114,6 @@ test("no byte of a create is sent before the engine has answered", async () => {
   await new Promise((resolve) => setTimeout(resolve, 100));
   expect(bytes).toBe(0);
   answer(false);
-  expect(await error).toBeInstanceOf(EngineGoneError);
+  expect(await error).toBeInstanceOf(UnsentError);
   expect(bytes).toBe(0);
 });

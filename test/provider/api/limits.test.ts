@@ -51,7 +51,7 @@ describe("a long wait", () => {
     await api.create({ url });
     expect(logged).toEqual([
       expect.stringMatching(
-        /^a request waits 60 s, because the service reports .*Others may use the account too/,
+        /^requests wait 60 s, because the service reports .*Others may use the account too/,
       ),
     ]);
   });
@@ -61,7 +61,7 @@ describe("a long wait", () => {
     await Promise.all(Array.from({ length: 8 }, () => thrown(api.get("ep_1"))));
     expect(logged).toEqual([
       expect.stringMatching(
-        /^5 requests wait 60 s, to keep to the account's budget of 3 requests in 60 s \(endpoints:requestsPerWindow/,
+        /^requests wait 60 s, to keep to the account's budget of 3 requests in 60 s \(endpoints:requestsPerWindow/,
       ),
     ]);
   });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { remedyFor } from "../../../provider/api/remedies";
+import { remedyFor } from "../../../provider/api/apiErrors";
 import { service } from "../service";
 
 const failure = (status: number, number?: number) => ({
@@ -16,12 +16,8 @@ const page = (number: number) => `https://ngrok.com/docs/errors/err_ngrok_${numb
 test.each<[number, RegExp | string]>([
   [204, `See ${page(204)}.`],
   [218, /set endpoints:versionHeader/],
-  [2201, `Correct trafficPolicy (see ${page(2201)}).`],
-  [2235, /action that answers/],
-  [18002, `Correct trafficPolicy (see ${page(18002)}).`],
+  [2235, `See ${page(2235)}.`],
   [18005, /to replace the endpoint/],
-  [18008, `See ${page(18008)}.`],
-  [18011, /Give trafficPolicy/],
   [18017, /choose another url/],
   [18023, `See ${page(18023)}.`],
 ])("code %i has its remedy with any status", (number, expected) => {

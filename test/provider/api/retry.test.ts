@@ -3,10 +3,10 @@ import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/api
 import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/api/retry";
 
 const request = { method: "GET", path: "/endpoints" };
-const api = (status: number, code?: string) =>
+const api = (status: number, code?: string, retryAfter?: number) =>
   new ApiError(
     request,
-    { status, code, message: undefined, operationId: undefined },
+    { status, code, message: undefined, operationId: undefined, retryAfter },
     { keyIsConfigured: false },
   );
 const lost = new ConnectionError(request, new Error("ECONNRESET"), { origin: "http://x", wentOut: true });
@@ -21,7 +21,6 @@ const attempt = (change: Partial<Attempt>): Attempt => ({
   elapsed: 0,
   window: 60_000,
   retryFor: 120_000,
-  retryAfter: undefined,
   random: 0.5,
   ...change,
 });
@@ -41,7 +40,8 @@ describe("a passing fault", () => {
 
   test("ends the attempts after `retryForSeconds`", () => {
     expect(waitBeforeRetry(attempt({ elapsed: 119_999 }))).toBeUndefined();
-    expect(waitBeforeRetry(attempt({ error: api(503), retryAfter: 130_000 }))).toBeUndefined();
+    expect(waitBeforeRetry(attempt({ error: api(503, undefined, 90_000) }))).toBe(90_000);
+    expect(waitBeforeRetry(attempt({ error: api(503, undefined, 130_000) }))).toBeUndefined();
   });
 });
 

@@ -1,5 +1,5 @@
 import { expect, test, vi } from "vitest";
-import { CancelledError } from "../../../provider/api/apiErrors";
+import { UnsentError } from "../../../provider/api/apiErrors";
 import { CONNECTIONS } from "../../../provider/api/client";
 import { service, thrown } from "../service";
 
@@ -23,7 +23,7 @@ test("a stopped client cancels requests that wait for a connection", async () =>
   await vi.waitUntil(() => emulator.requests.length === CONNECTIONS.provider, 60_000);
   api.http.stop();
   for (const error of await Promise.all(errors.slice(CONNECTIONS.provider)))
-    expect(error).toBeInstanceOf(CancelledError);
+    expect(error).toBeInstanceOf(UnsentError);
   expect(emulator.requests).toHaveLength(CONNECTIONS.provider);
   await emulator.close();
   await Promise.all(errors);

@@ -50,7 +50,7 @@ describe.each(bothProviders)("%s", (name, start) => {
       const message = await refused({ url, ...news }, "Q0FOQVJZLTE= CANARY-1 12345678");
       expect(message).toMatch(
         new RegExp(
-          `status 418, ERR_NGROK_9 \\(${LEFT_OUT}\\)\\. See https://ngrok.com/docs/errors/err_ngrok_9\\. \`npx pulumi-endpoints check-policy\` finds`,
+          `status 418, ERR_NGROK_9 \\(${LEFT_OUT}\\)\\. See https://ngrok.com/docs/errors/err_ngrok_9\\.$`,
         ),
       );
       expect(message).not.toMatch(/canary-1|Q0FO|12345678/i);
@@ -112,7 +112,7 @@ describe.each(bothProviders)("%s", (name, start) => {
       });
       provider.emulator.intercept("create", body("ERR_NGROK_2201", "op_2abc"));
       await expect(provider.create(inputs)).rejects.toThrow(
-        `status 418, ERR_NGROK_2201 (operation op_2abc; ${LEFT_OUT}). Correct trafficPolicy (see https://ngrok.com/docs/errors/err_ngrok_2201).`,
+        `status 418, ERR_NGROK_2201 (operation op_2abc; ${LEFT_OUT}). See https://ngrok.com/docs/errors/err_ngrok_2201.`,
       );
       provider.emulator.intercept("create", body("ERR_CANARY-1", "op_CANARY-1"));
       await expect(provider.create(inputs)).rejects.toThrow(`status 418 (${LEFT_OUT})`);

@@ -129,7 +129,7 @@ describe.each(Object.entries(commands))("%s", (name, command) => {
     emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
     const { code, stdout, stderr } = await runInProcess(command, [], emulator);
     expect(code).toBe(0);
-    expect(stderr).toContain("an endpoint (ep_bad) that cannot be read and is left out: url");
+    expect(stderr).toContain("items that cannot be read and are left out (1): ep_bad (url");
     expect(stdout).toContain('"shop-example-com"');
   });
 
