@@ -135,8 +135,11 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
   }
   if (status >= 500)
     return "The service failed: run the command again. If it fails again, give the operation id to the service's support.";
-  if (status === 404 || (status >= 300 && status < 400))
-    return "Check the id, and that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API itself, with its path prefix.";
+  if (status === 404 || (status >= 300 && status < 400)) {
+    const place =
+      "that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API itself, with its path prefix";
+    return hints.isOfEndpoint ? `Check the id, and ${place}.` : `Check ${place}.`;
+  }
   const isOfContent = [400, 409, 422].includes(status);
   // These codes do not explain the refusal of a change.
   if (isOfContent && hints.isOfEndpoint && (number === 0 || number === 18014)) return CHANGE;

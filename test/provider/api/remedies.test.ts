@@ -9,7 +9,7 @@ const failure = (status: number, number?: number) => ({
   operationId: undefined,
 });
 const remedy = (status: number, number?: number) =>
-  remedyFor(failure(status, number), { keyIsConfigured: false });
+  remedyFor(failure(status, number), { keyIsConfigured: false, isOfEndpoint: true });
 const page = (number: number) => `https://ngrok.com/docs/errors/err_ngrok_${number}`;
 
 /* The service documents the status of only a few codes, so the remedy must not depend on it. */
