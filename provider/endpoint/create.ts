@@ -220,7 +220,12 @@ async function leftoverInPool({ api, inputs, owner, owners, log }: Claim): Promi
   if (id === undefined) return undefined;
   if (others.length > 0) throw severalLeftovers(shownUrl(inputs), ids);
   const live = await api.find(id);
-  if (live) log.info(takesOver(shownUrl(inputs), id));
+  const found = takesOver(shownUrl(inputs), id);
+  // The other provider, or a run with --target, does not meet an entry that has left this name.
+  if (live)
+    log.warn(
+      `${found}. If a resource that was renamed from this name has it, run \`pulumi state delete\` for this one, and give it another name`,
+    );
   return live;
 }
 

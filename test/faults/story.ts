@@ -328,7 +328,9 @@ class StoryRunner {
   private newName(isReused: boolean, isSecond: boolean): string {
     const isFree = (name: string) =>
       !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
-    const reused = isReused ? [...this.names].find(isFree) : undefined;
+    // In a pool with marks, a new resource may take over the endpoint of one that left its name. A warning says so.
+    const { marks, pools } = this.options;
+    const reused = isReused && !(marks && pools) ? [...this.names].find(isFree) : undefined;
     return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
   }
 
