@@ -209,7 +209,7 @@ describe("getEndpoints", () => {
       { id: "ep_1", type: "hologram", colour: "red" },
       { id: "ep_3" },
     ]);
-    expect(warned).toEqual([expect.stringMatching(/ep_2.*left out.*port/)]);
+    expect(warned).toEqual([expect.stringMatching(/left out.*ep_2.*port/)]);
   });
 
   test("returns an endpoint once if two pages contain it", async () => {
