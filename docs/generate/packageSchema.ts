@@ -6,8 +6,10 @@ import { refSchema } from "../../provider/api/replySchemas";
 import { environmentName, secretSettings, settingFields } from "../../provider/api/settings";
 import { TYPES, WEBHOOK_TYPE } from "../../provider/api/typeTokens";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
-import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
+import { knownBindings } from "../../provider/endpoint/inputs";
+import { endpointQuery, endpointsFilter, endpointTypes } from "../../provider/endpoint/lookup";
 import { webhookPlatforms } from "../../sdk/webhooks/platforms";
+import { plans } from "../../sdk/webhooks/webhookArgs";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookChecks";
 import { docsOf, root, schemaPage } from "./docs";
 import { code } from "./tables";
@@ -25,6 +27,19 @@ const WEBHOOK_ARGS = "sdk/webhooks/webhookArgs.ts";
 const ANY = { $ref: "pulumi.json#/Any" };
 const TEXT = { type: "string" };
 const TEXTS = { type: "array", items: TEXT };
+
+/**
+ * The values that an editor offers for an input. Another text passes, and the provider warns of it: the service learns new ones.
+ * A setting has none: a generated SDK would write text of two types as JSON.
+ */
+const OFFERED: Record<string, { enum: string; values: readonly string[] }> = {
+  bindings: { enum: "Binding", values: knownBindings },
+  types: { enum: "EndpointType", values: endpointTypes },
+  platform: { enum: "WebhookPlatform", values: Object.keys(webhookPlatforms).sort() },
+  plan: { enum: "AccountPlan", values: plans },
+};
+
+const enumToken = (name: string) => `endpoints:index:${name}`;
 
 export function packageSchema(): object {
   const { name, version, description, license, keywords, homepage, repository } = manifest.parse(
@@ -65,6 +80,7 @@ export function packageSchema(): object {
       },
       [ENDPOINT]: { type: "object", ...endpoint() },
       [AGENT]: webhookAgent(),
+      ...enums(),
     },
     language: {
       nodejs: {
@@ -82,6 +98,21 @@ export function packageSchema(): object {
     },
   };
 }
+
+function enums(): object {
+  const all = Object.values(OFFERED).map(({ enum: name, values }) => [
+    enumToken(name),
+    { ...TEXT, enum: values.map((value) => ({ name: pascalCase(value), value })) },
+  ]);
+  return Object.fromEntries(all);
+}
+
+/** `pay-as-you-go` as `PayAsYouGo`. */
+const pascalCase = (value: string) =>
+  value
+    .split(/[^a-z0-9]+/i)
+    .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
+    .join("");
 
 const manifest = z.object({
   name: z.string(),
@@ -122,7 +153,7 @@ function cloudEndpoint(): object {
   const { id: _, ...outputs } = endpointFields;
   return {
     description: page("CloudEndpoint", docsOf("sdk/cloudEndpoint.ts", "CloudEndpoint").text),
-    inputProperties: properties(
+    inputProperties: inputProperties(
       inputFields,
       docsOf("provider/api/contract.ts", "CloudEndpointWritten").parts,
     ),
@@ -135,7 +166,7 @@ function cloudEndpoint(): object {
 
 function webhookVerification(): object {
   const { text, parts } = docsOf("sdk/webhooks/webhookVerification.ts", "WebhookVerification");
-  const inputs = properties(webhookFields, docsOf(WEBHOOK_ARGS, "WebhookSettingsWritten").parts);
+  const inputs = inputProperties(webhookFields, docsOf(WEBHOOK_ARGS, "WebhookSettingsWritten").parts);
   const output = (name: string, type: object) => ({ ...type, description: parts.get(name) });
   const platforms = Object.keys(webhookPlatforms).sort().map(code).join(", ");
   return {
@@ -178,7 +209,7 @@ function functions(): object {
   const { parts } = docsOf("provider/plugin/functions.ts", "functions");
   const results = docsOf("sdk/dataSources.ts", "GetEndpointsResult").parts;
   const inputs = (fields: z.ZodRawShape, name: string) => ({
-    properties: properties(fields, docsOf("provider/api/contract.ts", name).parts),
+    properties: inputProperties(fields, docsOf("provider/api/contract.ts", name).parts),
   });
   return {
     "endpoints:index:getEndpoint": {
@@ -269,6 +300,19 @@ function properties(fields: z.ZodRawShape, docs: ReadonlyMap<string, string>): R
       name,
       { ...typeOf(jsonType.parse(json.properties?.["field"] ?? {})), description: docs.get(name) },
     ];
+  });
+  return Object.fromEntries(all);
+}
+
+/** Inputs, which offer the values that are known. */
+function inputProperties(fields: z.ZodRawShape, docs: ReadonlyMap<string, string>): Record<string, Property> {
+  const all = Object.entries(properties(fields, docs)).map(([name, property]) => {
+    const offered = OFFERED[name];
+    if (!offered) return [name, property];
+    const open = { oneOf: [TEXT, { ...TEXT, $ref: `#/types/${enumToken(offered.enum)}` }] };
+    const isList = "type" in property && property.type === "array";
+    const { description } = property;
+    return [name, isList ? { type: "array", items: open, description } : { ...open, description }];
   });
   return Object.fromEntries(all);
 }

@@ -104,7 +104,7 @@ function isInput(name: string): name is keyof typeof inputFields {
 }
 
 /** The bindings that the public service knows (documented with its error 15005). */
-const BINDINGS: readonly string[] = ["public", "internal", "kubernetes"];
+export const knownBindings: readonly string[] = ["public", "internal", "kubernetes"];
 
 /**
  * The warnings of an endpoint's inputs, as sentences that follow its URL. They never block, because the service may have
@@ -119,7 +119,7 @@ export function inputWarnings(
 ): string[] {
   const bindings = hasUnknown(inputs.bindings) ? [] : (inputs.bindings ?? []);
   const misspelt = bindings.flatMap((name) => {
-    const hint = BINDINGS.includes(name) ? "" : didYouMean(name, BINDINGS);
+    const hint = knownBindings.includes(name) ? "" : didYouMean(name, knownBindings);
     return hint ? [`bindings has a name that the public service does not know${hint}`] : [];
   });
   const isNew = Object.keys(olds).length === 0;

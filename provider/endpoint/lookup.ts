@@ -60,14 +60,15 @@ export function argumentsIn<T>(name: string, schema: z.ZodType<T>, args: unknown
   throw new UserError(`${name}: ${mistakes.join("; ")}`);
 }
 
-const ENDPOINT_TYPES = ["ephemeral", "edge", "cloud"];
+/** The types of endpoints that the contract names. */
+export const endpointTypes = ["ephemeral", "edge", "cloud"];
 
 /** Warnings of types that no endpoint has, as far as this version knows. */
 export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): string[] =>
   types.flatMap((type, index) =>
-    ENDPOINT_TYPES.includes(type)
+    endpointTypes.includes(type)
       ? []
-      : `getEndpoints: types[${index}] is no type known to this version; the types are ${ENDPOINT_TYPES.join(", ")}. Ignore this if the service has it now`,
+      : `getEndpoints: types[${index}] is no type known to this version; the types are ${endpointTypes.join(", ")}. Ignore this if the service has it now`,
   );
 
 /**

@@ -75,3 +75,26 @@ test("no setting has a default, because a generated SDK would store it for every
 
 const sameKeys = (a: object, b: object) =>
   Object.keys(a).sort().join(" ") === Object.keys(b).sort().join(" ");
+
+test("an editor offers the values that are known, and other text passes", () => {
+  const { resources, functions, types } = packageSchema() as Record<string, Record<string, object>>;
+  const open = (name: string) => ({
+    oneOf: [{ type: "string" }, { $ref: `#/types/endpoints:index:${name}` }],
+  });
+  expect({ resources, functions, types }).toMatchObject({
+    resources: {
+      "endpoints:index:CloudEndpoint": { inputProperties: { bindings: { items: open("Binding") } } },
+      "endpoints:index:WebhookVerification": {
+        inputProperties: { platform: open("WebhookPlatform"), plan: open("AccountPlan") },
+      },
+    },
+    functions: {
+      "endpoints:index:getEndpoints": { inputs: { properties: { types: { items: open("EndpointType") } } } },
+    },
+    types: {
+      "endpoints:index:Binding": {
+        enum: [{ value: "public" }, { value: "internal" }, { value: "kubernetes" }],
+      },
+    },
+  });
+});
