@@ -2,12 +2,12 @@ import { existsSync, writeFileSync } from "node:fs";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { oneLine } from "../../provider/api/text";
 import { pathText } from "../../provider/endpoint/documents";
-import { type Adoption, adoptionsOf, isMarked, withAllFields } from "./adopt/adoptable";
+import { type Adoption, adoptionsOf, isMarked, type Unadoptable, withAllFields } from "./adopt/adoptable";
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { importFileOf, providerName } from "./adopt/importFile";
 import { namesOf } from "./adopt/names";
 import { programOf } from "./adopt/program";
-import { logLeftOut, selectEndpoints } from "./adopt/selection";
+import { logLeftOut, selectEndpoints, type TargetStack } from "./adopt/selection";
 import { assertFile, command, count, EXIT, type LogLine, UsageError } from "./command";
 import { setSecret } from "./userProject";
 
@@ -62,15 +62,16 @@ export const adoptCommand = command({
     force: { type: "boolean", default: false },
   },
 
-  async run({ stack: stacks, terraform: states, format, provider, out, force, ...values }, { stdout, log }) {
-    const isImport = format === "import";
-    const stack = onlyOne("--stack", stacks, "it manages the endpoints; --known leaves out those of others");
-    const state = onlyOne("--terraform", states, "run the command for each");
+  async run(given, { stdout, log }) {
+    const { format, provider, out, force } = given;
+    const stack = onlyOne("--stack", given.stack, "--known leaves out the endpoints of other stacks");
+    const state = onlyOne("--terraform", given.terraform, "run the command for each");
     if (!FORMATS.includes(format)) throw new UsageError(`--format takes ${FORMATS.join(" or ")}`);
-    if (values.known?.includes("")) throw new UsageError("--known must not be empty");
-    if (values.cwd !== undefined && stack === undefined && !values.known)
+    if (given.known?.includes("")) throw new UsageError("--known must not be empty");
+    if (given.cwd !== undefined && stack === undefined && !given.known)
       throw new UsageError("--cwd needs --stack or --known");
-    if (provider !== undefined && !isImport) throw new UsageError("--provider needs --format import");
+    if (provider !== undefined && format !== "import")
+      throw new UsageError("--provider needs --format import");
     if (provider !== undefined && providerName(provider) === undefined)
       throw new UsageError(
         "--provider takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
@@ -80,10 +81,10 @@ export const adoptCommand = command({
     if (out !== undefined && existsSync(out) && !force)
       throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
-    const selected = await selectEndpoints({ ...values, stack, terraform: state }, log);
-    const { account, target, terraform, managed } = selected;
-    const lives = await withAllFields(account, selected.endpoints, log);
-    const { adoptions, unadoptable } = adoptionsOf(lives, isImport);
+    const selected = await selectEndpoints({ ...given, stack, terraform: state }, log);
+    const { account, endpoints, target, terraform, managed } = selected;
+    const lives = await withAllFields(account, endpoints, log);
+    const { adoptions, unadoptable } = adoptionsOf(lives, format === "import");
     for (const { live, reason } of unadoptable) logLeftOut(log, live, reason);
     const taken = new Set(managed.map(({ name }) => name));
     const names = namesOf(
@@ -91,36 +92,22 @@ export const adoptCommand = command({
       (name) => taken.has(name),
       terraform?.addressOf,
     );
-    const shown = ({ id, url }: Pick<LiveEndpoint, "id" | "url">) => `'${names.get(id)}' (${id}, ${url})`;
     for (const { live, leftToService } of adoptions)
-      for (const what of leftToService) log(oneLine(`Left to the service: ${what}, of ${shown(live)}`));
+      for (const what of leftToService)
+        log(oneLine(`Left to the service: ${what}, of ${shown(live, names)}`));
 
+    const all = { adoptions, unadoptable, names, target };
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) log("Selected: 0 endpoints, so nothing was written");
     else {
-      const secrets = secretsOf(adoptions, names, (name, value) => {
-        const current = target?.config(`${target.projectName}:${name}`);
-        return current === undefined || current === value;
-      });
-      if (target && !isImport && secrets.length > 0) {
-        for (const { name, value } of secrets) await setSecret(target.project, target.stack, name, value);
-        const all = secrets.map(({ name }) => name).join(", ");
-        log(`Set: ${count(secrets.length, "secret")} of the stack ${target.stack}: ${all}`);
-      }
-      const text = isImport
-        ? importFileOf(names, provider)
-        : programOf(adoptions, names, secrets, unadoptable);
+      const { text, messages } =
+        format === "import" ? importResult(all, provider, out) : await programResult(all, log);
       if (out === undefined) stdout.write(text);
       else writeFileSync(out, text, { flag: force ? "w" : "wx" });
       log(
         `Selected: ${count(adoptions.length, "endpoint")}${out === undefined ? "" : `, written to ${out}`}`,
       );
-      const option = target ? ` --stack ${target.stack}` : "";
-      if (isImport) logImport(secrets, `${out ?? "FILE"}${option}`, log);
-      else {
-        if (!target) listSecrets(secrets, shown, log);
-        logPreview(adoptions, option, log);
-      }
+      for (const message of messages) log(message);
       if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
     }
     terraform?.logForget(new Set([...names.keys(), ...managed.map(({ id }) => id)]), log);
@@ -129,45 +116,77 @@ export const adoptCommand = command({
 });
 
 /** The value of an option that must not be repeated. An unset variable of a script must not mean the selected stack. */
-function onlyOne(option: string, values: readonly string[] = [], why: string): string | undefined {
+function onlyOne(option: string, values: readonly string[] = [], advice: string): string | undefined {
   if (values.includes("")) throw new UsageError(`${option} must not be empty`);
-  if (values.length > 1) throw new UsageError(`${option} can be given once: ${why}`);
+  if (values.length > 1) throw new UsageError(`${option} can be given once: ${advice}`);
   return values[0];
 }
 
-function logPreview(adoptions: readonly Adoption[], option: string, log: LogLine): void {
-  const marked = adoptions.some(isMarked) ? ", or “changes its mark”" : "";
-  log(
-    `Next: import this file in the program, then run pulumi preview${option}, which shows “adopts … as it is” for each endpoint${marked}`,
-  );
+type Names = ReadonlyMap<string, string>;
+
+/** An endpoint in messages. */
+const shown = ({ id, url }: Pick<LiveEndpoint, "id" | "url">, names: Names): string =>
+  `'${names.get(id)}' (${id}, ${url})`;
+
+interface Adopted {
+  adoptions: readonly Adoption[];
+  unadoptable: readonly Unadoptable[];
+  names: Names;
+  target: TargetStack | undefined;
 }
 
-function logImport(secrets: readonly ConfigSecret[], words: string, log: LogLine): void {
-  const number = new Set(secrets.flatMap(({ places }) => places.map(({ id }) => id))).size;
-  if (number > 0)
-    log(
-      `${count(number, "endpoint")} with secrets, which the code that pulumi import prints shows in plain text: --generate-code=false prints no code, and --format program writes code without secrets`,
-    );
-  log(`Next: pulumi import --file ${words}`);
+interface Result {
+  text: string;
+  /** What the user does next. */
+  messages: string[];
 }
+
+/** The program. Sets its secrets in the target stack, or tells how to. */
+async function programResult(all: Adopted, log: LogLine): Promise<Result> {
+  const { adoptions, unadoptable, names, target } = all;
+  const secrets = secretsOf(adoptions, names, (name, value) => {
+    const current = target?.config(`${target.projectName}:${name}`);
+    return current === undefined || current === value;
+  });
+  if (target && secrets.length > 0) {
+    for (const { name, value } of secrets) await setSecret(target.project, target.stack, name, value);
+    const list = secrets.map(({ name }) => name).join(", ");
+    log(`Set: ${count(secrets.length, "secret")} of the stack ${target.stack}: ${list}`);
+  }
+  const marked = adoptions.some(isMarked) ? ", or “changes its mark”" : "";
+  const next = `Next: import this file in the program, then run pulumi preview${stackOption(target)}, which shows “adopts … as it is” for each endpoint${marked}`;
+  return {
+    text: programOf(adoptions, names, secrets, unadoptable),
+    messages: [...(target ? [] : secretCommands(secrets, names)), next],
+  };
+}
+
+/** The file for `pulumi import`. */
+function importResult({ adoptions, names, target }: Adopted, provider?: string, out = "FILE"): Result {
+  const secrets = secretsOf(adoptions, names, () => true);
+  const number = new Set(secrets.flatMap(({ places }) => places.map(({ id }) => id))).size;
+  const warning = `${count(number, "endpoint")} with secrets, which the code that pulumi import prints shows in plain text: --generate-code=false prints no code, and --format program writes code without secrets`;
+  const next = `Next: pulumi import --file ${out}${stackOption(target)}`;
+  return { text: importFileOf(names, provider), messages: number > 0 ? [warning, next] : [next] };
+}
+
+const stackOption = (target: TargetStack | undefined) => (target ? ` --stack ${target.stack}` : "");
 
 /** One place is enough to find the value; a few more show its use. */
 const PLACES_SHOWN = 3;
 
-function listSecrets(
-  secrets: readonly ConfigSecret[],
-  shown: (endpoint: { id: string; url: string }) => string,
-  log: LogLine,
-): void {
-  if (secrets.length === 0) return;
-  log(
+function secretCommands(secrets: readonly ConfigSecret[], names: Names): string[] {
+  if (secrets.length === 0) return [];
+  return [
     "Set these secrets in the stack's configuration. Each value is at the places below its command, without the word `Bearer` and without a line break at its end. The commands ask for the value, or read it from a pipe:",
-  );
-  for (const { name, places } of secrets) {
-    log(`  pulumi config set --secret ${name}`);
-    for (const place of places.slice(0, PLACES_SHOWN))
-      log(`      ${oneLine(`${pathText(place.path)} of ${shown(place)}`)}`);
-    if (places.length > PLACES_SHOWN)
-      log(`      and in ${count(places.length - PLACES_SHOWN, "other place")}`);
-  }
+    ...secrets.flatMap(({ name, places }) => [
+      `  pulumi config set --secret ${name}`,
+      ...places
+        .slice(0, PLACES_SHOWN)
+        .map((place) => `      ${oneLine(`${pathText(place.path)} of ${shown(place, names)}`)}`),
+      ...(places.length > PLACES_SHOWN
+        ? [`      and in ${count(places.length - PLACES_SHOWN, "other place")}`]
+        : []),
+    ]),
+  ];
 }

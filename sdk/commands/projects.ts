@@ -234,42 +234,19 @@ function projectIn(folder: string): Project {
   return { folder: realpathSync(folder), name, stacks: [] };
 }
 
+/** The stacks of the project in a folder that have a file with settings. */
 function stacksWithSettings(folder: string): string[] {
-  const { at, stacks } = stackSettings(folder);
-  if (stacks.length > 0) return stacks.map(({ stack }) => stack);
-  throw new UsageError(
-    `${at} has no settings of a stack (Pulumi.<stack>.yaml), so list the stacks of ${projectFile(folder)}`,
-  );
-}
-
-/** The files with the settings of a project's stacks, sorted by stack. */
-function stackSettings(folder: string): { at: string; stacks: { stack: string; file: string }[] } {
   const project = projectFile(folder) ?? "";
   const data = parsedText(readFileSync(project, "utf8"), project);
   const settings = isMapping(data) ? data["stackConfigDir"] : undefined;
   const at = typeof settings === "string" ? resolve(folder, settings) : folder;
   if (!existsSync(at))
     throw new UsageError(`${project}: stackConfigDir names a folder that does not exist: ${at}`);
-  const stacks = readdirSync(at).flatMap((name) => {
-    const stack = /^Pulumi\.(.+)\.(?:ya?ml|json)$/.exec(name)?.[1];
-    return stack === undefined ? [] : [{ stack, file: resolve(at, name) }];
-  });
-  return { at, stacks: stacks.sort((a, b) => (a.stack < b.stack ? -1 : 1)) };
-}
-
-/** The stacks of the project at or above a folder whose settings name an account. Empty if there is no readable project. */
-export function stacksWithAccount(folder: string): string[] {
-  try {
-    return stackSettings(projectFolder(folder)).stacks.flatMap(({ stack, file }) => {
-      const data = parsedText(readFileSync(file, "utf8"), file);
-      const config = isMapping(data) ? data["config"] : undefined;
-      const names = isMapping(config) ? Object.keys(config) : [];
-      return names.some((name) => /^endpoints:(apiKey|baseUrl)$/.test(name)) ? [stack] : [];
-    });
-  } catch (error) {
-    if (error instanceof UserError) return [];
-    throw error;
-  }
+  const stacks = readdirSync(at).flatMap((name) => /^Pulumi\.(.+)\.(?:ya?ml|json)$/.exec(name)?.[1] ?? []);
+  if (stacks.length > 0) return stacks.sort();
+  throw new UsageError(
+    `${at} has no settings of a stack (Pulumi.<stack>.yaml), so list the stacks of ${project}`,
+  );
 }
 
 /** @throws UsageError with the place of the first mistake. */

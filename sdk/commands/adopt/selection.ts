@@ -10,7 +10,7 @@ import { matcher, textPattern } from "../../../provider/endpoint/lookup";
 import { otherStack } from "../../../provider/endpoint/owners";
 import { parsePath } from "../../propertyPath";
 import { count, grouped, type LogLine, messageOf, shellWord, UsageError } from "../command";
-import { isIgnored, type Projects, projectsOf, stacksWithAccount } from "../projects";
+import { isIgnored, type Projects, projectsOf } from "../projects";
 import {
   backendStacks,
   cloudEndpoints,
@@ -49,7 +49,7 @@ interface Selected {
 }
 
 /** The stack that will manage the endpoints. */
-interface TargetStack {
+export interface TargetStack {
   project: LocalWorkspace;
   projectName: string;
   stack: string;
@@ -78,7 +78,7 @@ export async function selectEndpoints(wanted: Wanted, log: LogLine): Promise<Sel
   const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
   if (stack !== undefined) elsewhere.set(stack, new Set(managed.map(({ id }) => id)));
 
-  const account = target ? openAccount(target.config, log) : accountOfEnvironment(cwd, log);
+  const account = target ? openAccount(target.config, log) : accountOfEnvironment(log);
   const cloud = await cloudEndpoints(account);
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
   terraform?.report(cloud, log);
@@ -193,15 +193,13 @@ function ownerOf({ projectName, stack, config }: TargetStack): Owner | undefined
   return namespace === undefined ? undefined : { namespace, urn: `urn:pulumi:${name}::${projectName}` };
 }
 
-/** @throws UserError if the environment names no account. It says which stacks of the project in the folder name one. */
-function accountOfEnvironment(folder: string, log: LogLine): EndpointsApi {
+/** @throws UserError if the environment names no account. */
+function accountOfEnvironment(log: LogLine): EndpointsApi {
   try {
     return openAccount(() => undefined, log);
   } catch (error) {
-    const stacks = error instanceof ConfigError ? stacksWithAccount(folder) : [];
-    if (!(error instanceof ConfigError) || stacks.length === 0) throw error;
-    const options = stacks.map((stack) => `--stack ${stack}`).join(" or ");
-    const hint = `This project has an account in its settings: to use it, give ${options}`;
+    if (!(error instanceof ConfigError)) throw error;
+    const hint = "With --stack, the account is that of the stack's configuration";
     throw new UserError(`${error.message}\n${hint}`, { cause: error });
   }
 }

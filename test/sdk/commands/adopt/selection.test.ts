@@ -173,26 +173,9 @@ test("exits with 3 if the service refuses the key, and with 1 if the key is miss
       /^pulumi-endpoints \S+: there is no API key: set ENDPOINTS_API_KEY in the environment/,
     ),
     expect.stringMatching(/^pulumi-endpoints \S+: there is no base URL/),
+    "pulumi-endpoints adopt: With --stack, the account is that of the stack's configuration",
     "",
   ]);
-});
-
-test("without --stack and an account in the environment, names the stacks whose settings have one", async () => {
-  const folder = temporaryFolder();
-  const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
-  vi.spyOn(process, "cwd").mockReturnValue(folder);
-  write("Pulumi.yaml", "name: web\nruntime: nodejs\n");
-  write("Pulumi.other.yaml", "config:\n  web:baseUrl: x\n");
-  write("Pulumi.dev.yaml", "config:\n  endpoints:baseUrl: https://api.example.com\n");
-  const errors = async () => (await adopt([], undefined)).stderr;
-  expect(await errors()).toMatch(
-    /This project has an account in its settings: to use it, give --stack dev\n$/,
-  );
-  write("Pulumi.prod.yaml", "config:\n  endpoints:apiKey: { secure: v1:x }\n");
-  expect(await errors()).toMatch(/give --stack dev or --stack prod\n$/);
-  write("Pulumi.prod.yaml", "config: [");
-  expect(await errors()).not.toContain("--stack");
-  vi.restoreAllMocks();
 });
 
 test("refuses a stack of another project as the one that will manage the endpoints", async () => {
