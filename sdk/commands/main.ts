@@ -6,7 +6,7 @@ import { type CliCommand, EXIT, messageOf } from "./command";
 const HELP = `Usage: npx pulumi-endpoints <command>
 
   new            make a project from an example of the package
-  adopt          write the program, or the file for \`pulumi import\`, that adopts the account's cloud endpoints as they are
+  adopt          write a program that adopts existing cloud endpoints, or a file to import them
   drift          report what has drifted from the stacks of a Pulumi project, and repair it
   stacks         list the projects and stacks of a file, and each job's share of the requests, for pipelines
   check-policy   warn of what is probably wrong with traffic policies in files
