@@ -49,7 +49,7 @@ export function stackText(owner: Owner): string {
 export function ownerText(owner: Owner): string {
   const { types, name } = partsOf(owner);
   const parents = types.split("$").slice(0, -1).join("$");
-  return `${parents && `${parents}::`}${name} of the stack ${stackText(owner)}`;
+  return `'${parents && `${parents}::`}${name}' of the stack ${stackText(owner)}`;
 }
 
 /** How far the time of a mark may be from its endpoint's `created_at`, in milliseconds. */

@@ -144,11 +144,8 @@ const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : 
  * The endpoints of a filter. The expression excludes metadata, which is compared as data and may carry a mark; the URL if edges
  * are wanted, which only have a public URL; and bindings, whose field the public service documents under two names.
  */
-function selectionOf(
-  { types, region, urlPattern, name, binding }: EndpointsFilter,
-  fits: (metadata: unknown) => boolean,
-): Selection {
-  const hasUrl = urlPattern === undefined ? () => true : onPattern(urlPattern);
+function selectionOf(filter: EndpointsFilter, fits: (metadata: unknown) => boolean): Selection {
+  const { types, region, urlPattern, name } = filter;
   const isExact = types && !types.includes("edge") && urlPattern !== undefined && !urlPattern.includes("*");
   const url = isExact ? normalizeUrl(urlPattern) : undefined;
   const conditions = [
@@ -159,14 +156,32 @@ function selectionOf(
   ].filter((condition) => typeof condition === "string");
   return {
     expression: conditions.length > 0 ? conditions.join(" && ") : undefined,
-    includes: (live) =>
-      (types === undefined || types.includes(live.type ?? "")) &&
-      (region === undefined || live.region === region) &&
-      (name === undefined || live.name === name) &&
-      (binding === undefined || live.bindings?.includes(binding) === true) &&
-      hasUrl(live) &&
-      fits(metadataOf(live)),
+    includes: matcher({ ...filter, metadata: fits }),
   };
+}
+
+/** What an endpoint must have. */
+interface Conditions extends Omit<EndpointsFilter, "metadata"> {
+  id?: string | undefined;
+  /** Decides about the metadata as data if possible, else as text; undefined if there is none. */
+  metadata?: ((metadata: unknown) => boolean) | undefined;
+}
+
+/** Whether an endpoint satisfies all given conditions, for data sources and commands alike. */
+export function matcher(conditions: Conditions): (live: LiveEndpoint) => boolean {
+  const { id, types, region, urlPattern, name, binding, metadata } = conditions;
+  const hasUrl =
+    urlPattern === undefined
+      ? () => true
+      : textPattern(normalizeUrl(urlPattern) ?? urlPattern.toLowerCase().replace(/\/$/, ""));
+  return (live) =>
+    (id === undefined || live.id === id) &&
+    (types === undefined || types.includes(live.type ?? "")) &&
+    (region === undefined || live.region === region) &&
+    (name === undefined || live.name === name) &&
+    (binding === undefined || live.bindings?.includes(binding) === true) &&
+    hasUrl(urlOf(live) ?? "") &&
+    (metadata === undefined || metadata(metadataOf(live)));
 }
 
 /** An endpoint's metadata as data if possible, else as text; undefined if there is none. */
@@ -179,12 +194,6 @@ function metadataFits(live: unknown, wanted: EndpointsFilter["metadata"]): boole
   return (
     live !== undefined && sameData(live, typeof wanted === "string" ? metadataFromText(wanted).data : wanted)
   );
-}
-
-/** Whether an endpoint has a URL that fits a pattern, in which `*` matches any text. */
-export function onPattern(pattern: string): (live: Pick<LiveEndpoint, "url" | "publicUrl">) => boolean {
-  const fits = textPattern(normalizeUrl(pattern) ?? pattern.toLowerCase().replace(/\/$/, ""));
-  return (live) => fits(urlOf(live) ?? "");
 }
 
 /** More characters than a part of a pattern needs. The limit keeps the time for a search linear in the text. */

@@ -1,24 +1,40 @@
+import { existsSync, writeFileSync } from "node:fs";
+import type { LiveEndpoint } from "../../provider/api/contract";
 import { oneLine } from "../../provider/api/text";
 import { pathText } from "../../provider/endpoint/documents";
-import { adoptionsOf, isMarked, logLeft, withAllFields } from "./adopt/adoptable";
+import { type Adoption, adoptionsOf, isMarked, type Unadoptable, withAllFields } from "./adopt/adoptable";
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
+import { importFileOf, providerName } from "./adopt/importFile";
+import { namesOf } from "./adopt/names";
 import { programOf } from "./adopt/program";
-import { command, count, EXIT, type LogLine } from "./command";
-import {
-  logLeftOut,
-  namesOf,
-  SELECTION_HELP,
-  selectEndpoints,
-  selectionOptions,
-  writeResult,
-} from "./selection";
+import { logLeftOut, selectEndpoints, type TargetStack } from "./adopt/selection";
+import { assertFile, command, count, EXIT, type LogLine, UsageError } from "./command";
 import { setSecret } from "./userProject";
 
-const HELP = `Writes the TypeScript that adopts the account's cloud endpoints as they are: its first \`pulumi up\` changes nothing.
+const HELP = `Writes the program that adopts the account's cloud endpoints as they are, or the file with which \`pulumi import\`
+imports them: the first \`pulumi up\` changes nothing.
 
 Usage: npx pulumi-endpoints adopt [options]
 
-${SELECTION_HELP}
+  --format FORMAT       program: TypeScript, for either provider (default). import: JSON for
+                        \`pulumi import --file\`, which needs the plugin in the project (docs/plugin.md)
+  --select WHAT         only these endpoints: a URL in which * matches any text, an id,
+                        metadata.KEY=VALUE, or binding=NAME. May be repeated. What carries the mark of
+                        another stack (endpoints:mark) is taken only by its id
+  --except WHAT         not these endpoints, with the same values. May be repeated
+  --stack S             the stack that will manage the endpoints. Its configuration, in the project's
+                        folder, names the account. Its endpoints are left out. Needs the Pulumi CLI
+  --known S             leave out the endpoints of this stack, too. Its secrets are not decrypted. May be
+                        repeated. A stack of another project is organization/project/stack
+  --projects F          leave out the endpoints of all stacks of a file that lists projects and stacks, and
+                        those that it ignores, too
+  --terraform F         only the endpoints in this output of terraform show -json, named by their addresses;
+                        - reads stdin. --select and --except then take addresses, too
+  --provider URN        with --format import: import with this explicit provider of the stack,
+                        pulumi:providers:endpoints
+  --cwd DIR             the project's folder, with --stack or --known (default: .)
+  --out F               the file to write (default: stdout)
+  --force               overwrite that file
   --help                this text
 
 Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and
@@ -26,68 +42,151 @@ metadata become secrets of the configuration; neither the program nor the log sh
 sets them in that stack's configuration. Without --stack, it lists the commands that set them. See docs/adoption.md.
 Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`;
 
-/** `npx pulumi-endpoints adopt`: writes the program for existing endpoints. */
+const FORMATS = ["program", "import"];
+
+/** `npx pulumi-endpoints adopt`: writes the program, or the file for `pulumi import`, for existing endpoints. */
 export const adoptCommand = command({
   name: "adopt",
   help: HELP,
-  options: selectionOptions,
+  options: {
+    format: { type: "string", default: "program" },
+    select: { type: "string", multiple: true },
+    except: { type: "string", multiple: true },
+    stack: { type: "string", multiple: true },
+    known: { type: "string", multiple: true },
+    projects: { type: "string" },
+    terraform: { type: "string", multiple: true },
+    provider: { type: "string" },
+    cwd: { type: "string" },
+    out: { type: "string" },
+    force: { type: "boolean", default: false },
+  },
 
-  async run(values, io) {
-    const { log } = io;
-    const selected = await selectEndpoints(values, log);
-    const { account, endpoints, target, isTaken, addressOf } = selected;
+  async run(given, { stdout, log }) {
+    const { format, provider, out, force } = given;
+    const stack = onlyOne("--stack", given.stack, "--known leaves out the endpoints of other stacks");
+    const state = onlyOne("--terraform", given.terraform, "run the command for each");
+    if (!FORMATS.includes(format)) throw new UsageError(`--format takes ${FORMATS.join(" or ")}`);
+    if (given.known?.includes("")) throw new UsageError("--known must not be empty");
+    if (given.cwd !== undefined && stack === undefined && !given.known)
+      throw new UsageError("--cwd needs --stack or --known");
+    if (provider !== undefined && format !== "import")
+      throw new UsageError("--provider needs --format import");
+    if (provider !== undefined && providerName(provider) === undefined)
+      throw new UsageError(
+        "--provider takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
+      );
+    if (force && out === undefined) throw new UsageError("--force needs --out");
+    if (out !== undefined) assertFile("--out", out);
+    if (out !== undefined && existsSync(out) && !force)
+      throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
+
+    const selected = await selectEndpoints({ ...given, stack, terraform: state }, log);
+    const { account, endpoints, target, terraform, managed } = selected;
     const lives = await withAllFields(account, endpoints, log);
-    const { adoptions, unadoptable } = adoptionsOf(lives);
+    const { adoptions, unadoptable } = adoptionsOf(lives, format === "import");
     for (const { live, reason } of unadoptable) logLeftOut(log, live, reason);
-    for (const { live, leftToService } of adoptions)
-      for (const what of leftToService) logLeft(log, live, what);
-    // An empty file would only stop the next run, which never overwrites one.
-    if (adoptions.length === 0) {
-      log("Selected: 0 endpoints, so nothing was written");
-      selected.logForget([]);
-      return EXIT.done;
-    }
-
-    const adopted = adoptions.map(({ live }) => live);
-    const names = namesOf(adopted, isTaken, addressOf);
-    const project = (await target?.project.projectSettings())?.name;
-    const secrets = secretsOf(adoptions, names, (name, value) => {
-      const current = target?.config(`${project}:${name}`);
-      return current === undefined || current === value;
-    });
-    const program = programOf(adoptions, names, secrets, unadoptable);
-    if (target && secrets.length > 0) {
-      const { project, stack } = target;
-      for (const { name, value } of secrets) await setSecret(project, stack, name, value);
-      const all = secrets.map(({ name }) => name).join(", ");
-      log(`Set: ${count(secrets.length, "secret")} of the stack ${stack}: ${all}`);
-    }
-    writeResult(values, io, adoptions.length, program);
-    if (!target) listSecrets(secrets, log);
-    const marked = adoptions.some(isMarked) ? ", or “changes its mark”" : "";
-    const stack = target ? ` --stack ${target.stack}` : "";
-    log(
-      `Next: import this file in the program, then run pulumi preview${stack}, which shows “adopts … as it is” for each endpoint${marked}`,
+    const taken = new Set(managed.map(({ name }) => name));
+    const names = namesOf(
+      adoptions.map(({ live }) => live),
+      (name) => taken.has(name),
+      terraform?.addressOf,
     );
-    if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
-    selected.logForget(adopted);
+    for (const { live, leftToService } of adoptions)
+      for (const what of leftToService)
+        log(oneLine(`Left to the service: ${what}, of ${shown(live, names)}`));
+
+    const all = { adoptions, unadoptable, names, target };
+    // An empty file would only stop the next run, which never overwrites one.
+    if (adoptions.length === 0) log("Selected: 0 endpoints, so nothing was written");
+    else {
+      const { text, messages } =
+        format === "import" ? importResult(all, provider, out) : await programResult(all, log);
+      if (out === undefined) stdout.write(text);
+      else writeFileSync(out, text, { flag: force ? "w" : "wx" });
+      log(
+        `Selected: ${count(adoptions.length, "endpoint")}${out === undefined ? "" : `, written to ${out}`}`,
+      );
+      for (const message of messages) log(message);
+      if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
+    }
+    terraform?.logForget(new Set([...names.keys(), ...managed.map(({ id }) => id)]), log);
     return EXIT.done;
   },
 });
 
+/** The value of an option that must not be repeated. An unset variable of a script must not mean the selected stack. */
+function onlyOne(option: string, values: readonly string[] = [], advice: string): string | undefined {
+  if (values.includes("")) throw new UsageError(`${option} must not be empty`);
+  if (values.length > 1) throw new UsageError(`${option} can be given once: ${advice}`);
+  return values[0];
+}
+
+type Names = ReadonlyMap<string, string>;
+
+/** An endpoint in messages. */
+const shown = ({ id, url }: Pick<LiveEndpoint, "id" | "url">, names: Names): string =>
+  `'${names.get(id)}' (${id}, ${url})`;
+
+interface Adopted {
+  adoptions: readonly Adoption[];
+  unadoptable: readonly Unadoptable[];
+  names: Names;
+  target: TargetStack | undefined;
+}
+
+interface Result {
+  text: string;
+  /** What the user does next. */
+  messages: string[];
+}
+
+/** The program. Sets its secrets in the target stack, or tells how to. */
+async function programResult(all: Adopted, log: LogLine): Promise<Result> {
+  const { adoptions, unadoptable, names, target } = all;
+  const secrets = secretsOf(adoptions, names, (name, value) => {
+    const current = target?.config(`${target.projectName}:${name}`);
+    return current === undefined || current === value;
+  });
+  if (target && secrets.length > 0) {
+    for (const { name, value } of secrets) await setSecret(target.project, target.stack, name, value);
+    const list = secrets.map(({ name }) => name).join(", ");
+    log(`Set: ${count(secrets.length, "secret")} of the stack ${target.stack}: ${list}`);
+  }
+  const marked = adoptions.some(isMarked) ? ", or “changes its mark”" : "";
+  const next = `Next: import this file in the program, then run pulumi preview${stackOption(target)}, which shows “adopts … as it is” for each endpoint${marked}`;
+  return {
+    text: programOf(adoptions, names, secrets, unadoptable),
+    messages: [...(target ? [] : secretCommands(secrets, names)), next],
+  };
+}
+
+/** The file for `pulumi import`. */
+function importResult({ adoptions, names, target }: Adopted, provider?: string, out = "FILE"): Result {
+  const secrets = secretsOf(adoptions, names, () => true);
+  const number = new Set(secrets.flatMap(({ places }) => places.map(({ id }) => id))).size;
+  const warning = `${count(number, "endpoint")} with secrets, which the code that pulumi import prints shows in plain text: --generate-code=false prints no code, and --format program writes code without secrets`;
+  const next = `Next: pulumi import --file ${out}${stackOption(target)}`;
+  return { text: importFileOf(names, provider), messages: number > 0 ? [warning, next] : [next] };
+}
+
+const stackOption = (target: TargetStack | undefined) => (target ? ` --stack ${target.stack}` : "");
+
 /** One place is enough to find the value; a few more show its use. */
 const PLACES_SHOWN = 3;
 
-function listSecrets(secrets: readonly ConfigSecret[], log: LogLine): void {
-  if (secrets.length === 0) return;
-  log(
+function secretCommands(secrets: readonly ConfigSecret[], names: Names): string[] {
+  if (secrets.length === 0) return [];
+  return [
     "Set these secrets in the stack's configuration. Each value is at the places below its command, without the word `Bearer` and without a line break at its end. The commands ask for the value, or read it from a pipe:",
-  );
-  for (const { name, places } of secrets) {
-    log(`  pulumi config set --secret ${name}`);
-    for (const { id, url, path } of places.slice(0, PLACES_SHOWN))
-      log(`      ${oneLine(`${pathText(path)} of ${id} (${url})`)}`);
-    if (places.length > PLACES_SHOWN)
-      log(`      and in ${count(places.length - PLACES_SHOWN, "other place")}`);
-  }
+    ...secrets.flatMap(({ name, places }) => [
+      `  pulumi config set --secret ${name}`,
+      ...places
+        .slice(0, PLACES_SHOWN)
+        .map((place) => `      ${oneLine(`${pathText(place.path)} of ${shown(place, names)}`)}`),
+      ...(places.length > PLACES_SHOWN
+        ? [`      and in ${count(places.length - PLACES_SHOWN, "other place")}`]
+        : []),
+    ]),
+  ];
 }

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
 import { z } from "zod";
@@ -89,6 +89,18 @@ function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseAr
         `${ambiguous} needs a value; write one that starts with a dash as ${ambiguous}=-…`,
       );
     throw new UsageError(hint ? `--${unknown} is no option${hint}` : messageOf(error));
+  }
+}
+
+/** The text of an option's file. @throws UsageError if it cannot be read. */
+export function readText(option: string, file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? error.code : undefined;
+    if (code === "ENOENT") throw new UsageError(`${option}: there is no file ${file}`);
+    if (code === "EISDIR") throw new UsageError(`${option} takes a file, and ${file} is a folder`);
+    throw new UsageError(`${option}: ${file} cannot be read (${code})`);
   }
 }
 

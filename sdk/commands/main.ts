@@ -6,8 +6,7 @@ import { type CliCommand, EXIT, messageOf } from "./command";
 const HELP = `Usage: npx pulumi-endpoints <command>
 
   new            make a project from an example of the package
-  adopt          write the TypeScript that adopts the account's cloud endpoints as they are
-  import-file    list the account's cloud endpoints for \`pulumi import --file\`
+  adopt          write a program that adopts existing cloud endpoints, or a file to import them
   drift          report what has drifted from the stacks of a Pulumi project, and repair it
   stacks         list the projects and stacks of a file, and each job's share of the requests, for pipelines
   check-policy   warn of what is probably wrong with traffic policies in files
@@ -22,7 +21,6 @@ const HELP = `Usage: npx pulumi-endpoints <command>
 export const commands: Record<string, () => Promise<CliCommand>> = {
   new: async () => (await import("./new.js")).newCommand,
   adopt: async () => (await import("./adopt.js")).adoptCommand,
-  "import-file": async () => (await import("./importFile.js")).importFileCommand,
   drift: async () => (await import("./drift.js")).driftCommand,
   stacks: async () => (await import("./stacks.js")).stacksCommand,
   "check-policy": async () => (await import("./checkPolicy.js")).checkPolicyCommand,

@@ -6,9 +6,9 @@ import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
 import { partsOf } from "../../provider/api/mark";
 import { sameData } from "../../provider/endpoint/documents";
-import { metadataOf, onPattern } from "../../provider/endpoint/lookup";
+import { matcher } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
-import { messageOf, UsageError, type Values } from "./command";
+import { readText, UsageError, type Values } from "./command";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 
@@ -124,16 +124,10 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
 
 /** Whether all conditions of an entry hold. */
 export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignored): boolean {
-  const data = metadataOf(live);
-  const own = live.createdFor && { ...partsOf(live.createdFor), namespace: live.createdFor.namespace };
-  const has = (value: unknown, wanted: object) =>
+  const has = (value: unknown, wanted: object = {}) =>
     Object.entries(wanted).every(([key, part]) => isMapping(value) && sameData(value[key], part));
-  return (
-    (id === undefined || id === live.id) &&
-    (url === undefined || onPattern(url)(live)) &&
-    (metadata === undefined || has(data, metadata)) &&
-    (mark === undefined || has(own, mark))
-  );
+  const own = live.createdFor && { ...partsOf(live.createdFor), namespace: live.createdFor.namespace };
+  return matcher({ id, urlPattern: url, metadata: (data) => has(data, metadata) })(live) && has(own, mark);
 }
 
 /** The endpoints of `--ignore`. */
@@ -240,68 +234,56 @@ function projectIn(folder: string): Project {
   return { folder: realpathSync(folder), name, stacks: [] };
 }
 
+/** The stacks of the project in a folder that have a file with settings. */
 function stacksWithSettings(folder: string): string[] {
-  const { at, stacks } = stackSettings(folder);
-  if (stacks.length > 0) return stacks.map(({ stack }) => stack);
-  throw new UsageError(
-    `${at} has no settings of a stack (Pulumi.<stack>.yaml), so list the stacks of ${projectFile(folder)}`,
-  );
-}
-
-/** The files with the settings of a project's stacks, sorted by stack. */
-function stackSettings(folder: string): { at: string; stacks: { stack: string; file: string }[] } {
   const project = projectFile(folder) ?? "";
   const data = parsedText(readFileSync(project, "utf8"), project);
   const settings = isMapping(data) ? data["stackConfigDir"] : undefined;
   const at = typeof settings === "string" ? resolve(folder, settings) : folder;
   if (!existsSync(at))
     throw new UsageError(`${project}: stackConfigDir names a folder that does not exist: ${at}`);
-  const stacks = readdirSync(at).flatMap((name) => {
-    const stack = /^Pulumi\.(.+)\.(?:ya?ml|json)$/.exec(name)?.[1];
-    return stack === undefined ? [] : [{ stack, file: resolve(at, name) }];
-  });
-  return { at, stacks: stacks.sort((a, b) => (a.stack < b.stack ? -1 : 1)) };
-}
-
-/** The stacks of the project at or above a folder whose settings name an account. Empty if there is no readable project. */
-export function stacksWithAccount(folder: string): string[] {
-  try {
-    return stackSettings(projectFolder(folder)).stacks.flatMap(({ stack, file }) => {
-      const data = parsedText(readFileSync(file, "utf8"), file);
-      const config = isMapping(data) ? data["config"] : undefined;
-      const names = isMapping(config) ? Object.keys(config) : [];
-      return names.some((name) => /^endpoints:(apiKey|baseUrl)$/.test(name)) ? [stack] : [];
-    });
-  } catch (error) {
-    if (error instanceof UserError) return [];
-    throw error;
-  }
+  const stacks = readdirSync(at).flatMap((name) => /^Pulumi\.(.+)\.(?:ya?ml|json)$/.exec(name)?.[1] ?? []);
+  if (stacks.length > 0) return stacks.sort();
+  throw new UsageError(
+    `${at} has no settings of a stack (Pulumi.<stack>.yaml), so list the stacks of ${project}`,
+  );
 }
 
 /** @throws UsageError with the place of the first mistake. */
 function parsedFile<T extends z.ZodType>(option: string, file: string, schema: T): z.output<T> {
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch (error) {
-    throw new UsageError(`${option}: ${messageOf(error)}`);
-  }
-  const parsed = schema.safeParse(parsedText(text, file));
+  const data = parsedText(readText(option, file), file);
+  const parsed = schema.safeParse(data, { error: mistakeOf });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
   const at = issue?.path
     .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
     .join("");
-  throw new UsageError(`${file}: ${at ? `${at.replace(/^\./, "")}: ` : ""}${issue?.message}`);
+  throw new UsageError(`${file}: ${at ? at.replace(/^\./, "") : "it"} ${issue?.message}`);
+}
+
+const KINDS: Record<string, string> = {
+  array: "a list",
+  object: "a mapping",
+  record: "a mapping",
+  string: "text",
+};
+
+/** A mistake, as the end of a sentence. */
+function mistakeOf(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === "unrecognized_keys") return `has a key that is not known: ${issue.keys.join(", ")}`;
+  if (issue.code === "too_small") return "must not be empty";
+  if (issue.code !== "invalid_type") return undefined;
+  return `${issue.input === undefined ? "is missing: it " : ""}must be ${KINDS[issue.expected] ?? issue.expected}`;
 }
 
 /** YAML, of which JSON is a part. */
 function parsedText(text: string, file: string): unknown {
-  const { parse }: typeof import("yaml") = require("yaml");
+  const { parse, YAMLParseError }: typeof import("yaml") = require("yaml");
   try {
     return parse(text);
   } catch (error) {
-    const [first = ""] = messageOf(error).split("\n");
-    throw new UsageError(`${file}: ${first}`);
+    const [start] = (error instanceof YAMLParseError && error.linePos) || [];
+    const at = start ? ` (line ${start.line}, column ${start.col})` : "";
+    throw new UsageError(`${file} is neither YAML nor JSON${at}`);
   }
 }

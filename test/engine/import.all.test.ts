@@ -88,7 +88,7 @@ const importFile = z.object({
   resources: z.array(z.object({ type: z.string(), name: z.string(), id: z.string() })),
 });
 
-onBothDrivers("the file of import-file", (start, driver) => {
+onBothDrivers("the file of adopt --format import", (start, driver) => {
   // The test kit's engine has no import command.
   test.runIf(driver === "cli")(
     "imports all cloud endpoints of an account, and the next preview shows no change",
@@ -99,7 +99,7 @@ onBothDrivers("the file of import-file", (start, driver) => {
       const before = emulator.endpoints;
       const file = join(temporaryFolder(), "import.json");
       const env = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };
-      const { code, stdout, stderr } = await runCommand(["import-file", "--out", file], env);
+      const { code, stdout, stderr } = await runCommand(["adopt", "--format", "import", "--out", file], env);
       expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
       expect(stderr).toContain(`Next: pulumi import --file ${file}`);
 

@@ -32,7 +32,7 @@ onBothDrivers("two projects on one account", (start) => {
       const second = await project("other", shop("adopt: true"), "other-team", provider);
       for (const failed of [await failure(second.preview()), await failure(second.up())]) {
         expect(errors(failed).join("\n")).toContain(
-          `${id}, which carries the mark of front of the stack shop/dev (platform-team)`,
+          `${id}, which carries the mark of 'front' of the stack shop/dev (platform-team)`,
         );
         expect(writes(failed)).toEqual([]);
       }
@@ -57,7 +57,7 @@ onBothDrivers("two projects on one account", (start) => {
     const { diagnostics, requests } = await second.preview();
     expect(diagnostics.map(({ severity, message }) => [severity, message.trim()])).toContainEqual([
       "warning",
-      expect.stringMatching(/carries the mark of front of the stack shop\/dev \(platform-team\)/),
+      expect.stringMatching(/carries the mark of 'front' of the stack shop\/dev \(platform-team\)/),
     ]);
     expect(requests.every(({ method }) => method === "GET")).toBe(true);
   });

@@ -2,7 +2,6 @@ import { isNotFound } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
-import { oneLine } from "../../../provider/api/text";
 import { differenceOnAdoption, reservedKeyProblem } from "../../../provider/endpoint/adopt";
 import {
   looksLikeJson,
@@ -42,16 +41,13 @@ export interface Unadoptable {
 /**
  * The listed endpoints with all their fields. If no item of the list has a field, the list may omit it. Then each
  * endpoint is read by id: the first `pulumi up` would clear a field that the program lacks.
- *
- * @param needed The fields that matter. Default: all.
  */
 export async function withAllFields(
   account: EndpointsApi,
   listed: readonly LiveEndpoint[],
   log: LogLine,
-  needed: typeof ownTexts = ownTexts,
 ): Promise<LiveEndpoint[]> {
-  const missing = needed.filter((name) => !listed.some((live) => live[name] !== undefined));
+  const missing = ownTexts.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];
   log(
     `Reading ${count(listed.length, "endpoint")} by id, because lists may leave out ${missing.join(" and ")}`,
@@ -71,11 +67,15 @@ export async function withAllFields(
 /** Whether an adoption changes the endpoint's mark. */
 export const isMarked = ({ live }: Adoption): boolean => live.createdFor !== undefined;
 
-/** Splits the endpoints into those that one program can adopt, and the others. */
-export function adoptionsOf(lives: readonly LiveEndpoint[]): {
-  adoptions: Adoption[];
-  unadoptable: Unadoptable[];
-} {
+/**
+ * Splits the endpoints into those that one program can adopt, and the others.
+ *
+ * @param isWhole Whether an endpoint must not leave a field to the service, because `pulumi import` takes all fields.
+ */
+export function adoptionsOf(
+  lives: readonly LiveEndpoint[],
+  isWhole: boolean,
+): { adoptions: Adoption[]; unadoptable: Unadoptable[] } {
   const all = lives.map(adoptionOf);
   const unadoptable = all.filter((one) => "reason" in one);
   const byUrl = grouped(
@@ -86,9 +86,14 @@ export function adoptionsOf(lives: readonly LiveEndpoint[]): {
   for (const same of byUrl.values()) {
     // On the service, endpoints with one URL may differ in their bindings. The provider accepts them only if they pool.
     const areCompatible = same.length === 1 || same.every(({ inputs }) => inputs["poolingEnabled"] === true);
-    const reason = "other endpoints have the same URL, and not all of them have pooling enabled";
-    if (areCompatible) adoptions.push(...same);
-    else unadoptable.push(...same.map(({ live }) => ({ live, reason })));
+    for (const one of same) {
+      const lost = isWhole ? one.leftToService.find((what) => what !== COMMENTS) : undefined;
+      const reason = areCompatible
+        ? lost && `${lost}. With --format program, a program can leave that to the service`
+        : "other endpoints have the same URL, and not all of them have pooling enabled";
+      if (reason === undefined) adoptions.push(one);
+      else unadoptable.push({ live: one.live, reason });
+    }
   }
   return { adoptions, unadoptable };
 }
@@ -177,10 +182,6 @@ function keysShowSecrets(document: unknown): boolean {
   const all = keys.join("\0");
   return secrets.some((secret) => all.includes(secret));
 }
-
-/** Reports what is left to the service. */
-export const logLeft = (log: LogLine, { id, url }: LiveEndpoint, what: string): void =>
-  log(`Left to the service: ${oneLine(`${what}, of ${id} (${url})`)}`);
 
 /** Visits the values of a document at every depth, each with its key. */
 function visit(document: unknown, onValue: (key: string, value: unknown) => void): void {

@@ -87,8 +87,14 @@ export function literal(value: unknown, indent = ""): string {
 /** An object with a line for each entry. */
 const block = (value: object, indent: string) => `{\n${linesOf(entriesOf(value, indent), indent)}}`;
 
-const entriesOf = (value: object, indent: string): string[] =>
-  Object.entries(value).map(([key, item]) => `${keyText(key)}: ${literal(item, `${indent}  `)}`);
+const entriesOf = (value: object, indent: string): string[] => {
+  // A service may sort keys, and an action is read by its type.
+  const isFirst = ([key]: [string, unknown]) => key === "type" && "config" in value;
+  const all = Object.entries(value);
+  return [...all.filter(isFirst), ...all.filter((one) => !isFirst(one))].map(
+    ([key, item]) => `${keyText(key)}: ${literal(item, `${indent}  `)}`,
+  );
+};
 
 const linesOf = (entries: readonly string[], indent: string) =>
   `${entries.map((entry) => `${indent}  ${entry},\n`).join("")}${indent}`;

@@ -85,7 +85,7 @@ describe("ENDPOINTS_LOG", () => {
       ENDPOINTS_API_KEY: apiKey,
       ENDPOINTS_LOG: file,
     };
-    const list = () => promisify(execFile)(process.execPath, [COMMANDS, "import-file"], { env });
+    const list = () => promisify(execFile)(process.execPath, [COMMANDS, "adopt"], { env });
     await Promise.all([list(), list(), list()]);
     const lines = readFileSync(file, "utf8").trimEnd().split("\n");
     expect(lines.length).toBeGreaterThanOrEqual(3);

@@ -9,7 +9,7 @@ test.each([
   ["my:Shop$my:Door$pulumi-nodejs:dynamic/endpoints:CloudEndpoint::a::b", "my:Shop$my:Door::a::b"],
 ])("messages name the owner of %s", (end, named) => {
   const text = ownerText({ ...owner, urn: `urn:pulumi:prod::shop::${end}` });
-  expect(text).toBe(`${named} of the stack shop/prod (platform-team/prod)`);
+  expect(text).toBe(`'${named}' of the stack shop/prod (platform-team/prod)`);
 });
 
 test.each([["text"], [[1, 2]], [{ long: "ä".repeat(2_000) }]])(

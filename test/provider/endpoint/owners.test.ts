@@ -15,7 +15,7 @@ const markOf = ({ emulator }: DrivenProvider) => metadataOf(emulator.endpoints[0
 
 /** Another stack's mark, for an endpoint of a given age, and how messages name its owner. */
 const THEIRS = { namespace: "platform-team/prod", urn: URN, nonce: "0011" };
-const OWNER = "front of the stack shop/prod (platform-team/prod)";
+const OWNER = "'front' of the stack shop/prod (platform-team/prod)";
 
 describe.each(bothProviders)("%s", (_, start) => {
   /** An endpoint that an earlier run created, and a new process of the provider. */

@@ -208,7 +208,7 @@ const meetings: [string, Meeting][] = [
     {
       holder: marked({}),
       options: { settings: { mark: "team" } },
-      fails: /created for front of the stack shop\/prod.*set adopt/,
+      fails: /created for 'front' of the stack shop\/prod.*set adopt/,
       waits: [0, 1],
     },
   ],

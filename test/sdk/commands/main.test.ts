@@ -53,7 +53,7 @@ test("a command whose reader has left, as with head, ends without a word", async
 test("an unknown command is a usage error, with the nearest name and the list of commands", async () => {
   const { code, stderr } = await runCommand(["emulater"]);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/there is no command emulater; did you mean emulator\?[\s\S]*import-file/);
+  expect(stderr).toMatch(/there is no command emulater; did you mean emulator\?[\s\S]*adopt/);
   expect((await runInProcess(commandLine, ["constructor"])).stderr).toContain(
     "there is no command constructor",
   );

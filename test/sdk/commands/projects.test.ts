@@ -100,7 +100,7 @@ test.each([
   ["an empty stack", { stack: [""] }, /--stack must not be empty/],
   ["a folder and a file", { cwd: ["."], projects: "x" }, /leave --cwd out/],
   ["a folder that does not exist", { cwd: ["nowhere"] }, /does not exist: nowhere/],
-  ["a file that does not exist", { projects: "nowhere.yaml" }, /--projects: ENOENT/],
+  ["a file that does not exist", { projects: "nowhere.yaml" }, /--projects: there is no file nowhere\.yaml/],
 ])("%s is an invalid argument", async (_, given, message) => {
   await expect(resolved(given)).rejects.toThrow(message);
 });
@@ -121,18 +121,18 @@ test.each([
   [
     "an unknown key",
     "projects: [{folder: services/*, stack: [dev]}]",
-    /projects\[0\]: Unrecognized key: "stack"/,
+    /projects\[0\] has a key that is not known: stack$/,
   ],
   ["a folder without a project", "projects: [{folder: docs}]", /no Pulumi project in docs/],
   [
     "an entry without a reason",
     "projects: [{folder: services/api}]\nignore: [{id: ep_1}]",
-    /ignore\[0\]\.reason/,
+    /ignore\[0\]\.reason is missing: it must be text$/,
   ],
   [
     "an entry that would ignore everything",
     "projects: [{folder: services/api}]\nignore: [{reason: x}]",
-    /ignore\[0\]: needs an id/,
+    /ignore\[0\] needs an id/,
   ],
   [
     "a copied project",
@@ -147,14 +147,17 @@ test.each([
   [
     "a mark without a part",
     "projects: [{folder: services/api}]\nignore: [{mark: {}, reason: x}]",
-    /ignore\[0\]\.mark: needs/,
+    /ignore\[0\]\.mark needs/,
   ],
   [
     "metadata without a key",
     "projects: [{folder: services/api}]\nignore: [{metadata: {}, reason: x}]",
-    /ignore\[0\]\.metadata: needs/,
+    /ignore\[0\]\.metadata needs/,
   ],
-  ["text that is no YAML", "projects: [", /stacks\.yaml: Flow sequence/],
+  ["no list", "projects: services", /stacks\.yaml: projects must be a list$/],
+  ["an empty list", "projects: []", /stacks\.yaml: projects must not be empty$/],
+  ["a list in place of a mapping", "[]", /stacks\.yaml: it must be a mapping$/],
+  ["text that is no YAML", "projects: [", /stacks\.yaml is neither YAML nor JSON \(line 1, column \d+\)$/],
 ])("a file with %s is refused with the place", async (_, text, message) => {
   await expect(resolved({ projects: write("stacks.yaml", text) })).rejects.toThrow(message);
 });

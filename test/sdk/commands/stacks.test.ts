@@ -58,7 +58,7 @@ test("the table has a line for each stack", async () => {
 
 test.each([
   [[], /--projects is missing/],
-  [["--projects", "nowhere.yaml"], /ENOENT/],
+  [["--projects", "nowhere.yaml"], /there is no file nowhere/],
   [["--projects", "FILE", "--jobs", "0"], /--jobs takes a whole number above zero/],
   [["--projects", "FILE", "--budget", "1.5"], /--budget takes a whole number above zero/],
   [["--projects", "FILE", "--jobs", "121"], /--jobs 121 leaves none of 120 requests/],

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { adoptCommand } from "../../../../sdk/commands/adopt";
-import { importFileCommand } from "../../../../sdk/commands/importFile";
+import type { Emulator } from "../../../../sdk/testing/emulator";
 import { service } from "../../../provider/plugin/pulumi";
 import { runInProcess } from "../runCommand";
 import { oddLines, seedOdd } from "./oddEndpoints";
@@ -37,6 +37,16 @@ on_http_request:
   expect(stdout).toContain('{ actions: [{ type: "deny", config: { status_code: 404 }, name: "first" }] }');
 });
 
+test("an action's type stands before its config, also if the service sorts keys", async () => {
+  const emulator = await service();
+  const policy = {
+    on_http_request: [{ actions: [{ config: { status_code: 404 }, name: "no", type: "deny" }] }],
+  };
+  emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: JSON.stringify(policy) });
+  const { stdout } = await runInProcess(adoptCommand, [], emulator);
+  expect(stdout).toContain('[{ type: "deny", config: { status_code: 404 }, name: "no" }]');
+});
+
 test.each([
   ["# a\na: 1", true],
   ["a: 1 # a", true],
@@ -48,11 +58,11 @@ test.each([
   async (policy, isTold) => {
     const emulator = await service();
     const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: policy });
-    const line = `Left to the service: the comments in the YAML of trafficPolicy, which the first change of the policy drops, of ${id} (https://a.example.com)\n`;
-    for (const command of [adoptCommand, importFileCommand]) {
-      const { stderr } = await runInProcess(command, [], emulator);
+    const line = `Left to the service: the comments in the YAML of trafficPolicy, which the first change of the policy drops, of 'a-example-com' (${id}, https://a.example.com)\n`;
+    for (const format of ["program", "import"]) {
+      const { code, stderr } = await runInProcess(adoptCommand, ["--format", format], emulator);
+      expect(code).toBe(0);
       expect(stderr.includes(line)).toBe(isTold);
-      expect(stderr).not.toContain("Check the code");
     }
   },
 );
@@ -97,40 +107,42 @@ test("the documentation shows the program and the log of a real run", async () =
   expect(page).toContain(`\`\`\`\n${listed.join("\n")}\n\`\`\`\n`);
 });
 
-test("import-file warns about each endpoint whose code would be wrong, such as for a number beyond 2^53", async () => {
-  const emulator = await service();
-  const policy = '{"on_http_request":[{"actions":[{"type":"deny","config":{"n":9007199254740993}}]}]}';
-  const { id } = emulator.seed({ type: "cloud", url: "https://big.example.com", traffic_policy: policy });
-  emulator.seed({ type: "cloud", url: "https://fine.example.com", traffic_policy: '{"on_http_request":[]}' });
-  const { code, stdout, stderr } = await runInProcess(importFileCommand, [], emulator);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout).resources).toHaveLength(2);
-  const warnings = stderr.split("\n").filter((line) => line.includes("Check the code"));
-  expect(warnings).toEqual([expect.stringContaining(`${id} (https://big.example.com)`)]);
-  expect(warnings[0]).toMatch(
-    /trafficPolicy .*leave it out \(--except ep_\w+\), or change it on the service first$/,
-  );
-});
+describe("--format import", () => {
+  const run = (emulator: Emulator, ...args: string[]) =>
+    runInProcess(adoptCommand, ["--format", "import", ...args], emulator);
 
-test("import-file leaves out an endpoint whose metadata has the mark's key in another form", async () => {
-  const emulator = await service();
-  const metadata = '{"pulumi-endpoints":"by hand"}';
-  const { id } = emulator.seed({ type: "cloud", url: "https://odd.example.com", metadata });
-  const fine = emulator.seed({ type: "cloud", url: "https://fine.example.com" });
-  const { code, stdout, stderr } = await runInProcess(importFileCommand, [], emulator);
-  expect(code).toBe(0);
-  expect(JSON.parse(stdout).resources).toMatchObject([{ id: fine.id }]);
-  expect(stderr).toContain(
-    `Left out: ${id} (https://odd.example.com): its metadata has the key pulumi-endpoints`,
-  );
-  expect(stderr).toContain("Selected: 1 endpoint");
-});
+  test("lists type, name and id, and gives an explicit provider a name that no resource has", async () => {
+    const emulator = await service();
+    const { id } = emulator.seed({ type: "cloud", url: "https://theirs.example.com" });
+    const item = { type: "endpoints:index:CloudEndpoint", name: "theirs-example-com", id };
+    const { stdout, stderr } = await run(emulator);
+    expect(JSON.parse(stdout)).toEqual({ resources: [item] });
+    expect(stderr).toContain("Next: pulumi import --file FILE\n");
+    const urn = "urn:pulumi:dev::shop::pulumi:providers:endpoints::theirs-example-com";
+    expect(JSON.parse((await run(emulator, "--provider", urn)).stdout)).toEqual({
+      nameTable: { "theirs-example-com-provider": urn },
+      resources: [{ ...item, provider: "theirs-example-com-provider" }],
+    });
+  });
 
-test("import-file warns that code shows a secret, without predicting a failure", async () => {
-  const emulator = await service();
-  const metadata = '{"api_key":"CANARY-12345","CANARY-12345":1}';
-  emulator.seed({ type: "cloud", url: "https://key.example.com", metadata, traffic_policy: "{}" });
-  const { stderr } = await runInProcess(importFileCommand, [], emulator);
-  expect(stderr).toMatch(/\(https:\/\/key\.example\.com\).*one of its keys contains a secret/);
-  expect(stderr).not.toContain("fails");
+  test("leaves out what a program would change or could not give, also if the list omits policies", async () => {
+    const emulator = await service();
+    const seed = (host: string, traffic_policy: string, metadata = "") =>
+      emulator.seed({ type: "cloud", url: `https://${host}.example.com`, traffic_policy, metadata }).id;
+    const fine = seed("fine", '{"x":{"api_key":"of-somebody"}}');
+    seed("big", '{"on_http_request":[{"actions":[{"type":"deny","config":{"n":9007199254740993}}]}]}');
+    seed("odd", "{}", '{"pulumi-endpoints":"by hand"}');
+    const endpoints = emulator.endpoints.map(({ traffic_policy: _, ...item }) => item);
+    const body = { endpoints, next_page_uri: null };
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+    const { code, stdout, stderr } = await run(emulator);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).resources).toMatchObject([{ id: fine }]);
+    expect(stderr).toMatch(
+      /Left out: ep_\w+ \(https:\/\/big\.example\.com\): trafficPolicy contains a number with more than 15 digits.* With --format program, a program can leave that to the service\n/,
+    );
+    expect(stderr).toMatch(/Left out: .*odd\.example\.com\): its metadata has the key pulumi-endpoints/);
+    expect(stderr).toContain("1 endpoint with secrets, which the code that pulumi import prints shows");
+    expect(stderr).not.toContain("of-somebody");
+  });
 });

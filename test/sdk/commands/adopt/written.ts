@@ -1,8 +1,8 @@
 import type { LiveEndpoint } from "../../../../provider/api/contract";
 import { adoptionOf } from "../../../../sdk/commands/adopt/adoptable";
 import { secretsOf } from "../../../../sdk/commands/adopt/configSecrets";
+import { namesOf } from "../../../../sdk/commands/adopt/names";
 import { programOf } from "../../../../sdk/commands/adopt/program";
-import { namesOf } from "../../../../sdk/commands/selection";
 
 const anyName = () => true;
 

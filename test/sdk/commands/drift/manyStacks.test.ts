@@ -54,7 +54,7 @@ test("an endpoint of a known stack, of another project's mark, or on the list of
   const [account] = ended.accounts;
   expect(account?.unmanaged.map(({ id }) => id)).toEqual([loose.id]);
   expect(account?.others.map(({ id, createdFor }) => [id, createdFor])).toEqual([
-    [other.id, "front of the stack blog/prod (platform)"],
+    [other.id, "'front' of the stack blog/prod (platform)"],
   ]);
   expect(account?.ignored).toEqual([{ id: status.id, url: status.url, reason: "the vendor's" }]);
   expect(account?.known).toBe(1);

@@ -264,9 +264,9 @@ test("an endpoint that no state has is named with its resource and age, and with
   const ended = await drift([fakeStack([{ name: "front", id, inputs: { url } }])]);
   const unmanaged = ended.report.accounts.flatMap((account) => account.unmanaged);
   expect(unmanaged.map(({ url, createdFor }) => [url, createdFor]).sort()).toEqual([
-    ["https://blog-prod.example.com", "front of the stack blog/prod (platform)"],
-    ["https://shop-old.example.com", "front of the stack shop/old (platform)"],
-    ["https://shop-prod.example.com", "front of the stack shop/prod (platform)"],
+    ["https://blog-prod.example.com", "'front' of the stack blog/prod (platform)"],
+    ["https://shop-old.example.com", "'front' of the stack shop/old (platform)"],
+    ["https://shop-prod.example.com", "'front' of the stack shop/prod (platform)"],
   ]);
   const page = ended.page.replaceAll("&#34;", '"').replaceAll("&#39;", "'");
   for (const form of [ended.stdout, page]) {

@@ -1,0 +1,229 @@
+import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
+import { UserError } from "../../../provider/api/apiErrors";
+import type { LiveEndpoint, Owner } from "../../../provider/api/contract";
+import type { EndpointsApi } from "../../../provider/api/endpoints";
+import { stackText } from "../../../provider/api/mark";
+import { ConfigError, type ConfigReader, readSettings } from "../../../provider/api/settings";
+import { oneLine } from "../../../provider/api/text";
+import { urlOf } from "../../../provider/api/url";
+import { matcher, textPattern } from "../../../provider/endpoint/lookup";
+import { otherStack } from "../../../provider/endpoint/owners";
+import { parsePath } from "../../propertyPath";
+import { count, grouped, type LogLine, messageOf, shellWord, UsageError } from "../command";
+import { isIgnored, type Projects, projectsOf } from "../projects";
+import {
+  backendStacks,
+  cloudEndpoints,
+  knownIds,
+  managedEndpoints,
+  openAccount,
+  openProject,
+  stackConfig,
+  stackState,
+} from "../userProject";
+import { Terraform } from "./terraform";
+
+/* The endpoints of an account that `adopt` brings into a program. */
+
+interface Wanted {
+  select?: string[] | undefined;
+  except?: string[] | undefined;
+  /** The stack that will manage the endpoints. */
+  stack?: string | undefined;
+  known?: string[] | undefined;
+  /** A file with projects. */
+  projects?: string | undefined;
+  /** The output of `terraform show -json`, in a file or at `-`. */
+  terraform?: string | undefined;
+  cwd?: string | undefined;
+}
+
+interface Selected {
+  account: EndpointsApi;
+  /** Sorted by URL and id, so that the result does not depend on the order of the list. */
+  endpoints: LiveEndpoint[];
+  target: TargetStack | undefined;
+  terraform: Terraform | undefined;
+  /** What the target stack manages already. */
+  managed: readonly { id: string; name: string }[];
+}
+
+/** The stack that will manage the endpoints. */
+export interface TargetStack {
+  project: LocalWorkspace;
+  projectName: string;
+  stack: string;
+  config: ConfigReader;
+}
+
+/** Reads the account, and logs the number of endpoints that it leaves out, with the reason. */
+export async function selectEndpoints(wanted: Wanted, log: LogLine): Promise<Selected> {
+  const { select = [], except = [], stack, known = [], projects: file, cwd = "." } = wanted;
+  const terraform = wanted.terraform === undefined ? undefined : await Terraform.read(wanted.terraform);
+  const listed = file === undefined ? undefined : await projectsOf({ projects: file });
+  const others = [
+    ...[...known, ...(listed?.known ?? [])].map((name) => ({
+      folder: cwd,
+      option: "--known",
+      name,
+      stack: name,
+      full: name,
+    })),
+    ...stacksOf(listed).map((one) => ({ ...one, option: "--projects", full: `organization/${one.name}` })),
+  ];
+  const elsewhere = new Map<string, ReadonlySet<string>>();
+  for (const { folder, option, name, stack } of others)
+    elsewhere.set(name, new Set(await knownIds(await openProject(folder, option, ""), stack)));
+  const target = stack === undefined ? undefined : await targetOf(stack, cwd);
+  const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
+  if (stack !== undefined) elsewhere.set(stack, new Set(managed.map(({ id }) => id)));
+
+  const account = target ? openAccount(target.config, log) : accountOfEnvironment(log);
+  const cloud = await cloudEndpoints(account);
+  log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
+  terraform?.report(cloud, log);
+  const sortKey = (live: LiveEndpoint) => `${urlOf(live)} ${live.id}`;
+  let endpoints = [...cloud].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
+  /** Keeps some of the endpoints, and logs how many it leaves out. */
+  const keep = (isKept: (live: LiveEndpoint) => boolean, why: string) => {
+    const left = endpoints.length;
+    endpoints = endpoints.filter(isKept);
+    if (endpoints.length < left) log(`Left out: ${left - endpoints.length} ${why}`);
+  };
+  if (terraform)
+    keep(({ id }) => terraform.addressOf(id) !== undefined, "that the Terraform state does not have");
+  const isSelected = selectorOf("--select", select, cloud, terraform);
+  if (select.length > 0) keep(isSelected, "not matched by --select");
+  const isExcepted = selectorOf("--except", except, cloud, terraform);
+  keep((live) => !isExcepted(live), "matched by --except");
+  endpoints = endpoints.filter((live) => {
+    const refusal = terraform?.refusal(live.id);
+    if (refusal !== undefined) logLeftOut(log, live, refusal);
+    return refusal === undefined;
+  });
+  for (const [name, ids] of elsewhere)
+    keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
+  const ignored = listed?.ignored ?? [];
+  keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there (--projects)");
+  const own = target && ownerOf(target);
+  const ownerOfMark = (live: LiveEndpoint) => {
+    const owner = select.includes(live.id) ? undefined : otherStack(live, own);
+    return owner && stackText(owner);
+  };
+  for (const owner of grouped(endpoints, ownerOfMark).keys())
+    if (owner !== undefined)
+      keep(
+        (live) => ownerOfMark(live) !== owner,
+        `with the mark of the stack ${owner}; --select takes one by its id, ep_…`,
+      );
+  if (target && endpoints.length > 0)
+    await logOtherStacks(target, [target.stack, ...others.map(({ full }) => full)], log);
+  return { account, endpoints, target, terraform, managed };
+}
+
+/** Reports an endpoint that no program gets. */
+export const logLeftOut = (log: LogLine, { id, url }: LiveEndpoint, reason: string): void =>
+  log(`Left out: ${oneLine(`${id} (${url ?? "no URL"}): ${reason}`)}`);
+
+/**
+ * Whether one of an option's values matches an endpoint.
+ *
+ * @throws UsageError if a value matches no endpoint, because it is probably misspelt.
+ */
+function selectorOf(
+  option: string,
+  values: readonly string[],
+  all: readonly LiveEndpoint[],
+  terraform: Terraform | undefined,
+): (live: LiveEndpoint) => boolean {
+  const selectors = values.map((text) => {
+    const hasAddress = ({ id }: LiveEndpoint) => terraform?.addressOf(id) === text;
+    // A key of Terraform may contain *.
+    const selects = all.some(hasAddress) ? hasAddress : valueSelector(text, terraform);
+    if (all.some(selects)) return selects;
+    throw new UsageError(
+      `no cloud endpoint of the account matches ${option} ${text}: it takes a URL in which * matches any text, an id, metadata.KEY=VALUE, binding=NAME, or with --terraform an address`,
+    );
+  });
+  return (live) => selectors.some((selects) => selects(live));
+}
+
+function valueSelector(text: string, terraform: Terraform | undefined): (live: LiveEndpoint) => boolean {
+  const [, field = "", value = ""] = /^(binding|metadata[^=]*)=(.*)$/s.exec(text) ?? [];
+  if (field === "binding") return matcher({ binding: value });
+  if (field !== "") return matcher({ metadata: (metadata) => textAt(field, { metadata }) === value });
+  const [hasId, hasUrl, hasAddress] = [
+    matcher({ id: text }),
+    matcher({ urlPattern: text }),
+    textPattern(text),
+  ];
+  return (live) => hasId(live) || hasUrl(live) || hasAddress(terraform?.addressOf(live.id) ?? "");
+}
+
+/** The text, number or truth value at a path; undefined if there is none. */
+function textAt(path: string, document: unknown): string | undefined {
+  const value = parsePath(path)?.reduce<unknown>(
+    (part, name) => (Object.hasOwn(Object(part), name) ? Object(part)[name] : undefined),
+    document,
+  );
+  return typeof value === "object" || value === undefined ? undefined : String(value);
+}
+
+/** The stacks of a file with projects, named with their project. */
+const stacksOf = (listed: Projects | undefined) =>
+  (listed?.projects ?? []).flatMap(({ folder, name, stacks }) =>
+    stacks.map((stack) => ({ folder, stack, name: `${name}/${stack.split("/").at(-1)}` })),
+  );
+
+/** @throws UsageError for a stack of another project, in whose folder neither Pulumi nor the written program belongs. */
+async function targetOf(given: string, folder: string): Promise<TargetStack> {
+  const { projects } = await projectsOf({ stack: [given], cwd: [folder] });
+  const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
+  const project = await openProject(folder, "--stack", alternative);
+  const stack = projects[0]?.stacks[0] ?? given;
+  const { name: projectName } = await project.projectSettings();
+  return { project, projectName, stack, config: await stackConfig(project, stack) };
+}
+
+/** The target stack, as an owner of marks. Undefined if it does not mark its creates. */
+function ownerOf({ projectName, stack, config }: TargetStack): Owner | undefined {
+  const namespace = readSettings(config).mark;
+  // `dev`, `organization/dev` or `organization/project/dev`.
+  const name = stack.split("/").at(-1);
+  return namespace === undefined ? undefined : { namespace, urn: `urn:pulumi:${name}::${projectName}` };
+}
+
+/** @throws UserError if the environment names no account. */
+function accountOfEnvironment(log: LogLine): EndpointsApi {
+  try {
+    return openAccount(() => undefined, log);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const hint = "With --stack, the account is that of the stack's configuration";
+    throw new UserError(`${error.message}\n${hint}`, { cause: error });
+  }
+}
+
+/** More stacks are counted. */
+const MOST_STACKS = 20;
+
+/** Names the backend's stacks that were not read: an endpoint without a mark does not show who manages it. */
+async function logOtherStacks(target: TargetStack, read: readonly string[], log: LogLine): Promise<void> {
+  /** `dev` and `organization/dev` are stacks of this project. */
+  const keyOf = (stack: string) => {
+    const [last, project, first] = stack.split("/").reverse();
+    return `${first === undefined ? target.projectName : project}/${last}`;
+  };
+  const start = "Other stacks of this backend may manage some of these";
+  try {
+    const keys = new Set(read.map(keyOf));
+    const others = (await backendStacks(target.project)).filter((stack) => !keys.has(keyOf(stack)));
+    if (others.length === 0) return;
+    const options = others.slice(0, MOST_STACKS).map((stack) => `--known ${shellWord(stack)}`);
+    const more = others.length - options.length;
+    const rest = more > 0 ? `, and ${more} more (pulumi stack ls --all)` : "";
+    log(`${start}; leave them out with ${options.join(" ")}${rest}`);
+  } catch (error) {
+    log(`${start}: ${messageOf(error)}`);
+  }
+}
