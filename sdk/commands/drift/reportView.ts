@@ -138,7 +138,7 @@ function stackSection(stack: StackReport, causes: Item[]): Section {
 const namesSection = (title: string, stacks: StackReport[]): Section => ({
   title,
   ...(stacks.length > 0 && { summary: findings(stacks) }),
-  items: stacks.map(({ name, endpoints }) => ({ name, facts: [count(endpoints, "cloud endpoint")] })),
+  items: stacks.map((stack) => ({ name: stack.name, facts: [findings([stack])] })),
   isFolded: true,
 });
 
