@@ -12,6 +12,7 @@ import {
   traceText,
 } from "../testing";
 import { command, EXIT } from "./command";
+import { table } from "./table";
 
 /** From `dist/sdk/commands` to the package's folder. */
 const PACKAGE_FOLDER = join(__dirname, "../../..");
@@ -137,10 +138,8 @@ async function play(
 }
 
 function printTable(rows: TableRow[], print: Print): void {
-  const widths = [0, 1].map((column) => Math.max(...rows.map((row) => (row[column] ?? "").length)));
   print("\nWhat happened, and which requests each step made:\n");
-  for (const row of rows)
-    print(`  ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join("  ")}`);
+  for (const line of table(rows)) print(`  ${line}`);
   print("\nNext: npx pulumi-endpoints new quickstart, for a project of your own with this program.");
 }
 

@@ -4,7 +4,8 @@ import { assertFile, type CliCommand, command, type LogLine, type Terminal, Usag
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
-import { reportText, visible } from "./drift/reportText";
+import { reportText } from "./drift/reportText";
+import { visible } from "./drift/reportView";
 import {
   type OpenStacks,
   onInterruption,

@@ -1,6 +1,7 @@
 import { relative, sep } from "node:path";
 import { type CliCommand, command, EXIT, UsageError } from "./command";
 import { projectsOf, projectsOptions } from "./projects";
+import { table } from "./table";
 
 const HELP = `Lists the projects and stacks of a file, and each job's share of the account's requests, for pipelines with a job per
 stack.
@@ -46,7 +47,8 @@ export const stacksCommand: CliCommand = command({
     if (json) stdout.write(`${JSON.stringify({ include })}\n`);
     else {
       const head = { folder: "folder", project: "project", stack: "stack", requestsPerWindow: "requests" };
-      stdout.write(table([head, ...include].map((row) => Object.values(row).map(String))));
+      const rows = [head, ...include].map((row) => Object.values(row).map(String));
+      stdout.write(`${table(rows).join("\n")}\n`);
     }
     return EXIT.done;
   },
@@ -57,13 +59,4 @@ const shownFolder = (folder: string) => relative(process.cwd(), folder).split(se
 function wholeNumber(option: string, text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new UsageError(`${option} takes a whole number above zero`);
-}
-
-function table(rows: string[][]): string {
-  const widths = rows.reduce<number[]>(
-    (all, row) => row.map((cell, at) => Math.max(cell.length, all[at] ?? 0)),
-    [],
-  );
-  const lines = rows.map((row) => row.map((cell, at) => cell.padEnd(widths[at] ?? 0)).join("  "));
-  return lines.map((line) => `${line.trimEnd()}\n`).join("");
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type DriftReport, outcomeOf, reportSchema } from "../../../../sdk/commands/drift/report";
-import { headline } from "../../../../sdk/commands/drift/reportText";
+import { headline } from "../../../../sdk/commands/drift/reportView";
 import { type Drifted, drifted, report } from "./reports";
 
 const stack = (...endpoints: Drifted[]): [DriftReport["stacks"][number]] => [

@@ -1,6 +1,17 @@
-import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
+import {
+  type AccountReport,
+  type DriftReport,
+  type FieldChange,
+  reportSchema,
+  type StackReport,
+} from "../../../../sdk/commands/drift/report";
 
 const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
+
+const ACCOUNT: AccountReport = {
+  ...{ service: "https://api.ngrok.com", stacks: ["prod"], endpoints: 48, known: 0 },
+  ...{ unmanaged: [], others: [], ignored: [], unchecked: [] },
+};
 
 export type Drifted = DriftReport["stacks"][number]["drifted"][number];
 
@@ -45,98 +56,59 @@ export function report(more: Partial<DriftReport> = {}): DriftReport {
         unchecked: [],
       },
     ],
-    accounts: [
-      {
-        service: "https://api.ngrok.com",
-        stacks: ["prod"],
-        endpoints: 48,
-        others: [],
-        ignored: [],
-        known: 0,
-        unmanaged: [],
-        unchecked: [],
-      },
-    ],
+    accounts: [ACCOUNT],
     shared: [],
     unusedIgnores: [],
     ...more,
   });
 }
 
+const change = (path: string, kind: FieldChange["kind"], expected?: unknown, live?: unknown) => {
+  const sides = { ...(expected !== undefined && { expected }), ...(live !== undefined && { live }) };
+  return { field: path.split(".")[0], path, kind, ...sides, secret: expected === "[secret]" } as FieldChange;
+};
+
+const stack = (name: string, more: Partial<StackReport> = {}): StackReport => ({
+  ...{ name, project: "shop", endpoints: 3, compared: 3, drifted: [], unchecked: [] },
+  ...more,
+});
+
+const unchecked = (what: string, reason: string) => ({ what, reason, authentication: true });
+
 /** A report with one of each kind of finding. */
 export function fullReport(): DriftReport {
   const place = "trafficPolicy.on_http_request[0].actions[1].config";
+  const long = "a".repeat(1000);
+  const status = (id: string) =>
+    unchecked(id.slice(3), `cannot read ${id}: GET /endpoints/${id}: status 401`);
+  const account = (of: Partial<AccountReport>): AccountReport => ({ ...ACCOUNT, ...of });
   return report({
-    outcome: "unchecked",
-    exitCode: 3,
-    fix: true,
+    ...{ outcome: "unchecked", exitCode: 3, fix: true },
     stacks: [
-      {
-        name: "prod",
-        project: "shop",
-        endpoints: 48,
-        compared: 48,
+      stack("dev"),
+      stack("prod", {
+        ...{ endpoints: 48, compared: 43, undeployed: "its last update failed" },
         drifted: [
           drifted("api", { drift: "deleted", changes: [], repair: { done: true } }),
           drifted("shop", {
             changes: [
-              {
-                field: "description",
-                path: "description",
-                kind: "changed",
-                expected: "front door",
-                live: "edited by hand",
-                secret: false,
-              },
-              { field: "metadata", path: "metadata.team", kind: "removed", expected: "shop", secret: false },
-              {
-                field: "trafficPolicy",
-                path: `${place}.status_code`,
-                kind: "changed",
-                expected: 404,
-                live: 403,
-                secret: false,
-              },
-              {
-                field: "trafficPolicy",
-                path: `${place}.secret`,
-                kind: "changed",
-                expected: "[secret]",
-                live: "[secret]",
-                secret: true,
-              },
-              {
-                field: "trafficPolicy",
-                path: "trafficPolicy.on_tcp_connect",
-                kind: "added",
-                live: [{ actions: [{ type: "deny" }] }],
-                secret: false,
-              },
+              change("description", "changed", "front door", "edited by hand"),
+              change("metadata.team", "removed", "shop"),
+              change(`${place}.status_code`, "changed", 404, 403),
+              change(`${place}.secret`, "changed", "[secret]", "[secret]"),
+              change("trafficPolicy.on_tcp_connect", "added", undefined, [{ actions: [{ type: "deny" }] }]),
             ],
-            repair: {
-              done: false,
-              reason: "the program differs from the state, and --fix deploys nothing new",
-            },
+            repair: { done: false, reason: "the program differs from the state" },
+            ...{ updatedAt: "2026-01-01T02:03:04.000Z", principal: "usr_1" },
           }),
+          drifted("long", { changes: [change("description", "changed", `${long}one`, `${long}two`)] }),
         ],
-        unchecked: [
-          {
-            what: "status (ep_status)",
-            reason: "cannot read ep_status: GET /endpoints/ep_status: status 401",
-            authentication: true,
-          },
-        ],
-      },
-      { name: "dev", project: "shop", endpoints: 3, compared: 3, drifted: [], unchecked: [] },
+        unchecked: ["ep_a", "ep_b", "ep_c", "ep_d", "ep_e"].map(status),
+      }),
     ],
     accounts: [
-      {
-        service: "https://api.ngrok.com",
-        stacks: ["prod", "dev"],
-        endpoints: 53,
-        others: [],
-        ignored: [],
-        known: 0,
+      account({
+        ...{ stacks: ["prod", "dev"], endpoints: 53, known: 2 },
         unmanaged: [
           {
             id: "ep_2abcdefghijklmnopqrstuvwxyz",
@@ -146,13 +118,45 @@ export function fullReport(): DriftReport {
             createdFor: "front of the stack shop/prod (platform)",
             deleteCommand: "curl -X DELETE https://api.ngrok.com/endpoints/ep_2abcdefghijklmnopqrstuvwxyz",
           },
-          { id: "ep_3abcdefghijklmnopqrstuvwxyz", url: "tcp://1.tcp.example.com:12345" },
+          { id: "ep_hour", url: "tcp://1.tcp.example.com:12345", createdAt: "2026-01-02T02:03:00.000Z" },
+          { id: "ep_later", createdAt: "2026-01-03T00:00:00.000Z" },
         ],
-        unchecked: [],
-      },
+        others: [{ id: "ep_blog", url: "https://blog.example.com", createdFor: "blog" }],
+        ignored: [{ id: "ep_status", url: "https://status.example.com", reason: "the vendor runs it" }],
+      }),
+      account({ endpoints: 0, unchecked: [unchecked("the account", "the key is missing")] }),
     ],
+    shared: [
+      { id: "ep_1", resources: ["dev", "prod"].map((of) => ({ stack: of, name: "a", urn: `urn:${of}` })) },
+    ],
+    unusedIgnores: [{ id: "ep_gone", reason: "was deleted" }],
   });
 }
+
+export const cleanReport = (): DriftReport =>
+  report({ outcome: "none", exitCode: 0, stacks: [stack("prod", { endpoints: 48, compared: 48 })] });
+
+/** 200 stacks: of each ten, one has drifted, and one could not be read. */
+export const manyStacks = (total = 200): DriftReport => {
+  const stacks = Array.from({ length: total }, (_, index) =>
+    stack(
+      `project-${index % 10}/stack-${index}`,
+      index % 10 === 1
+        ? {
+            endpoints: 0,
+            compared: 0,
+            unchecked: [unchecked("the stack's state", "the passphrase must be set")],
+          }
+        : { drifted: index % 10 === 0 ? [drifted(`shop-${index}`)] : [] },
+    ),
+  );
+  const unmanaged = Array.from({ length: 23 }, (_, index) => ({
+    id: `ep_${index}`,
+    url: `tcp://${index}.com`,
+  }));
+  const account = { ...ACCOUNT, stacks: stacks.map(({ name }) => name), unmanaged };
+  return report({ ...{ outcome: "unchecked", exitCode: 1 }, stacks, accounts: [account] });
+};
 
 /** Values that try to inject code, break the layout or hide text. */
 export const HOSTILE = [
@@ -170,36 +174,21 @@ export function hostileReport(): DriftReport {
     drifted(text, {
       url: text,
       id: text,
-      changes: [
-        {
-          field: text,
-          path: text,
-          kind: "changed",
-          expected: text,
-          live: { [text]: [text, index] },
-          secret: false,
-        },
-      ],
+      changes: [change(text, "changed", text, { [text]: [text, index] })],
       repair: { done: false, reason: text },
     });
   return report({
     stacks: HOSTILE.map((name) => ({
-      name,
-      project: "shop",
-      endpoints: HOSTILE.length,
-      compared: HOSTILE.length,
-      drifted: HOSTILE.map(about),
-      unchecked: [{ what: name, reason: name, authentication: false }],
+      ...stack(name, { drifted: HOSTILE.map(about), undeployed: name }),
+      unchecked: [unchecked(name, name)],
     })),
     accounts: HOSTILE.map((text) => ({
-      service: text,
-      stacks: [text],
-      endpoints: 1,
-      others: [],
-      ignored: [],
-      known: 0,
+      ...ACCOUNT,
+      ...{ service: text, stacks: [text], unchecked: [unchecked(text, text)] },
       unmanaged: [{ id: text, url: text, description: text, createdFor: text, deleteCommand: text }],
-      unchecked: [{ what: text, reason: text, authentication: false }],
+      ignored: [{ id: text, url: text, reason: text }],
     })),
+    shared: HOSTILE.map((text) => ({ id: text, resources: [{ stack: text, name: text, urn: text }] })),
+    unusedIgnores: HOSTILE.map((text) => ({ url: text, reason: text })),
   });
 }
