@@ -71,13 +71,15 @@ describe("a run fails", () => {
     const { run } = await kit();
     for (const [scene, message] of [
       ["invokeTransform", "does not support transforms of invokes: use the driver"],
-      ["transformTimeouts", "does not support the option customTimeouts (of a): use the driver"],
+      ["stackTransform", "does not support transforms: use the driver"],
+      ["transforms", "does not support the option transforms (of a): use the driver"],
       ["foreign", /no plugin for the package random.* the option "others", or use the driver "cli"/],
       ["remote", "does not support remote components (random:index:Thing): use the driver"],
       ["timeouts", "does not support the option customTimeouts (of a): use the driver"],
       ["version", "does not support versions and download URLs of plugins (of pulumi-nodejs:dynamic/"],
       ["asset", "does not support assets and archives: use the driver"],
       ["invoke", "there is no plugin for the package random"],
+      ["unknownStack", 'unknown stack "organization/network/prod"'],
       ["stash", "does not support resources of the type pulumi:index:Stash: use the driver"],
       ["hook", "does not support resource hooks: use the driver"],
       ["deletedWith", "does not support the option deletedWith (of b): use the driver"],
