@@ -137,7 +137,7 @@ export class TestEngine implements Stack {
       project,
       stack,
       env,
-      parallel: Number(env["PULUMI_PARALLEL"] ?? PARALLEL),
+      parallel: Number(env["PULUMI_PARALLEL"]) || PARALLEL,
       dryRun,
       startLimit: options.startLimit ?? 120_000,
       stateFile,
