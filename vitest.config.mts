@@ -29,7 +29,7 @@ export default defineConfig({
     projects: [
       project("fast", ["test/**/*.test.ts"], atLength, "kit", oneProcess),
       project("all", atLength, [], "kit,cli"),
-      project("cli", endToEnd, atLength, "cli"),
+      project("cli", endToEnd, atLength, "kit,cli"),
     ],
   },
 });

@@ -11,7 +11,7 @@ const MASKS: [RegExp, string][] = [
 ];
 
 /** Prepares the states of two drivers for a comparison: numbers the ids in order of appearance, and masks times. */
-export function normalize(state: ExportedState): unknown {
+export function normalize(state: ExportedState): { resources: unknown[]; pending: unknown[] } {
   const resources = [...(state.deployment.resources ?? [])]
     .map(({ ...resource }: ExportedResource) => {
       for (const key of VOLATILE) delete resource[key];

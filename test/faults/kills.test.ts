@@ -188,14 +188,10 @@ function startKit(
   env: NodeJS.ProcessEnv,
 ): Run {
   const script = join(import.meta.dirname, "kitUp.mjs");
-  const child = spawn(
-    process.execPath,
-    [script, folder, stateFile, baseUrl, apiKey, env["PULUMI_PARALLEL"] ?? "8"],
-    {
-      stdio: "ignore",
-      env: { ...process.env, ...env },
-    },
-  );
+  const child = spawn(process.execPath, [script, folder, stateFile, baseUrl, apiKey], {
+    stdio: "ignore",
+    env: { ...process.env, ...env },
+  });
   return { pid: async () => child.pid ?? 0, ended: new Promise((resolve) => child.once("exit", resolve)) };
 }
 

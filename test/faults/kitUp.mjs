@@ -1,8 +1,8 @@
-// Runs `up` on the test kit's engine, in a process that a test can kill: node kitUp.mjs PROGRAM STATE_FILE BASE_URL API_KEY PARALLEL
+// Runs `up` on the test kit's engine, in a process that a test can kill: node kitUp.mjs PROGRAM STATE_FILE BASE_URL API_KEY
 import { TestStack } from "pulumi-endpoints/testing";
 
-const [program, stateFile, baseUrl, apiKey, parallel] = process.argv.slice(2);
+const [program, stateFile, baseUrl, apiKey] = process.argv.slice(2);
 const config = { "endpoints:baseUrl": baseUrl, "endpoints:apiKey": { secret: apiKey } };
-const stack = await TestStack.create({ program, stateFile, config, parallel: Number(parallel) });
+const stack = await TestStack.create({ program, stateFile, config });
 await stack.up({ skipPreview: true });
 await stack.close();

@@ -1,14 +1,16 @@
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
-import type { RegisterResourceRequest, ResourceInvokeRequest } from "@pulumi/pulumi/proto/resource_pb";
-import type { RunOptions } from "../types";
-import { type Context, Executor } from "./apply";
+import type * as pb from "@pulumi/pulumi/proto/resource_pb";
+import type { RunOptions, RunResult } from "../types";
 import {
+  Checkpoint,
   createUrn,
   deleteOrder,
   dependentsOf,
+  isDefaultProvider,
   isProvider,
   nameInUrn,
   newState,
+  type Place,
   packageOf,
   providerType,
   type ResourceState,
@@ -16,150 +18,206 @@ import {
   requirementsOf,
   typeInUrn,
 } from "./checkpoint";
-import { type Goal, goalOf, type Options, optionsOf, type ProviderRequest, providerRequest } from "./goals";
-import { Bail, isTarget, type Plan, Planner, untargeted } from "./plan";
+import { Bail, type Deciding, decide, isTarget, untargeted } from "./decide";
+import { type Goal, goalOf, readGoalOf } from "./goals";
+import { Identities } from "./identities";
+import type { Run } from "./processes";
 import { messageOf, Unsupported } from "./project";
 import { fromStruct, type Props } from "./properties";
-import type { PlannedStep } from "./summary";
-import { Transforms } from "./transforms";
+import { InitFailed } from "./providerCalls";
+import { Providers } from "./providers";
+import { Protected, perform } from "./steps";
+import { type PlannedStep, Summary } from "./summary";
 
-/** A preview, an update or a destroy, from the first registration to the last deletion. */
-export class Deployment {
-  readonly executor: Executor;
-  readonly transforms = new Transforms();
-  private readonly planner: Planner;
-  private readonly defaults = new Map<string, Promise<string>>();
-  /** The providers that components pass to their children, by the component's URN. */
-  private readonly ofComponents = new Map<string, Record<string, string>>();
-  private readonly goals = new Map<string, Goal>();
-  private planning: Promise<unknown> = Promise.resolve();
-  private stackOutputs: { urn: string; outputs: Props } | undefined;
+/** The result of a run. Secrets in `outputs` are still marked. */
+export type Outcome = Omit<RunResult, "command" | "seconds" | "requests">;
+
+/**
+ * One run: a preview, an update, a refresh or a destroy. As in Pulumi's engine, what a registration needs is decided for one
+ * registration at a time, and the steps run in parallel. After the first failure, running steps finish and no other step starts.
+ */
+export class Deployment implements Deciding {
+  readonly place: Place;
+  readonly dryRun: boolean;
+  readonly summary: Summary;
+  readonly checkpoint: Checkpoint;
+  readonly providers: Providers;
+  readonly identities: Identities;
+  readonly targets: ReadonlySet<string>;
+  readonly forced: ReadonlySet<string>;
+  readonly news = new Map<string, ResourceState>();
+  readonly deletedFirst = new Set<ResourceState>();
+  isCanceled = false;
+  /** Called at the first failure. */
+  onCancel: () => void = () => {};
   private isBailed = false;
+  private hasFailedStep = false;
+  private readonly goals = new Map<string, Goal>();
+  private readonly defaults = new Map<string, Promise<string>>();
+  private readonly kept: ResourceState[] = [];
+  private readonly running = new Set<Promise<void>>();
+  private deciding: Promise<unknown> = Promise.resolve();
+  private stackOutputs: { urn: string; outputs: Props } | undefined;
 
   constructor(
-    readonly context: Context,
-    { target = [], replace = [] }: RunOptions,
+    private readonly run: Run,
+    title: string,
+    { target = [], replace = [] }: RunOptions = {},
   ) {
-    this.executor = new Executor(context);
-    const forced = new Set(replace.flatMap((named) => this.urnsOf(named)));
-    this.planner = new Planner(context, new Set(target), forced);
+    this.place = { stack: run.stack, project: run.project.name };
+    this.dryRun = run.dryRun;
+    this.summary = new Summary(title, this.place, run.dryRun);
+    this.checkpoint = new Checkpoint(run.stateFile, run.dryRun);
+    this.providers = new Providers(run, this.checkpoint.olds, this.onLine);
+    this.identities = new Identities(this.place, this.checkpoint.olds);
+    this.targets = new Set(target);
+    this.forced = new Set(replace.flatMap((named) => this.urnsOf(named)));
+  }
+
+  /** Lines that the program and the dynamic provider print become messages, as in Pulumi's display. */
+  readonly onLine = (line: string): void => {
+    if (line.trim() !== "") this.summary.report("info", line);
+  };
+
+  get isFailed(): boolean {
+    return this.isBailed || this.hasFailedStep;
+  }
+
+  get outcome(): Outcome {
+    const { checkpoint, summary } = this;
+    const outputs = stackOutputs([...this.news.values(), ...checkpoint.snapshot()]);
+    const { steps, changes, diagnostics } = summary;
+    const text = summary.text(stackOutputs(checkpoint.olds), outputs);
+    return { ok: !this.isFailed, outputs, steps, changes, diagnostics, text };
   }
 
   /** The URNs with this URN or name. Without one, the run fails. */
   private urnsOf(named: string): string[] {
-    const urns = this.context.checkpoint.olds.map(({ urn }) => urn);
+    const urns = this.checkpoint.olds.map(({ urn }) => urn);
     const found = urns.filter((urn) => urn === named || nameInUrn(urn) === named);
     if (found.length === 0) this.bail(new Error(`Target '${named}' could not be found in the stack.`));
     return found;
   }
 
-  get isFailed(): boolean {
-    return this.isBailed || this.executor.isFailed || this.planner.failed;
+  /** Does not resolve if the resource fails, because the program is ended then. */
+  async register(request: pb.RegisterResourceRequest): Promise<ResourceState> {
+    const goal = goalOf(request, this.goals.get(request.getParent()));
+    const { type, custom } = goal.state;
+    if (isProvider(type)) this.providers.refuseForeign(type, request);
+    else if (custom) goal.state.provider = await this.providerFor(type, request);
+    return this.reach(goal);
   }
 
-  async register(request: RegisterResourceRequest): Promise<ResourceState> {
-    const [token, parent, isCustom] = [request.getType(), request.getParent(), request.getCustom()];
-    const options = await this.transformed(request, optionsOf(request));
-    const goal = goalOf(request, options);
-    const [version, pluginDownloadURL] = [options.getVersion(), options.getPluginDownloadUrl()];
-    // A transform can remove an inherited provider, so it is not inherited here.
-    const needed = { token, version, pluginDownloadURL, provider: options.getProvider(), parent: "" };
-    if (isProvider(token)) Object.assign(goal.state.inputs, this.context.providers.pluginInputs(needed));
-    else if (isCustom) goal.state.provider = await this.providerFor(needed);
-    const state = await this.registerGoal(goal);
-    const providers = Object.fromEntries(options.getProvidersMap().toObject(false));
-    if (!isCustom) this.ofComponents.set(state.urn, { ...this.ofComponents.get(parent), ...providers });
-    return state;
+  async read(request: pb.ReadResourceRequest): Promise<ResourceState> {
+    const goal = readGoalOf(request);
+    goal.state.provider = await this.providerFor(goal.state.type, request);
+    return this.reach(goal);
   }
 
-  /** Sets what a resource inherits from its parent, then runs its transforms and those of its parents and the stack. */
-  private transformed(request: RegisterResourceRequest, options: Options): Promise<Options> {
-    const parent = this.goals.get(request.getParent());
-    if (!options.hasProtect() && parent?.protect !== undefined) options.setProtect(parent.protect);
-    if (!options.hasRetainOnDelete() && parent?.retainOnDelete !== undefined)
-      options.setRetainOnDelete(parent.retainOnDelete);
-    const package_ = packageOf(request.getType());
-    const inherited = this.ofComponents.get(request.getParent())?.[package_];
-    const provider = options.getProvider() || options.getProvidersMap().get(package_) || inherited;
-    if (request.getCustom()) options.setProvider(provider ?? "");
-    const transforms = [...request.getTransformsList()];
-    for (let each = parent; each; each = this.goals.get(each.state.parent))
-      transforms.push(...each.transforms);
-    return this.transforms.resource(request, options, transforms);
-  }
-
-  async read(goal: Goal, request: ProviderRequest): Promise<ResourceState> {
-    goal.state.provider = await this.providerFor(request);
-    return this.schedule(this.urnOf(goal), (urn, done) => this.planner.read(urn, goal, done));
-  }
-
-  async invoke(request: ResourceInvokeRequest): Promise<InvokeResponse> {
+  async invoke(request: pb.ResourceInvokeRequest): Promise<InvokeResponse> {
     const token = request.getTok();
-    const reference = await this.providerFor(providerRequest(token, request));
-    const plugin = await this.context.providers.get(reference);
-    return plugin.invoke(token, fromStruct(request.getArgs()), this.context.dryRun);
+    const plugin = await this.providers.get(await this.providerFor(token, request));
+    return plugin.invoke(token, fromStruct(request.getArgs()), this.dryRun);
   }
 
-  /** The provider of the resource or of a component that contains it, otherwise the default provider. */
-  private async providerFor(request: ProviderRequest): Promise<string> {
-    const package_ = packageOf(request.token);
-    const plugin = this.context.providers.pluginInputs(request);
-    const named = request.provider || this.ofComponents.get(request.parent)?.[package_];
-    if (named) return named;
-    const name = defaultName(request);
-    const key = `${package_} ${name}`;
-    const known = this.defaults.get(key) ?? this.registerDefault(package_, name, plugin);
-    this.defaults.set(key, known);
-    return known;
+  /** The provider that the program names, otherwise the default provider. The SDK inherits providers from parents. */
+  private async providerFor(
+    token: string,
+    request: pb.RegisterResourceRequest | pb.ReadResourceRequest | pb.ResourceInvokeRequest,
+  ): Promise<string> {
+    this.providers.refuseForeign(token, request);
+    const package_ = packageOf(token);
+    const known = request.getProvider() || this.defaults.get(package_);
+    if (known) return known;
+    const registered = this.registerDefault(package_);
+    this.defaults.set(package_, registered);
+    return registered;
   }
 
-  private async registerDefault(package_: string, name: string, plugin: Props): Promise<string> {
-    if ("pulumi:disable-default-providers" in this.context.providers.run.config)
+  private async registerDefault(package_: string): Promise<string> {
+    if ("pulumi:disable-default-providers" in this.run.config)
       throw new Unsupported("pulumi:disable-default-providers");
-    const inputs = { ...this.context.providers.configOf(package_), ...plugin };
+    const inputs = this.providers.configOf(package_);
     const state = newState(providerType(package_), { custom: true, inputs });
-    const { urn, id } = await this.registerGoal({ name, state, aliases: [], transforms: [] });
+    const { urn, id } = await this.reach({ name: "default", state, aliases: [] });
     return `${urn}::${id}`;
   }
 
-  private registerGoal(goal: Goal): Promise<ResourceState> {
-    return this.schedule(this.urnOf(goal), (urn, done) => {
-      this.goals.set(urn, goal);
-      return this.planner.register(urn, goal, done);
+  private reach(goal: Goal): Promise<ResourceState> {
+    const urn = createUrn(this.place, goal.state.parent, goal.state.type, goal.name);
+    return new Promise((resolve) => {
+      this.deciding = this.deciding.then(async () => {
+        if (this.isCanceled) return;
+        try {
+          this.goals.set(urn, goal);
+          const steps = await decide(urn, goal, this);
+          await this.start(async () => {
+            for (const step of steps) if (!(await this.perform(step))) return;
+            const state = this.news.get(urn);
+            if (state) resolve(state);
+          });
+        } catch (error) {
+          this.bail(error, urn);
+        }
+      });
     });
   }
 
-  /** Does not resolve if the resource fails, because the program is ended then. */
-  private schedule(
-    urn: string,
-    plan: (urn: string, done: (state: ResourceState) => void) => Promise<Plan>,
-  ): Promise<ResourceState> {
-    return new Promise((resolve) => this.enqueue(urn, () => plan(urn, resolve)));
+  /** Resolves when the work has started, which waits while too much is running. */
+  async start(work: () => Promise<void>): Promise<void> {
+    while (this.running.size >= this.run.parallel) await Promise.race(this.running);
+    const done = work().finally(() => this.running.delete(done));
+    this.running.add(done);
   }
 
-  /** Plans one registration at a time. The next one waits for a free slot, as in Pulumi's engine. */
-  private enqueue(urn: string, plan: () => Promise<Plan>): void {
-    this.planning = this.planning.then(async () => {
-      if (this.executor.isCanceled) return;
-      try {
-        const { steps, afterwards } = await plan();
-        const { done } = await this.executor.execute(steps);
-        if (afterwards) void done.then(() => this.enqueue(urn, afterwards));
-      } catch (error) {
-        this.bail(error, urn);
-      }
-    });
+  async idle(): Promise<void> {
+    while (this.running.size > 0) await Promise.all(this.running);
   }
 
+  /** Returns false if the step failed or must not start. */
+  async perform(step: PlannedStep): Promise<boolean> {
+    if (this.isCanceled) return false;
+    const { op, urn, old, new: next } = step;
+    try {
+      await perform(step, this);
+    } catch (error) {
+      if (error instanceof InitFailed && next) this.news.set(urn, next);
+      const message = this.dryRun ? `Preview failed: ${messageOf(error)}` : messageOf(error);
+      this.fail(message, isDefaultProvider(urn) ? "" : urn);
+      this.summary.addFailure(step);
+      // The provider was not called, so the other deletions can continue.
+      if (error instanceof Protected && old) this.kept.push(old);
+      else this.cancel();
+      return false;
+    }
+    if (next && op !== "replace") this.news.set(urn, next);
+    this.summary.add(step);
+    return true;
+  }
+
+  private async performAll(steps: PlannedStep[]): Promise<void> {
+    for (const step of steps)
+      await this.start(async () => {
+        await this.perform(step);
+      });
+    await this.idle();
+  }
+
+  fail(message: string, urn: string): void {
+    this.hasFailedStep = true;
+    this.summary.report("error", message, urn);
+  }
+
+  /** Ends the run because of an error that is no step's. */
   bail(error: unknown, urn = ""): void {
     this.isBailed = true;
-    if (!(error instanceof Bail) && !this.executor.isCanceled)
-      this.context.summary.report("error", messageOf(error), urn);
-    this.executor.cancel();
+    if (!(error instanceof Bail) && !this.isCanceled) this.summary.report("error", messageOf(error), urn);
+    this.cancel();
   }
 
-  private urnOf({ name, state: { parent, type } }: Goal): string {
-    return createUrn(this.context.place, parent, type, name);
+  private cancel(): void {
+    if (!this.isCanceled) this.onCancel();
+    this.isCanceled = true;
   }
 
   /** The stack's outputs are written at the end, because they depend on the success of the run. */
@@ -168,9 +226,9 @@ export class Deployment {
       this.stackOutputs = { urn, outputs };
       return;
     }
-    const state = this.executor.news.get(urn);
+    const state = this.news.get(urn);
     if (state) state.outputs = outputs;
-    this.context.checkpoint.save();
+    this.checkpoint.save();
   }
 
   /**
@@ -178,31 +236,29 @@ export class Deployment {
    * not register.
    */
   async finish(programSucceeded: boolean): Promise<void> {
-    if (!programSucceeded) this.isBailed = this.executor.isCanceled = true;
-    // The end of a step can add to `planning`.
-    for (let last: unknown; last !== this.planning; ) {
-      last = this.planning;
-      await this.planning;
-      await this.executor.idle();
+    if (!programSucceeded) this.isBailed = this.isCanceled = true;
+    await this.deciding;
+    await this.idle();
+    if (!this.isCanceled) await this.deleteUnregistered().catch((error: unknown) => this.bail(error));
+    const { urn = "", outputs } = this.stackOutputs ?? {};
+    const stack = this.news.get(urn);
+    if (stack) {
+      // After a failed run, missing outputs keep their old values, because the program may have ended before it set them.
+      stack.outputs = this.isFailed ? { ...this.identities.old(urn)?.outputs, ...outputs } : outputs;
+      this.checkpoint.save();
     }
-    if (!this.executor.isCanceled)
-      await this.deleteUnregistered().catch((error: unknown) => this.bail(error));
-    if (this.stackOutputs) this.finalizeStackOutputs(this.stackOutputs);
-    const { executor, planner } = this;
-    if (executor.isFailed || (planner.failed && !this.isBailed))
-      this.context.summary.report("error", `${this.context.dryRun ? "preview" : "update"} failed`);
+    if (this.hasFailedStep) this.summary.report("error", `${this.dryRun ? "preview" : "update"} failed`);
   }
 
   /** Deletes the resources that were not registered, unless a protected resource depends on them. */
   private async deleteUnregistered(): Promise<void> {
-    const { planner, executor } = this;
-    const { targets } = planner;
-    const { olds } = this.context.checkpoint;
+    const { targets, identities, checkpoint } = this;
+    const { olds } = checkpoint;
     const deletions = new Map<ResourceState, PlannedStep>();
     const left: PlannedStep[] = [];
     for (const old of olds) {
       if (!isTarget(targets, old.urn)) {
-        if (!planner.identities.isRegistered(old.urn)) left.push(untargeted(old.urn, old));
+        if (!identities.isRegistered(old.urn)) left.push(untargeted(old.urn, old));
         continue;
       }
       const step = this.deletion(old);
@@ -211,46 +267,30 @@ export class Deployment {
         throw new Error(
           `the test engine does not delete the target ${old.urn}: other resources depend on it`,
         );
-      planner.deleted.add(old.urn);
       deletions.set(old, step);
       // A preview also loads the provider, to report a missing one.
-      if (old.provider !== "") await this.context.providers.of(old);
+      if (old.provider !== "") await this.providers.of(old);
     }
-    await executor.runAll(left);
+    await this.performAll(left);
     for (const group of deleteOrder(deletions.keys(), olds)) {
-      if (executor.isCanceled) return;
-      const needed = new Set(executor.protected.flatMap((old) => [...requirementsOf(old, olds)]));
+      if (this.isCanceled) return;
+      const needed = new Set(this.kept.flatMap((old) => [...requirementsOf(old, olds)]));
       const steps = group.filter((state) => !needed.has(state)).map((state) => deletions.get(state));
-      await executor.runAll(steps.filter((step) => step !== undefined));
+      await this.performAll(steps.filter((step) => step !== undefined));
     }
   }
 
   private deletion(old: ResourceState): PlannedStep | undefined {
     const { urn, external } = old;
-    if (old.delete) {
-      if (this.planner.deletedFirst.has(old)) return undefined;
-      return { op: external ? "discard-replaced" : "delete-replaced", urn, old };
-    }
-    if (this.planner.identities.isRegistered(urn)) return undefined;
+    if (old.delete) return this.deletedFirst.has(old) ? undefined : { op: "delete-replaced", urn, old };
+    if (this.identities.isRegistered(urn)) return undefined;
     if (!old.pendingReplacement) return { op: external ? "discard" : "delete", urn, old };
     // It was deleted for a replacement, and the program no longer contains it.
-    this.context.checkpoint.drop(old);
-    this.context.checkpoint.save();
+    this.checkpoint.drop(old);
+    this.checkpoint.save();
     return undefined;
   }
-
-  private finalizeStackOutputs({ urn, outputs }: { urn: string; outputs: Props }): void {
-    const state = this.executor.news.get(urn);
-    if (!state) return;
-    // After a failed run, missing outputs keep their old values, because the program may have ended before it set them.
-    state.outputs = this.isFailed ? { ...this.planner.identities.old(urn)?.outputs, ...outputs } : outputs;
-    this.context.checkpoint.save();
-  }
 }
 
-/** The name of the default provider: `default_4_16_0`, and for a plugin from a URL `default_1_0_0_github_/api.example.com`. */
-function defaultName({ version, pluginDownloadURL }: ProviderRequest): string {
-  const parts = pluginDownloadURL.split("/").filter((part) => part !== "");
-  const url = parts.map((part) => part.replace(/^[^\w.]|[^\w.-]/g, "_")).join("/");
-  return ["default", ...version.split(/[.+-]/), url].filter((part) => part !== "").join("_");
-}
+const stackOutputs = (states: ResourceState[]): Props =>
+  states.find(({ type }) => type === ROOT_STACK)?.outputs ?? {};

@@ -1,6 +1,5 @@
 import { promisify } from "node:util";
 import * as grpc from "@grpc/grpc-js";
-import type { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { type LogRequest, SetRootResourceResponse } from "@pulumi/pulumi/proto/engine_pb";
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
@@ -8,11 +7,9 @@ import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { Empty } from "../../../provider/plugin/protocol";
 import type { Deployment } from "./deployment";
-import { providerRequest, readGoalOf } from "./goals";
 import { messageOf, Unsupported } from "./project";
 import { fromStruct, toStruct } from "./properties";
 import { CHANNEL } from "./providerCalls";
-import { TransformFailed } from "./transforms";
 
 /**
  * The features that the engine reports to the SDK. Some of them are refused when a program uses them. If they were missing
@@ -36,22 +33,20 @@ type Unary<Q, A> = (call: grpc.ServerUnaryCall<Q, A>, answer: grpc.sendUnaryData
 
 export class Monitor {
   private readonly server = new grpc.Server(CHANNEL);
-  /** `host:port`. Empty before `listen`. */
-  address = "";
 
   constructor(private readonly deployment: Deployment) {
     this.server.addService(ResourceMonitorService, this.monitorService());
     this.server.addService(EngineService, this.engineService());
   }
 
-  async listen(): Promise<void> {
+  /** Returns the address: `host:port`. */
+  async listen(): Promise<string> {
     const bind = promisify(this.server.bindAsync).bind(this.server);
-    this.address = `127.0.0.1:${await bind("127.0.0.1:0", grpc.ServerCredentials.createInsecure())}`;
+    return `127.0.0.1:${await bind("127.0.0.1:0", grpc.ServerCredentials.createInsecure())}`;
   }
 
   close(): void {
     this.server.forceShutdown();
-    this.deployment.transforms.close();
   }
 
   private refused(what: string): Unary<unknown, unknown> {
@@ -68,8 +63,7 @@ export class Monitor {
       try {
         answer(null, await work(request));
       } catch (error) {
-        if (error instanceof TransformFailed) answer({ code: grpc.status.UNKNOWN, details: error.message });
-        else this.deployment.bail(error);
+        this.deployment.bail(error);
       }
     };
   }
@@ -90,7 +84,7 @@ export class Monitor {
           .setObject(toStruct(outputs));
       }),
       readResource: this.answering(async (request: pb.ReadResourceRequest) => {
-        const state = await deployment.read(readGoalOf(request), providerRequest(request.getType(), request));
+        const state = await deployment.read(request);
         return new pb.ReadResourceResponse().setUrn(state.urn).setProperties(toStruct(state.outputs ?? {}));
       }),
       registerResourceOutputs: this.answering(async (request: pb.RegisterResourceOutputsRequest) => {
@@ -100,10 +94,7 @@ export class Monitor {
       invoke: this.invoke,
       signalAndWaitForShutdown: this.answering(() => new Empty()),
       call: this.refused("methods of resources"),
-      registerStackTransform: this.answering((transform: Callback) => {
-        deployment.transforms.ofStack.push(transform);
-        return new Empty();
-      }),
+      registerStackTransform: this.refused("transforms"),
       registerStackInvokeTransform: this.refused("transforms of invokes"),
       registerResourceHook: this.refused("resource hooks"),
       registerErrorHook: this.refused("error hooks"),
@@ -126,7 +117,7 @@ export class Monitor {
       log: this.answering((request: LogRequest) => {
         const severity = SEVERITIES[request.getSeverity()] ?? "info";
         if (!request.getEphemeral())
-          this.deployment.context.summary.report(severity, request.getMessage(), request.getUrn());
+          this.deployment.summary.report(severity, request.getMessage(), request.getUrn());
         return new Empty();
       }),
       setRootResource: this.answering(() => new SetRootResourceResponse()),

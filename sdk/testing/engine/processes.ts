@@ -9,8 +9,6 @@ import { removeAtExit } from "../leftovers";
 import type { Project } from "./project";
 import { isSecret, type Props, plain } from "./properties";
 
-export const PARALLEL = 8;
-
 const MOST_OUTPUT = 50;
 
 export type OnLine = (line: string) => void;
@@ -47,6 +45,8 @@ export interface Run {
   stack: string;
   env: Record<string, string | undefined>;
   dryRun: boolean;
+  /** The most steps at once. */
+  parallel: number;
   /** The time limit for the start of a provider, in milliseconds. */
   startLimit: number;
   stateFile: string;
@@ -79,7 +79,7 @@ function startNode({ project, env }: Run, args: string[], more: Record<string, s
 
 /** Runs the program like the Node language host. */
 export function startProgram(run: Run, address: string, onLine: OnLine): Child {
-  const { project, stack, dryRun, config, env } = run;
+  const { project, stack, dryRun, parallel, config, env } = run;
   const flags = {
     monitor: address,
     engine: address,
@@ -87,7 +87,7 @@ export function startProgram(run: Run, address: string, onLine: OnLine): Child {
     stack,
     organization: "organization",
     "root-directory": project.root,
-    parallel: PARALLEL,
+    parallel,
     pwd: project.folder,
   };
   const args = [

@@ -130,23 +130,3 @@ export function equal(a: unknown, b: unknown): boolean {
     return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => equal(a[key], b[key]));
   return (a ?? null) === (b ?? null);
 }
-
-/**
- * The value in Go's format `%v`, with which Pulumi's engine shows a property whose check failed: `{text}`, `{map[a:{1}]}`,
- * and a secret in plain text, `{&{{text}}}`.
- */
-export function goText(value: unknown): string {
-  if (value === undefined || value === null) return "{<nil>}";
-  if (value === UNKNOWN) return "{{{}}}";
-  if (isSecret(value)) return `{&{${goText(value.value)}}}`;
-  if (Array.isArray(value)) return `{[${value.map(goText).join(" ")}]}`;
-  if (isProps(value)) {
-    const keys = Object.keys(value).sort();
-    return `{map[${keys.map((key) => `${key}:${goText(value[key])}`).join(" ")}]}`;
-  }
-  if (isMapping(value)) return `{{${value["urn"]}   ${goText(value["id"])} ${value["packageVersion"]}}}`;
-  if (typeof value !== "number") return `{${value}}`;
-  // From a million on and below a ten-thousandth, Go writes an exponent with at least two digits.
-  const isPlain = value === 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e6);
-  return `{${isPlain ? value : value.toExponential().replace(/e([+-])(\d)$/, "e$10$2")}}`;
-}

@@ -1,6 +1,6 @@
 import { type Path, UNKNOWN } from "../../../provider/endpoint/documents";
-import { parsePath } from "../../propertyPath";
-import { equal, isProps, isSecret, type Props, plain, secret } from "./properties";
+import { isWithin, parsePath } from "../../propertyPath";
+import { equal, isProps, isSecret, type Props, plain } from "./properties";
 
 export type Kind = "add" | "delete" | "update";
 export const SIGNS = { add: "+", delete: "-", update: "~" } as const;
@@ -82,10 +82,6 @@ export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
   };
 }
 
-/** Whether a path of a program names this path or one that contains it. */
-const isWithin = (path: Path, written: Path): boolean =>
-  written.length <= path.length && written.every((part, index) => part === "*" || part === path[index]);
-
 /** Applies the option `replaceOnChanges`. It has an effect only on changes that the diff names. */
 export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
   if (diff.changes !== "some") return diff;
@@ -121,47 +117,6 @@ function valueIn(value: unknown, path: Path): unknown {
     (inside, key) => (isSecret(inside) || inside === UNKNOWN ? inside : valueAt(inside, key)) ?? undefined,
     value,
   );
-}
-
-/** Resets the inputs at the paths to their old values. `failed` lists the paths that could not be reset. */
-export function ignoreChanges(
-  inputs: Props,
-  olds: Props,
-  texts: string[],
-): { inputs: Props; failed: string[] } {
-  const result = structuredClone(inputs);
-  const failed = texts.filter((text) => {
-    const path = parsePath(text);
-    return path !== undefined && !reset(path, structuredClone(olds), result, (value) => value);
-  });
-  return { inputs: result, failed };
-}
-
-/**
- * Copies the value at the path from `from` to `to`. Returns false if this would need a new object on the path or another
- * length of a list. `mark` marks the copied value as secret if it was.
- */
-function reset(path: Path, from: unknown, to: unknown, mark: (value: unknown) => unknown): boolean {
-  if (isSecret(from)) return reset(path, from.value, to, secret);
-  if (isSecret(to)) return reset(path, from, to.value, (value) => value);
-  const [key, ...rest] = path;
-  if (key === undefined) return false;
-  if (key === "*") {
-    const every = keysIn(from).concat(rest.length > 0 ? [] : keysIn(to));
-    return every.map((each) => reset([each, ...rest], from, to, mark)).every(Boolean);
-  }
-  const [old, now] = [valueAt(from, key), valueAt(to, key)];
-  if (rest.length > 0) return now === undefined ? old === undefined : reset(rest, old, now, mark);
-  if (!Array.isArray(to) && !isProps(to)) return old === undefined;
-  if (Array.isArray(to) && (old === undefined || now === undefined)) return old === now;
-  if (old === undefined) delete (to as Props)[key];
-  else (to as Props)[key] = mark(old);
-  return true;
-}
-
-function keysIn(value: unknown): (string | number)[] {
-  if (Array.isArray(value)) return [...value.keys()];
-  return isProps(value) ? Object.keys(value) : [];
 }
 
 function valueAt(value: unknown, key: string | number): unknown {

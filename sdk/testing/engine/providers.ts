@@ -8,7 +8,6 @@ import { PACKAGE } from "../../../provider/api/typeTokens";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { AnsweredProvider, type RunningProvider } from "./answered";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
-import type { ProviderRequest } from "./goals";
 import { type OnLine, type Run, resolveFrom, type Starting, startProvider } from "./processes";
 import { CLI_DRIVER, messageOf, type Project, runtimeSchema, Unsupported } from "./project";
 import { equal, type Props, plain } from "./properties";
@@ -17,10 +16,6 @@ import { type Checked, DYNAMIC, type Found, Plugin, type Provider } from "./prov
 
 /** The time limit for replies to `Cancel`, in milliseconds. */
 const CANCEL_LIMIT = 1000;
-
-/** An input of providers for the engine, not for the plugin. */
-const INTERNAL = "__internal";
-const withoutInternal = ({ [INTERNAL]: _, ...inputs }: Props): Props => inputs;
 
 type Process = Starting & { folder: string };
 
@@ -63,13 +58,14 @@ export class Providers implements Provider {
   private readonly running = new Map<string, Promise<RunningProvider>>();
   /** The started providers by URN that are not configured yet. */
   private readonly unconfigured = new Map<string, RunningProvider>();
+  /** The engine's address. Set before the first provider starts. */
+  address = "";
   private readonly processes: Process[] = [];
   private readonly plugins: Plugin[] = [];
 
   constructor(
     readonly run: Run,
     private readonly olds: ResourceState[],
-    private readonly address: () => string,
     private readonly onLine: OnLine,
   ) {}
 
@@ -91,13 +87,16 @@ export class Providers implements Provider {
     return started;
   }
 
-  /** The inputs of a provider that select its plugin. @throws Error if the engine has none of that version, or none at all. */
-  pluginInputs({ token, version, pluginDownloadURL }: ProviderRequest): Props {
-    const isAnswered = this.run.mocksOf(packageOf(token)) !== undefined;
-    if (!isAnswered) pluginFolder(packageOf(token), this.run.project);
-    if (version === "" && pluginDownloadURL === "") return {};
-    if (!isAnswered) throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
-    return { ...(version && { version }), [INTERNAL]: pluginDownloadURL ? { pluginDownloadURL } : {} };
+  /**
+   * The mocks of `others` answer for any version of their package.
+   *
+   * @throws Error if the engine has no plugin for the package, or if the program asks for a version of it.
+   */
+  refuseForeign(token: string, request: { getVersion(): string; getPlugindownloadurl(): string }): void {
+    if (this.run.mocksOf(packageOf(token))) return;
+    pluginFolder(packageOf(token), this.run.project);
+    if (request.getVersion() !== "" || request.getPlugindownloadurl() !== "")
+      throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
   }
 
   configOf(package_: string): Props {
@@ -121,7 +120,7 @@ export class Providers implements Provider {
     const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
     const diff = await plugin.diffConfig(old, news);
     if (diff.changes !== "unknown") return diff;
-    return { ...diff, changes: equal(old.outputs, withoutInternal(news)) ? "none" : "some" };
+    return { ...diff, changes: equal(old.outputs, news) ? "none" : "some" };
   }
 
   /** Whether a resource must be replaced because of the configuration of its new provider. */
@@ -133,12 +132,12 @@ export class Providers implements Provider {
   async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
     const id = preview ? UNKNOWN : randomUUID();
     await this.configure(urn, id, inputs);
-    return { id, outputs: withoutInternal(inputs) };
+    return { id, outputs: inputs };
   }
 
   async update({ id }: ResourceState, { urn, inputs }: ResourceState): Promise<Props> {
     await this.configure(urn, id, inputs);
-    return withoutInternal(inputs);
+    return inputs;
   }
 
   /** Configures an unchanged provider. */
@@ -184,7 +183,7 @@ export class Providers implements Provider {
     const plugin = new Plugin(await port, package_);
     this.plugins.push(plugin);
     if (package_ !== DYNAMIC)
-      await plugin.handshake(this.address(), folder, this.run.startLimit).catch((cause: unknown) => {
+      await plugin.handshake(this.address, folder, this.run.startLimit).catch((cause: unknown) => {
         if (cause instanceof Unsupported) throw cause;
         throw new Error(`the provider of ${package_} does not answer: ${messageOf(cause)}${printed()}`, {
           cause,
@@ -202,7 +201,7 @@ export class Providers implements Provider {
     };
     // Like the CLI, the engine does not show the output of plugins.
     const onLine = package_ === DYNAMIC ? this.onLine : undefined;
-    const process = { folder, ...startProvider(this.run, [...args, this.address()], own, onLine) };
+    const process = { folder, ...startProvider(this.run, [...args, this.address], own, onLine) };
     this.processes.push(process);
     return process;
   }

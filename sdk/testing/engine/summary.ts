@@ -21,9 +21,15 @@ import {
   withValues,
 } from "./propertyDiff";
 
+/** The operations of this engine. It refuses the rare ones that only the CLI has. */
+type PlannedOp = Exclude<
+  StepOp,
+  "read-replacement" | "import-replacement" | "discard-replaced" | "remove-pending-replace"
+>;
+
 /** One operation on one resource. */
 export interface PlannedStep {
-  op: StepOp;
+  op: PlannedOp;
   urn: string;
   old?: ResourceState;
   new?: ResourceState;
@@ -31,14 +37,12 @@ export interface PlannedStep {
   changedKeys?: string[];
   /** The changed properties, if the provider lists them. */
   detailed?: PropertyDiff[] | undefined;
-  /** A creation or an import after which the old resource is deleted. */
+  /** A creation after which the old resource is deleted. */
   pendingDelete?: boolean;
-  /** Replies to the program. Not called if the step fails. */
-  done?: (state: ResourceState) => void;
 }
 
 /** The sign and the words of each operation in Pulumi's display, and the operation's type in the state while it runs. */
-export const OPS: Record<StepOp, [sign: string, toDo: string, done: string, pending?: PendingType]> = {
+export const OPS: Record<PlannedOp, [sign: string, toDo: string, done: string, pending?: PendingType]> = {
   same: ["  ", "", ""],
   create: ["+ ", "create", "created", "creating"],
   delete: ["- ", "delete", "deleted", "deleting"],
@@ -47,13 +51,9 @@ export const OPS: Record<StepOp, [sign: string, toDo: string, done: string, pend
   "create-replacement": ["++", "create replacement", "created replacement", "creating"],
   "delete-replaced": ["--", "delete original", "deleted original", "deleting"],
   read: ["> ", "read", "read", "reading"],
-  "read-replacement": [">>", "read for replacement", "read for replacement", "reading"],
   refresh: ["~ ", "refresh", "refreshed"],
   discard: ["< ", "discard", "discarded", "deleting"],
-  "discard-replaced": ["<<", "discard original", "discarded original", "deleting"],
   import: ["= ", "import", "imported", "importing"],
-  "import-replacement": ["=>", "import replacement", "imported replacement", "importing"],
-  "remove-pending-replace": ["~ ", "remove", "removed"],
 };
 
 /** A step of a result. */
@@ -121,7 +121,7 @@ export class Summary {
     const changed = changesBetween(maskedProps(olds), maskedProps(outputs));
     if (changed.length > 0) lines.push("Outputs:", ...changeLines(changed), "");
     lines.push("Resources:");
-    for (const [op, count] of Object.entries(this.changes) as [StepOp, number][])
+    for (const [op, count] of Object.entries(this.changes) as [PlannedOp, number][])
       if (op !== "same" && op !== "read")
         lines.push(`    ${OPS[op][0]}${count} ${this.dryRun ? `to ${op}` : OPS[op][2]}`);
     if (this.changes.same) lines.push(`    ${this.changes.same} unchanged`);
@@ -162,7 +162,7 @@ const maskedSides = ({ inputs, outputs = {} }: ResourceState) => ({
 });
 
 /** The changed options. For an unchanged resource, a change of the provider is shown only with one of the protection. */
-function metadata(op: StepOp, old: ResourceState, next: ResourceState): string[] {
+function metadata(op: PlannedOp, old: ResourceState, next: ResourceState): string[] {
   const isProtected = old.protect !== next.protect;
   const isServed = old.provider !== next.provider && (op !== "same" || isProtected);
   return [...(isServed ? ["provider"] : []), ...(isProtected ? ["protect"] : [])];

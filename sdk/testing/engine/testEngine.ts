@@ -14,11 +14,15 @@ import {
 } from "../types";
 import { BUILT_IN, stackReferences } from "./answered";
 import { Checkpoint } from "./checkpoint";
-import { type Outcome, runDestroy, runProgram, runRefresh } from "./phases";
+import type { Outcome } from "./deployment";
 import type { Run } from "./processes";
 import { fullKey, type Project, readProject, Unsupported } from "./project";
 import { plain, secret } from "./properties";
 import { DYNAMIC } from "./providerCalls";
+import { runDestroy, runProgram, runRefresh } from "./runs";
+
+/** The most steps at once, unless the variable `PULUMI_PARALLEL` says otherwise. */
+const PARALLEL = 8;
 
 interface TestEngineOptions extends StackOptions {
   /** The file with the state. Default: a temporary file that `close` removes. */
@@ -127,11 +131,13 @@ export class TestEngine implements Stack {
   private run(dryRun: boolean): Run {
     const { project, stateFile, options } = this;
     const { stackName: stack = "test" } = options;
+    const env = { ...process.env, ...options.env };
     const config = [...this.config].sort(([a], [b]) => (a < b ? -1 : 1));
     return {
       project,
       stack,
-      env: { ...process.env, ...options.env },
+      env,
+      parallel: Number(env["PULUMI_PARALLEL"]) || PARALLEL,
       dryRun,
       startLimit: options.startLimit ?? 120_000,
       stateFile,

@@ -10,25 +10,6 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "rich.2"],
     ["destroy", ""],
   ],
-  "up with a preview": [
-    ["up", "rich.1", { skipPreview: false }],
-    ["up", "rich.1", { skipPreview: false, expectNoChanges: true }],
-    ["preview", "rich.2", { expectNoChanges: true }],
-    ["destroy", ""],
-  ],
-  "a state that is exported, edited and imported": [
-    ["up", "drift"],
-    {
-      state: ({ deployment }) => {
-        deployment.resources = deployment.resources?.filter(({ id }) => id !== "e-1") ?? [];
-        const a = deployment.resources.find(({ id }) => id === "a-1");
-        Object.assign(a?.inputs ?? {}, { text: "edited" });
-        Object.assign(a?.outputs ?? {}, { text: "edited" });
-      },
-    },
-    ["up", "drift"],
-    ["refresh", ""],
-  ],
   "targets, and a refresh with previewOnly": [
     ["up", "fewer.1"],
     (objects) => {
@@ -58,11 +39,6 @@ export const dynamicScenarios: Record<string, Part[]> = {
   "replacement in the order of the option deleteBeforeReplace": [
     ["up", "deleteFirstOption.1"],
     ["up", "deleteFirstOption.2"],
-  ],
-  "deletion of resources that the program no longer contains": [
-    ["up", "fewer.1"],
-    ["up", "fewer.2"],
-    ["up", "empty"],
   ],
   "an update that fails": [
     ["up", "fails.1"],
@@ -134,28 +110,11 @@ export const dynamicScenarios: Record<string, Part[]> = {
     ["up", "drift"],
     ["up", "drift"],
   ],
-  "a failed import of a dynamic resource": [["up", "import"]],
   "failed checks": [["up", "bad"]],
-  "a check that throws": [["up", "checkThrows"]],
   "two resources with the same name": [["up", "twice"]],
   "a program that exits with an error": [
     ["up", "createFails.2"],
     ["up", "exits"],
-  ],
-  "a RunError": [["up", "runError"]],
-  "transforms of resources, components and the stack": [
-    ["preview", "transforms.1"],
-    ["up", "transforms.1"],
-    ["up", "transforms.1"],
-    ["preview", "transforms.2"],
-    ["up", "transforms.2"],
-    ["destroy", ""],
-  ],
-  "a transform that adds a dependency": [["up", "laterTransforms"]],
-  "a transform that throws": [["up", "transformThrows"]],
-  "transformations of the older kind": [
-    ["up", "transformations.1"],
-    ["up", "transformations.2"],
   ],
   "a failed deletion": [
     ["up", "stays.1"],

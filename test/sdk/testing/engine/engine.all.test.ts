@@ -54,7 +54,7 @@ test("preview and up print steps with unknowns and secrets masked, and return th
 
 describe("a run fails", () => {
   test("without deleting anything if the program throws, rejects or exits early", async () => {
-    const { run } = await kit();
+    const { run, engine } = await kit();
     await run("up", "createFails.2");
     for (const [scene, message] of [
       ["throws", "the program threw"],
@@ -65,19 +65,23 @@ describe("a run fails", () => {
       expect([scene, ok, messages.join()]).toEqual([scene, false, expect.stringContaining(message)]);
       expect(calls).toEqual([]);
     }
+    // What depends on a resource is deleted before it.
+    expect((await engine.destroy()).steps.map(({ name }) => name)).toEqual(["b", "a"]);
   });
 
   test("with a message that names the CLI driver if the program needs an unsupported feature", async () => {
     const { run } = await kit();
     for (const [scene, message] of [
       ["invokeTransform", "does not support transforms of invokes: use the driver"],
-      ["transformTimeouts", "does not support the option customTimeouts (of a): use the driver"],
+      ["stackTransform", "does not support transforms: use the driver"],
+      ["transforms", "does not support the option transforms (of a): use the driver"],
       ["foreign", /no plugin for the package random.* the option "others", or use the driver "cli"/],
       ["remote", "does not support remote components (random:index:Thing): use the driver"],
       ["timeouts", "does not support the option customTimeouts (of a): use the driver"],
       ["version", "does not support versions and download URLs of plugins (of pulumi-nodejs:dynamic/"],
       ["asset", "does not support assets and archives: use the driver"],
       ["invoke", "there is no plugin for the package random"],
+      ["unknownStack", 'unknown stack "organization/network/prod"'],
       ["stash", "does not support resources of the type pulumi:index:Stash: use the driver"],
       ["hook", "does not support resource hooks: use the driver"],
       ["deletedWith", "does not support the option deletedWith (of b): use the driver"],
@@ -163,12 +167,17 @@ describe("with a plugin", () => {
       "importKind",
       /does not support the replacement of a, which still has the option import: use the driver/,
     ],
+    ["importReplaces", /does not support an import in place of an existing resource \(a\): use the driver/],
+    [
+      "importRead",
+      /does not support a resource that is only read in one run, but not in another \(a\): use the driver/,
+    ],
     ["aliasTwice", /::c' and '.*::b' both have the old resource '.*::a', by name or alias/],
   ] as const)(
     "up refuses a change of identity that the engine does not support: %s",
     async ([scene, message]) => {
       const { run, objects } = await plugged();
-      objects.edit((all) => Object.assign(all, { kinds: { kind: "there", size: 1 } }));
+      objects.edit((all) => Object.assign(all, { kinds: { kind: "there" }, there: { n: 1 } }));
       expect((await run("up", `${scene}.1`)).ok).toBe(true);
       const { ok, messages, calls } = await run("up", `${scene}.2`);
       expect([ok, messages.join()]).toEqual([false, expect.stringMatching(message)]);

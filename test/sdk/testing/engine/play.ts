@@ -3,13 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../../../provider/api/json";
 import { CliStack, findPulumiCli } from "../../../../sdk/testing/cli";
 import { TestEngine } from "../../../../sdk/testing/engine/testEngine";
 import type { TestStackOptions } from "../../../../sdk/testing/testStack";
 import {
   type Command,
   type ConfigValue,
-  type ExportedState,
   RunFailed,
   type RunOptions,
   type RunResult,
@@ -31,10 +31,9 @@ const RECORDED = join(import.meta.dirname, "recorded");
 const recording = process.env["RECORD"] === "yes";
 const cli = await findPulumiCli();
 
-/** A part of a scenario: a command in a scene, an edit of the exported state, or an edit of the provider's objects. */
+/** A part of a scenario: a command in a scene, or an edit of the provider's objects. */
 export type Part =
   | [Exclude<Command, "import">, string, RunOptions?]
-  | { state: (state: ExportedState) => void }
   | ((objects: Record<string, Record<string, unknown>>) => void);
 
 /** The result of a command. It must be equal on both engines. */
@@ -45,7 +44,6 @@ export interface Result {
   changes: Record<string, number>;
   /** Warnings and errors, sorted. */
   messages: string[];
-  state: unknown;
   /** The calls of the provider, sorted. */
   calls: string[];
 }
@@ -60,10 +58,15 @@ export interface PlayOptions {
 }
 
 const fileOf = (subject: string, name: string) =>
-  join(RECORDED, `${subject}-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.json`);
+  join(RECORDED, `${subject}-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.jsonl`);
 
-const recorded = (subject: string, name: string): unknown =>
-  JSON.parse(readFileSync(fileOf(subject, name), "utf8")).results;
+/** What the CLI did: a line for each run and for each resource of the final state, after one with the CLI's version. */
+const recorded = (subject: string, name: string): unknown[] =>
+  readFileSync(fileOf(subject, name), "utf8")
+    .trim()
+    .split("\n")
+    .slice(1)
+    .map((line) => JSON.parse(line));
 
 /** Compares both engines with the recorded runs of the CLI, or replaces the recordings. */
 export function playAll(subject: string, scenarios: Record<string, Part[]>, options: PlayOptions): void {
@@ -71,10 +74,9 @@ export function playAll(subject: string, scenarios: Record<string, Part[]>, opti
 
   describe.runIf(recording)(`the CLI is recorded (${subject})`, { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, parts]) => {
-      const version = cliVersion();
-      const results = await play(await Things.onCli(options), parts);
+      const lines = [{ cli: cliVersion() }, ...(await play(await Things.onCli(options), parts))];
       mkdirSync(RECORDED, { recursive: true });
-      writeFileSync(fileOf(subject, name), `${JSON.stringify({ cli: version, results }, undefined, 1)}\n`);
+      writeFileSync(fileOf(subject, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     });
   });
   describe.runIf(!recording)(`the test kit's engine equals the recorded CLI (${subject})`, () => {
@@ -104,20 +106,31 @@ function cliVersion(): string {
   return execFileSync(cli, ["version"], { encoding: "utf8" }).trim();
 }
 
-/** Plays a scenario and returns the result of each command, without local paths and serialized functions. */
-async function play(things: Things<Stack>, parts: Part[]): Promise<unknown> {
-  const results: Result[] = [];
+/**
+ * Plays a scenario. Returns each run, followed by the resources of the state that it has changed. Local paths and serialized
+ * functions are masked.
+ */
+async function play(things: Things<Stack>, parts: Part[]): Promise<unknown[]> {
+  const lines: unknown[] = [];
+  let before = new Set<string>();
   try {
     for (const part of parts) {
-      if (typeof part === "function") things.objects.edit(part);
-      else if ("state" in part) await things.editState(part.state);
-      else results.push(await things.run(part[0], part[1], { skipPreview: true, ...part[2] }));
+      if (typeof part === "function") {
+        things.objects.edit(part);
+        continue;
+      }
+      const [command, scene, options] = part;
+      const result = await things.run(command, scene, { skipPreview: true, ...options });
+      const { resources, pending } = normalize(await things.engine.exportState());
+      lines.push({ run: `${command} ${scene}`.trim(), ...result, pending });
+      lines.push(...resources.filter((resource) => !before.has(canonicalJson(resource))));
+      before = new Set(resources.map(canonicalJson));
     }
   } finally {
     await things.close();
   }
-  return JSON.parse(JSON.stringify(results), (key, value) => {
-    if (key === "__provider" && /\b__f0\b/.test(String(value))) return "a function";
+  return JSON.parse(JSON.stringify(lines), (key, value) => {
+    if (key === "__provider") return "a function";
     return typeof value === "string" ? value.replaceAll(ROOT, "<root>") : value;
   });
 }
@@ -151,12 +164,6 @@ export class Things<S extends Stack> {
     return this.resultOf(this.engine[command](options));
   };
 
-  async editState(edit: (state: ExportedState) => void): Promise<void> {
-    const state = await this.engine.exportState();
-    edit(state);
-    await this.engine.importState(state);
-  }
-
   private async resultOf(run: Promise<RunResult>): Promise<Result> {
     const result = await run.catch((error: unknown) => {
       if (error instanceof RunFailed) return error.result;
@@ -170,9 +177,13 @@ export class Things<S extends Stack> {
         .filter(({ severity, message }) => severity !== "info" && !/ from \$PATH at /.test(message))
         // The lines of a stack trace differ between versions of Node.js.
         .map(({ message, ...rest }) => ({ ...rest, message: message.trim().replace(/\n +at .*/g, "") }))
+        // The CLI shows a refused value in Go's format.
+        .map(({ message, ...rest }) => ({
+          ...rest,
+          message: message.replace(/ value \{.*\} has/, " value {…} has"),
+        }))
         .map(({ severity, message, urn }) => `${severity} ${nameOf(urn)}: ${message}`)
         .sort(),
-      state: normalize(await this.engine.exportState()),
       calls: this.objects.calls().sort(),
     };
   }

@@ -61,12 +61,6 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["preview", "invokes"],
     ["up", "invokes"],
   ],
-  "reading with get": [
-    ["up", "get.1"],
-    ["up", "get.2"],
-    ["up", "get.2"],
-    ["refresh", ""],
-  ],
   "refresh with drift and loss": [
     ["up", "drift"],
     (objects) => {
@@ -99,18 +93,6 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["up", "importOptions.1"],
     ["destroy", ""],
   ],
-  "import that replaces a resource": [
-    there,
-    ["up", "importReplaces.1"],
-    ["preview", "importReplaces.2"],
-    ["up", "importReplaces.2"],
-  ],
-  "import of a resource that was read with get": [
-    there,
-    ["up", "importRead.1"],
-    ["up", "importRead.2"],
-    ["destroy", ""],
-  ],
   "moving from the dynamic type to the plugin's and back": [
     ["up", "host.1"],
     ["preview", "host.2"],
@@ -118,13 +100,6 @@ export const pluginScenarios: Record<string, Part[]> = {
     ["up", "host.2"],
     ["up", "host.3"],
     ["up", "host.4"],
-    ["destroy", ""],
-  ],
-  "transforms of providers and imports": [
-    there,
-    ["preview", "transforms.1"],
-    ["up", "transforms.1"],
-    ["up", "transforms.2"],
     ["destroy", ""],
   ],
   "aliases by name, parent and URN": [

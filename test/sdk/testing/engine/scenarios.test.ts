@@ -9,14 +9,13 @@ describe("with dynamic resources, the test kit's engine equals the recorded CLI"
   onKit("dynamic", dynamicScenarios, dynamicOptions, [
     "replacement that deletes first, with dependents",
     "a partial creation",
-    "a transform that adds a dependency",
   ]);
 });
 
 describe("with a plugin, the test kit's engine equals the recorded CLI", () => {
-  onKit("plugin", pluginScenarios, pluginOptions, ["import that replaces a resource"]);
+  onKit("plugin", pluginScenarios, pluginOptions, ["aliases by name, parent and URN"]);
 });
 
 describe("with other packages, the test kit's engine equals the recorded CLI", () => {
-  onKit("other", otherScenarios, otherOptions, ["explicit providers and versions"]);
+  onKit("other", otherScenarios, otherOptions, ["outputs of other stacks"]);
 });

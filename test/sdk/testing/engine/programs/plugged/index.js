@@ -103,11 +103,6 @@ const scenes = {
     const secret = pulumi.runtime.invokeOutput("things:index:count", { x: pulumi.secret("y") });
     Object.assign(outputs, { fails, throws, secret });
   },
-  get(step) {
-    if (step === 1) return void new Thing("own", { n: 1 });
-    new Thing("own", { n: 1 });
-    outputs.got = new Thing("got", { n: undefined }, { id: "own-1" }).n;
-  },
   drift() {
     new Thing("a", { deep: { x: 1, y: 1 }, secret: pulumi.secret("s") });
     new Thing("b", { n: 1 });
@@ -150,19 +145,6 @@ const scenes = {
     new Thing("by-urn-2", {}, { aliases: ["urn:pulumi:test::plugged::things:index:Thing::by-urn"] });
     new Thing("moved", {}, { aliases: [{ parent: group }] });
     new Thing("in", {}, { parent: group, aliases: [{ name: "out", parent: pulumi.rootStackResource }] });
-  },
-  transforms(step) {
-    const [one, two] = ["one", "two"].map((account) => new Provider(account, { account }));
-    pulumi.runtime.registerResourceTransform(({ name, props, opts }) => {
-      if (name === "a") return { props, opts: { ...opts, provider: step === 1 ? two : undefined } };
-      if (name === "b") return { props, opts: { ...opts, import: "there" } };
-      return undefined;
-    });
-    const options = { provider: one };
-    new Thing("a", { n: 1, secret: pulumi.secret("s") }, options);
-    if (step === 1) new Thing("b", { n: 1, size: 1 });
-    new Group("g", { providers: [one], transforms: [({ props, opts }) => ({ props, opts })] });
-    new Thing("unset", { n: 1 }, { ...options, transforms: [({ props }) => ({ props, opts: {} })] });
   },
   aliasTwice(step) {
     if (step === 1) return new Thing("a");

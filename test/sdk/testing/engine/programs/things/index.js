@@ -21,17 +21,12 @@ class Group extends pulumi.ComponentResource {
 }
 class Other extends pulumi.CustomResource {
   constructor(name, args = {}, options = {}) {
-    super(
-      "elsewhere:index/thing:Other",
-      name,
-      { computed: undefined, ...args },
-      { version: "4.16.0", ...options },
-    );
+    super("elsewhere:index/thing:Other", name, { computed: undefined, ...args }, options);
   }
 }
 class OtherProvider extends pulumi.ProviderResource {
   constructor(name, args) {
-    super("elsewhere", name, args, { version: "4.16.0" });
+    super("elsewhere", name, args);
   }
 }
 const closure = {
@@ -225,72 +220,9 @@ const scenes = {
   },
   import: () => new Thing("a", {}, { import: "a-1" }),
   hook: () => new Thing("a", {}, { hooks: { afterCreate: [new pulumi.ResourceHook("h", async () => {})] } }),
-  transforms(step) {
-    const isThing = (type) => type === "pulumi-nodejs:dynamic/things:Thing";
-    pulumi.runtime.registerResourceTransform(({ type, name, custom, props, opts }) =>
-      isThing(type) ? { props: { ...props, byStack: `${name} ${custom} ${step}` }, opts } : undefined,
-    );
-    const a = new Thing("a", { secret: pulumi.secret("hush"), list: [1, pulumi.secret("two")] });
-    const byGroup = async ({ type, props, opts }) => ({
-      props: isThing(type) ? { ...props, byGroup: step } : { size: 2 },
-      opts: { ...opts, protect: step === 1 && isThing(type) },
-    });
-    const group = new Group("g", {}, { transforms: [byGroup], protect: false });
-    const own = ({ props, opts }) => ({
-      props: {
-        ...props,
-        own: pulumi.secret(step),
-        from: pulumi.interpolate`<${props.from}>`,
-        gone: undefined,
-      },
-      opts: { ...opts, dependsOn: [...(opts.dependsOn ?? []), group], ignoreChanges: ["text"] },
-    });
-    const b = new Thing("b", { from: a.computed, gone: 1, text: `n${step}` }, { transforms: [own] });
-    const nothing = { transforms: [() => undefined] };
-    new Thing("c", { from: b.computed, ref: b, deep: { from: [a.id] }, n: step }, nothing);
-    const others = ({ props, opts }) => ({
-      props,
-      opts: pulumi.mergeOptions(opts, {
-        additionalSecretOutputs: ["computed"],
-        aliases: step === 2 ? [{ name: "d1" }, "urn:pulumi:test::things::things:index:Group::none"] : [],
-        deleteBeforeReplace: true,
-        replaceOnChanges: ["n"],
-        retainOnDelete: true,
-      }),
-    });
-    new Thing(`d${step}`, { kind: `k${step}` }, { transforms: [others], parent: group });
-    new Closed("closed", { n: 21 });
-  },
-  laterTransforms() {
-    const first = new Thing("first");
-    const [a, z] = [new Thing("a"), new Thing("z", { from: first.id })];
-    pulumi.runtime.registerResourceTransform(({ name, props, opts }) =>
-      /^[bc]$/.test(name)
-        ? { props: { ...props, z: z.computed }, opts: { ...opts, dependsOn: a } }
-        : undefined,
-    );
-    new Thing("b", { from: first.computed, secret: pulumi.secret(first.id) });
-    new Thing("c", { from: first.computed }, { transforms: [() => undefined] });
-  },
-  transformThrows() {
-    const fails = () => {
-      throw new Error("no such size");
-    };
-    new Thing("b", { from: new Thing("a").id }, { transforms: [fails] });
-  },
-  transformations(step) {
-    const all =
-      (more) =>
-      ({ props, opts }) => ({ props: { ...props, ...more }, opts });
-    pulumi.runtime.registerStackTransformation(all({ byStack: step }));
-    new Thing("a", {}, { transformations: [all({ own: step })] });
-    new Group("g", {}, { transformations: [all({ byGroup: step })] });
-  },
+  transforms: () => new Thing("a", {}, { transforms: [() => undefined] }),
+  stackTransform: () => void pulumi.runtime.registerResourceTransform(() => undefined),
   invokeTransform: () => void pulumi.runtime.registerInvokeTransform(() => undefined),
-  transformTimeouts() {
-    const customTimeouts = { create: "1m" };
-    new Thing("a", {}, { transforms: [({ props, opts }) => ({ props, opts: { ...opts, customTimeouts } })] });
-  },
   timeouts: () => new Thing("a", {}, { customTimeouts: { create: "1m" } }),
   version: () => new Thing("a", {}, { version: "1.2.3" }),
   asset: () => new Thing("a", { file: new pulumi.asset.StringAsset("text") }),
@@ -316,17 +248,14 @@ const scenes = {
     const provider = new OtherProvider("eu", { region: `eu-${step}`, token: pulumi.secret("hush") });
     new Other("a", {}, { provider });
     new Group("g", {}, { providers: [provider] }, Other);
-    const pluginDownloadURL = "github://api.example.com/elsewhere";
-    new Other("b", {}, { version: "3.1.0-beta.2", pluginDownloadURL });
     outputs.called = pulumi.runtime.invokeOutput("elsewhere:index/get:get", { n: step }, { provider });
   },
   otherFunctions() {
     const get = "elsewhere:index/get:get";
-    const version = "4.16.0";
-    outputs.fails = pulumi.runtime.invoke(get, { fails: true }, { version }).catch((error) => error.message);
-    outputs.called = pulumi.runtime.invoke(get, { x: 1, list: [{ y: null }] }, { version });
-    outputs.secret = pulumi.runtime.invokeOutput(get, { x: pulumi.secret("y") }, { version });
-    outputs.later = pulumi.runtime.invokeOutput(get, { x: new Other("a").computed }, { version });
+    outputs.fails = pulumi.runtime.invoke(get, { fails: true }).catch((error) => error.message);
+    outputs.called = pulumi.runtime.invoke(get, { x: 1, list: [{ y: null }] });
+    outputs.secret = pulumi.runtime.invokeOutput(get, { x: pulumi.secret("y") });
+    outputs.later = pulumi.runtime.invokeOutput(get, { x: new Other("a").computed });
   },
   otherGet() {
     const got = new Other("got", { text: undefined }, { id: "there" });

@@ -1,0 +1,70 @@
+import { createUrn, nameInUrn, type Place, type ResourceState, typeInUrn } from "./checkpoint";
+import type { Alias, Goal } from "./goals";
+
+/** Finds the old state of a registration by its URN, or by its first alias that has a state. */
+export class Identities {
+  readonly registered = new Set<string>();
+  private readonly currentByFormer = new Map<string, string>();
+  private readonly formerByCurrent = new Map<string, string>();
+  private readonly byUrn: Map<string, ResourceState>;
+
+  constructor(
+    private readonly place: Place,
+    olds: ResourceState[],
+  ) {
+    this.byUrn = new Map(olds.filter((old) => !old.delete).map((old) => [old.urn, old]));
+  }
+
+  old(urn: string): ResourceState | undefined {
+    return this.byUrn.get(urn);
+  }
+
+  /** Whether this run has registered a resource of the last run, under its former or its current URN. */
+  isRegistered(urn: string): boolean {
+    return this.registered.has(this.currentByFormer.get(urn) ?? urn);
+  }
+
+  find(urn: string, goal: Goal): ResourceState | undefined {
+    if (this.registered.has(urn))
+      throw new Error(`Duplicate resource URN '${urn}'; try giving it a unique name`);
+    this.registered.add(urn);
+    const found = [urn, ...this.formerUrns(goal)].find((each) => this.byUrn.has(each)) ?? urn;
+    const other = this.currentByFormer.get(found) ?? (this.registered.has(found) ? found : urn);
+    if (other !== urn)
+      throw new Error(`'${urn}' and '${other}' both have the old resource '${found}', by name or alias`);
+    if (found !== urn) {
+      this.currentByFormer.set(found, urn);
+      this.formerByCurrent.set(urn, found);
+    }
+    return this.byUrn.get(found);
+  }
+
+  /** The URNs from the resource's aliases, and those from an alias of its parent. */
+  private formerUrns({ name, state: { type, parent }, aliases }: Goal): string[] {
+    const own = aliases.map((alias) => this.urnOfAlias(alias, name, type));
+    const formerParent = this.formerByCurrent.get(parent);
+    if (formerParent === undefined) return own;
+    const inherited = [{ type, name }, ...own.map((urn) => ({ type: typeInUrn(urn), name: nameInUrn(urn) }))];
+    const parentName = nameInUrn(parent);
+    return [
+      ...own,
+      ...inherited.map(({ type, name }) => {
+        // If the child's name begins with the parent's name, its former name began with the parent's former name.
+        const isNamedAfter = name.startsWith(parentName);
+        const former = isNamedAfter ? nameInUrn(formerParent) + name.slice(parentName.length) : name;
+        return createUrn(this.place, formerParent, type, former);
+      }),
+    ];
+  }
+
+  /** Missing parts of an alias have their current value. The SDK always sets the parent. */
+  private urnOfAlias(alias: Alias, name: string, type: string): string {
+    if ("urn" in alias) return alias.urn;
+    const former = alias.noparent ? "" : (this.formerByCurrent.get(alias.parenturn) ?? alias.parenturn);
+    const place = {
+      stack: alias.stack || this.place.stack,
+      project: alias.project || this.place.project,
+    };
+    return createUrn(place, former, alias.type || type, alias.name || name);
+  }
+}
