@@ -50,7 +50,7 @@ export const adoptCommand = command({
 
     const adopted = adoptions.map(({ live }) => live);
     const names = namesOf(adopted, isTaken, addressOf);
-    const project = (await target?.project.projectSettings())?.name;
+    const project = target?.project.name;
     const secrets = secretsOf(adoptions, names, (name, value) => {
       const current = target?.config(`${project}:${name}`);
       return current === undefined || current === value;

@@ -1,5 +1,4 @@
 import { existsSync, writeFileSync } from "node:fs";
-import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../provider/api/apiErrors";
 import type { LiveEndpoint, Owner } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
@@ -31,6 +30,7 @@ import {
   openProject,
   stackConfig,
   stackState,
+  type UserProject,
 } from "./userProject";
 
 /* The endpoints of an account that `adopt` and `import-file` bring into a program. */
@@ -82,7 +82,7 @@ interface SelectedEndpoints {
 }
 
 export interface TargetStack {
-  project: LocalWorkspace;
+  project: UserProject;
   stack: string;
   config: ConfigReader;
 }
@@ -198,7 +198,7 @@ async function logOtherStacks(
   log: LogLine,
 ): Promise<void> {
   try {
-    const { name: own } = await project.projectSettings();
+    const { name: own } = project;
     /** `dev` and `organization/dev` are stacks of this project. */
     const keyOf = (stack: string) => {
       const [last, of, first] = stack.split("/").reverse();
@@ -227,7 +227,7 @@ async function ownerOf({ project, stack, config }: TargetStack): Promise<Owner |
   if (namespace === undefined) return undefined;
   // `dev`, `organization/dev` or `organization/project/dev`.
   const name = stack.split("/").at(-1);
-  return { namespace, urn: `urn:pulumi:${name}::${(await project.projectSettings()).name}` };
+  return { namespace, urn: `urn:pulumi:${name}::${project.name}` };
 }
 
 /** @throws UserError if the environment names no account. It says which stacks of the project in the folder name one. */

@@ -1,5 +1,5 @@
 import { type Path, UNKNOWN } from "../../../provider/endpoint/documents";
-import { parsePath } from "../../propertyPath";
+import { isWithin, parsePath } from "../../propertyPath";
 import { equal, isProps, isSecret, type Props, plain, secret } from "./properties";
 
 export type Kind = "add" | "delete" | "update";
@@ -81,10 +81,6 @@ export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
     detailed: found.map(({ path, kind }) => ({ path, kind, replace: false, inputDiff: true })),
   };
 }
-
-/** Whether a path of a program names this path or one that contains it. */
-const isWithin = (path: Path, written: Path): boolean =>
-  written.length <= path.length && written.every((part, index) => part === "*" || part === path[index]);
 
 /** Applies the option `replaceOnChanges`. It has an effect only on changes that the diff names. */
 export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
