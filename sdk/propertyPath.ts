@@ -15,6 +15,6 @@ export function parsePath(text: string): Path | undefined {
   return path;
 }
 
-/** Whether a path of a program names this path or one that contains it. */
+/** Whether a path of a program names this path or one that contains it, as for `ignoreChanges` and `replaceOnChanges`. */
 export const isWithin = (path: Path, written: Path): boolean =>
   written.length <= path.length && written.every((part, index) => part === "*" || part === path[index]);

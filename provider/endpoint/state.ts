@@ -51,7 +51,7 @@ export const MARK_KEY = "__mark";
 export const ENTRY_KEY = "__entry";
 
 /** The note of the version that wrote the state last. It alone is never a difference. */
-const VERSION_KEY = "__version";
+export const VERSION_KEY = "__version";
 
 /** The notes that do not depend on the inputs. */
 export const notesOfEntry = (token: unknown, account: string, mark: Mark | undefined): State => ({

@@ -145,7 +145,7 @@ interface Result {
 async function programResult(all: Adopted, log: LogLine): Promise<Result> {
   const { adoptions, unadoptable, names, target } = all;
   const secrets = secretsOf(adoptions, names, (name, value) => {
-    const current = target?.config(`${target.projectName}:${name}`);
+    const current = target?.config(`${target.project.name}:${name}`);
     return current === undefined || current === value;
   });
   if (target && secrets.length > 0) {

@@ -1,9 +1,9 @@
 import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { z } from "zod";
 import { ApiError, UserError } from "../../provider/api/apiErrors";
-import { didYouMean, oneLine } from "../../provider/api/text";
+import { didYouMean } from "../../provider/api/text";
+import { NEEDS_LOGIN, PulumiFailed } from "../pulumi";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
@@ -139,31 +139,11 @@ export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K
   return groups;
 }
 
-/** What the Automation API throws if the CLI fails. Its message has the CLI's stdout, which may have secrets in it. */
-const cliErrorSchema = z.object({
-  commandResult: z.object({
-    stderr: z.string(),
-    err: z.object({ exitCode: z.unknown(), code: z.unknown() }).partial().optional().catch(undefined),
-  }),
-});
-
-/** How the CLI failed; undefined for every other error. `code` is the system's if it could not be started. */
-export function cliFailure(error: unknown) {
-  const { data } = cliErrorSchema.safeParse(error);
-  return data && { stderr: data.commandResult.stderr, ...data.commandResult.err };
-}
-
-/** The CLI's message, without the command that the Automation API puts before it. */
-export const cliMessage = (stderr: string): string =>
-  oneLine(stderr.replace(/^[\s\S]*?error: /, "")) || "the Pulumi CLI failed without a message";
-
 /** An error's message, as people may read it. */
-export function messageOf(error: unknown): string {
-  const failure = cliFailure(error);
-  if (failure) return cliMessage(failure.stderr);
-  return error instanceof Error ? error.message : String(error);
-}
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Whether the service refused the key, or Pulumi's backend the login: the CLI's exit code for it is 3. */
+/** Whether the service refused the key, or Pulumi's backend the login. */
 export const isAuthenticationError = (error: unknown): boolean =>
-  error instanceof ApiError ? [401, 403].includes(error.status) : cliFailure(error)?.exitCode === 3;
+  error instanceof ApiError
+    ? [401, 403].includes(error.status)
+    : error instanceof PulumiFailed && error.code === NEEDS_LOGIN;

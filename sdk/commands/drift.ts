@@ -1,27 +1,16 @@
 import { writeFileSync } from "node:fs";
 import { PIPELINE_COMMAND } from "../../provider/api/text";
 import { assertFile, type CliCommand, command, type LogLine, type Terminal, UsageError } from "./command";
+import { accountReport, asUnchecked, type Elsewhere } from "./drift/accounts";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText } from "./drift/reportText";
 import { visible } from "./drift/reportView";
-import {
-  type OpenStacks,
-  onInterruption,
-  openWithPulumi,
-  type ReadKnown,
-  readKnownWithPulumi,
-} from "./drift/stack";
-import {
-  accountReport,
-  asUnchecked,
-  type Elsewhere,
-  type Survey,
-  sharedEndpoints,
-  survey,
-} from "./drift/survey";
+import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
+import { pooled, type Survey, sharedEndpoints, survey } from "./drift/survey";
 import { ignoredIn, type Projects, projectsOf, projectsOptions } from "./projects";
+import { knownIds } from "./userProject";
 
 const HELP = `Compares the cloud endpoints of stacks with the service, and reports each field that has drifted.
 
@@ -30,7 +19,6 @@ Usage: npx pulumi-endpoints drift [options]
   --stack S              a stack to check; may be repeated (default: the selected one)
   --cwd DIR              the folder of a Pulumi project; may be repeated (default: this one)
   --projects F           instead of --cwd, a file that lists folders and stacks
-  --parallel N           how many stacks are compared at once (default: 4)
   --known S              a stack of any project whose endpoints are not unmanaged; may be repeated
   --ignore F             a file that lists endpoints which are meant to be there
   --json F               write the report as JSON; - for the standard output, instead of the text
@@ -46,7 +34,7 @@ Pulumi CLI, and never asks a question. See docs/drift.md.`;
 /** Tests replace these, so that they need no Pulumi CLI. */
 interface DriftDependencies {
   open: OpenStacks;
-  readKnown: ReadKnown;
+  readKnown: typeof knownIds;
   env: NodeJS.ProcessEnv;
 }
 
@@ -56,7 +44,6 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
     help: HELP,
     options: {
       ...projectsOptions,
-      parallel: { type: "string", default: "4" },
       ignore: { type: "string" },
       json: { type: "string" },
       html: { type: "string" },
@@ -66,9 +53,6 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
 
     async run(options, { stdout, stderr, log }) {
       const { json, html, fix, ignore, "fail-on-unmanaged": failOnUnmanaged } = options;
-      const parallel = Number(options.parallel);
-      if (!(Number.isInteger(parallel) && parallel > 0))
-        throw new UsageError("--parallel takes a whole number above zero");
       // Files are checked here, not after a repair.
       if (html === "-")
         throw new UsageError("--html takes a file; only --json can go to the standard output");
@@ -87,10 +71,12 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
       try {
         const stacks = await open(projects.projects, interruption);
         const progress = stacks.length > 1 ? progressLine(stderr) : undefined;
-        const deps = { log: logged, stopped: interruption.stopped, progress, parallel };
+        const deps = { log: logged, stopped: interruption.stopped, progress };
         found = await survey(stacks, deps);
         if (fix) found = await repairAll(found, deps);
-        elsewhere = await readElsewhere(found, projects, readKnown);
+        elsewhere = await readElsewhere(found, projects, (stack, folder) =>
+          readKnown({ folder }, stack, interruption.stopped),
+        );
       } finally {
         interruption.end();
       }
@@ -112,40 +98,60 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
 /** `npx pulumi-endpoints drift`: reports the differences between the service and the stacks' states. */
 export const driftCommand = driftWith({
   open: openWithPulumi,
-  readKnown: readKnownWithPulumi,
+  readKnown: knownIds,
   env: process.env,
 });
 
 /** One line, which a terminal writes again and again. A pipeline's log gets ten lines. */
 const progressLine = (stderr: Terminal) => (done: number, of: number) => {
-  const text = `${done} of ${of} stacks compared`;
+  const text = `${done} of ${of} stacks read`;
   if (stderr.isTTY) stderr.write(`\r${text}${done === of ? "\n" : ""}`);
   else if (done === of || done % Math.ceil(of / 10) === 0) stderr.write(`${text}\n`);
 };
 
-/** Reads the states of the known stacks. One that cannot be read leaves open what is unmanaged. */
+/**
+ * Reads what other stacks manage, after the lists. A given stack is read again if its account has an endpoint that no stack
+ * manages, because an `up` may run beside this. A state that cannot be read leaves open what is unmanaged.
+ */
 async function readElsewhere(
   { stacks, accounts }: Survey,
-  { projects, known, ignored }: Projects,
-  readKnown: ReadKnown,
+  { projects, known: names, others, ignored }: Projects,
+  readKnown: (stack: string, folder: string) => Promise<string[]>,
 ): Promise<Elsewhere> {
-  const ids = new Set<string>();
   let areAllRead = stacks.every(({ managed }) => managed !== undefined);
-  const [project] = projects;
-  for (const stack of new Set(project ? known : []))
+  const attempt = async (what: string, work: () => Promise<readonly string[]>) => {
     try {
-      if (project) for (const id of await readKnown(project, stack)) ids.add(id);
+      return await work();
     } catch (error) {
       areAllRead = false;
-      for (const account of accounts) account.unchecked.push(asUnchecked(`the known stack ${stack}`, error));
+      for (const account of accounts) account.unchecked.push(asUnchecked(what, error));
+      return [];
     }
-  const managed = new Set(stacks.flatMap((stack) => (stack.managed ?? []).map(({ id }) => id)));
-  return {
-    managed: areAllRead ? managed : undefined,
-    known: ids,
+  };
+  const [first] = projects;
+  const toRead = [
+    ...(first ? [...new Set(names)].map((name) => ({ name, folder: first.folder })) : []),
+    ...others.flatMap(({ folder, stacks }) => stacks.map((name) => ({ name, folder }))),
+  ];
+  const known = await pooled(toRead, ({ name, folder }) =>
+    attempt(`the known stack ${name}`, () => readKnown(name, folder)),
+  );
+  const managed = stacks.flatMap((stack) => (stack.managed ?? []).map(({ id }) => id));
+  const elsewhere = (): Elsewhere => ({
+    managed: areAllRead ? new Set(managed) : undefined,
+    known: new Set(known.flat()),
     projects: new Set(stacks.map(({ stack }) => stack.project)),
     ignored: ignored.map((entry) => ({ entry, isUsed: false })),
-  };
+  });
+  const suspects = accounts.filter((account) => accountReport(account, elsewhere()).unmanaged.length > 0);
+  const doubtful = stacks.filter(({ stack }) => suspects.some((account) => account.stacks.has(stack.name)));
+  const later = await pooled(doubtful, ({ stack, again }) =>
+    attempt(`the state of the stack ${stack.name} after the list`, async () =>
+      (await again()).map(({ id }) => id),
+    ),
+  );
+  managed.push(...later.flat());
+  return elsewhere();
 }
 
 function reportOf(

@@ -76,6 +76,8 @@ export interface Projects {
   projects: Project[];
   /** Other stacks whose endpoints are managed. */
   known: string[];
+  /** The stacks of the file that `--stack` leaves out. Their endpoints are managed, too. */
+  others: Project[];
   ignored: Ignored[];
 }
 
@@ -90,7 +92,12 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
   if (stack.includes("")) throw new UsageError("--stack must not be empty");
   if (known.includes("")) throw new UsageError("--known must not be empty");
   if (file === undefined)
-    return { projects: inFolders(cwd.length > 0 ? cwd : ["."], [...new Set(stack)]), known, ignored: [] };
+    return {
+      projects: inFolders(cwd.length > 0 ? cwd : ["."], [...new Set(stack)]),
+      known,
+      others: [],
+      ignored: [],
+    };
   if (cwd.length > 0) throw new UsageError("--projects lists the folders, so leave --cwd out");
   const listed = parsedFile("--projects", file, projectsFileSchema);
   const found: Project[] = [];
@@ -115,8 +122,15 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
       if (earlier) earlier.stacks = differentStacks(both);
       else found.push({ ...project, stacks: differentStacks(both) });
     }
+  const chosen = stack.length > 0 ? onlyStacks(found, stack, file) : found;
+  const isChosen = (folder: string, name: string) =>
+    chosen.some((each) => each.folder === folder && each.stacks.includes(name));
   return {
-    projects: stack.length > 0 ? onlyStacks(found, stack, file) : found,
+    projects: chosen,
+    others: found.map((each) => ({
+      ...each,
+      stacks: each.stacks.filter((name) => !isChosen(each.folder, name)),
+    })),
     known: [...known, ...listed.known],
     ignored: listed.ignore,
   };
@@ -226,7 +240,8 @@ async function foldersLike(pattern: string, file: string): Promise<string[]> {
   return found.map((path) => dirname(path)).sort();
 }
 
-function projectIn(folder: string): Project {
+/** The project with its file in this folder. */
+export function projectIn(folder: string): Project {
   const file = projectFile(folder) ?? "";
   const data = parsedText(readFileSync(file, "utf8"), file);
   const name = isMapping(data) ? data["name"] : undefined;

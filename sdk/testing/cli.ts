@@ -1,8 +1,9 @@
-import { execFile } from "node:child_process";
-import { constants, existsSync, rmSync } from "node:fs";
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { existsSync, rmSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
+import { type EngineStep, findOnPath, PulumiFailed, pulumi } from "../pulumi";
+import { parseState } from "../stackState";
 import { isUsers, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
 import { fromSecretForm, propsToState } from "./engine/properties";
 import { reportedStep } from "./engine/summary";
@@ -10,8 +11,6 @@ import { removeAtExit } from "./leftovers";
 import {
   type Command,
   type ConfigValue,
-  type Diagnostic,
-  type ExportedState,
   RunFailed,
   type RunOptions,
   type RunResult,
@@ -27,22 +26,6 @@ const LONGEST_RUN = 180;
 /** The path of the Pulumi CLI; undefined unless the CLI and its language host are on the PATH. */
 export async function findPulumiCli(path?: string, language = "nodejs"): Promise<string | undefined> {
   return (await findOnPath(`pulumi-language-${language}`, path)) && (await findOnPath("pulumi", path));
-}
-
-/** The path of the first program with this name on the PATH; undefined if there is none. */
-export async function findOnPath(
-  name: string,
-  path = process.env["PATH"] ?? "",
-): Promise<string | undefined> {
-  for (const folder of path.split(delimiter)) {
-    const file = join(folder, name);
-    const found = await access(file, constants.X_OK).then(
-      () => true,
-      () => false,
-    );
-    if (found) return file;
-  }
-  return undefined;
 }
 
 /**
@@ -112,7 +95,7 @@ export class CliStack implements Stack {
 
   exportState: Stack["exportState"] = async () => {
     const { stdout } = await this.pulumi(["stack", "export", "--show-secrets"]);
-    return JSON.parse(stdout) as ExportedState;
+    return parseState(stdout);
   };
 
   importState: Stack["importState"] = async (state) => {
@@ -156,15 +139,12 @@ export class CliStack implements Stack {
   readonly [Symbol.asyncDispose] = () => this.close();
 
   private async run(command: Command, flags: string[], options: RunOptions = {}): Promise<RunResult> {
-    const events = join(this.folder, `events-${++this.runs}.json`);
     const urns = await this.urnsOf(options.replace ?? []);
     const started = performance.now();
-    const { code, stdout, stderr } = await this.pulumi(
+    const { code, stdout, stderr, run } = await this.attempt(
       [
         command,
         ...flags,
-        "--event-log",
-        events,
         ...(options.expectNoChanges ? ["--expect-no-changes"] : []),
         ...(options.skipPreview && command === "up" ? ["--skip-preview"] : []),
         ...(options.diff ? ["--diff"] : []),
@@ -173,16 +153,18 @@ export class CliStack implements Stack {
         ...urns.flatMap((urn) => ["--replace", urn]),
         ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
       ],
-      undefined,
-      true,
+      { events: true },
     );
     const seconds = (performance.now() - started) / 1000;
+    const { steps = [], changes = {}, diagnostics = [] } = run ?? {};
     const result: RunResult = {
       command,
       ok: code === 0,
       seconds,
       outputs: await this.outputs(),
-      ...(await readEvents(events, stdout)),
+      steps: steps.filter(({ urn }) => isUsers(urn)).map((step) => stepOf(step, stdout)),
+      changes,
+      diagnostics,
       text: stdout + stderr,
       requests: [],
     };
@@ -197,8 +179,7 @@ export class CliStack implements Stack {
   }
 
   private async outputs(): Promise<Record<string, unknown>> {
-    const args = ["stack", "output", "--json", "--show-secrets"];
-    const { code, stdout } = await this.pulumi(args, undefined, true);
+    const { code, stdout } = await this.attempt(["stack", "output", "--json", "--show-secrets"]);
     return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : {};
   }
 
@@ -216,8 +197,6 @@ export class CliStack implements Stack {
       PULUMI_HOME: join(this.folder, "home"),
       PULUMI_CONFIG_PASSPHRASE: "only for tests",
       PULUMI_SKIP_UPDATE_CHECK: "true",
-      // Enables `--event-log`, a hidden option that the Automation API uses too.
-      PULUMI_DEBUG_COMMANDS: "true",
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
       NO_COLOR: "1",
     };
@@ -228,95 +207,40 @@ export class CliStack implements Stack {
   }
 
   /** @internal Runs a command on the stack. */
-  pulumi(
-    args: string[],
-    input?: string,
-    mayFail = false,
-  ): Promise<{ code: number; stdout: string; stderr: string }> {
-    const needsStack = args[0] !== "stack" || args[1] !== "init";
-    const all = [
-      ...args.slice(0, 1),
-      "--non-interactive",
-      ...(needsStack ? ["--stack", this.stackName] : []),
-      ...args.slice(1),
-    ];
+  async pulumi(args: string[], input?: string) {
+    const result = await this.attempt(args, { ...(input !== undefined && { input }) });
+    if (result.code === 0) return result;
+    const { code, stdout, stderr } = result;
+    throw new Error(`pulumi ${args.slice(0, 2).join(" ")} ended with ${code}\n${stdout}${stderr}`);
+  }
+
+  /** The same, for a command that may fail. */
+  private async attempt(args: string[], options: { input?: string; events?: boolean } = {}) {
+    const [first = "", ...rest] = args;
+    const isNew = first === "stack" && rest[0] === "init";
+    const all = [first, ...(isNew ? [] : ["--stack", this.stackName]), ...rest];
     const { program: cwd, longestRun = LONGEST_RUN } = this.options;
-    return new Promise((resolve, reject) => {
-      const child = execFile(
-        "pulumi",
-        all,
-        { cwd, env: this.environment, timeout: longestRun * 1000, maxBuffer: 64 << 20 },
-        (error, stdout, stderr) => {
-          const code = typeof error?.code === "number" ? error.code : error ? -1 : 0;
-          if (code === 0 || (mayFail && code > 0)) resolve({ code, stdout, stderr });
-          else
-            reject(new Error(`pulumi ${args.slice(0, 2).join(" ")}: ${error?.message}\n${stdout}${stderr}`));
-        },
-      );
-      child.stdin?.end(input ?? "");
-    });
-  }
-}
-
-interface EngineEvent {
-  resOutputsEvent?: { metadata: StepMetadata };
-  diagnosticEvent?: DiagnosticEvent;
-  summaryEvent?: { resourceChanges?: Partial<Record<StepOp, number>> };
-}
-
-interface DiagnosticEvent {
-  urn?: string;
-  message: string;
-  severity: string;
-  ephemeral?: boolean;
-}
-
-interface StepMetadata {
-  op: StepOp;
-  urn: string;
-  old?: { id?: string } | null;
-  new?: { id?: string; outputs?: Record<string, unknown> } | null;
-}
-
-/** Reads the event log of a finished run. The diffs of the steps come from the output for the terminal. */
-async function readEvents(file: string, text: string) {
-  const lines = (await readFile(file, "utf8").catch(() => "")).split("\n").filter((line) => line !== "");
-  const steps = new Map<string, StepMetadata>();
-  const diagnostics: Diagnostic[] = [];
-  let changes: RunResult["changes"] = {};
-  let hasEnded = false;
-  for (const event of lines.map((line) => JSON.parse(line) as EngineEvent)) {
-    // An `up` also logs its preview. A summary ends each of the two, and the last one counts.
-    if (event.summaryEvent) {
-      changes = event.summaryEvent.resourceChanges ?? {};
-      hasEnded = true;
+    const around = { cwd, env: this.environment, timeout: longestRun * 1000, ...options };
+    try {
+      return { code: 0, ...(await pulumi(all, around)) };
+    } catch (error) {
+      if (!(error instanceof PulumiFailed)) throw error;
+      const { code, result } = error;
+      if (code < 0) throw new Error(`pulumi ${first} was stopped\n${result.stdout}${result.stderr}`);
+      return { code, ...result };
     }
-    // The log also has the engine's debug messages, which a terminal does not show.
-    const diagnostic = event.diagnosticEvent;
-    if (diagnostic && !diagnostic.ephemeral && diagnostic.severity !== "debug")
-      diagnostics.push(diagnosticOf(diagnostic));
-    const metadata = event.resOutputsEvent?.metadata;
-    if (!metadata || !isUsers(metadata.urn)) continue;
-    if (hasEnded) steps.clear();
-    hasEnded = false;
-    // A preview reports a component twice: at its registration, and with its outputs.
-    const key = `${metadata.op} ${metadata.urn} ${idOf(metadata)}`;
-    if (!steps.has(key)) steps.set(key, metadata);
   }
-  return { steps: [...steps.values()].map((metadata) => stepOf(metadata, text)), changes, diagnostics };
 }
 
-function stepOf(metadata: StepMetadata, text: string): Step {
-  const { op, urn, new: fresh } = metadata;
+/** A step with its diff, which only the output for the terminal has. */
+function stepOf({ op, urn, id, outputs }: EngineStep, text: string): Step {
   // The line of a replaced resource's deletion repeats the replacement's diff, and the change after an import is another step.
   const hasNone = /^(delete|discard|import)/.test(op);
   const named = ` ${typeInUrn(urn)} ${nameInUrn(urn)} `;
   const line = text.split("\n").findLast((each) => each.includes(named) && each.includes("[diff: "));
   const diff = hasNone ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
-  return reportedStep(op, urn, idOf(metadata), withSigns(diff ?? []), fresh?.outputs);
+  return reportedStep(op as StepOp, urn, id, withSigns(diff ?? []), outputs);
 }
-
-const idOf = ({ old, new: fresh }: StepMetadata) => fresh?.id || old?.id;
 
 /** The CLI writes a sign once for all properties that share it: `+a,b~c`. */
 function withSigns(parts: string[]): string[] {
@@ -328,10 +252,4 @@ function withSigns(parts: string[]): string[] {
       sign = own ?? sign;
       return own ? part : sign + part;
     });
-}
-
-function diagnosticOf({ urn, message, severity }: DiagnosticEvent): Diagnostic {
-  const uncoloured = message.replace(/<\{%[^%]*%\}>/g, "").trim();
-  const kind = severity.startsWith("info") ? "info" : (severity as Diagnostic["severity"]);
-  return { severity: kind, message: uncoloured, ...(urn && { urn }) };
 }

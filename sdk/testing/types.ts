@@ -1,3 +1,7 @@
+import type { ExportedState } from "../stackState";
+
+export type { ExportedResource, ExportedState } from "../stackState";
+
 declare global {
   /** Standard in newer libraries of TypeScript. Declared here, so that programs compile with older ones. */
   interface SymbolConstructor {
@@ -153,32 +157,6 @@ export interface RunResult {
 export interface ImportResult extends RunResult {
   /** The generated program code, with the option `code`. */
   code?: string;
-}
-
-/** A state in the format of `pulumi stack export`. */
-export interface ExportedState {
-  version: number;
-  deployment: {
-    manifest: { time: string; magic: string; version: string };
-    secrets_providers?: { type: string; state?: unknown };
-    resources?: ExportedResource[];
-    pending_operations?: { resource: ExportedResource; type: string }[];
-    metadata?: Record<string, unknown>;
-  };
-}
-
-export interface ExportedResource {
-  urn: string;
-  type: string;
-  custom: boolean;
-  id?: string;
-  inputs?: Record<string, unknown>;
-  outputs?: Record<string, unknown>;
-  parent?: string;
-  provider?: string;
-  dependencies?: string[];
-  propertyDependencies?: Record<string, string[]>;
-  [more: string]: unknown;
 }
 
 /** A stack, driven by the test kit's engine or by the Pulumi CLI. A failed run throws `RunFailed`, which has the result. */

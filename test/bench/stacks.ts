@@ -12,15 +12,14 @@ const ENDPOINTS = 10;
 const AGENTS = 20_000;
 
 export interface Measured {
-  parallel: number;
   seconds: number;
   requests: number;
   /** The most memory of the command and all processes under it, in MB. */
   memory: number;
 }
 
-/** Deploys the stacks, then measures a `drift` of all with each number at once. */
-export async function measureStacks(all: readonly number[]): Promise<Measured[]> {
+/** Deploys the stacks, then measures a `drift` of all, again and again. */
+export async function measureStacks(runs: number): Promise<Measured[]> {
   // Below the repository, where programs find their packages.
   mkdirSync(join(ROOT, "test/.programs"), { recursive: true });
   const folder = mkdtempSync(join(ROOT, "test/.programs/stacks-"));
@@ -35,6 +34,7 @@ export async function measureStacks(all: readonly number[]): Promise<Measured[]>
       ENDPOINTS_BASE_URL: emulator.baseUrl,
       ENDPOINTS_API_KEY: emulator.apiKey,
       ENDPOINTS_REQUESTS_PER_WINDOW: "100000",
+      ENDPOINTS_LIST_FILTER: "on",
     };
     for (let index = 0; index < AGENTS; index++)
       emulator.seed({ type: "ephemeral", url: `https://agent-${index}.example.app` });
@@ -57,10 +57,10 @@ export async function measureStacks(all: readonly number[]): Promise<Measured[]>
     const listed = Array.from({ length: STACKS }, (_, stack) => `s${stack}`).join(", ");
     writeFileSync(file, `projects: [{folder: "project-*", stacks: [${listed}]}]\n`);
     const measured: Measured[] = [];
-    for (const parallel of all) {
+    for (let run = 0; run < runs; run++) {
       const before = emulator.requests.length;
-      const result = await timed(file, parallel, env);
-      measured.push({ parallel, ...result, requests: emulator.requests.length - before });
+      const result = await timed(file, env);
+      measured.push({ ...result, requests: emulator.requests.length - before });
     }
     return measured;
   } finally {
@@ -87,10 +87,10 @@ function pulumi(args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }
   });
 }
 
-async function timed(file: string, parallel: number, env: NodeJS.ProcessEnv) {
+async function timed(file: string, env: NodeJS.ProcessEnv) {
   const began = performance.now();
   const main = join(ROOT, "dist/sdk/commands/main.js");
-  const args = [main, "drift", "--projects", file, "--parallel", `${parallel}`];
+  const args = [main, "drift", "--projects", file];
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "pipe", "inherit"] });
   let text = "";
   child.stdout.on("data", (part) => {

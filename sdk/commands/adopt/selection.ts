@@ -1,4 +1,3 @@
-import type { LocalWorkspace } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint, Owner } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
@@ -20,6 +19,7 @@ import {
   openProject,
   stackConfig,
   stackState,
+  type UserProject,
 } from "../userProject";
 import { Terraform } from "./terraform";
 
@@ -50,8 +50,7 @@ interface Selected {
 
 /** The stack that will manage the endpoints. */
 export interface TargetStack {
-  project: LocalWorkspace;
-  projectName: string;
+  project: UserProject;
   stack: string;
   config: ConfigReader;
 }
@@ -181,16 +180,15 @@ async function targetOf(given: string, folder: string): Promise<TargetStack> {
   const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
   const project = await openProject(folder, "--stack", alternative);
   const stack = projects[0]?.stacks[0] ?? given;
-  const { name: projectName } = await project.projectSettings();
-  return { project, projectName, stack, config: await stackConfig(project, stack) };
+  return { project, stack, config: await stackConfig(project, stack) };
 }
 
 /** The target stack, as an owner of marks. Undefined if it does not mark its creates. */
-function ownerOf({ projectName, stack, config }: TargetStack): Owner | undefined {
+function ownerOf({ project, stack, config }: TargetStack): Owner | undefined {
   const namespace = readSettings(config).mark;
   // `dev`, `organization/dev` or `organization/project/dev`.
   const name = stack.split("/").at(-1);
-  return namespace === undefined ? undefined : { namespace, urn: `urn:pulumi:${name}::${projectName}` };
+  return namespace === undefined ? undefined : { namespace, urn: `urn:pulumi:${name}::${project.name}` };
 }
 
 /** @throws UserError if the environment names no account. */
@@ -212,7 +210,7 @@ async function logOtherStacks(target: TargetStack, read: readonly string[], log:
   /** `dev` and `organization/dev` are stacks of this project. */
   const keyOf = (stack: string) => {
     const [last, project, first] = stack.split("/").reverse();
-    return `${first === undefined ? target.projectName : project}/${last}`;
+    return `${first === undefined ? target.project.name : project}/${last}`;
   };
   const start = "Other stacks of this backend may manage some of these";
   try {

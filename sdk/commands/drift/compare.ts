@@ -4,7 +4,6 @@ import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { type Path, pathText } from "../../../provider/endpoint/documents";
 import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
 import { checkedInputs } from "../../../provider/endpoint/inputs";
-import { withoutGaps } from "../../../provider/endpoint/live";
 import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
 import {
   CHOSEN_KEY,
@@ -12,9 +11,9 @@ import {
   inputsWithChoices,
   refreshedFromLive,
 } from "../../../provider/endpoint/state";
+import { isWithin, parsePath } from "../../propertyPath";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
-import type { PulumiStep } from "./stack";
 
 /** The change on the service, by the kind of change that would repair it. */
 const CHANGE_KINDS = { add: "removed", delete: "added", update: "changed" } as const;
@@ -22,39 +21,30 @@ const CHANGE_KINDS = { add: "removed", delete: "added", update: "changed" } as c
 /**
  * The drift of an endpoint; undefined if there is none. The provider's diff decides, as it does for `pulumi up`.
  *
- * @param step The result of a refresh.
- * @param live The endpoint in the account's list. It has the values that the step masks as secret.
+ * @param live The live endpoint; undefined if it is gone.
  * @param expected The state before a repair. A repair refreshes the state, so afterwards it may have the live values.
  */
 export function driftOf(
   managed: Managed,
-  step: PulumiStep,
   live: LiveEndpoint | undefined,
   expected: Managed = managed,
 ): DriftedEndpoint | undefined {
   const { name, urn, type, id } = managed;
   const url = maskedUrl(expected);
   const about = { name, urn, type, id, ...(url !== undefined && { url }) };
-  if (step.op === "delete") return { ...about, drift: "deleted", changes: [] };
-  if (step.op === "same" && expected === managed) return undefined;
+  if (!live) return { ...about, drift: "deleted", changes: [] };
 
-  const { outputs: observed, hidden } =
-    step.op === "same" ? { outputs: managed.outputs, hidden: [] } : liveOutputs(managed, step, live);
-  const outputs = documentsAsData(observed);
-  // The state notes the service's choices for inputs that are not given. Not every engine has the note in its steps.
-  const noted = { ...without(outputs, hidden), [CHOSEN_KEY]: expected.outputs[CHOSEN_KEY] };
-  const places = changedPlaces(noted, checkedInputs(without(expected.inputs, hidden)));
+  const outputs = documentsAsData(refreshedFromLive(live, managed.outputs).props);
+  // The state notes the service's choices for inputs that are not given.
+  const noted = { ...outputs, [CHOSEN_KEY]: expected.outputs[CHOSEN_KEY] };
   const inputs = inputsWithChoices(checkedInputs(expected.inputs), expected.outputs);
   const secrets = secretTexts([expected.inputs, outputs], expected.secrets);
-  const changes = places
-    .filter(({ path, ofInputs }) => !ofInputs && !isIgnored(path, expected.ignored))
+  const ignored = expected.ignored.map((text) => parsePath(text) ?? [text]);
+  const changes = changedPlaces(noted, checkedInputs(expected.inputs))
+    .filter(({ path, ofInputs }) => !ofInputs && !ignored.some((each) => isWithin(path, each)))
     .map(({ path, kind }) =>
       fieldChange(path, CHANGE_KINDS[kind], inputs, outputs, secrets, expected.secrets),
     );
-  // A hidden field has certainly drifted only if no other field has.
-  const guessed = places.length > 0 ? [] : hidden.filter((name) => name in expected.inputs);
-  for (const field of guessed)
-    changes.push({ field, path: field, kind: "changed", expected: MASKED, live: MASKED, secret: true });
   return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;
 }
 
@@ -62,19 +52,6 @@ function maskedUrl({ inputs, secrets }: Managed): string | undefined {
   const { url } = inputs;
   if (secrets.has("url")) return MASKED;
   return typeof url === "string" ? withoutCopies(url, secretTexts([inputs], secrets)) : undefined;
-}
-
-/** The live outputs, and the names of secret outputs whose live values are unknown. */
-function liveOutputs(
-  managed: Managed,
-  { outputs = {} }: PulumiStep,
-  live: LiveEndpoint | undefined,
-): { outputs: JsonObject; hidden: string[] } {
-  const hidden = Object.keys(outputs).filter((name) => JSON.stringify(outputs[name])?.includes(MASKED));
-  const whole = hidden.length > 0 && live && withoutGaps(live, managed.outputs);
-  return whole
-    ? { outputs: refreshedFromLive(whole, managed.outputs).props, hidden: [] }
-    : { outputs, hidden };
 }
 
 /**
@@ -108,17 +85,6 @@ function fieldChange(
 }
 
 const json = z.json();
-
-const without = (from: JsonObject, names: string[]): JsonObject =>
-  Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)));
-
-/** A path of the program's `ignoreChanges` covers everything below it. */
-function isIgnored(path: Path, ignored: string[]): boolean {
-  const text = pathText(path);
-  return ignored.some(
-    (one) => one === "*" || text === one || text.startsWith(`${one}.`) || text.startsWith(`${one}[`),
-  );
-}
 
 /*
  * Masks secrets in reports. Many people read a report, so more is masked than in an error message: everything below a key

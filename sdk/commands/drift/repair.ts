@@ -1,7 +1,8 @@
 import { messageOf } from "../command";
+import { asUnchecked } from "./accounts";
 import type { DriftedEndpoint, Repair } from "./report";
 import { errorsOf, interrupted, type PulumiRun } from "./stack";
-import { asUnchecked, type Survey, type SurveyDependencies, type SurveyedStack, survey } from "./survey";
+import { type Survey, type SurveyDependencies, type SurveyedStack, survey } from "./survey";
 
 /** The operations that write an endpoint. */
 const WRITING_OPERATIONS: readonly string[] = ["create", "update", "replace", "create-replacement"];
@@ -26,22 +27,18 @@ export async function repairAll(found: Survey, deps: SurveyDependencies): Promis
   const attempts: RepairAttempt[] = [];
   for (const surveyed of found.stacks) attempts.push(await attempt(surveyed, deps));
 
-  const repaired = attempts.filter(({ run }) => run !== undefined).map(({ surveyed }) => surveyed);
-  if (repaired.length === 0)
+  if (attempts.every(({ run }) => run === undefined))
     return { ...found, stacks: attempts.map((each) => withRepairs(each, undefined)) };
-  const others = found.stacks.filter((surveyed) => !repaired.includes(surveyed));
   deps.log("checking the repair");
   // The states before the repair, because afterwards they may have the live values.
-  const before = repaired.flatMap(({ managed = [] }) => managed).filter(({ isOld }) => !isOld);
+  const before = found.stacks.flatMap(({ managed = [] }) => managed).filter(({ isOld }) => !isOld);
   const expected = new Map(before.map((each) => [each.urn, each]));
-  const after = await survey(
-    repaired.map(({ stack }) => stack),
-    deps,
-    { expected, sources: others.flatMap(({ sources }) => sources) },
-  );
-  const checkOf = ({ run, surveyed }: RepairAttempt) =>
-    after.stacks.find(({ stack }) => run !== undefined && stack === surveyed.stack);
-  return { stacks: attempts.map((each) => withRepairs(each, checkOf(each))), accounts: after.accounts };
+  const stacks = found.stacks.map(({ stack }) => stack);
+  const after = await survey(stacks, deps, expected);
+  return {
+    stacks: attempts.map((each, index) => withRepairs(each, after.stacks[index])),
+    accounts: after.accounts,
+  };
 }
 
 async function attempt(
@@ -133,7 +130,11 @@ function withRepairs(
     if (reason !== undefined) return { ...each, repair: notDone(reason) };
     return run ? { ...each, repair: repairOf(each.urn, run, after) } : each;
   });
-  return { ...surveyed, managed: after ? after.managed : surveyed.managed, report: { ...report, drifted } };
+  return {
+    ...surveyed,
+    ...(after && { managed: after.managed, again: after.again }),
+    report: { ...report, drifted },
+  };
 }
 
 /** Repaired means: the run succeeded or wrote the endpoint, and the check found no difference. */

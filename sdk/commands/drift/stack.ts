@@ -1,39 +1,18 @@
 import { setMaxListeners } from "node:events";
-import type { EngineEvent, LocalWorkspace, Stack, UpdateSummary } from "@pulumi/pulumi/automation/index.js";
 import { UserError } from "../../../provider/api/apiErrors";
-import type { JsonObject } from "../../../provider/api/json";
-import { isMapping } from "../../../provider/api/json";
+import { isMapping, jsonOf } from "../../../provider/api/json";
 import type { ConfigReader } from "../../../provider/api/settings";
-import { MASKED, SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
-import { rebuild } from "../../../provider/plugin/values";
+import { type EngineRun, PulumiFailed, pulumi } from "../../pulumi";
+import type { ExportedState } from "../../stackState";
 import { messageOf } from "../command";
 import type { Project } from "../projects";
-import {
-  isCloudEndpointType,
-  knownIds,
-  openProject,
-  type State,
-  stackConfig,
-  stackState,
-} from "../userProject";
+import { assertPulumi, stackConfig, stackState, type UserProject } from "../userProject";
 
-/* A stack for `drift`, run by the Pulumi CLI. */
+/* A stack for `drift`, read and repaired with the Pulumi CLI. */
 
-/** An operation of a run of Pulumi on one resource. */
-export interface PulumiStep {
-  /** The engine's operation: `same`, `update`, `create-replacement`… */
-  op: string;
-  urn: string;
-  id?: string;
-  /** The outputs after the step. Each secret is `[secret]`. */
-  outputs?: JsonObject;
-}
-
-/** The events of a run of Pulumi that succeeded or failed. */
-export interface PulumiRun {
+/** A run of the engine that succeeded or failed. */
+export interface PulumiRun extends Pick<EngineRun, "steps" | "diagnostics"> {
   ok: boolean;
-  steps: PulumiStep[];
-  diagnostics: { severity: string; message: string; urn?: string }[];
 }
 
 export interface DriftStack {
@@ -44,11 +23,9 @@ export interface DriftStack {
   /** Secrets decrypted. */
   config(): Promise<ConfigReader>;
   /** Secrets decrypted. */
-  state(): Promise<State>;
+  state(): Promise<ExportedState>;
   /** Whether the last `up` or `destroy` failed, so that the state may not match the program: `pulumi stack history`. */
   lastUpdateFailed(): Promise<boolean>;
-  /** Compares the state with the service, and writes nothing: `pulumi refresh --preview-only`. */
-  refreshPreview(): Promise<PulumiRun>;
   /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
   preview(): Promise<PulumiRun>;
   /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
@@ -59,9 +36,6 @@ export interface DriftStack {
 
 /** Opens the stacks of these projects. A project without names has its selected stack. */
 export type OpenStacks = (projects: Project[], interruption: Interruption) => Promise<DriftStack[]>;
-
-/** The ids of the endpoints that a known stack manages. */
-export type ReadKnown = (project: Project, stack: string) => Promise<string[]>;
 
 /** The errors of a run, for one resource or for all; undefined if there are none. */
 export function errorsOf({ diagnostics }: PulumiRun, urn?: string): string | undefined {
@@ -95,13 +69,12 @@ const INTERRUPTED = 130;
 export function onInterruption(log: (message: string) => void): Interruption {
   const stopped = new AbortController();
   const forward = new AbortController();
-  // The Automation API adds a listener for each run, and never removes it.
-  setMaxListeners(0, forward.signal);
+  // Each run of the CLI listens.
+  for (const { signal } of [stopped, forward]) setMaxListeners(0, signal);
   const end = () => {
     for (const name of ["SIGINT", "SIGTERM"] as const) process.removeListener(name, onSignal);
   };
   const onSignal = (name: NodeJS.Signals) => {
-    // Without a listener of ours, the Automation API would end Pulumi and this process at the first signal.
     if (stopped.signal.aborted) process.exit(INTERRUPTED);
     log(
       "interrupted: waiting for Pulumi to complete its current operations; interrupt again to end immediately",
@@ -114,34 +87,29 @@ export function onInterruption(log: (message: string) => void): Interruption {
   return { stopped: stopped.signal, forward: forward.signal, end };
 }
 
-/** Opens stacks that the Pulumi CLI runs, through the Automation API. */
+/** Opens stacks of the Pulumi CLI. The selected stack stays selected. */
 export const openWithPulumi: OpenStacks = async (projects, interruption) => {
+  await assertPulumi("drift", "");
   const stacks: DriftStack[] = [];
-  for (const { folder, name: project, stacks: names } of projects) {
-    const open = async () => {
-      const workspace = await openProject(folder, "drift", "");
-      // The Automation API would otherwise select each stack, also for the user's later commands.
-      workspace.selectStack = async () => {};
-      return workspace;
-    };
-    const selected = names.length > 0 ? undefined : await (await open()).stack();
-    const all = selected ? [selected.name] : names;
-    if (all.length === 0) {
-      const where = projects.length > 1 ? ` in ${folder}` : "";
-      throw new UserError(
-        `no stack is selected${where}: give --stack, or select one with \`pulumi stack select\``,
-      );
-    }
-    for (const name of all) {
+  for (const { folder, name: project, stacks: names } of projects)
+    for (const name of names.length > 0 ? names : [await selectedStack(folder)]) {
       const shown = projects.length > 1 ? `${project}/${name.split("/").at(-1)}` : name;
-      stacks.push(openStack({ name, shown, project }, await open(), interruption));
+      stacks.push(openStack({ folder, name: project }, name, shown, interruption));
     }
-  }
   return stacks;
 };
 
-export const readKnownWithPulumi: ReadKnown = async ({ folder }, stack) =>
-  knownIds(await openProject(folder, "--known", ""), stack);
+async function selectedStack(cwd: string): Promise<string> {
+  const { stdout } = await pulumi(["stack", "ls", "--json"], { cwd });
+  const list = jsonOf(stdout);
+  const selected = Array.isArray(list)
+    ? list.find((one) => isMapping(one) && one["current"] === true)
+    : undefined;
+  if (isMapping(selected) && typeof selected["name"] === "string") return selected["name"];
+  throw new UserError(
+    `no stack is selected in ${cwd}: give --stack, or select one with \`pulumi stack select\``,
+  );
+}
 
 /** The message of a repair in the stack's history. */
 export const REPAIR_MESSAGE = "pulumi-endpoints drift --fix";
@@ -149,95 +117,69 @@ export const REPAIR_MESSAGE = "pulumi-endpoints drift --fix";
 /** The number of entries on a page of a stack's history. */
 const PAGE_SIZE = 100;
 
+/** A page of a stack's history, newest first, counted from 1. A page after the last one is empty. */
+type History = (size: number, page: number) => Promise<unknown>;
+
 /**
  * Whether the last `up` or `destroy` failed. A refresh does not count, because checks and recoveries run it, and it deploys
  * nothing. A successful repair does not count either, because it deploys only its targets.
- *
- * @param history A page of the stack's history, newest first, counted from 1. A page after the last one is empty.
  */
-export async function lastUpdateFailed(
-  history: (size: number, page: number) => Promise<Pick<UpdateSummary, "kind" | "message" | "result">[]>,
-): Promise<boolean> {
+export async function lastUpdateFailed(history: History): Promise<boolean> {
   for (let page = 1; ; page++) {
     const entries = await history(PAGE_SIZE, page);
-    if (entries.length === 0) return false;
-    const last = entries.find(
-      ({ kind, message, result }) =>
-        kind === "destroy" || (kind === "update" && !(message === REPAIR_MESSAGE && result === "succeeded")),
-    );
-    if (last) return last.result === "failed";
+    if (!Array.isArray(entries)) throw new UserError("`pulumi stack history --json` wrote no list");
+    const last = entries
+      .filter(isMapping)
+      .find(
+        ({ kind, message, result }) =>
+          kind === "destroy" ||
+          (kind === "update" && !(message === REPAIR_MESSAGE && result === "succeeded")),
+      );
+    if (last) return last["result"] === "failed";
+    if (entries.length < PAGE_SIZE) return false;
   }
 }
 
 function openStack(
-  { name, shown, project }: { name: string; shown: string; project: string },
-  workspace: LocalWorkspace,
-  { stopped, forward: signal }: Interruption,
+  project: UserProject,
+  stack: string,
+  shown: string,
+  { stopped, forward }: Interruption,
 ): DriftStack {
-  let opened: Promise<Stack> | undefined;
-  const stack = () => {
-    opened ??= import("@pulumi/pulumi/automation/index.js").then(({ Stack }) =>
-      Stack.select(name, workspace),
-    );
-    return opened;
+  const cwd = project.folder;
+  const history: History = async (size, page) => {
+    const args = ["stack", "history", "--json", "--page-size", `${size}`, "--page", `${page}`];
+    return jsonOf((await pulumi([...args, "--stack", stack], { cwd, signal: stopped })).stdout);
   };
-  const run = async (start: (stack: Stack, options: PulumiRunOptions) => Promise<unknown>) => {
+  const run = async (...args: string[]): Promise<PulumiRun> => {
     if (stopped.aborted) throw interrupted();
-    const on = await stack();
-    return recorded((onEvent) => start(on, { onEvent, signal }));
+    return recorded([...args, "--stack", stack], { cwd, signal: forward });
   };
+  const targets = (urns: string[]) => urns.flatMap((urn) => ["--target", urn]);
   return {
     name: shown,
-    project,
-    config: () => stackConfig(workspace, name),
-    state: () => stackState(workspace, name),
-    lastUpdateFailed: async () => {
-      const on = await stack();
-      return lastUpdateFailed((size, page) => on.history(size, page, false));
-    },
-    refreshPreview: () => run((on, options) => on.previewRefresh(options)),
-    preview: () => run((on, options) => on.preview(options)),
-    repairPreview: (target) => run((on, options) => on.preview({ ...options, refresh: true, target })),
-    repair: (target) =>
-      run((on, options) => on.up({ ...options, refresh: true, target, message: REPAIR_MESSAGE })),
+    project: project.name,
+    config: () => stackConfig(project, stack, stopped),
+    state: () => stackState(project, stack, stopped),
+    lastUpdateFailed: () => lastUpdateFailed(history),
+    preview: () => run("preview"),
+    repairPreview: (urns) => run("preview", "--refresh", ...targets(urns)),
+    repair: (urns) =>
+      run("up", "--yes", "--skip-preview", "--refresh", "--message", REPAIR_MESSAGE, ...targets(urns)),
   };
 }
 
-interface PulumiRunOptions {
-  onEvent: (event: EngineEvent) => void;
-  signal: AbortSignal;
-}
-
-/** Records a run, also one that fails. Throws if it never began: for example, if the stack is locked. */
-async function recorded(
-  start: (onEvent: PulumiRunOptions["onEvent"]) => Promise<unknown>,
-): Promise<PulumiRun> {
-  const run: PulumiRun = { ok: true, steps: [], diagnostics: [] };
-  let hasBegun = false;
-  const onEvent = ({ resOutputsEvent, diagnosticEvent }: EngineEvent) => {
-    hasBegun = true;
-    if (diagnosticEvent && !diagnosticEvent.ephemeral) {
-      const { severity, message, urn } = diagnosticEvent;
-      // Colours are written as `<{%reset%}>`.
-      const text = message.replace(/<\{%[^%]*%\}>/g, "").trim();
-      run.diagnostics.push({ severity, message: text, ...(urn && { urn }) });
-    }
-    if (!resOutputsEvent || !isCloudEndpointType(resOutputsEvent.metadata.type)) return;
-    const { op, urn, old, new: current } = resOutputsEvent.metadata;
-    const id = current?.id || old?.id;
-    const outputs = current?.outputs && withMaskedSecrets(current.outputs);
-    run.steps.push({ op, urn, ...(id && { id }), ...(isMapping(outputs) && { outputs }) });
-  };
+/** A run, also one that fails. Throws if it never began: for example, if the stack is locked. */
+async function recorded(args: string[], options: { cwd: string; signal: AbortSignal }): Promise<PulumiRun> {
+  const none = { steps: [], diagnostics: [] };
   try {
-    await start(onEvent);
-    return run;
+    const { run } = await pulumi(args, { ...options, events: true });
+    return { ...(run ?? none), ok: true };
   } catch (error) {
-    if (!hasBegun) throw error;
-    if (errorsOf(run) === undefined) run.diagnostics.push({ severity: "error", message: messageOf(error) });
-    return { ...run, ok: false };
+    if (!(error instanceof PulumiFailed) || !error.result.run) throw error;
+    const failed = { ...error.result.run, ok: false };
+    if (errorsOf(failed) === undefined)
+      failed.diagnostics.push({ severity: "error", message: messageOf(error) });
+    return failed;
   }
 }
-
-/** In events, a secret has no value. */
-const withMaskedSecrets = (value: unknown) =>
-  rebuild(value, (signed) => (signed[SIGNATURE] === SECRET ? MASKED : signed));

@@ -1,39 +1,29 @@
-import { API_VERSION } from "../../../provider/api/connections";
+import { isNotFound, UserError } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../../provider/api/contract";
-import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { isProven, ownerText, partsOf } from "../../../provider/api/mark";
-import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
-import { count, grouped, isAuthenticationError, messageOf, shellWord } from "../command";
-import { type Ignored, isIgnored } from "../projects";
-import {
-  cloudEndpoints,
-  explicitProviders,
-  type Managed,
-  managedEndpoints,
-  openAccount,
-  type State,
-  usesOwnAccount,
-} from "../userProject";
+import type { ConfigReader } from "../../../provider/api/settings";
+import { VERSION } from "../../../provider/api/version";
+import { wrongType } from "../../../provider/endpoint/errors";
+import { confirmGone } from "../../../provider/endpoint/gone";
+import { look } from "../../../provider/endpoint/live";
+import { hasSecrets } from "../../../provider/endpoint/secrets";
+import { ACCOUNT_KEY, VERSION_KEY } from "../../../provider/endpoint/state";
+import { count, grouped } from "../command";
+import { explicitProviders, type Managed, managedEndpoints } from "../userProject";
+import { type Account, Accounts, asUnchecked, seenOf } from "./accounts";
 import { driftOf } from "./compare";
-import type {
-  AccountReport,
-  DriftedEndpoint,
-  SharedEndpoint,
-  StackReport,
-  Unchecked,
-  UnmanagedEndpoint,
-} from "./report";
-import { type DriftStack, errorsOf, interrupted, type PulumiRun } from "./stack";
+import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
+import { type DriftStack, interrupted } from "./stack";
 
-/* Compares stacks with the service, and lists the accounts that they use. */
+/*
+ * Compares stacks with the service: reads all states, then lists the accounts, then compares here, with the functions that a
+ * refresh uses. The order matters: what the states have must be in a later list.
+ */
 
 export interface SurveyDependencies {
   /** Receives messages. */
   log(message: string): void;
-  /** Receives the number of the stacks that are done. Without it, `log` receives each step. */
+  /** Receives the number of the stacks that were read. Without it, `log` receives each step. */
   progress?: ((done: number, of: number) => void) | undefined;
-  /** How many stacks are compared at once. */
-  parallel: number;
   /** Nothing new may begin. */
   stopped: AbortSignal;
 }
@@ -48,138 +38,139 @@ export interface SurveyedStack {
   report: StackReport;
   /** All endpoints that the stack manages; undefined if its state could not be read. */
   managed: readonly Managed[] | undefined;
-  sources: AccountSource[];
   /** The URNs of the endpoints that were compared. */
   checked: ReadonlySet<string>;
+  /** Those that it manages now. An `up` may run beside the check. Reads the state once. */
+  again(): Promise<readonly Managed[]>;
 }
 
-/** The settings of an account, and the stack that has them. */
-export interface AccountSource {
-  stack: string;
-  config: ConfigReader;
-  /** Whether an endpoint of the stack uses this account. Otherwise its settings may be missing. */
-  isUsed: boolean;
-}
+/** How many stacks are read at once: each export of a state is a process, and may be large. */
+const AT_ONCE = 4;
 
-export interface Account {
-  /** The base URL; undefined if the settings do not give it. */
-  service: string | undefined;
-  /** The name of the header with the version of the API. */
-  versionHeader: string;
-  stacks: string[];
-  cloud: LiveEndpoint[];
-  unchecked: Unchecked[];
-}
-
-/** The results of an earlier survey. */
-interface Earlier {
-  /** The earlier states of endpoints, by URN. */
-  expected: ReadonlyMap<string, Managed>;
-  /** The accounts of stacks that are not surveyed again. */
-  sources: AccountSource[];
-}
-
-/** Surveys some stacks at once. After an interruption nothing new begins, and the rest is reported as unchecked. */
-export async function survey(
-  stacks: DriftStack[],
-  deps: SurveyDependencies,
-  { expected, sources }: Earlier = { expected: new Map(), sources: [] },
-): Promise<Survey> {
-  const observed: ObservedStack[] = [];
-  let done = 0;
-  const queue = stacks.entries();
+/** The results of the work on all items, a few at once. */
+export async function pooled<T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
   const worker = async () => {
-    for (const [index, stack] of queue) {
-      observed[index] = await observe(stack, deps);
-      deps.progress?.(++done, stacks.length);
-    }
+    for (const [index, item] of queue) results[index] = await work(item);
   };
-  await Promise.all(Array.from({ length: Math.min(deps.parallel, stacks.length) }, worker));
-  const accounts = await listAccounts([...observed.flatMap(({ sources }) => sources), ...sources], deps);
-  const live = new Map(accounts.flatMap(({ cloud }) => cloud).map((endpoint) => [endpoint.id, endpoint]));
-  return { stacks: observed.map((stack) => compared(stack, live, expected)), accounts };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  return results;
+}
+
+/**
+ * Surveys stacks. After an interruption nothing new begins, and the rest is reported as unchecked.
+ *
+ * @param expected The states of endpoints before a repair, by URN.
+ */
+export async function survey(
+  stacks: readonly DriftStack[],
+  deps: SurveyDependencies,
+  expected: ReadonlyMap<string, Managed> = new Map(),
+): Promise<Survey> {
+  const accounts = new Accounts(deps.log, deps.stopped);
+  let done = 0;
+  const read = await pooled(stacks, async (stack) => {
+    const found = await readStack(stack, deps, accounts);
+    deps.progress?.(++done, stacks.length);
+    return found;
+  });
+  await accounts.list();
+  return {
+    stacks: await pooled(read, (stack) => compared(stack, deps.stopped, expected)),
+    accounts: accounts.all,
+  };
 }
 
 /** A stack before its comparison with the service. */
-interface ObservedStack {
+interface ReadStack {
   stack: DriftStack;
-  managed?: Managed[];
-  /** The preview of a refresh; missing if it failed, or if there is nothing to compare. */
-  run?: PulumiRun | undefined;
-  sources: AccountSource[];
+  managed: Managed[] | undefined;
+  /** The accounts of its endpoints. */
+  accounts: Map<Managed, Account>;
   failures: Unchecked[];
   /** Why its state may not match the program. */
   reasons: string[];
 }
 
-async function observe(stack: DriftStack, deps: SurveyDependencies): Promise<ObservedStack> {
-  const { stopped, progress } = deps;
-  const log = progress ? () => {} : deps.log;
-  const observed: ObservedStack = { stack, sources: [], failures: [], reasons: [] };
+async function readStack(
+  stack: DriftStack,
+  { stopped, progress, log }: SurveyDependencies,
+  accounts: Accounts,
+): Promise<ReadStack> {
+  const read: ReadStack = { stack, managed: undefined, accounts: new Map(), failures: [], reasons: [] };
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       if (stopped.aborted) throw interrupted();
       return await work();
     } catch (error) {
-      observed.failures.push(asUnchecked(what, error));
+      read.failures.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
       return undefined;
     }
   };
-  log(`${stack.name}: reading the state`);
-  const state = await attempt("the stack's state", () => stack.state());
-  if (!state) return observed;
-  const pending = state.deployment.pending_operations?.length ?? 0;
-  if (await attempt("the stack's history", () => stack.lastUpdateFailed()))
-    observed.reasons.push("its last update failed");
-  if (pending > 0) observed.reasons.push(`${count(pending, "operation")} of a killed run pending`);
-
-  observed.managed = managedEndpoints(state);
-  const total = observed.managed.length;
-  if (total > 0) {
-    log(`${stack.name}: comparing ${count(total, "cloud endpoint")} with the service`);
-    observed.run = await attempt("the stack's endpoints", () => stack.refreshPreview());
-  }
-  const config = await attempt("the stack's configuration", () => stack.config());
-  if (config) observed.sources = accountSourcesOf(state, { stack: stack.name, isUsed: total > 0, config });
-  return observed;
-}
-
-/** The accounts of a stack: one of its configuration, and one of each explicit provider in its state. */
-function accountSourcesOf(state: State, own: AccountSource): AccountSource[] {
-  const explicit = explicitProviders(state).map((inputs): ConfigReader => {
-    return (key) => {
-      const value = inputs[key.replace(/^endpoints:/, "")];
-      return value === undefined || value === null ? own.config(key) : String(value);
-    };
+  if (!progress) log(`${stack.name}: reading the state`);
+  const found = await attempt("the stack's state", async () => {
+    const state = await stack.state();
+    const pending = state.deployment.pending_operations?.length ?? 0;
+    return { managed: managedEndpoints(state), explicit: explicitProviders(state), pending };
   });
-  const all = [...(usesOwnAccount(state) ? [own.config] : []), ...explicit];
-  return all.map((config) => ({ ...own, config }));
+  if (!found) return read;
+  const { managed, explicit, pending } = found;
+  read.managed = managed;
+  if (await attempt("the stack's history", () => stack.lastUpdateFailed()))
+    read.reasons.push("its last update failed");
+  if (pending > 0) read.reasons.push(`${count(pending, "operation")} of a killed run pending`);
+
+  const own = await attempt("the stack's configuration", () => stack.config());
+  if (!own) return read;
+  const ofAccount = grouped(managed, ({ provider }) => (explicit.has(provider) ? provider : ""));
+  if (managed.length === 0) ofAccount.set("", []);
+  for (const provider of explicit.keys()) if (!ofAccount.has(provider)) ofAccount.set(provider, []);
+  for (const [provider, endpoints] of ofAccount) {
+    const inputs = explicit.get(provider) ?? {};
+    const config: ConfigReader = (key) => {
+      const value = inputs[key.replace(/^endpoints:/, "")];
+      return value === undefined || value === null ? own(key) : String(value);
+    };
+    const account = accounts.open(config, stack.name, endpoints.length > 0);
+    if (account) for (const endpoint of endpoints) read.accounts.set(endpoint, account);
+  }
+  return read;
 }
 
-/** Every managed endpoint is compared, or is reported as unchecked. */
-function compared(
-  { stack, managed, run, sources, failures, reasons }: ObservedStack,
-  live: ReadonlyMap<string, LiveEndpoint>,
+/** Every managed endpoint is compared, or is reported as unchecked: itself, its account or the stack's configuration. */
+async function compared(
+  { stack, managed, accounts, failures, reasons }: ReadStack,
+  stopped: AbortSignal,
   expected: ReadonlyMap<string, Managed>,
-): SurveyedStack {
+): Promise<SurveyedStack> {
+  let second: Promise<readonly Managed[]> | undefined;
+  const again = () => {
+    second ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state().then(managedEndpoints);
+    return second;
+  };
   const current = managed?.filter(({ isOld }) => !isOld) ?? [];
   const drifted: DriftedEndpoint[] = [];
   const missed: Unchecked[] = [];
   const checked = new Set<string>();
-  for (const endpoint of run ? current : []) {
+  // The evidence for "gone" of a refresh: the stack's other endpoints.
+  const known = new Map(current.map(({ id, outputs }) => [id, outputs[ACCOUNT_KEY]]));
+  const check = async (endpoint: Managed) => {
     const { urn, id, name } = endpoint;
-    const step = run?.steps.find((one) => one.urn === urn && (one.id === undefined || one.id === id));
-    if (step) {
+    const account = accounts.get(endpoint);
+    if (!account?.cloud) return;
+    try {
+      assertNotLater(endpoint);
+      const live = await liveOf(endpoint, account, known);
+      const drift = driftOf(endpoint, live, expected.get(urn));
+      if (drift && !isSame(endpoint, await again())) throw changedMeanwhile();
       checked.add(urn);
-      const current = live.get(id);
-      const drift = driftOf(endpoint, step, current, expected.get(urn));
-      if (drift) drifted.push({ ...drift, ...(current && seenOf(current)) });
-    } else if (run)
-      missed.push(asUnchecked(`${name} (${id})`, errorsOf(run, urn) ?? "Pulumi did not read it"));
-  }
-  // The failure may be about another resource.
-  if (run && !run.ok && missed.length === 0)
-    missed.push(asUnchecked("the whole stack", errorsOf(run) ?? "the refresh failed"));
+      if (drift) drifted.push({ ...drift, ...(live && seenOf(live)) });
+    } catch (error) {
+      missed.push(asUnchecked(`${name} (${id})`, stopped.aborted ? interrupted() : error));
+    }
+  };
+  await Promise.all(current.map(check));
   const report: StackReport = {
     name: stack.name,
     project: stack.project,
@@ -189,137 +180,44 @@ function compared(
     drifted: drifted.sort((a, b) => (a.name < b.name ? -1 : 1)),
     unchecked: [...failures, ...missed],
   };
-  return { stack, report, managed, sources, checked };
+  return { stack, report, managed, checked, again };
 }
 
-/** Lists each account once, even if several stacks share it. */
-async function listAccounts(
-  sources: AccountSource[],
-  { log, stopped }: SurveyDependencies,
-): Promise<Account[]> {
-  const accounts = new Map<string, Account & { api?: EndpointsApi }>();
-  for (const { stack, config, isUsed } of sources) {
-    const account: Account = {
-      service: undefined,
-      versionHeader: "",
-      ...{ stacks: [stack], cloud: [], unchecked: [] },
-    };
-    const failed = (what: string, reason: unknown) => account.unchecked.push(asUnchecked(what, reason));
-    try {
-      const api = openAccount(config, log, (message) => failed("an endpoint of the account", message));
-      const { baseUrl, apiKey, versionHeader } = api.http.settings;
-      const key = JSON.stringify([baseUrl, apiKey]);
-      const known = accounts.get(key);
-      if (known) known.stacks.push(stack);
-      else accounts.set(key, Object.assign(account, { service: baseUrl, versionHeader, api }));
-    } catch (error) {
-      if (error instanceof ConfigError && !isUsed) continue;
-      failed("the account", error);
-      accounts.set(`failed ${accounts.size}`, account);
-    }
-  }
-  for (const account of accounts.values()) {
-    const { api, service, unchecked: failures } = account;
-    if (!api) continue;
-    // This also ends a wait for the account's rate limit, which may be long.
-    const stop = () => api.http.stop();
-    stopped.addEventListener("abort", stop);
-    try {
-      if (stopped.aborted) throw interrupted();
-      log(`listing the account at ${service}`);
-      account.cloud = await cloudEndpoints(api);
-    } catch (error) {
-      const reason = stopped.aborted ? interrupted() : error;
-      failures.push(asUnchecked("the account's endpoints", reason));
-    } finally {
-      stopped.removeEventListener("abort", stop);
-    }
-  }
-  return [...accounts.values()];
+/** The live endpoint, as a refresh reads it; undefined if it is gone. */
+async function liveOf(
+  { id, outputs: stored }: Managed,
+  account: Account,
+  accounts: ReadonlyMap<string, unknown>,
+): Promise<LiveEndpoint | undefined> {
+  if (!account.api) return undefined;
+  const api = account.api.about({ hasSecrets: () => hasSecrets(stored) });
+  const live = await look(api, id, stored).catch((notFound: unknown) => {
+    if (!isNotFound(notFound)) throw notFound;
+    return confirmGone({ api, settings: api.http.settings }, { id, stored, notFound, accounts });
+  });
+  if (live?.type !== undefined && live.type !== "cloud") throw wrongType(id, live.type);
+  return live;
 }
 
-/** What is known of the endpoints that the given stacks do not manage. */
-export interface Elsewhere {
-  /** The ids that the given stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
-  managed: ReadonlySet<string> | undefined;
-  /** The ids that known stacks manage. */
-  known: ReadonlySet<string>;
-  /** The projects of the given stacks. */
-  projects: ReadonlySet<string>;
-  ignored: readonly IgnoreRule[];
-}
-
-/** An entry of `--ignore`, and whether it has matched an endpoint. */
-export interface IgnoreRule {
-  entry: Ignored;
-  isUsed: boolean;
-}
-
-/** Sorts the endpoints of an account that the given stacks do not manage. */
-export function accountReport(account: Account, elsewhere: Elsewhere): AccountReport {
-  const { service, stacks, cloud } = account;
-  const { managed, known, projects, ignored } = elsewhere;
-  const unknown = asUnchecked(
-    "which endpoints are unmanaged",
-    "a stack's state could not be read, so its endpoints would count as unmanaged",
+/** @throws UserError if a later version of the package wrote the state. This one may not know all of its fields. */
+function assertNotLater({ outputs }: Managed): void {
+  const [wrote, own] = [String(outputs[VERSION_KEY] ?? ""), VERSION].map(
+    (version) => version.split("+")[0] ?? "",
   );
-  const report: AccountReport = {
-    ...(service !== undefined && { service }),
-    stacks: [...new Set(stacks)],
-    endpoints: cloud.length,
-    unmanaged: [],
-    others: [],
-    ignored: [],
-    known: cloud.filter(({ id }) => known.has(id)).length,
-    unchecked: managed ? account.unchecked : [...account.unchecked, unknown],
-  };
-  for (const live of managed ? cloud : []) {
-    const { id, url } = live;
-    if (managed?.has(id) || known.has(id)) continue;
-    const rules = ignored.filter(({ entry }) => isIgnored(live, entry));
-    for (const rule of rules) rule.isUsed = true;
-    const owner = isProven(live) ? live.createdFor : undefined;
-    const [first] = rules;
-    if (first) report.ignored.push({ id, ...(url !== undefined && { url }), reason: first.entry.reason });
-    else if (owner && !projects.has(partsOf(owner).project)) report.others.push(unmanagedEndpoint(live));
-    else report.unmanaged.push({ ...unmanagedEndpoint(live), deleteCommand: deleteCommand(account, id) });
-  }
-  return report;
+  if (wrote !== undefined && own !== undefined && wrote.localeCompare(own, "en", { numeric: true }) > 0)
+    throw new UserError(
+      `version ${wrote} of pulumi-endpoints wrote its state, and this is ${own}: install that version here`,
+    );
 }
 
-/** The key comes from the environment, so that no report has it. */
-function deleteCommand({ service, versionHeader }: Account, id: string): string {
-  const version = shellWord(`${versionHeader}: ${API_VERSION}`);
-  const key = '-H "Authorization: Bearer $ENDPOINTS_API_KEY"';
-  return `curl --fail-with-body -X DELETE ${key} -H ${version} ${shellWord(`${service}/endpoints/${id}`)}`;
+/** Whether a later state of the stack has the same entry. */
+function isSame({ urn, id, inputs, outputs }: Managed, later: readonly Managed[]): boolean {
+  const now = later.find((one) => one.urn === urn && one.id === id);
+  return now !== undefined && JSON.stringify([now.inputs, now.outputs]) === JSON.stringify([inputs, outputs]);
 }
 
-function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
-  const { id, url, description, createdFor } = live;
-  const createdAt = timeOf(live.createdAt);
-  return {
-    id,
-    ...(url !== undefined && { url }),
-    ...(description && { description }),
-    ...(createdAt !== undefined && { createdAt }),
-    ...seenOf(live),
-    ...(createdFor && { createdFor: ownerText(createdFor) }),
-  };
-}
-
-/** When an endpoint was last changed, and who owns it. */
-function seenOf({ updatedAt, principal }: LiveEndpoint): { updatedAt?: string; principal?: string } {
-  const changed = timeOf(updatedAt);
-  return {
-    ...(changed !== undefined && { updatedAt: changed }),
-    ...(principal && { principal: principal.id }),
-  };
-}
-
-function timeOf(written: string | undefined): string | undefined {
-  const time = Date.parse(written ?? "");
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
-}
+const changedMeanwhile = () =>
+  new UserError("an update of the stack changed it during the check: run the command again");
 
 /** Endpoints that are in several states, or twice in one state. A `destroy` of one resource deletes the endpoint of the other. */
 export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoint[] {
@@ -331,13 +229,4 @@ export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoin
   return [...grouped(entries, ({ id }) => id)]
     .filter(([, same]) => same.length > 1)
     .map(([id, same]) => ({ id, resources: same.map(({ stack, name, urn }) => ({ stack, name, urn })) }));
-}
-
-/** A refused key, in the only form that Pulumi's message keeps of the provider's error. */
-const REFUSED = /: status 40[13]\b/;
-
-/** @param reason An error, or the message of a run. */
-export function asUnchecked(what: string, reason: unknown): Unchecked {
-  const text = messageOf(reason);
-  return { what, reason: text, authentication: isAuthenticationError(reason) || REFUSED.test(text) };
 }

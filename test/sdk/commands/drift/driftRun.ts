@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { driftWith } from "../../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../../sdk/commands/drift/report";
 import type { DriftStack, PulumiRun } from "../../../../sdk/commands/drift/stack";
-import { parseState } from "../../../../sdk/commands/userProject";
 import { RunFailed, type RunResult, type TestStack } from "../../../../sdk/testing";
 import { temporaryFolder } from "../../../folders";
 import { startInProcess } from "../runCommand";
@@ -43,9 +42,8 @@ function stackOf(stack: TestStack): DriftStack {
     name: "test",
     project: "case",
     config: async () => (key) => settings[key],
-    state: async () => parseState(await stack.exportState()),
+    state: () => stack.exportState(),
     lastUpdateFailed: async () => false,
-    refreshPreview: () => ran(stack.refresh({ previewOnly: true })),
     preview: () => ran(stack.preview()),
     repairPreview: (target) => ran(stack.preview({ refresh: true, target })),
     repair: (target) => ran(stack.up({ refresh: true, target, skipPreview: true })),

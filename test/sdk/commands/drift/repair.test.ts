@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { UserError } from "../../../../provider/api/apiErrors";
-import type { DriftStack, PulumiStep } from "../../../../sdk/commands/drift/stack";
+import type { DriftStack } from "../../../../sdk/commands/drift/stack";
 import { drift } from "./driftRun";
 import { emulator, fakeStack, urnOf } from "./stacks";
 
@@ -9,25 +9,15 @@ test("a repair that fails half-way lists the repaired endpoints, the other ones,
     { name: "a", live: { description: "by hand" } },
     { name: "b", live: "gone" },
   ]);
-  const drifted = await stack.refreshPreview();
-  const step = (name: string, op: string): PulumiStep => ({ urn: urnOf(name), op });
-  const same = { ok: true, steps: [step("a", "same"), step("b", "same")], diagnostics: [] };
-  let checks = 0;
-  const ended = await drift(
-    [
-      {
-        ...stack,
-        preview: async () => same,
-        repair: async () => ({
-          ok: false,
-          steps: [step("a", "update")],
-          diagnostics: [{ severity: "error", urn: urnOf("b"), message: "cannot create b: status 500" }],
-        }),
-        refreshPreview: async () => (++checks === 1 ? drifted : same),
-      },
-    ],
-    "--fix",
-  );
+  const repair: DriftStack["repair"] = async () => {
+    emulator.edit("ep_a", { description: undefined });
+    return {
+      ok: false,
+      steps: [{ urn: urnOf("a"), op: "update" }],
+      diagnostics: [{ severity: "error", urn: urnOf("b"), message: "cannot create b: status 500" }],
+    };
+  };
+  const ended = await drift([{ ...stack, repair }], "--fix");
   expect(ended.code).toBe(1);
   expect(ended.report.stacks[0]?.drifted.map(({ name, repair }) => [name, repair?.done])).toEqual([
     ["a", true],
@@ -81,7 +71,6 @@ test("an endpoint that a repair brings under management is not reported as unman
   const stack: DriftStack = {
     ...gone,
     state: () => now().state(),
-    refreshPreview: () => now().refreshPreview(),
     preview: () => back.preview(),
     repair: async (urns) => {
       isRepaired = true;
@@ -103,7 +92,6 @@ test("a repair fails if it only wrote the live values into the state", async () 
       {
         ...drifted,
         state: () => now().state(),
-        refreshPreview: () => now().refreshPreview(),
         preview: () => refreshed.preview(),
         repair: async (urns) => {
           isRefreshed = true;

@@ -9,7 +9,6 @@ test("the first signal stops the command but not Pulumi, and the listener is rem
   process.emit("SIGTERM", "SIGTERM");
   expect([stopped.aborted, forward.aborted]).toEqual([true, true]);
   expect(logged).toEqual([expect.stringContaining("waiting for Pulumi to complete")]);
-  // Without a listener, the Automation API would end Pulumi.
   expect(process.listenerCount("SIGTERM")).toBe(before + 1);
   end();
   expect(process.listenerCount("SIGTERM")).toBe(before);

@@ -3,10 +3,10 @@ import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
 import { UserError } from "../../../../provider/api/apiErrors";
 import type { DriftStack } from "../../../../sdk/commands/drift/stack";
-import { parseState } from "../../../../sdk/commands/userProject";
+import { PulumiFailed } from "../../../../sdk/pulumi";
 import { Emulator, type ExportedResource } from "../../../../sdk/testing";
 import { drift } from "./driftRun";
-import { changesOf, emulator, fakeStack, other, secret, TYPE, urnOf } from "./stacks";
+import { changesOf, emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
 
 test("ignored changes, and changes of an endpoint that the program only reads, are not drift", async () => {
   const ended = await drift([
@@ -19,32 +19,76 @@ test("ignored changes, and changes of an endpoint that the program only reads, a
         more: { ignoreChanges: ["metadata.x"] },
       },
       { name: "c", live: "gone", more: { external: true } },
+      {
+        name: "d",
+        inputs: {
+          metadata: {
+            all: { x: 1, y: 2 },
+            list: [
+              { k: 1, l: 1 },
+              { k: 2, l: 1 },
+            ],
+          },
+        },
+        live: {
+          metadata: {
+            all: { x: 3, y: 4 },
+            list: [
+              { k: 3, l: 2 },
+              { k: 4, l: 1 },
+            ],
+          },
+        },
+        more: { ignoreChanges: ["metadata.all[*]", "metadata.list[*].k"] },
+      },
     ]),
   ]);
-  expect(ended.report.stacks[0]?.endpoints).toBe(2);
+  expect(ended.report.stacks[0]?.endpoints).toBe(3);
   expect(changesOf(ended)).toEqual([
     ["description", undefined, "by hand"],
     ["metadata.y", 2, 4],
+    ["metadata.list[0].l", 1, 2],
   ]);
 });
 
-test("a change in a secret policy is reported with its places, or without them if the list omits the field", async () => {
+test("a change in a secret policy is reported with its places, also if the list omits the field", async () => {
   const policy = (status: number) => ({
     on_http_request: [{ actions: [{ type: "deny", config: { status_code: status } }] }],
   });
-  const { id } = emulator.seed({
-    type: "cloud",
-    url: "https://a.example.com",
-    traffic_policy: JSON.stringify(policy(403)),
-  });
   const inputs = { trafficPolicy: secret(policy(404)) };
-  const stacks = [fakeStack([{ name: "a", id, inputs, live: { trafficPolicy: "[secret]" } }])];
-  expect(changesOf(await drift(stacks))).toEqual([
-    ["trafficPolicy.on_http_request[0].actions[0].config.status_code", "[secret]", "[secret]"],
-  ]);
-  const body = { endpoints: [{ id, type: "cloud", url: "https://a.example.com" }] };
+  const stacks = [fakeStack([{ name: "a", inputs, live: { trafficPolicy: policy(403) } }])];
+  const place = "trafficPolicy.on_http_request[0].actions[0].config.status_code";
+  expect(changesOf(await drift(stacks))).toEqual([[place, "[secret]", "[secret]"]]);
+  const body = { endpoints: [{ id: "ep_a", type: "cloud", url: "https://a.example.com" }] };
   emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
-  expect(changesOf(await drift(stacks))).toEqual([["trafficPolicy", "[secret]", "[secret]"]]);
+  expect(changesOf(await drift(stacks))).toEqual([[place, "[secret]", "[secret]"]]);
+});
+
+test("an endpoint is deleted only if the account is proven, its stack still has it, and the state is no later version's", async () => {
+  const of = (outputs: object) => ({
+    outputs: { type: "cloud", url: "https://a.example.com", createdAt: "2026-01-01T00:00:00Z", ...outputs },
+  });
+  const gone = (more: object = {}) => fakeStack([{ name: "a", live: "gone", more }]);
+  let reads = 0;
+  const leaving = { ...gone(), state: async () => (++reads === 1 ? gone().state() : stateWith([])) };
+  const found = async (stack: DriftStack) => {
+    const [report] = (await drift([stack])).report.stacks;
+    return [report?.drifted.map((each) => each.drift), report?.unchecked.map(({ reason }) => reason)];
+  };
+  expect(await found(gone())).toEqual([["deleted"], []]);
+  expect(await found(gone(of({})))).toEqual([[], [expect.stringContaining("ENDPOINTS_ACCEPT_ACCOUNT")]]);
+  expect(await found(gone(of({ __version: "99.0.0" })))).toEqual([
+    [],
+    [expect.stringMatching(/^version 99/)],
+  ]);
+  expect(await found(leaving)).toEqual([[], [expect.stringContaining("changed it during the check")]]);
+});
+
+test("an endpoint that an up creates beside the check is not unmanaged", async () => {
+  let reads = 0;
+  const after = fakeStack([{ name: "new" }]);
+  const state = async () => (++reads === 1 ? stateWith([]) : after.state());
+  expect((await drift([{ ...after, state }])).report.accounts).toMatchObject([{ unmanaged: [] }]);
 });
 
 test("each account, with or without an explicit provider, is reported once, with its unmanaged endpoints", async () => {
@@ -69,7 +113,7 @@ test("each account, with or without an explicit provider, is reported once, with
     const ended = await drift([
       fakeStack([{ name: "a", id: mine ?? "" }]),
       fakeStack([{ name: "b", id: theirs ?? "" }], { name: "dev", on: other }),
-      fakeStack([{ name: "t", id: third1 ?? "", live: "unread", more: onThird }], {
+      fakeStack([{ name: "t", id: third1 ?? "", more: onThird }], {
         name: "far",
         extra: [provider],
         config: async () => () => undefined,
@@ -111,10 +155,9 @@ test("if a stack's state cannot be read, the report gives the reason and counts 
       throw new UserError("no stack named 'lost' found");
     },
   });
-  const ended = await drift([fakeStack([{ name: "a", live: "unread" }]), lost]);
+  const ended = await drift([fakeStack([{ name: "a" }]), lost]);
   expect(ended.code).toBe(1);
   expect(ended.report.accounts[0]?.unmanaged).toEqual([]);
-  expect(ended.stdout).toMatch(/unchecked a \(ep_a\): Pulumi did not read it/);
   expect(ended.stdout).toMatch(/unchecked the stack's state: no stack named 'lost' found/);
   expect(ended.stdout).toMatch(/unchecked which endpoints are unmanaged: a stack's state could not be read/);
 });
@@ -123,7 +166,7 @@ test.each([
   ["its last update failed", { lastUpdateFailed: async () => true }],
   [
     "1 operation of a killed run pending",
-    { state: async () => parseState({ deployment: { pending_operations: [{ type: "creating" }] } }) },
+    { state: async () => stateWith([], [{ type: "creating", resource: { urn: "", type: "" } }]) },
   ],
 ])("a stack without drift is reported as undeployed: %s", async (reason, more) => {
   const ended = await drift([fakeStack([{ name: "a" }], more)]);
@@ -145,16 +188,16 @@ test("an undeployed stack with drift has the exit code of drift, and both are re
 
 test("a backend that requires a login gives the exit code 3", async () => {
   const state = async () => {
-    throw { commandResult: { stderr: "error: please log in", err: { exitCode: 3 } } };
+    throw new PulumiFailed(3, { stdout: "", stderr: "error: please log in", run: undefined });
   };
   expect((await drift([fakeStack([], { state })])).code).toBe(3);
 });
 
 test("if no endpoint could be compared, no form of the report claims that there is no drift", async () => {
-  const refreshPreview = async () => {
-    throw new UserError("the plugin does not start");
+  const config = async () => {
+    throw new UserError("the passphrase must be set");
   };
-  const ended = await drift([fakeStack([{ name: "a" }, { name: "b" }], { refreshPreview })]);
+  const ended = await drift([fakeStack([{ name: "a" }, { name: "b" }], { config })]);
   expect(ended.code).toBe(1);
   expect(ended.report.stacks).toMatchObject([{ project: "shop", endpoints: 2, compared: 0 }]);
   for (const form of [ended.stdout, ended.page]) {
@@ -163,26 +206,24 @@ test("if no endpoint could be compared, no form of the report claims that there 
   }
 });
 
-test("after an interruption, no further check starts, and the rest is reported as not checked", async () => {
-  const checked: string[] = [];
-  const named = (name: string, interrupt: boolean) => {
-    const stack = fakeStack([{ name: "a" }], { name });
-    const refreshPreview: DriftStack["refreshPreview"] = () => {
-      checked.push(name);
-      if (interrupt) process.emit("SIGTERM", "SIGTERM");
-      return stack.refreshPreview();
+test("after an interruption, nothing more is read, no request is sent, and the rest is reported as not checked", async () => {
+  const read: string[] = [];
+  const names = ["one", "two", "three", "four", "five", "six"];
+  const stacks = names.map((name) => {
+    const stack = fakeStack([{ name }], { name });
+    const state: DriftStack["state"] = () => {
+      read.push(name);
+      if (name === "four") process.emit("SIGTERM", "SIGTERM");
+      return stack.state();
     };
-    return { ...stack, refreshPreview };
-  };
-  const ended = await drift([named("one", true), named("two", false)]);
+    return { ...stack, state };
+  });
+  const ended = await drift(stacks);
   expect(ended.code).toBe(1);
-  expect(checked).toEqual(["one"]);
+  expect(read).toEqual(names.slice(0, 4));
   expect(emulator.requests).toEqual([]);
-  expect(ended.report.stacks.map(({ name, compared }) => [name, compared])).toEqual([
-    ["one", 1],
-    ["two", 0],
-  ]);
-  expect(ended.stdout).toMatch(/unchecked 2 stacks: one, two: it was interrupted/);
+  expect(ended.report.stacks.map(({ compared }) => compared)).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(ended.stdout).toMatch(/six.*: it was interrupted|6 stacks: .*it was interrupted/);
 });
 
 test("an interruption ends a listing that waits for the rate limit", async () => {
@@ -230,11 +271,6 @@ test("an endpoint with two entries in one state is reported with both URNs and t
   const entry = { type: TYPE, custom: true, id, inputs: { url }, outputs: { type: "cloud", url } };
   const stack = fakeStack([{ name: "front", id, inputs: { url } }], {
     extra: [{ ...entry, urn: urns[1] ?? "" }],
-    refreshPreview: async () => ({
-      ok: true,
-      steps: urns.map((urn) => ({ urn, id, op: "same" })),
-      diagnostics: [],
-    }),
   });
   const ended = await drift([stack]);
   expect(ended.code).toBe(7);

@@ -1,0 +1,170 @@
+import { API_VERSION } from "../../../provider/api/connections";
+import type { LiveEndpoint } from "../../../provider/api/contract";
+import type { EndpointsApi } from "../../../provider/api/endpoints";
+import { isProven, ownerText, partsOf } from "../../../provider/api/mark";
+import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
+import { isAuthenticationError, messageOf, shellWord } from "../command";
+import { type Ignored, isIgnored } from "../projects";
+import { cloudEndpoints, openAccount } from "../userProject";
+import type { AccountReport, Unchecked, UnmanagedEndpoint } from "./report";
+import { interrupted } from "./stack";
+
+/* The accounts of the stacks, each of which is listed once, and what of them no stack manages. */
+
+export interface Account {
+  /** Undefined if the settings do not name the account. */
+  api: EndpointsApi | undefined;
+  stacks: Set<string>;
+  /** Undefined if the account could not be listed. */
+  cloud: LiveEndpoint[] | undefined;
+  unchecked: Unchecked[];
+}
+
+/** The accounts so far. Two settings with the same base URL and key name one account. */
+export class Accounts {
+  private readonly byKey = new Map<string, Account>();
+
+  constructor(
+    private readonly log: (message: string) => void,
+    private readonly stopped: AbortSignal,
+  ) {}
+
+  get all(): Account[] {
+    return [...this.byKey.values()];
+  }
+
+  /**
+   * The account that these settings name; undefined if they lack something, and nothing uses them.
+   *
+   * @param isUsed Whether an endpoint of the stack uses this account.
+   */
+  open(config: ConfigReader, stack: string, isUsed: boolean): Account | undefined {
+    const opened: Account = { api: undefined, stacks: new Set(), cloud: undefined, unchecked: [] };
+    let key = `failed ${this.byKey.size}`;
+    try {
+      const unread = (message: string) =>
+        opened.unchecked.push(asUnchecked("an endpoint of the account", message));
+      opened.api = openAccount(config, this.log, unread);
+      const { baseUrl, apiKey } = opened.api.http.settings;
+      key = JSON.stringify([baseUrl, apiKey]);
+    } catch (error) {
+      if (error instanceof ConfigError && !isUsed) return undefined;
+      opened.unchecked.push(asUnchecked("the account", error));
+    }
+    const account = this.byKey.get(key) ?? opened;
+    this.byKey.set(key, account);
+    account.stacks.add(stack);
+    return account;
+  }
+
+  /** Lists each account, one after the other. After an interruption no request is sent. */
+  async list(): Promise<void> {
+    for (const account of this.all) {
+      const { api, unchecked } = account;
+      if (!api) continue;
+      // This also ends a wait for the account's rate limit, which may be long.
+      this.stopped.addEventListener("abort", () => api.http.stop());
+      try {
+        if (this.stopped.aborted) throw interrupted();
+        this.log(`listing the account at ${api.http.settings.baseUrl}`);
+        account.cloud = await cloudEndpoints(api);
+      } catch (error) {
+        unchecked.push(asUnchecked("the account's endpoints", this.stopped.aborted ? interrupted() : error));
+      }
+    }
+  }
+}
+
+/** What is known of the endpoints that the given stacks do not manage. */
+export interface Elsewhere {
+  /** The ids that the given stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
+  managed: ReadonlySet<string> | undefined;
+  /** The ids that known stacks manage. */
+  known: ReadonlySet<string>;
+  /** The projects of the given stacks. */
+  projects: ReadonlySet<string>;
+  ignored: readonly IgnoreRule[];
+}
+
+/** An entry of `--ignore`, and whether it has matched an endpoint. */
+export interface IgnoreRule {
+  entry: Ignored;
+  isUsed: boolean;
+}
+
+/** Sorts the endpoints of an account that the given stacks do not manage. */
+export function accountReport(account: Account, elsewhere: Elsewhere): AccountReport {
+  const { stacks, cloud = [] } = account;
+  const service = account.api?.http.settings.baseUrl;
+  const { managed, known, projects, ignored } = elsewhere;
+  const unknown = asUnchecked(
+    "which endpoints are unmanaged",
+    "a stack's state could not be read, so its endpoints would count as unmanaged",
+  );
+  const report: AccountReport = {
+    ...(service !== undefined && { service }),
+    stacks: [...stacks],
+    endpoints: cloud.length,
+    unmanaged: [],
+    others: [],
+    ignored: [],
+    known: cloud.filter(({ id }) => known.has(id)).length,
+    unchecked: managed ? account.unchecked : [...account.unchecked, unknown],
+  };
+  for (const live of managed ? cloud : []) {
+    const { id, url } = live;
+    if (managed?.has(id) || known.has(id)) continue;
+    const rules = ignored.filter(({ entry }) => isIgnored(live, entry));
+    for (const rule of rules) rule.isUsed = true;
+    const owner = isProven(live) ? live.createdFor : undefined;
+    const [first] = rules;
+    if (first) report.ignored.push({ id, ...(url !== undefined && { url }), reason: first.entry.reason });
+    else if (owner && !projects.has(partsOf(owner).project)) report.others.push(unmanagedEndpoint(live));
+    else report.unmanaged.push({ ...unmanagedEndpoint(live), deleteCommand: deleteCommand(account, id) });
+  }
+  return report;
+}
+
+/** The key comes from the environment, so that no report has it. */
+function deleteCommand({ api }: Account, id: string): string {
+  const { baseUrl: service = "", versionHeader = "" } = api?.http.settings ?? {};
+  const version = shellWord(`${versionHeader}: ${API_VERSION}`);
+  const key = '-H "Authorization: Bearer $ENDPOINTS_API_KEY"';
+  return `curl --fail-with-body -X DELETE ${key} -H ${version} ${shellWord(`${service}/endpoints/${id}`)}`;
+}
+
+function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
+  const { id, url, description, createdFor } = live;
+  const createdAt = timeOf(live.createdAt);
+  return {
+    id,
+    ...(url !== undefined && { url }),
+    ...(description && { description }),
+    ...(createdAt !== undefined && { createdAt }),
+    ...seenOf(live),
+    ...(createdFor && { createdFor: ownerText(createdFor) }),
+  };
+}
+
+/** When an endpoint was last changed, and who owns it. */
+export function seenOf({ updatedAt, principal }: LiveEndpoint): { updatedAt?: string; principal?: string } {
+  const changed = timeOf(updatedAt);
+  return {
+    ...(changed !== undefined && { updatedAt: changed }),
+    ...(principal && { principal: principal.id }),
+  };
+}
+
+function timeOf(written: string | undefined): string | undefined {
+  const time = Date.parse(written ?? "");
+  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+}
+
+/** A refused key, in the only form that Pulumi's message keeps of the provider's error. */
+const REFUSED = /: status 40[13]\b/;
+
+/** @param reason An error, or the message of a run. */
+export function asUnchecked(what: string, reason: unknown): Unchecked {
+  const text = messageOf(reason);
+  return { what, reason: text, authentication: isAuthenticationError(reason) || REFUSED.test(text) };
+}

@@ -1,0 +1,169 @@
+import { execFile } from "node:child_process";
+import { constants } from "node:fs";
+import { access, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { UserError } from "../provider/api/apiErrors";
+import { oneLine } from "../provider/api/text";
+
+/* The Pulumi CLI, for commands and the test kit. It never asks a question. This module loads nothing of Pulumi's SDK. */
+
+interface PulumiOptions {
+  cwd: string;
+  /** The text for stdin. A secret belongs there: the arguments of a process are visible to all users. */
+  input?: string;
+  env?: NodeJS.ProcessEnv;
+  /** Whether the command runs the engine, so that it writes events. */
+  events?: boolean;
+  /** When it aborts, Pulumi completes its current operations, as after Ctrl-C. */
+  signal?: AbortSignal;
+  /** In milliseconds; 0 for none. */
+  timeout?: number;
+}
+
+interface PulumiResult {
+  /** It may have secrets in it. */
+  stdout: string;
+  stderr: string;
+  /** Undefined if the engine wrote no event, because it never began. */
+  run: EngineRun | undefined;
+}
+
+/** What the engine did, or in a preview would do. The second of two runs, if a preview came first. */
+export interface EngineRun {
+  steps: EngineStep[];
+  /** The number of steps by operation. */
+  changes: Record<string, number>;
+  diagnostics: { severity: "debug" | "info" | "warning" | "error"; message: string; urn?: string }[];
+}
+
+/** The end of an operation on a resource. */
+export interface EngineStep {
+  /** `same`, `update`, `create-replacement`… */
+  op: string;
+  urn: string;
+  id?: string;
+  /** The outputs after it. Secrets have no value. */
+  outputs?: Record<string, unknown>;
+}
+
+/** The CLI failed. The message is its own; stdout is never part of it. */
+export class PulumiFailed extends UserError {
+  constructor(
+    readonly code: number,
+    readonly result: PulumiResult,
+  ) {
+    const own = oneLine(result.stderr.replace(/^[\s\S]*?error: /, ""));
+    super(own || "the Pulumi CLI failed without a message");
+  }
+}
+
+/** The CLI's exit code if its backend requires a login. */
+export const NEEDS_LOGIN = 3;
+
+/**
+ * Runs a command of the CLI.
+ *
+ * @throws PulumiFailed if it ends with another exit code than 0; UserError if there is no CLI.
+ */
+export async function pulumi(args: string[], options: PulumiOptions): Promise<PulumiResult> {
+  const { cwd, input = "", env = process.env, events, signal, timeout = 0 } = options;
+  const folder = events ? await mkdtemp(join(tmpdir(), "pulumi-endpoints-events-")) : "";
+  const file = join(folder, "events.json");
+  const all = [...args, "--non-interactive", ...(events ? ["--event-log", file] : [])];
+  // Without this variable the CLI does not know `--event-log`.
+  const environment = { ...env, ...(events && { PULUMI_DEBUG_COMMANDS: "true" }) };
+  const whole = { cwd, env: environment, timeout, maxBuffer: Number.POSITIVE_INFINITY };
+  try {
+    const ended = await new Promise<{ code: number; stdout: string; stderr: string }>((done, failed) => {
+      const child = execFile("pulumi", all, whole, (error, stdout, stderr) => {
+        signal?.removeEventListener("abort", interrupt);
+        if (error?.code === ("ENOENT" as unknown)) failed(noPulumi("this", ""));
+        else done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
+      });
+      const interrupt = () => child.kill("SIGINT");
+      signal?.addEventListener("abort", interrupt);
+      // If the CLI ends before it has read everything, its own message has the reason.
+      child.stdin?.on("error", () => {});
+      child.stdin?.end(input);
+    });
+    const run = events ? eventsIn(await readFile(file, "utf8").catch(() => "")) : undefined;
+    const { code, ...texts } = ended;
+    const result = { ...texts, run };
+    if (code !== 0) throw new PulumiFailed(code, result);
+    return result;
+  } finally {
+    if (events) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/**
+ * @param purpose What needs the CLI.
+ * @param alternative What the user can do instead of installing it.
+ */
+export const noPulumi = (purpose: string, alternative: string) =>
+  new UserError(
+    `${purpose} needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)${alternative}`,
+  );
+
+interface EngineEvent {
+  resOutputsEvent?: { metadata: StepMetadata };
+  diagnosticEvent?: { urn?: string; message: string; severity: string; ephemeral?: boolean };
+  summaryEvent?: { resourceChanges?: Record<string, number> };
+}
+
+interface StepMetadata {
+  op: string;
+  urn: string;
+  old?: { id?: string } | null;
+  new?: { id?: string; outputs?: Record<string, unknown> } | null;
+}
+
+/** Reads an event log. */
+function eventsIn(text: string): EngineRun | undefined {
+  const steps = new Map<string, EngineStep>();
+  const run: EngineRun = { steps: [], changes: {}, diagnostics: [] };
+  let hasEnded = false;
+  const lines = text.split("\n").filter((line) => line !== "");
+  for (const { summaryEvent, diagnosticEvent, resOutputsEvent } of lines.map(eventOf)) {
+    // A summary ends a preview, and then the run after it.
+    if (summaryEvent) run.changes = summaryEvent.resourceChanges ?? {};
+    hasEnded ||= summaryEvent !== undefined;
+    // The log also has the engine's debug messages, which a terminal does not show.
+    if (diagnosticEvent && !diagnosticEvent.ephemeral && diagnosticEvent.severity !== "debug") {
+      const { urn, message, severity } = diagnosticEvent;
+      const kind = severity.startsWith("info") ? "info" : (severity as "warning" | "error");
+      // Colours are written as `<{%reset%}>`.
+      const uncoloured = message.replace(/<\{%[^%]*%\}>/g, "").trim();
+      run.diagnostics.push({ severity: kind, message: uncoloured, ...(urn && { urn }) });
+    }
+    if (!resOutputsEvent) continue;
+    const { op, urn, old, new: fresh } = resOutputsEvent.metadata;
+    if (hasEnded) steps.clear();
+    hasEnded = false;
+    const id = fresh?.id || old?.id;
+    // A preview reports a component twice: at its registration, and with its outputs.
+    const key = `${op} ${urn} ${id}`;
+    if (!steps.has(key))
+      steps.set(key, { op, urn, ...(id && { id }), ...(fresh?.outputs && { outputs: fresh.outputs }) });
+  }
+  return lines.length === 0 ? undefined : { ...run, steps: [...steps.values()] };
+}
+
+const eventOf = (line: string) => JSON.parse(line) as EngineEvent;
+
+/** The path of the first program with this name on the PATH; undefined if there is none. */
+export async function findOnPath(
+  name: string,
+  path = process.env["PATH"] ?? "",
+): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    const found = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return file;
+  }
+  return undefined;
+}
