@@ -208,6 +208,7 @@ describe("a failure", () => {
     ],
     ["JSON without an id", { status: 200, body: { type: "cloud" } }, ReplyError],
     ["JSON null", { status: 200, body: "null" }, ReplyError],
+    ["another endpoint", { status: 200, body: { id: "ep_2", type: "cloud" } }, ReplyError],
     ["a redirect", { status: 302, headers: { location: "https://evil.example" }, body: "" }, ApiError],
     ["a proxy's error", { status: 403, body: "<html>CANARY</html>" }, ApiError],
   ])("after %s has a type and a next step, and quotes nothing", async (_, reply, type) => {
@@ -218,6 +219,14 @@ describe("a failure", () => {
     expect(error.message).toMatch(/\. (Check|The API key|endpoints:baseUrl)/);
     expect(error.message).not.toMatch(/CANARY|\n/);
     expect(emulator.requests).toHaveLength(1);
+  });
+
+  test("after a deletion that is answered with 200 leaves open whether the endpoint is gone", async () => {
+    const { api, emulator } = await service();
+    const { id } = await api.create({ url });
+    emulator.intercept("delete", { status: 200, body: {} });
+    await expect(api.delete(id)).rejects.toThrow(/must be answered with 204/);
+    expect(emulator.endpoints).toHaveLength(1);
   });
 
   test("after a reply of more than 16 MiB comes before the whole reply is read", async () => {
