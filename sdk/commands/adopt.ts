@@ -4,33 +4,17 @@ import { adoptionsOf, isMarked, logLeft, withAllFields } from "./adopt/adoptable
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { programOf } from "./adopt/program";
 import { command, count, EXIT, type LogLine } from "./command";
-import {
-  logLeftOut,
-  namesOf,
-  SELECTION_HELP,
-  selectEndpoints,
-  selectionOptions,
-  writeResult,
-} from "./selection";
+import { logLeftOut, namesOf, selectEndpoints, selectionOptions, writeResult } from "./selection";
 import { setSecret } from "./userProject";
-
-const HELP = `Writes the TypeScript that adopts the account's cloud endpoints as they are: its first \`pulumi up\` changes nothing.
-
-Usage: npx pulumi-endpoints adopt [options]
-
-${SELECTION_HELP}
-  --help                this text
-
-Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and
-metadata become secrets of the configuration; neither the program nor the log shows them. With --stack, the command
-sets them in that stack's configuration. Without --stack, it lists the commands that set them. See docs/adoption.md.
-Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`;
 
 /** `npx pulumi-endpoints adopt`: writes the program for existing endpoints. */
 export const adoptCommand = command({
   name: "adopt",
-  help: HELP,
+  about:
+    "Writes the TypeScript that adopts the account's cloud endpoints as they are: its first `pulumi up` changes nothing.",
   options: selectionOptions,
+  notes: `Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and metadata become secrets of the configuration; neither the program nor the log shows them. With --stack, the command sets them in that stack's configuration. Without --stack, it lists the commands that set them. See docs/adoption.md.
+Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
 
   async run(values, io) {
     const { log } = io;

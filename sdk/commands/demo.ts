@@ -16,19 +16,15 @@ import { command, EXIT } from "./command";
 /** From `dist/sdk/commands` to the package's folder. */
 const PACKAGE_FOLDER = join(__dirname, "../../..");
 
-const HELP = `Shows the whole life of an endpoint on the emulator, step by step, in half a minute.
-
-Usage: npx pulumi-endpoints demo
-
-It runs the package's examples/quickstart with the Pulumi CLI if it is on the PATH, and otherwise with the test kit's engine.`;
-
 type Print = (line: string) => void;
 
 /** `npx pulumi-endpoints demo`: one program through its whole life on the emulated service. */
 export const demoCommand = command({
   name: "demo",
-  help: HELP,
+  about: "Shows the whole life of an endpoint on the emulator, step by step, in half a minute.",
   options: {},
+  notes:
+    "It runs the package's examples/quickstart with the Pulumi CLI if it is on the PATH, and otherwise with the test kit's engine.",
 
   async run(_values, { stdout }) {
     const print: Print = (line) => stdout.write(`${line}\n`);
@@ -107,16 +103,22 @@ async function play(
   const live = () => emulator.endpoints[0];
   const changes = (field: string) => (result: RunResult) =>
     result.steps.flatMap(({ diff }) => diff).join() === `~${field}`;
-  const up = () => stack.up({ skipPreview: true });
+  const diff = true;
+  const up = () => stack.up({ skipPreview: true, diff });
 
-  await step("preview", "would create 1 endpoint", stack.preview(), ({ steps }) => steps[0]?.op === "create");
+  await step(
+    "preview",
+    "would create 1 endpoint",
+    stack.preview({ diff }),
+    ({ steps }) => steps[0]?.op === "create",
+  );
   const url = "https://shop.example.com";
   await step("up", `created ${url}`, up(), () => live()?.url === url);
 
   const by = "edited by hand";
   emulator.edit(live()?.id ?? "", { description: by });
   print(`\n(someone edits the endpoint on the service: description = ${JSON.stringify(by)})`);
-  await step("refresh", "saw that description drifted", stack.refresh(), changes("description"));
+  await step("refresh", "saw that description drifted", stack.refresh({ diff }), changes("description"));
   await step("up again", "put description back", up(), () => live()?.description === "front door");
 
   await stack.setConfig("quickstart:greeting", "hello again");

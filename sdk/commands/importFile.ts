@@ -6,39 +6,31 @@ import { metadataFromText, policyFromText } from "../../provider/endpoint/docume
 import { findSecrets } from "../../provider/endpoint/secrets";
 import { adoptionOf, COMMENTS, logLeft, withAllFields } from "./adopt/adoptable";
 import { command, EXIT, UsageError } from "./command";
-import {
-  logLeftOut,
-  namesOf,
-  SELECTION_HELP,
-  selectEndpoints,
-  selectionOptions,
-  writeResult,
-} from "./selection";
-
-const HELP = `Lists the account's cloud endpoints, and writes the JSON that \`pulumi import --file\` takes.
-
-Usage: npx pulumi-endpoints import-file [options]
-
-${SELECTION_HELP}
-  --provider URN        import with this explicit provider of the stack, pulumi:providers:endpoints
-  --help                this text
-
-Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. The import needs the plugin in
-the project (docs/plugin.md). Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`;
+import { logLeftOut, namesOf, selectEndpoints, selectionOptions, writeResult } from "./selection";
 
 const PROVIDER_URN = /^urn:pulumi:[^:]+::[^:]+::(?:.*\$)?pulumi:providers:endpoints::(.+)$/;
 
 /** `npx pulumi-endpoints import-file`: writes the file with which `pulumi import --file` imports a whole account. */
 export const importFileCommand = command({
   name: "import-file",
-  help: HELP,
-  options: { ...selectionOptions, provider: { type: "string" } },
+  about: "Lists the account's cloud endpoints, and writes the JSON that `pulumi import --file` takes.",
+  options: {
+    ...selectionOptions,
+    provider: {
+      value: "URN",
+      help: "import with this explicit provider of the stack, pulumi:providers:endpoints",
+      parse(urn: string) {
+        if (PROVIDER_URN.test(urn)) return urn;
+        throw new UsageError(
+          "takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
+        );
+      },
+    },
+  },
+  notes: `Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. The import needs the plugin in the project (docs/plugin.md).
+Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
 
   async run({ provider, ...values }, io) {
-    if (provider !== undefined && !PROVIDER_URN.test(provider))
-      throw new UsageError(
-        "--provider takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
-      );
     const { log } = io;
     const selected = await selectEndpoints(values, log);
     const { target, isTaken, addressOf } = selected;

@@ -10,17 +10,18 @@ import { urlOf } from "../../provider/api/url";
 import { otherStack as otherOwner } from "../../provider/endpoint/owners";
 import { shortAddress, TerraformState } from "./adopt/terraform";
 import {
-  assertFile,
   count,
   grouped,
   type LogLine,
   messageOf,
+  type Options,
+  outputFile,
   type Streams,
   shellWord,
   UsageError,
   type Values,
 } from "./command";
-import { isIgnored, projectsOf, stacksWithAccount } from "./projects";
+import { isIgnored, projectsOf, projectsOptions, stacksWithAccount } from "./projects";
 import { selectorsOf } from "./selectors";
 import {
   backendStacks,
@@ -35,35 +36,31 @@ import {
 
 /* The endpoints of an account that `adopt` and `import-file` bring into a program. */
 
-export const selectionOptions = {
-  select: { type: "string", multiple: true },
-  except: { type: "string", multiple: true },
-  known: { type: "string", multiple: true },
-  projects: { type: "string" },
-  terraform: { type: "string", multiple: true },
-  stack: { type: "string", multiple: true },
-  cwd: { type: "string" },
-  out: { type: "string" },
-  force: { type: "boolean" },
-} as const;
+const SELECTS = "a URL in which * matches any text, an id, metadata.KEY=VALUE, or binding=NAME";
 
-export const SELECTION_HELP = `  --select WHAT         only these endpoints: a URL in which * matches any text, an id,
-                        metadata.KEY=VALUE, or binding=NAME. May be repeated. What carries the mark of
-                        another stack (endpoints:mark) is taken only by its id
-  --except WHAT         not these endpoints, with the same values. May be repeated
-  --stack S             the stack that will manage the endpoints. Its configuration, in the project's
-                        folder, names the account. Its endpoints are left out. Needs the Pulumi CLI.
-                        Repeat it to leave out the endpoints of other stacks, too
-  --known S             leave out the endpoints of this stack, too. Its secrets are not decrypted. May be
-                        repeated. A stack of another project is organization/project/stack
-  --projects F          leave out the endpoints of all stacks of a file that lists projects and stacks, and
-                        those that it ignores, too
-  --terraform F         only the endpoints of this Terraform state, named by their addresses: a state file, or
-                        the output of terraform show -json; - reads stdin. --select and --except then take
-                        addresses, too
-  --cwd DIR             the project's folder, with --stack or --known (default: .)
-  --out F               the file to write (default: stdout)
-  --force               overwrite that file`;
+export const selectionOptions = {
+  select: {
+    value: "WHAT",
+    help: `only these endpoints: ${SELECTS}. What carries the mark of another stack (endpoints:mark) is taken only by its id`,
+    isRepeatable: true,
+  },
+  except: { value: "WHAT", help: "not these endpoints, with the same values", isRepeatable: true },
+  stack: {
+    value: "S",
+    help: "the stack that will manage the endpoints. Its configuration, in the project's folder, names the account. Its endpoints are left out. Needs the Pulumi CLI. Other stacks after it only have their endpoints left out",
+    isRepeatable: true,
+  },
+  known: projectsOptions.known,
+  projects: projectsOptions.projects,
+  ignore: projectsOptions.ignore,
+  terraform: {
+    value: "F",
+    help: "only the endpoints of this Terraform state, named by their addresses: a state file, or the output of terraform show -json; - reads stdin. --select and --except then take addresses, too",
+  },
+  cwd: { value: "DIR", help: "the project's folder (default: this one)", needs: ["stack", "known"] },
+  out: { value: "F", help: "the file to write (default: stdout)", parse: outputFile },
+  force: { help: "overwrite that file", needs: ["out"] },
+} as const satisfies Options;
 
 type Chosen = Values<typeof selectionOptions>;
 
@@ -93,20 +90,11 @@ export interface TargetStack {
  * @throws UsageError before any request if the result could not be written.
  */
 export async function selectEndpoints(options: Chosen, log: LogLine): Promise<SelectedEndpoints> {
-  const { select = [], except = [], known = [], stack: stacks = [], cwd, out, force = false } = options;
-  const { projects: file, terraform: states = [] } = options;
-  if (cwd !== undefined && stacks.length + known.length === 0)
-    throw new UsageError("--cwd needs --stack or --known");
-  if (force && out === undefined) throw new UsageError("--force needs --out");
-  if (states.length > 1) throw new UsageError("--terraform takes one state: run the command for each");
-  // An unset variable of a script must not mean the selected stack.
-  for (const [option, names] of Object.entries({ stack: stacks, known, terraform: states }))
-    if (names.includes("")) throw new UsageError(`--${option} must not be empty`);
-  if (out !== undefined) assertFile("--out", out);
+  const { select, except, known, stack: stacks, cwd, out, force, projects: file, ignore } = options;
   if (out !== undefined && existsSync(out) && !force)
     throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
-  const [state] = states;
+  const { terraform: state } = options;
   const terraform = state === undefined ? undefined : await TerraformState.read(state);
   const addressOf = (id: string) => terraform?.addressOf(id);
   const listed = file === undefined ? undefined : await projectsOf({ projects: file });
@@ -154,8 +142,8 @@ export async function selectEndpoints(options: Chosen, log: LogLine): Promise<Se
     const ids = new Set(all.map(({ id }) => id));
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
   }
-  const ignored = listed?.ignored ?? [];
-  keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there (--projects)");
+  const ignored = [...(listed?.ignored ?? []), ...(ignore ?? [])];
+  keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there");
   const own = target && (await ownerOf(target));
   const otherStack = (live: LiveEndpoint) => {
     const owner = otherOwner(live, own);
@@ -245,7 +233,7 @@ function accountOfEnvironment(folder: string, log: LogLine): EndpointsApi {
 
 /** Writes the result to stdout or to the file of --out, and logs the number of endpoints in it. */
 export function writeResult(
-  { out, force = false }: Chosen,
+  { out, force }: Pick<Chosen, "out" | "force">,
   { stdout, log }: Streams & { log: LogLine },
   number: number,
   text: string,

@@ -232,8 +232,6 @@ describe.each(Object.entries(commands))("%s --terraform", (_, command) => {
         [fileOf({ format_version: "1.0", resource_changes: [{}, { previous_address: "a.b" }] })],
         "is a plan that moves resources to other addresses: apply it first, or give the state",
       ],
-      [[""], "--terraform must not be empty"],
-      [[file, "--terraform", file], "--terraform takes one state: run the command for each"],
     ];
     for (const [args, message] of mistakes) {
       const { code, stdout, stderr } = await run(emulator, "--terraform", ...args);
