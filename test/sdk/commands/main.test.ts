@@ -89,7 +89,7 @@ const MISTAKES: [line: string, message: string][] = [
   ["check-policy -x", "-x is no option"],
   ["check-policy --strict=yes x", "--strict takes no value"],
   ["check-policy", "there is no file to check"],
-  ["check-policy x --url a", "--url has no scheme: write https://a"],
+  ["check-policy x --url a", "--url is not a URL; write scheme and host, as in https://shop.example.com"],
   ["check-policy x --json - --github", "--github and --json exclude each other"],
   [
     "check-policy x --strict --request GET",
