@@ -6,7 +6,7 @@ import {
   phases,
   ruleKeys,
 } from "../../provider/policy/catalogue";
-import { commandLine } from "../../sdk/commands/main";
+import { commands } from "../../sdk/commands/main";
 import { webhookPlatforms } from "../../sdk/webhooks/platforms";
 import {
   agentInputs,
@@ -41,7 +41,7 @@ async function shortReference(): Promise<string> {
     `- Policies: each phase is a list of rules with ${list(Object.keys(ruleKeys))}. Actions, with the keys of their \`config\` (\`?\` is optional, \`[]\` a list, \`{}\` a mapping, \`10s\` a duration):`,
     ...Object.entries<PhaseInfo>(phases).map(actionsOf),
     `- Settings, in the configuration as \`endpoints:baseUrl\`, in the environment as \`ENDPOINTS_BASE_URL\`: ${signatures(settings)}.`,
-    `- Commands, \`npx pulumi-endpoints COMMAND --help\`: ${await commandList()}.`,
+    `- Commands, \`npx pulumi-endpoints COMMAND --help\`: ${commandList()}.`,
   ].join("\n");
 }
 
@@ -82,14 +82,10 @@ function keyText([name, { kind, list, required, default: standard, values = [], 
   return `${name}${required && standard === undefined ? "" : "?"}${form && `: ${form}`}`;
 }
 
-/** The commands with their lines in `--help`. */
-async function commandList(): Promise<string> {
-  let help = "";
-  const stdout = { write: (text: string) => (help += text) };
-  await commandLine(["--help"], { stdout, stderr: process.stderr });
-  const lines = [...help.matchAll(/^ {2}([a-z][\w-]*) +(.+)$/gm)];
-  return lines.map(([, name = "", text = ""]) => `${code(name)} (${text})`).join(", ");
-}
+const commandList = () =>
+  Object.entries(commands)
+    .map(([name, [about]]) => `${code(name)} (${about})`)
+    .join(", ");
 
 const names = (fields: Field[]) => list(fields.map(({ name }) => name));
 const list = (all: string[]) => all.map(code).join(", ");

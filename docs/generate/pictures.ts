@@ -1,14 +1,14 @@
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { openChromium } from "./chromium";
 import { terminal } from "./terminal";
 
 /*
- * Makes the pictures of the documentation from real runs on loopback: `npm run pictures`. The drift page needs the Pulumi CLI
- * and Chromium. Ids, ports and times are fixed, so that a run without a change writes the same files.
+ * Makes the pictures of the documentation from real runs on loopback: `npm run pictures`. Runs of Pulumi need its CLI, and the
+ * drift page Chromium. Ids, ports and times are fixed, so that a run without a change writes the same files.
  */
 
 const root = join(__dirname, "../../..");
@@ -18,15 +18,20 @@ const command = join(root, "dist", "sdk", "commands", "main.js");
 /** The steps of the demo that the picture shows. */
 const STEPS = ["refresh", "up again", "up, new policy"];
 
+/** What changes in a step. The rest of the resource is the same in each step. */
+const CHANGE = /^(── |\w+ing \(|\s*[~+-] (?!updatedAt))/;
+
 async function demoPicture(): Promise<string> {
-  // The demo runs without the CLI, so that the picture is the same on every machine.
-  const cli = await findPulumiCli();
-  const path = (process.env["PATH"] ?? "").split(delimiter).filter((folder) => !cli?.startsWith(folder));
-  const output = await run(command, ["demo"], { env: { ...process.env, PATH: path.join(delimiter) } });
+  const output = await run(command, ["demo"], {});
   const [steps = "", table = ""] = output.split(/^(?=What happened)/m);
   const sections = steps.split(/^(?=── )/m).slice(1);
   const shown = STEPS.map((step) => sections.find((section) => section.startsWith(`── ${step} ─`)) ?? "");
-  const changes = shown.map((section) => section.split(/^Outputs:/m)[0]?.trimEnd());
+  const changes = shown.map((section) =>
+    section
+      .split("\n")
+      .filter((line) => CHANGE.test(line))
+      .join("\n"),
+  );
   const [rows = ""] = table.split(/^Next:/m);
   return terminal("npm run demo", ["…", ...changes, "…", rows.trimEnd()].join("\n\n"));
 }
@@ -154,9 +159,9 @@ async function tracePicture(): Promise<string> {
 
 async function main(): Promise<void> {
   writeFileSync(join(pictures, "trace.svg"), await tracePicture());
+  if (!(await findPulumiCli())) throw new Error("the pictures of runs need the Pulumi CLI on the PATH");
   writeFileSync(join(pictures, "demo.svg"), await demoPicture());
-  if (await findPulumiCli()) writeFileSync(join(pictures, "drift.webp"), await driftPicture());
-  else console.error("docs/pictures/drift.webp is unchanged, because there is no Pulumi CLI on the PATH");
+  writeFileSync(join(pictures, "drift.webp"), await driftPicture());
 }
 
 main().catch((error: unknown) => {

@@ -7,81 +7,49 @@ import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { importFileOf, providerName } from "./adopt/importFile";
 import { namesOf } from "./adopt/names";
 import { programOf } from "./adopt/program";
-import { logLeftOut, selectEndpoints, type TargetStack } from "./adopt/selection";
-import { assertFile, command, count, EXIT, type LogLine, UsageError } from "./command";
+import { logLeftOut, selectEndpoints, selectionOptions, type TargetStack } from "./adopt/selection";
+import { command, count, EXIT, type LogLine, outputFile, UsageError } from "./command";
 import { setSecret } from "./userProject";
-
-const HELP = `Writes the program that adopts the account's cloud endpoints as they are, or the file with which \`pulumi import\`
-imports them: the first \`pulumi up\` changes nothing.
-
-Usage: npx pulumi-endpoints adopt [options]
-
-  --format FORMAT       program: TypeScript, for either provider (default). import: JSON for
-                        \`pulumi import --file\`, which needs the plugin in the project (docs/plugin.md)
-  --select WHAT         only these endpoints: a URL in which * matches any text, an id,
-                        metadata.KEY=VALUE, or binding=NAME. May be repeated. What carries the mark of
-                        another stack (endpoints:mark) is taken only by its id
-  --except WHAT         not these endpoints, with the same values. May be repeated
-  --stack S             the stack that will manage the endpoints. Its configuration, in the project's
-                        folder, names the account. Its endpoints are left out. Needs the Pulumi CLI
-  --known S             leave out the endpoints of this stack, too. Its secrets are not decrypted. May be
-                        repeated. A stack of another project is organization/project/stack
-  --projects F          leave out the endpoints of all stacks of a file that lists projects and stacks, and
-                        those that it ignores, too
-  --terraform F         only the endpoints in this output of terraform show -json, named by their addresses;
-                        - reads stdin. --select and --except then take addresses, too
-  --provider URN        with --format import: import with this explicit provider of the stack,
-                        pulumi:providers:endpoints
-  --cwd DIR             the project's folder, with --stack or --known (default: .)
-  --out F               the file to write (default: stdout)
-  --force               overwrite that file
-  --help                this text
-
-Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and
-metadata become secrets of the configuration; neither the program nor the log shows them. With --stack, the command
-sets them in that stack's configuration. Without --stack, it lists the commands that set them. See docs/adoption.md.
-Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`;
-
-const FORMATS = ["program", "import"];
 
 /** `npx pulumi-endpoints adopt`: writes the program, or the file for `pulumi import`, for existing endpoints. */
 export const adoptCommand = command({
   name: "adopt",
-  help: HELP,
+  about:
+    "Writes the program that adopts the account's cloud endpoints as they are, or the file with which `pulumi import` imports them: the first `pulumi up` changes nothing.",
   options: {
-    format: { type: "string", default: "program" },
-    select: { type: "string", multiple: true },
-    except: { type: "string", multiple: true },
-    stack: { type: "string", multiple: true },
-    known: { type: "string", multiple: true },
-    projects: { type: "string" },
-    terraform: { type: "string", multiple: true },
-    provider: { type: "string" },
-    cwd: { type: "string" },
-    out: { type: "string" },
-    force: { type: "boolean", default: false },
+    format: {
+      value: "FORMAT",
+      help: "program: TypeScript, for either provider. import: JSON for `pulumi import --file`, which needs the plugin in the project (docs/plugin.md)",
+      parse(text: string) {
+        if (text === "program" || text === "import") return text;
+        throw new UsageError("takes program or import");
+      },
+      default: "program",
+    },
+    ...selectionOptions,
+    provider: {
+      value: "URN",
+      help: "with --format import: import with this explicit provider of the stack, pulumi:providers:endpoints",
+      parse(urn: string) {
+        if (providerName(urn) !== undefined) return urn;
+        throw new UsageError(
+          "takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
+        );
+      },
+    },
+    out: { value: "F", help: "the file to write (default: stdout)", parse: outputFile },
+    force: { help: "overwrite that file", needs: ["out"] },
   },
+  notes: `Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and metadata become secrets of the configuration; neither the program nor the log shows them. With --stack, the command sets them in that stack's configuration. Without --stack, it lists the commands that set them. See docs/adoption.md.
+Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
 
-  async run(given, { stdout, log }) {
-    const { format, provider, out, force } = given;
-    const stack = onlyOne("--stack", given.stack, "--known leaves out the endpoints of other stacks");
-    const state = onlyOne("--terraform", given.terraform, "run the command for each");
-    if (!FORMATS.includes(format)) throw new UsageError(`--format takes ${FORMATS.join(" or ")}`);
-    if (given.known?.includes("")) throw new UsageError("--known must not be empty");
-    if (given.cwd !== undefined && stack === undefined && !given.known)
-      throw new UsageError("--cwd needs --stack or --known");
+  async run({ format, provider, out, force, ...wanted }, { stdout, log }) {
     if (provider !== undefined && format !== "import")
       throw new UsageError("--provider needs --format import");
-    if (provider !== undefined && providerName(provider) === undefined)
-      throw new UsageError(
-        "--provider takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
-      );
-    if (force && out === undefined) throw new UsageError("--force needs --out");
-    if (out !== undefined) assertFile("--out", out);
     if (out !== undefined && existsSync(out) && !force)
       throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
-    const selected = await selectEndpoints({ ...given, stack, terraform: state }, log);
+    const selected = await selectEndpoints(wanted, log);
     const { account, endpoints, target, terraform, managed } = selected;
     const lives = await withAllFields(account, endpoints, log);
     const { adoptions, unadoptable } = adoptionsOf(lives, format === "import");
@@ -114,13 +82,6 @@ export const adoptCommand = command({
     return EXIT.done;
   },
 });
-
-/** The value of an option that must not be repeated. An unset variable of a script must not mean the selected stack. */
-function onlyOne(option: string, values: readonly string[] = [], advice: string): string | undefined {
-  if (values.includes("")) throw new UsageError(`${option} must not be empty`);
-  if (values.length > 1) throw new UsageError(`${option} can be given once: ${advice}`);
-  return values[0];
-}
 
 type Names = ReadonlyMap<string, string>;
 

@@ -1,7 +1,4 @@
-import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
-import { text as textOf } from "node:stream/consumers";
+import { existsSync } from "node:fs";
 import { UserError } from "../../provider/api/apiErrors";
 import { isMapping } from "../../provider/api/json";
 import { urlProblem } from "../../provider/api/url";
@@ -9,91 +6,99 @@ import { type Path, type Position, pathText, UNKNOWN } from "../../provider/endp
 import { phases } from "../../provider/policy/catalogue";
 import { sourceDocuments } from "../../provider/policy/positions";
 import { type PolicyTarget, phaseMeant, policyWarnings, warningText } from "../../provider/policy/warnings";
-import { command, count, EXIT, UsageError } from "./command";
-import { tryRequest } from "./policyRequest";
+import {
+  command,
+  count,
+  EXIT,
+  inputText,
+  JSON_OPTION,
+  readText,
+  STANDARD_STREAM,
+  UsageError,
+  writeResult,
+} from "./command";
+import { clientIp, headerPair, requestLine, tryRequest, vaultValue } from "./policyRequest";
 
-const HELP = `Checks traffic policies in files, and warns of what is probably wrong with them.
-
-Usage: npx pulumi-endpoints check-policy [options] FILE…
-
-  --url URL             the URL of the cloud endpoint that gets the policies. The check then also covers what the
-                        scheme allows, and whether an action answers (default: the endpoint that the file names
-                        for each policy)
-  --request REQUEST     do not check, but print what the file's policy does with a request on this machine:
-                        "GET https://shop.example.com/admin"
-  --header HEADER       with --request: a header, as in "X-Role: admin"; can be repeated
-  --body TEXT           with --request: the body (default: none)
-  --client-ip IP        with --request: the client's address (default: 127.0.0.1)
-  --vault V/NAME=VALUE  with --request: a value in one of the service's vaults; can be repeated
-  --strict              exit with 7 if there are warnings
-  --json                write the result as JSON
-  --github              write annotations for GitHub Actions
-  --help                this text
-
-A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manifests or a Pulumi.yaml that contain
-policies. The file - is the standard input. The command makes no request.
-Exit codes: 0 checked, or answered; 7 warnings (with --strict); 2 invalid arguments; 1 a file cannot be read, or only
-the service knows the reply.`;
-
-const flag = { type: "boolean", default: false } as const;
+const ONLY_CHECKS = { excludes: ["request"] } as const;
 
 /** `npx pulumi-endpoints check-policy`: the warnings of a preview, for policies in files. */
 export const checkPolicyCommand = command({
   name: "check-policy",
-  help: HELP,
+  about: "Checks traffic policies in files, and warns of what is probably wrong with them.",
+  takes: "FILE…",
   options: {
-    url: { type: "string" },
-    request: { type: "string" },
-    header: { type: "string", multiple: true, default: [] },
-    body: { type: "string", default: "" },
-    "client-ip": { type: "string", default: "127.0.0.1" },
-    vault: { type: "string", multiple: true, default: [] },
-    strict: flag,
-    json: flag,
-    github: flag,
+    url: {
+      value: "URL",
+      help: "the URL of the cloud endpoint that gets the policies. The check then also covers what the scheme allows, and whether an action answers (default: the endpoint that the file names for each policy)",
+      parse: endpointUrl,
+      ...ONLY_CHECKS,
+    },
+    strict: { help: "exit with 7 if there are warnings", ...ONLY_CHECKS },
+    github: { help: "write annotations for GitHub Actions", excludes: ["request", "json"] },
+    request: {
+      value: "REQUEST",
+      help: 'do not check, but print what the file\'s policy does with a request on this machine: "GET https://shop.example.com/admin"',
+      parse: requestLine,
+    },
+    header: {
+      value: "HEADER",
+      help: 'a header, as in "X-Role: admin"',
+      parse: headerPair,
+      isRepeatable: true,
+      needs: ["request"],
+    },
+    body: { value: "TEXT", help: "the body (default: none)", needs: ["request"] },
+    clientIp: { ...clientIp, needs: ["request"] },
+    vault: { ...vaultValue, needs: ["request"] },
+    json: JSON_OPTION,
   },
-  takesFiles: true,
+  notes: `A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manifests or a Pulumi.yaml that contain policies. The file - is the standard input. The command makes no request.
+Exit codes: 0 checked, or answered; 7 warnings (with --strict); 2 invalid arguments; 1 a file cannot be read, or only the service knows the reply.`,
 
-  async run(
-    { url, strict, json, github, request, header: headers, "client-ip": clientIp, ...more },
-    io,
-    files,
-  ) {
-    const { stdout, log } = io;
+  async run({ url, strict, github, request, json, ...connection }, io, files) {
     if (files.length === 0) throw new UsageError("there is no file to check");
-    if (json && github) throw new UsageError("--json and --github exclude each other");
-    if (request !== undefined)
-      return tryRequest(await onePolicy(files), { request, headers, clientIp, json, ...more }, io);
-    const problem = url === undefined ? undefined : urlProblem(url);
-    if (problem !== undefined) throw new UsageError(`--url ${problem}`);
+    if (json !== undefined) refuseToReplacePolicy(json);
+    if (request) return tryRequest(await onePolicy(files), { request, json, ...connection }, io);
 
+    const { stdout, log } = io;
     const target = url === undefined ? undefined : { url, isCloud: true };
     const checked: CheckedFile[] = [];
     const unread: { file: string; error: string }[] = [];
     for (const file of files) {
       try {
-        checked.push(checkText(nameOf(file), await readText(file), target));
+        checked.push(checkText(nameOf(file), await inputText(file), target));
       } catch (error) {
-        if (!(error instanceof UnreadableFile)) throw error;
+        if (!(error instanceof UserError)) throw error;
         unread.push({ file: nameOf(file), error: error.message });
         log(`pulumi-endpoints check-policy: ${error.message}`);
       }
     }
-    if (json) stdout.write(`${JSON.stringify({ files: checked, unread }, undefined, 2)}\n`);
     const lineOf = github ? annotation : textLine;
-    for (const { file, policies, warnings } of checked) {
-      if (policies === 0) log(`${file} contains no traffic policy`);
-      if (!json) for (const warning of warnings) stdout.write(`${lineOf(file, warning)}\n`);
-    }
+    const lines = checked.flatMap(({ file, warnings }) => warnings.map((one) => `${lineOf(file, one)}\n`));
+    writeResult({ files: checked, unread }, lines.join(""), json, stdout);
+    for (const { file, policies } of checked) if (policies === 0) log(`${file} contains no traffic policy`);
 
-    const warnings = checked.flatMap((one) => one.warnings).length;
     const policies = checked.reduce((sum, one) => sum + one.policies, 0);
-    const parts = [count(policies, "policy", "policies"), count(warnings, "warning")];
+    const parts = [count(policies, "policy", "policies"), count(lines.length, "warning")];
     log(`Checked ${count(checked.length, "file")}: ${parts.join(", ")}`);
     if (unread.length > 0) return EXIT.failed;
-    return strict && warnings > 0 ? EXIT.findings : EXIT.done;
+    return strict && lines.length > 0 ? EXIT.findings : EXIT.done;
   },
 });
+
+function endpointUrl(text: string): string {
+  const problem = urlProblem(text);
+  if (problem !== undefined) throw new UsageError(problem);
+  return text;
+}
+
+/** `--json policy.json` is a mistake for `--json - policy.json`. */
+function refuseToReplacePolicy(file: string): void {
+  if (file === STANDARD_STREAM || !existsSync(file)) return;
+  const source = sourceDocuments(readText(file));
+  if ("problem" in source || source.documents.some(({ data }) => search(data, [], {}).length > 0))
+    throw new UsageError(`--json would replace ${file}, which is no result of this command`);
+}
 
 function textLine(file: string, { line, column, message }: FileWarning): string {
   return `${file}:${line}:${column}: ${message}`;
@@ -121,19 +126,16 @@ interface CheckedFile {
   warnings: FileWarning[];
 }
 
-/** A file that cannot be read, or that is neither YAML nor JSON. */
-class UnreadableFile extends UserError {}
-
 /**
  * Checks every policy of a file.
  *
  * @param file Its name in the result.
  * @param target The endpoint of the policies. Default: the endpoint that the file names for each.
- * @throws UnreadableFile
+ * @throws UserError if the text is neither YAML nor JSON.
  */
 function checkText(file: string, text: string, target: PolicyTarget | undefined): CheckedFile {
   const source = sourceDocuments(text);
-  if ("problem" in source) throw new UnreadableFile(`${file} ${source.problem}`);
+  if ("problem" in source) throw new UserError(`${file} ${source.problem}`);
   const checked: CheckedFile = { file, policies: 0, warnings: [] };
   for (const { data, positionOf } of source.documents) {
     for (const { policy, path: parent, target: own } of policiesIn(data)) {
@@ -152,8 +154,8 @@ function checkText(file: string, text: string, target: PolicyTarget | undefined)
 async function onePolicy(files: readonly string[]): Promise<object> {
   const policies: object[] = [];
   for (const file of files) {
-    const source = sourceDocuments(await readText(file));
-    if ("problem" in source) throw new UnreadableFile(`${nameOf(file)} ${source.problem}`);
+    const source = sourceDocuments(await inputText(file));
+    if ("problem" in source) throw new UserError(`${nameOf(file)} ${source.problem}`);
     for (const { data } of source.documents) policies.push(...policiesIn(data).map(({ policy }) => policy));
   }
   const [policy] = policies;
@@ -162,20 +164,7 @@ async function onePolicy(files: readonly string[]): Promise<object> {
   return policy;
 }
 
-const STDIN = "-";
-
-const nameOf = (file: string) => (file === STDIN ? "stdin" : file);
-
-/** @throws UnreadableFile */
-async function readText(file: string): Promise<string> {
-  try {
-    const text = file === STDIN ? await textOf(process.stdin) : readFileSync(file, "utf8");
-    return text.replace(/^\ufeff/, "");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    throw new UnreadableFile(`${nameOf(file)} cannot be read (${code})`, { cause: error });
-  }
-}
+const nameOf = (file: string) => (file === STANDARD_STREAM ? "stdin" : file);
 
 interface FoundPolicy {
   policy: object;
@@ -229,26 +218,3 @@ function isPolicy(value: object, { isExpected }: { isExpected: boolean }): boole
       Object.hasOwn(phases, key) || (isExpected && (key.startsWith("on_") || phaseMeant(key) !== undefined)),
   );
 }
-
-const SCHEMA_HELP = `Prints a JSON Schema (draft-07) of traffic policies. Editors use it to complete and check YAML.
-
-Usage: npx pulumi-endpoints policy-schema > policy.schema.json
-
-  --help                this text
-
-The first line of a policy's file then names the schema: # yaml-language-server: $schema=policy.schema.json
-Exit codes: 0 done, 1 failed, 2 invalid arguments. See docs/policies.md.`;
-
-/** `npx pulumi-endpoints policy-schema`: the catalogue of policies, for editors. */
-export const policySchemaCommand = command({
-  name: "policy-schema",
-  help: SCHEMA_HELP,
-  options: {},
-
-  async run(_values, { stdout }) {
-    // Found by the package's name, since the compiled command is not in the folder of its source.
-    const root = dirname(createRequire(__filename).resolve("pulumi-endpoints/package.json"));
-    stdout.write(readFileSync(join(root, "provider", "policy", "schema.json"), "utf8"));
-    return EXIT.done;
-  },
-});

@@ -1,6 +1,7 @@
-import { existsSync, lstatSync, readFileSync, statSync } from "node:fs";
+import { existsSync, lstatSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { type ParseArgsConfig, parseArgs } from "node:util";
+import { text as textOf } from "node:stream/consumers";
+import { parseArgs } from "node:util";
 import { ApiError, UserError } from "../../provider/api/apiErrors";
 import { didYouMean } from "../../provider/api/text";
 import { NEEDS_LOGIN, PulumiFailed } from "../pulumi";
@@ -35,88 +36,240 @@ export interface Streams {
 /** Runs with these arguments, and returns the exit code. */
 export type CliCommand = (args: string[], streams?: Streams) => Promise<number>;
 
-type Options = NonNullable<ParseArgsConfig["options"]>;
-export type Values<T extends Options> = ReturnType<typeof parseArgs<{ options: T }>>["values"];
+/** A row of this table makes an option's line in `--help`, the check of its value, and the hint after a mistake. */
+export interface Option {
+  /** What stands for the value in the help. Without it, the option is a switch. */
+  readonly value?: string;
+  readonly help: string;
+  /**
+   * The value from its text. Default: the text itself.
+   *
+   * @throws UsageError with the rest of a sentence that begins with the option. It does not quote the text, which may be secret.
+   */
+  readonly parse?: (text: string) => unknown;
+  /** As a user would write it. */
+  readonly default?: string;
+  readonly isRepeatable?: true;
+  /** Without one of these options, this one has no effect. */
+  readonly needs?: readonly string[];
+  /** Beside these options, this one has no effect. */
+  readonly excludes?: readonly string[];
+}
+
+/** By name: `clientIp` is `--client-ip`. */
+export type Options = Readonly<Record<string, Option>>;
+
+type Value<O extends Option> = O extends { parse(text: string): infer V }
+  ? V
+  : O extends { value: string }
+    ? string
+    : boolean;
+
+export type Values<T extends Options> = {
+  [K in keyof T]: T[K] extends { isRepeatable: true }
+    ? readonly Value<T[K]>[]
+    : T[K] extends { default: string }
+      ? Value<T[K]>
+      : T[K] extends { value: string }
+        ? Value<T[K]> | undefined
+        : boolean;
+};
 
 /** Writes a line to stderr: to the terminal, or to the log of a pipeline. */
 export type LogLine = (line: string) => void;
 
 interface Definition<T extends Options> {
   name: string;
-  help: string;
+  /** What the command does. */
+  about: string;
+  /** The arguments besides the options, as in `FILE…`. Default: none are accepted. */
+  takes?: string;
   options: T;
-  /** Whether the command accepts file names. */
-  takesFiles?: boolean;
+  /** What the help says after the options. */
+  notes?: string;
   /**
    * @returns The exit code.
    * @throws UsageError if the arguments are invalid.
    */
-  run(values: Values<T>, io: Streams & { log: LogLine }, files: string[]): Promise<number>;
+  run(values: Values<T>, io: Streams & { log: LogLine }, others: string[]): Promise<number>;
 }
 
-/** A failure of the command is one line on stderr. */
+/** A failure of the command is one line on stderr, and the last one. */
 export function command<const T extends Options>(definition: Definition<T>): CliCommand {
-  const { name, help, options, takesFiles: allowPositionals = false, run } = definition;
   return async (args, { stdout, stderr } = process) => {
     const log: LogLine = (line) => stderr.write(`${line}\n`);
     if (args.includes("--help") || args.includes("-h")) {
-      stdout.write(`${help}\n`);
+      stdout.write(helpOf(definition));
       return EXIT.done;
     }
     try {
-      const { values, positionals } = parsed({ args, options, allowPositionals });
-      return await run(values, { stdout, stderr, log }, positionals);
+      const { values, others } = parsed(definition, args);
+      return await definition.run(values, { stdout, stderr, log }, others);
     } catch (error) {
       const isUsage = error instanceof UsageError;
       for (const line of messageOf(error).split("\n"))
-        log(`pulumi-endpoints ${name}: ${line}${isUsage ? " (--help lists the options)" : ""}`);
+        log(`pulumi-endpoints ${definition.name}: ${line}${isUsage ? " (--help lists the options)" : ""}`);
       if (isUsage) return EXIT.usage;
       return isAuthenticationError(error) ? EXIT.authentication : EXIT.failed;
     }
   };
 }
 
-function parsed<T extends ParseArgsConfig>(config: T): ReturnType<typeof parseArgs<T>> {
-  try {
-    return parseArgs(config);
-  } catch (error) {
-    const [, unknown] = /^Unknown option '--(.+?)'/.exec(messageOf(error)) ?? [];
-    const options = Object.keys(config.options ?? {}).map((name) => `--${name}`);
-    const hint = unknown && didYouMean(unknown, options);
-    const [, ambiguous] = /^Option '.*?(--[\w-]+).*' argument is ambiguous/.exec(messageOf(error)) ?? [];
-    if (ambiguous)
+const flagOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** @throws UsageError for the first mistake: an unknown option, or a missing, wrong or useless value. */
+function parsed<T extends Options>(
+  { options, takes }: Definition<T>,
+  args: string[],
+): { values: Values<T>; others: string[] } {
+  const rows = new Map(Object.entries<Option>(options).map(([name, row]) => [flagOf(name), { name, row }]));
+  const config = [...rows].map(([flag, { row }]) => {
+    return [flag.slice(2), { type: row.value === undefined ? "boolean" : "string" } as const] as const;
+  });
+  const { tokens, positionals } = parseArgs({
+    ...{ args, options: Object.fromEntries(config), strict: false, tokens: true, allowPositionals: true },
+  });
+  const given = new Map<string, unknown[]>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { rawName: flag, value, inlineValue: isInline } = token;
+    const { name, row } = rows.get(flag) ?? {};
+    if (name === undefined || row === undefined)
+      throw new UsageError(`${flag} is no option${didYouMean(flag, [...rows.keys()])}`);
+    if (row.value === undefined && value !== undefined) throw new UsageError(`${flag} takes no value`);
+    if (row.value !== undefined && (value === undefined || (!isInline && /^-./.test(value))))
       throw new UsageError(
-        `${ambiguous} needs a value; write one that starts with a dash as ${ambiguous}=-…`,
+        `${flag} needs a value, ${row.value}; write one that starts with a dash as ${flag}=-…`,
       );
-    throw new UsageError(hint ? `--${unknown} is no option${hint}` : messageOf(error));
+    if (value === "") throw new UsageError(`${flag} must not be empty`);
+    const earlier = given.get(name) ?? [];
+    if (earlier.length > 0 && !row.isRepeatable) throw new UsageError(`${flag} can be given only once`);
+    given.set(name, [...earlier, parsedValue(flag, row, value)]);
   }
+  const [unexpected] = positionals;
+  if (takes === undefined && unexpected !== undefined)
+    throw new UsageError(`there is an argument too many: ${unexpected}`);
+  for (const [flag, { name, row }] of rows) {
+    if (!given.has(name)) continue;
+    const { needs = [], excludes = [] } = row;
+    if (needs.length > 0 && !needs.some((other) => given.has(other)))
+      throw new UsageError(`${flag} needs ${needs.map(flagOf).join(" or ")}`);
+    const other = excludes.find((name) => given.has(name));
+    if (other !== undefined) throw new UsageError(`${flag} and ${flagOf(other)} exclude each other`);
+  }
+  const values = [...rows].map(([flag, { name, row }]) => {
+    const standard = row.value !== undefined && row.default && parsedValue(flag, row, row.default);
+    const all = given.get(name) ?? [];
+    return [name, row.isRepeatable ? all : (all[0] ?? standard)];
+  });
+  return { values: Object.fromEntries(values), others: positionals };
 }
 
-/** The text of an option's file. @throws UsageError if it cannot be read. */
-export function readText(option: string, file: string): string {
+function parsedValue(
+  flag: string,
+  { parse = (text) => text }: Option,
+  text: string | boolean | undefined,
+): unknown {
+  if (typeof text !== "string") return true;
   try {
-    return readFileSync(file, "utf8");
+    return parse(text);
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? error.code : undefined;
-    if (code === "ENOENT") throw new UsageError(`${option}: there is no file ${file}`);
-    if (code === "EISDIR") throw new UsageError(`${option} takes a file, and ${file} is a folder`);
-    throw new UsageError(`${option}: ${file} cannot be read (${code})`);
+    throw error instanceof UsageError ? new UsageError(`${flag} ${error.message}`) : error;
   }
 }
 
-/** @throws UsageError if the option's file cannot be written: its folder does not exist, or it is a folder itself, or a link to a file. */
-export function assertFile(option: string, file: string): void {
+const WIDTH = 80;
+
+function helpOf<T extends Options>({ name, about, takes, options, notes }: Definition<T>): string {
+  const lines = Object.entries<Option>(options).map(([key, row]): [string, string] => {
+    const condition = row.needs ? `with ${row.needs.map(flagOf).join(" or ")}: ` : "";
+    const repeated = row.isRepeatable ? "; can be repeated" : "";
+    const standard = row.default === undefined ? "" : ` (default: ${row.default})`;
+    return [`${flagOf(key)} ${row.value ?? ""}`.trim(), `${condition}${row.help}${repeated}${standard}`];
+  });
+  const usage = `Usage: npx pulumi-endpoints ${[name, lines.length > 0 && "[options]", takes].filter(Boolean).join(" ")}`;
+  return [wrapped(about), usage, columns([...lines, ["--help", "this text"]]), notes && wrapped(notes)]
+    .filter((part) => part)
+    .map((part) => `${part}\n`)
+    .join("\n");
+}
+
+/** The text in lines that fit into a terminal. Its own line breaks stay. */
+export function wrapped(text: string, indent = 0): string {
+  const fit = new RegExp(`(?=.{${WIDTH - indent + 1}})(.{1,${WIDTH - indent}}) +`, "g");
+  return text.replace(fit, `$1\n${" ".repeat(indent)}`);
+}
+
+/** Names and their descriptions, for a terminal. */
+export function columns(rows: readonly (readonly [name: string, text: string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 4;
+  return rows.map(([name, text]) => `  ${name}`.padEnd(width) + wrapped(text, width)).join("\n");
+}
+
+/* What options take. */
+
+export const STANDARD_STREAM = "-";
+
+export const wholeNumber =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new UsageError(`takes a whole number from ${least} to ${most}`);
+  };
+
+export const port = wholeNumber(0, 65_535);
+
+/** A file that the command can write. */
+export function outputFile(file: string): string {
+  if (file === STANDARD_STREAM) throw new UsageError("takes the name of a file");
   if (!existsSync(dirname(resolve(file))))
-    throw new UsageError(`${option}: ${file} is in a folder that does not exist`);
+    throw new UsageError(`names ${file}, which is in a folder that does not exist`);
   const target = statSync(file, { throwIfNoEntry: false });
-  if (target?.isDirectory()) throw new UsageError(`${option} takes a file, and ${file} is a folder`);
+  if (target?.isDirectory()) throw new UsageError(`takes a file, and ${file} is a folder`);
   // A link such as /dev/stdout leads to a terminal or a pipe, which contains nothing to lose.
   const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink();
   if (isLink && target?.isFile() !== false)
     throw new UsageError(
-      `${option}: ${file} is a symbolic link, and this would write its target: name the target, or remove the link`,
+      `would write the target of ${file}, a symbolic link: name the target, or remove the link`,
     );
+  return file;
 }
+
+/** The same option of all commands that have a result for programs. */
+export const JSON_OPTION = {
+  value: "F",
+  help: "write the result as JSON to this file; - prints it instead of the text",
+  parse: (file: string) => (file === STANDARD_STREAM ? file : outputFile(file)),
+} as const satisfies Option;
+
+/** Writes the result as text, as JSON to the file of `--json`, or as JSON in place of the text. */
+export function writeResult(
+  result: object,
+  text: string,
+  json: string | undefined,
+  stdout: Terminal,
+  indent = 2,
+): void {
+  const asJson = `${JSON.stringify(result, undefined, indent)}\n`;
+  stdout.write(json === STANDARD_STREAM ? asJson : text);
+  if (json !== undefined && json !== STANDARD_STREAM) writeFileSync(json, asJson);
+}
+
+/** The text of a file. @throws Failure with a sentence about the file */
+export function readText(file: string, Failure: typeof UserError = UserError): string {
+  try {
+    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? `${error.code}` : "";
+    const reasons: Record<string, string> = { ENOENT: "does not exist", EISDIR: "is a folder" };
+    throw new Failure(`${file} ${reasons[code] ?? `cannot be read (${code})`}`, { cause: error });
+  }
+}
+
+/** The text of a file, or of the standard input. @throws Failure with a sentence about the file */
+export const inputText = async (file: string, Failure?: typeof UserError): Promise<string> =>
+  file === STANDARD_STREAM ? (await textOf(process.stdin)).replace(/^\ufeff/, "") : readText(file, Failure);
 
 /** A word of a shell, in single quotes if it needs them. */
 export function shellWord(text: string): string {

@@ -17,19 +17,15 @@ import { table } from "./table";
 /** From `dist/sdk/commands` to the package's folder. */
 const PACKAGE_FOLDER = join(__dirname, "../../..");
 
-const HELP = `Shows the whole life of an endpoint on the emulator, step by step, in half a minute.
-
-Usage: npx pulumi-endpoints demo
-
-It runs the package's examples/quickstart with the Pulumi CLI if it is on the PATH, and otherwise with the test kit's engine.`;
-
 type Print = (line: string) => void;
 
 /** `npx pulumi-endpoints demo`: one program through its whole life on the emulated service. */
 export const demoCommand = command({
   name: "demo",
-  help: HELP,
+  about: "Shows the whole life of an endpoint on the emulator, step by step, in half a minute.",
   options: {},
+  notes:
+    "It runs the package's examples/quickstart with the Pulumi CLI if it is on the PATH, and otherwise with the test kit's engine.",
 
   async run(_values, { stdout }) {
     const print: Print = (line) => stdout.write(`${line}\n`);
@@ -106,9 +102,10 @@ async function play(
     rows.push([title, happened, summary(result.requests)]);
   };
   const live = () => emulator.endpoints[0];
-  const changes = (field: string) => (result: RunResult) =>
-    result.steps.flatMap(({ diff }) => diff).join() === `~${field}`;
-  const up = () => stack.up({ skipPreview: true });
+  const shows = (text: string) => (result: RunResult) => result.text.includes(text);
+  /** Without the diff, the CLI does not show what changes in a property. */
+  const diff = true;
+  const up = (options?: { diff: boolean }) => stack.up({ skipPreview: true, ...options });
 
   await step("preview", "would create 1 endpoint", stack.preview(), ({ steps }) => steps[0]?.op === "create");
   const url = "https://shop.example.com";
@@ -117,12 +114,22 @@ async function play(
   const by = "edited by hand";
   emulator.edit(live()?.id ?? "", { description: by });
   print(`\n(someone edits the endpoint on the service: description = ${JSON.stringify(by)})`);
-  await step("refresh", "saw that description drifted", stack.refresh(), changes("description"));
-  await step("up again", "put description back", up(), () => live()?.description === "front door");
+  await step(
+    "refresh",
+    "saw that description drifted",
+    stack.refresh({ diff }),
+    shows(`"front door" => "${by}"`),
+  );
+  await step("up again", "put description back", up({ diff }), () => live()?.description === "front door");
 
   await stack.setConfig("quickstart:greeting", "hello again");
   print('\n(the program changes its policy: greeting = "hello again")');
-  await step("up, new policy", "changed trafficPolicy in place", up(), changes("trafficPolicy"));
+  await step(
+    "up, new policy",
+    "changed trafficPolicy in place",
+    up({ diff }),
+    shows('"hello" => "hello again"'),
+  );
   await step("preview, nothing new", "nothing to do", stack.preview({ expectNoChanges: true }));
 
   heading("a request");

@@ -1,6 +1,15 @@
 import { writeFileSync } from "node:fs";
 import { PIPELINE_COMMAND } from "../../provider/api/text";
-import { assertFile, type CliCommand, command, type LogLine, type Terminal, UsageError } from "./command";
+import {
+  type CliCommand,
+  command,
+  JSON_OPTION,
+  type LogLine,
+  outputFile,
+  STANDARD_STREAM,
+  type Terminal,
+  UsageError,
+} from "./command";
 import { accountReport, asUnchecked, type Elsewhere } from "./drift/accounts";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
@@ -9,27 +18,8 @@ import { reportText } from "./drift/reportText";
 import { visible } from "./drift/reportView";
 import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { pooled, type Survey, sharedEndpoints, survey } from "./drift/survey";
-import { ignoredIn, type Projects, projectsOf, projectsOptions } from "./projects";
+import { type Projects, projectsOf, projectsOptions } from "./projects";
 import { knownIds } from "./userProject";
-
-const HELP = `Compares the cloud endpoints of stacks with the service, and reports each field that has drifted.
-
-Usage: npx pulumi-endpoints drift [options]
-
-  --stack S              a stack to check; may be repeated (default: the selected one)
-  --cwd DIR              the folder of a Pulumi project; may be repeated (default: this one)
-  --projects F           instead of --cwd, a file that lists folders and stacks
-  --known S              a stack of any project whose endpoints are not unmanaged; may be repeated
-  --ignore F             a file that lists endpoints which are meant to be there
-  --json F               write the report as JSON; - for the standard output, instead of the text
-  --html F               write the report as a page: one file that needs no network
-  --fix                  repair the drift: restore the values of the states on the service
-  --fail-on-unmanaged    also count each endpoint of the account that no stack manages as drift
-  --help                 this text
-
-Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key
-was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the
-Pulumi CLI, and never asks a question. See docs/drift.md.`;
 
 /** Tests replace these, so that they need no Pulumi CLI. */
 interface DriftDependencies {
@@ -41,27 +31,27 @@ interface DriftDependencies {
 export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliCommand =>
   command({
     name: "drift",
-    help: HELP,
+    about:
+      "Compares the cloud endpoints of stacks with the service, and reports each field that has drifted.",
     options: {
       ...projectsOptions,
-      ignore: { type: "string" },
-      json: { type: "string" },
-      html: { type: "string" },
-      fix: { type: "boolean", default: false },
-      "fail-on-unmanaged": { type: "boolean", default: false },
+      json: JSON_OPTION,
+      html: {
+        value: "F",
+        help: "write the report as a page: one file that needs no network",
+        parse: outputFile,
+      },
+      fix: { help: "repair the drift: restore the values of the states on the service" },
+      failOnUnmanaged: {
+        help: "also count each endpoint of the account that no stack manages as drift",
+      },
     },
+    notes: `Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
 
     async run(options, { stdout, stderr, log }) {
-      const { json, html, fix, ignore, "fail-on-unmanaged": failOnUnmanaged } = options;
-      // Files are checked here, not after a repair.
-      if (html === "-")
-        throw new UsageError("--html takes a file; only --json can go to the standard output");
+      const { json, html, fix, failOnUnmanaged } = options;
       if (html !== undefined && html === json) throw new UsageError("--json and --html name the same file");
-      if (json !== undefined && json !== "-") assertFile("--json", json);
-      if (html !== undefined) assertFile("--html", html);
-
       const projects = await projectsOf(options);
-      if (ignore !== undefined) projects.ignored.push(...ignoredIn(ignore));
 
       const startedAt = new Date().toISOString();
       const logged: LogLine = (message) => log(visible(message));
@@ -84,7 +74,7 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
 
       // In JSON the escape is the same text.
       const asJson = `${JSON.stringify(report, undefined, 2).replace(PIPELINE_COMMAND, "\\u0023")}\n`;
-      if (json === "-") stdout.write(asJson);
+      if (json === STANDARD_STREAM) stdout.write(asJson);
       else {
         const color = stdout.isTTY === true && !env["NO_COLOR"];
         stdout.write(`${reportText(report, { width: stdout.columns ?? 120, color })}\n`);

@@ -1,47 +1,57 @@
 #!/usr/bin/env node
 import { didYouMean } from "../../provider/api/text";
 import { VERSION } from "../../provider/api/version";
-import { type CliCommand, EXIT, messageOf } from "./command";
+import { type CliCommand, columns, EXIT, messageOf } from "./command";
 
-const HELP = `Usage: npx pulumi-endpoints <command>
-
-  new            make a project from an example of the package
-  adopt          write a program that adopts existing cloud endpoints, or a file to import them
-  drift          report what has drifted from the stacks of a Pulumi project, and repair it
-  stacks         list the projects and stacks of a file, and each job's share of the requests, for pipelines
-  check-policy   warn of what is probably wrong with traffic policies in files
-  policy-schema  print a JSON Schema of traffic policies, for editors
-  emulator       run an emulator of the endpoint service on this machine
-  demo           show the whole life of an endpoint on the emulator, step by step
-
-  --help after a command lists its options; --version prints this package's version.
-`;
-
-/** Each command is loaded only if it is run. */
-export const commands: Record<string, () => Promise<CliCommand>> = {
-  new: async () => (await import("./new.js")).newCommand,
-  adopt: async () => (await import("./adopt.js")).adoptCommand,
-  drift: async () => (await import("./drift.js")).driftCommand,
-  stacks: async () => (await import("./stacks.js")).stacksCommand,
-  "check-policy": async () => (await import("./checkPolicy.js")).checkPolicyCommand,
-  "policy-schema": async () => (await import("./checkPolicy.js")).policySchemaCommand,
-  emulator: async () => (await import("./serveEmulator.js")).emulatorCommand,
-  demo: async () => (await import("./demo.js")).demoCommand,
+/** What each command does, and how it is loaded, which happens only if it is run. */
+export const commands: Record<string, [about: string, load: () => Promise<CliCommand>]> = {
+  new: ["make a project from an example of the package", async () => (await import("./new.js")).newCommand],
+  adopt: [
+    "write a program that adopts existing endpoints, or a file to import them",
+    async () => (await import("./adopt.js")).adoptCommand,
+  ],
+  drift: [
+    "report what has drifted from the stacks, and repair it",
+    async () => (await import("./drift.js")).driftCommand,
+  ],
+  stacks: [
+    "list the stacks of a file, and each job's share of the requests",
+    async () => (await import("./stacks.js")).stacksCommand,
+  ],
+  "check-policy": [
+    "warn of mistakes in traffic policies, or try a request on one",
+    async () => (await import("./checkPolicy.js")).checkPolicyCommand,
+  ],
+  emulator: [
+    "run an emulator of the endpoint service on this machine",
+    async () => (await import("./serveEmulator.js")).emulatorCommand,
+  ],
+  demo: [
+    "show the whole life of an endpoint on the emulator",
+    async () => (await import("./demo.js")).demoCommand,
+  ],
 };
+
+const help = () => `Usage: npx pulumi-endpoints COMMAND
+
+${columns(Object.entries(commands).map(([name, [about]]) => [name, about]))}
+
+--help after a command lists its options; --version prints the version.
+`;
 
 /** Runs the command that the first argument names. */
 export const commandLine: CliCommand = async ([name = "--help", ...args], streams = process) => {
-  const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
+  const [, load] = Object.hasOwn(commands, name) ? (commands[name] ?? []) : [];
   if (load) return (await load())(args, streams);
   const [wanted] = args;
   if (name === "help" && wanted !== undefined) return commandLine([wanted, "--help"], streams);
   const isHelp = ["--help", "-h", "help"].includes(name);
   if (isHelp || ["--version", "-v"].includes(name)) {
-    streams.stdout.write(isHelp ? HELP : `${VERSION}\n`);
+    streams.stdout.write(isHelp ? help() : `${VERSION}\n`);
     return EXIT.done;
   }
   const hint = didYouMean(name, Object.keys(commands));
-  streams.stderr.write(`pulumi-endpoints: there is no command ${name}${hint}\n\n${HELP}`);
+  streams.stderr.write(`${help()}\npulumi-endpoints: there is no command ${name}${hint}\n`);
   return EXIT.usage;
 };
 

@@ -1,53 +1,49 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { parse, stringify } from "yaml";
-import { z } from "zod";
 import { didYouMean } from "../../provider/api/text";
-import { Emulator, findPulumiCli } from "../testing";
-import { command, EXIT, shellWord, UsageError } from "./command";
+import { Emulator, findPulumiCli, type Seed } from "../testing";
+import { columns, command, EXIT, shellWord, UsageError } from "./command";
 import { writeState } from "./emulatorState";
 
 /** The examples of this package, which refers to itself by its name. */
 const EXAMPLES = join(dirname(require.resolve("pulumi-endpoints/package.json")), "examples");
 
-const HELP = `Makes a project from an example of the package, and prints the commands that deploy it.
-
-Usage: npx pulumi-endpoints new [example] [folder]
-
-  example    quickstart, or another one; without arguments, the command lists all
-  folder     a new or empty one, which also names the project (default: the example's name)
-  --help     this text
-
-If ENDPOINTS_API_KEY is not set, the project gets an emulator of the service. It keeps its endpoints between starts.`;
-
 /** `npx pulumi-endpoints new`: copies an example into a project of its own. It overwrites nothing. */
 export const newCommand = command({
   name: "new",
-  help: HELP,
+  about: "Makes a project from an example of the package, and prints the commands that deploy it.",
+  takes: "[EXAMPLE] [FOLDER]",
   options: {},
-  takesFiles: true,
+  notes: `EXAMPLE is quickstart, or another one; without arguments, the command lists all. FOLDER is new or empty, and also names the project (default: the example's name).
+If ENDPOINTS_API_KEY is not set, the project gets an emulator of the service. It keeps its endpoints between starts.`,
 
-  async run(_values, { stdout, log }, [name, folder = name, ...more]) {
-    if (more.length > 0) throw new UsageError("give an example and a folder, and nothing else");
+  async run(_values, { stdout, log }, [name, folder = name, more]) {
+    if (more !== undefined) throw new UsageError(`there is an argument too many: ${more}`);
+    const examples = allExamples();
+    const rows = examples.map((one) => [one.name, one.about] as const);
+    const list = `${columns(rows)}\n\nRecipes for pipelines are in ${join(EXAMPLES, "gitops")}\n`;
     if (name === undefined || folder === undefined) {
-      stdout.write(`Usage: npx pulumi-endpoints new <example> [folder]\n\n${list()}`);
+      stdout.write(`Usage: npx pulumi-endpoints new EXAMPLE [FOLDER]\n\n${list}`);
       return EXIT.done;
     }
-    const example = examples().find((one) => one.name === name);
+    const example = examples.find((one) => one.name === name);
     if (!example) {
-      refuseRecipe(name);
-      log(`pulumi-endpoints new: ${unknown(name)}\n\n${list()}`);
-      return EXIT.usage;
+      log(list);
+      const hint = didYouMean(
+        name,
+        examples.map((one) => one.name),
+      );
+      throw new UsageError(`there is no example ${name}${hint}`);
     }
     const project = emptyFolder(folder);
-    const hasEmulator = isDeployed(example) && !process.env["ENDPOINTS_API_KEY"];
+    const hasEmulator = example.isDeployed && !process.env["ENDPOINTS_API_KEY"];
     write(example, project, hasEmulator);
     const emulator = hasEmulator ? await prepareEmulator(example, project) : undefined;
-    const found = await findPulumiCli(undefined, example.language);
+    const needsCli = "The commands need the Pulumi CLI: https://www.pulumi.com/docs/install";
     const texts = [
       `Created ${join(folder, example.program)}: ${example.about}`,
-      ...(found ? [] : ["The commands need the Pulumi CLI: https://www.pulumi.com/docs/install"]),
-      ...steps(example, project, emulator).map(({ text, commands }) =>
+      ...((await findPulumiCli()) ? [] : [needsCli]),
+      ...steps(example, project, emulator).map(([text, commands]) =>
         [text, "", ...commands.map((line) => `  ${line}`)].join("\n"),
       ),
     ];
@@ -56,57 +52,43 @@ export const newCommand = command({
   },
 });
 
+/** What an example's `package.json` says for this command alone. */
+interface Own {
+  /** The commands that deploy it, once it is installed and the account is in the environment. */
+  deploy?: string[];
+  /** What the emulator has before. */
+  seed?: Seed[];
+}
+
 interface Example {
   name: string;
   folder: string;
   /** One sentence. */
   about: string;
-  language: string;
   /** The file to begin with. */
   program: string;
+  /** A policy pack is run with other programs. */
+  isDeployed: boolean;
+  manifest: { scripts?: Record<string, string>; [key: string]: unknown };
+  own: Own;
 }
 
-const PROGRAMS: Record<string, string> = { nodejs: "index.ts", python: "__main__.py", go: "main.go" };
-
-const describedSchema = z.object({
-  description: z.string(),
-  runtime: z.union([z.string(), z.object({ name: z.string() }).transform(({ name }) => name)]),
-});
+const PROGRAMS = ["index.ts", "__main__.py", "main.go", "Pulumi.yaml"];
 
 /** The examples that are projects. The template is for `pulumi new`, and recipes are for existing repositories. */
-function examples(): Example[] {
-  return readdirSync(EXAMPLES)
-    .filter((name) => name !== "template" && existsSync(join(EXAMPLES, name, "package.json")))
-    .map((name) => {
-      const folder = join(EXAMPLES, name);
-      const files = ["Pulumi.yaml", "PulumiPolicy.yaml"].map((file) => join(folder, file));
-      const file = files.find(existsSync) ?? "";
-      const { description, runtime } = describedSchema.parse(parse(readFileSync(file, "utf8")));
-      const program = PROGRAMS[runtime] ?? basename(file);
-      return { name, folder, about: description, language: runtime, program };
-    });
-}
-
-/** A policy pack is run with other programs. */
-const isDeployed = ({ folder }: Example) => existsSync(join(folder, "Pulumi.yaml"));
-
-function list(): string {
-  const lines = examples().map(({ name, about }) => `  ${name.padEnd(14)}${about}\n`);
-  return `${lines.join("")}\nRecipes for pipelines are in ${join(EXAMPLES, "gitops")}\n`;
-}
-
-function unknown(name: string): string {
-  const names = examples().map((one) => one.name);
-  return `there is no example ${name}${didYouMean(name, names)}`;
-}
-
-/** @throws UsageError if the name is that of a recipe. */
-function refuseRecipe(name: string): void {
-  const recipe = join(EXAMPLES, "gitops", basename(name));
-  if (existsSync(join(recipe, "README.md")))
-    throw new UsageError(
-      `${name} is a recipe for a repository that already has a program: ${join(recipe, "README.md")} says what to copy where`,
-    );
+function allExamples(): Example[] {
+  const names = readdirSync(EXAMPLES).filter(
+    (name) => name !== "template" && existsSync(join(EXAMPLES, name, "package.json")),
+  );
+  return names.map((name) => {
+    const folder = join(EXAMPLES, name);
+    const isDeployed = existsSync(join(folder, "Pulumi.yaml"));
+    const settings = readFileSync(join(folder, isDeployed ? "Pulumi.yaml" : "PulumiPolicy.yaml"), "utf8");
+    const [, about = ""] = /^description: (.*)$/m.exec(settings) ?? [];
+    const program = PROGRAMS.find((file) => existsSync(join(folder, file))) ?? "";
+    const { new: own = {}, ...manifest } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return { name, folder, about, program, isDeployed, manifest, own };
+  });
 }
 
 /** @throws UsageError if the folder has something in it, apart from a repository without files. */
@@ -114,21 +96,19 @@ function emptyFolder(folder: string): string {
   const path = resolve(folder);
   if (!existsSync(path)) return path;
   if (!statSync(path).isDirectory()) throw new UsageError(`${folder} is a file`);
-  const [file] = readdirSync(path).filter((file) => file !== ".git");
-  if (file !== undefined)
-    throw new UsageError(`the folder ${folder} is not empty (${file}): name a new or an empty folder`);
-  return path;
+  const file = readdirSync(path).find((name) => name !== ".git");
+  if (file === undefined) return path;
+  throw new UsageError(`the folder ${folder} is not empty (${file}): name a new or an empty folder`);
 }
 
 /** A name that both Pulumi and npm accept. */
 function projectName(project: string, example: string): string {
-  const name = basename(project)
+  const words = basename(project)
     .toLowerCase()
-    .replace(/[^a-z0-9._-]+/g, "-")
-    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, "")
-    .slice(0, 100);
+    .match(/[a-z0-9]+/g);
+  const name = words?.join("-").slice(0, 100) ?? example;
   // npm would take a project with the package's name for the package.
-  return name === "" || name === "pulumi-endpoints" ? example : name;
+  return name === "pulumi-endpoints" ? example : name;
 }
 
 const GENERATED = ["node_modules", "bin", "sdks", "venv", "__pycache__", ".pulumi"];
@@ -142,8 +122,6 @@ plugins:
       path: node_modules/pulumi-endpoints/provider/plugin
 `;
 
-const packageSchema = z.looseObject({ scripts: z.record(z.string(), z.string()).optional() });
-
 function write(example: Example, project: string, hasEmulator: boolean): void {
   const name = projectName(project, example.name);
   const contents = new Map(
@@ -151,18 +129,17 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
   );
   for (const [file, text] of contents) {
     if (file === "Pulumi.yaml") {
-      const named = text.replace(/^name: .*$/m, `name: ${yamlWord(name)}`);
+      const named = text.replace(/^name: .*$/m, `name: ${JSON.stringify(name)}`);
       contents.set(file, /^(plugins|packages):/m.test(named) ? named : named.trimEnd() + PLUGIN);
     }
     // The settings of a stack are under the name of the project.
     else if (/^Pulumi\..+\.yaml$/.test(file))
       contents.set(file, text.replaceAll(new RegExp(`^( +)${example.name}:`, "gm"), `$1${name}:`));
   }
-  const { scripts, ...manifest } = packageSchema.parse(JSON.parse(contents.get("package.json") ?? "{}"));
   const emulator = hasEmulator ? { emulator: "pulumi-endpoints emulator --state .endpoints.json" } : {};
-  const all = { ...scripts, ...emulator };
-  const scripted = { name, private: true, ...(Object.keys(all).length > 0 && { scripts: all }) };
-  contents.set("package.json", `${JSON.stringify({ ...scripted, ...manifest, name }, null, 2)}\n`);
+  const { scripts, ...manifest } = example.manifest;
+  const all = { ...manifest, name, private: true, scripts: { ...scripts, ...emulator } };
+  contents.set("package.json", `${JSON.stringify(all, null, 2)}\n`);
   if (example.program.endsWith(".ts") && !contents.has("tsconfig.json"))
     contents.set("tsconfig.json", readFileSync(join(EXAMPLES, "template", "tsconfig.json"), "utf8"));
   contents.set(".gitignore", [...GENERATED.map((folder) => `${folder}/`), ".endpoints.json*", ""].join("\n"));
@@ -172,8 +149,6 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
   }
 }
 
-const yamlWord = (text: string) => stringify(text).trim();
-
 /** The paths of an example's files, without what a run in a clone has left there. */
 function filesOf(folder: string): string[] {
   return readdirSync(folder, { recursive: true, encoding: "utf8" }).filter(
@@ -182,73 +157,44 @@ function filesOf(folder: string): string[] {
   );
 }
 
-interface Account {
-  baseUrl: string;
-  apiKey: string;
-}
-
 /** Chooses the emulator's port and key now, so that the printed commands can name them. */
-async function prepareEmulator({ name }: Example, project: string): Promise<Account> {
+async function prepareEmulator({ own }: Example, project: string): Promise<Emulator> {
   const emulator = await Emulator.start();
-  if (name === "lookup") emulator.seed({ type: "ephemeral", url: "https://shop.internal" });
+  for (const endpoint of own.seed ?? []) emulator.seed(endpoint);
   writeState(join(project, ".endpoints.json"), emulator);
   await emulator.close();
   return emulator;
 }
 
-/** A shell replaces it by a new secret. */
-const OWN_SECRET = '"$(openssl rand -hex 20)"';
-
-/** What a stack of an example needs besides its account, as `pulumi config set` takes it. Pulumi asks for values that are not known. */
-const settings = (emulator?: Account): Record<string, Record<string, string | undefined>> => ({
-  accounts: { "--secret partnerApiKey": emulator?.apiKey },
-  brex: { "--secret brexToken": undefined },
-  calendly: { "--secret signingKey": OWN_SECRET },
-  go: { "--secret githubSecret": OWN_SECRET },
-  python: { "--secret stripeSecret": emulator && "whsec_trial" },
-  yaml: {
-    partnerUrl: emulator?.baseUrl,
-    "--secret partnerKey": emulator?.apiKey,
-    "--secret webhookSecret": OWN_SECRET,
-  },
-});
-
-interface Step {
-  text: string;
-  commands: string[];
-}
+type Step = [text: string, commands: string[]];
 
 /** What to do until the example is deployed. */
-function steps(example: Example, project: string, emulator: Account | undefined): Step[] {
+function steps(example: Example, project: string, emulator: Emulator | undefined): Step[] {
   const path = relative("", project);
   const enter = path === "" ? [] : [`cd ${shellWord(path)}`];
-  const isTested = existsSync(join(example.folder, "policy.test.ts"));
-  const install = isTested
-    ? { text: "Install it, and run its tests.", commands: [...enter, "npm install", "npm test"] }
-    : { text: "Install it.", commands: [...enter, "npm install"] };
-  if (!isDeployed(example)) {
-    const commands = [`pulumi preview --policy-pack ${shellWord(project)}`];
-    return [install, { text: "Run it with a program, in the program's folder.", commands }];
-  }
-  const values = Object.entries(settings(emulator)[example.name] ?? {});
+  const { test } = example.manifest.scripts ?? {};
+  const install: Step = test
+    ? ["Install it, and run its tests.", [...enter, "npm install", "npm test"]]
+    : ["Install it.", [...enter, "npm install"]];
+  if (!example.isDeployed)
+    return [
+      install,
+      [
+        "Run it with a program, in the program's folder.",
+        [`pulumi preview --policy-pack ${shellWord(project)}`],
+      ],
+    ];
+  const written = example.own.deploy ?? ["pulumi stack init dev", "pulumi up"];
+  // The emulator is the second account of an example, too. Pulumi asks for a real one.
+  const deploy = emulator ? written : written.map((line) => line.replace(/ "\$ENDPOINTS_\w+"$/, ""));
   // A question would take the next pasted line for its answer.
-  const isAsked = values.some(([, value]) => value === undefined);
+  const isAsked = deploy.some((line) => /config set (--secret )?\S+$/.test(line));
   const paste = isAsked ? " Run these one by one, because Pulumi asks for a value." : "";
-  const needsSdk = ["go", "python"].includes(example.language);
-  // The example tenants creates its stacks itself.
-  const [stack, up] =
-    example.name === "tenants" ? [[], "npm start -- up"] : [["pulumi stack init dev"], "pulumi up"];
-  const commands = [
-    ...(needsSdk ? ["pulumi install"] : []),
-    ...stack,
-    ...values.map(([key, value]) => `pulumi config set ${key}${value === undefined ? "" : ` ${value}`}`),
-    up,
-  ];
   if (!emulator) {
     const isSet = Boolean(process.env["ENDPOINTS_BASE_URL"]);
     const service = isSet ? [] : ["export ENDPOINTS_BASE_URL=https://api.ngrok.com"];
     const text = `Give the endpoints in ${example.program} URLs of your account, and deploy them.${paste}`;
-    return [install, { text, commands: [...service, ...commands] }];
+    return [install, [text, [...service, ...deploy]]];
   }
   const exports = [
     "export PULUMI_BACKEND_URL=file://. PULUMI_CONFIG_PASSPHRASE=trial",
@@ -256,13 +202,10 @@ function steps(example: Example, project: string, emulator: Account | undefined)
   ];
   return [
     install,
-    {
-      text: "In another terminal, start an emulator of the service. It keeps its endpoints in .endpoints.json.",
-      commands: [`cd ${shellWord(project)}`, "npm run emulator"],
-    },
-    {
-      text: `Then deploy, with Pulumi's state in the project's folder.${paste}`,
-      commands: [...exports, ...commands],
-    },
+    [
+      "In another terminal, start an emulator of the service. It keeps its endpoints in .endpoints.json.",
+      [`cd ${shellWord(project)}`, "npm run emulator"],
+    ],
+    [`Then deploy, with Pulumi's state in the project's folder.${paste}`, [...exports, ...deploy]],
   ];
 }

@@ -2,56 +2,80 @@ import { isIP } from "node:net";
 import { requestOf, sameScheme } from "../testing/runner/account";
 import { answerRequest } from "../testing/runner/runner";
 import { RequestFailed, traceText } from "../testing/runner/trace";
-import { EXIT, type LogLine, type Terminal, UsageError } from "./command";
+import { EXIT, type LogLine, type Option, type Terminal, UsageError, writeResult } from "./command";
 
 /* `check-policy --request`: what a policy would do with a request, without an account. */
 
-export interface PolicyRequestOptions {
-  /** `GET https://shop.example.com/admin` */
-  request: string;
-  headers: readonly string[];
-  clientIp: string;
-  body: string;
-  /** `hooks/github=…` */
-  vault: readonly string[];
-  json: boolean;
+/** A method and a URL, from `GET https://shop.example.com/admin`. */
+export function requestLine(text: string): { method: string; url: string } {
+  const [, method = "GET", url = ""] = /^(?:([A-Za-z]+) +)?(https?:\/\/\S+)$/.exec(text) ?? [];
+  if (URL.canParse(url)) return { method, url };
+  throw new UsageError("takes a method and a URL: GET https://shop.example.com/admin");
 }
 
-/** The vaults of `--vault VAULT/NAME=VALUE`. */
-export function vaultsOf(given: readonly string[]): Record<string, Record<string, string>> {
-  const vaults = new Map<string, Record<string, string>>();
-  for (const each of given) {
-    const [, vault = "", name = "", value] = /^([^/=]+)\/([^/=]+)=(.+)$/s.exec(each) ?? [];
-    if (value === undefined)
-      throw new UsageError("--vault takes a vault, a name and a value: hooks/github=VALUE");
-    vaults.set(vault, { ...vaults.get(vault), [name]: value });
-  }
-  return Object.fromEntries(vaults);
+export function headerPair(text: string): [name: string, value: string] {
+  const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? [];
+  if (name !== undefined && value !== undefined) return [name, value];
+  throw new UsageError("takes a name and a value: X-Role: admin");
+}
+
+/** What `check-policy` and `emulator` take about a request's surroundings. */
+export const clientIp = {
+  value: "IP",
+  help: "the client's address",
+  parse(text: string): string {
+    if (isIP(text)) return text;
+    throw new UsageError("takes an IP address");
+  },
+  default: "127.0.0.1",
+} as const satisfies Option;
+
+export const vaultValue = {
+  value: "V/NAME=VALUE",
+  help: "a value in one of the service's vaults",
+  parse(text: string): VaultValue {
+    const [, vault, name, value] = /^([^/=]+)\/([^/=]+)=(.+)$/s.exec(text) ?? [];
+    if (vault === undefined || name === undefined || value === undefined)
+      throw new UsageError("takes a vault, a name and a value: hooks/github=VALUE");
+    return { vault, name, value };
+  },
+  isRepeatable: true,
+} as const satisfies Option;
+
+interface VaultValue {
+  vault: string;
+  name: string;
+  value: string;
+}
+
+export function vaultsOf(values: readonly VaultValue[]): Record<string, Record<string, string>> {
+  const vaults: Record<string, Record<string, string>> = {};
+  for (const { vault, name, value } of values) vaults[vault] = { ...vaults[vault], [name]: value };
+  return vaults;
+}
+
+interface PolicyRequestOptions {
+  request: ReturnType<typeof requestLine>;
+  header: readonly [name: string, value: string][];
+  clientIp: string;
+  body: string | undefined;
+  vault: readonly VaultValue[];
+  json: string | undefined;
 }
 
 /** Prints the trace and the reply, and returns the exit code. */
 export async function tryRequest(
   policy: object,
-  { request: written, headers, clientIp, body: sent, vault, json }: PolicyRequestOptions,
+  { request: { method, url }, header: headers, clientIp, body = "", vault, json }: PolicyRequestOptions,
   { stdout, log }: { stdout: Terminal; log: LogLine },
 ): Promise<number> {
-  const [, method, url = ""] = /^(?:([A-Za-z]+) +)?(https?:\/\/\S+)$/.exec(written) ?? [];
-  if (!URL.canParse(url))
-    throw new UsageError("--request takes a method and a URL: GET https://shop.example.com/admin");
-  const pairs = headers.map((header): [string, string] => {
-    const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(header) ?? [];
-    if (name === undefined || value === undefined)
-      throw new UsageError("--header takes a name and a value: X-Role: admin");
-    return [name, value];
-  });
-  if (!isIP(clientIp)) throw new UsageError("--client-ip takes an IP address");
   const { origin } = new URL(url);
   // Where the policy forwards to is not in this file.
   const elsewhere = async () => ({ status: 0, headers: [], body: Buffer.alloc(0) });
   try {
     const { reply, trace } = await answerRequest(
       { url: origin, policy },
-      requestOf(url, { ...(method && { method }), headers: pairs, body: sent }),
+      requestOf(url, { method, headers: [...headers], body }),
       {
         clientIp,
         given: {},
@@ -61,28 +85,23 @@ export async function tryRequest(
         internal: (target) => sameScheme(url, target) && { url: target, application: elsewhere },
       },
     );
-    const { status, headers: received, body } = reply;
-    const isHead = method?.toUpperCase() === "HEAD";
-    const known = Buffer.isBuffer(body) ? (isHead ? "" : body.toString()) : null;
-    const text = known ?? (status > 0 ? "(only the service knows this text)" : "");
-    if (json)
-      stdout.write(`${JSON.stringify({ status, headers: received, body: known, trace }, undefined, 2)}\n`);
-    else {
-      const head = status > 0 ? `HTTP ${status}` : "forwarded; the reply is not known here";
-      const lines = [
-        traceText(trace),
-        head,
-        ...received.map((header) => header.join(": ")),
-        ...(text ? ["", text] : []),
-      ];
-      stdout.write(`${lines.join("\n")}\n`);
-    }
+    const { status, headers: received, body: sent } = reply;
+    const isHead = method.toUpperCase() === "HEAD";
+    const known = Buffer.isBuffer(sent) ? (isHead ? "" : sent.toString()) : null;
+    const shown = known ?? (status > 0 ? "(only the service knows this text)" : "");
+    const lines = [
+      traceText(trace),
+      status > 0 ? `HTTP ${status}` : "forwarded; the reply is not known here",
+      ...received.map((pair) => pair.join(": ")),
+      ...(shown ? ["", shown] : []),
+    ];
+    writeResult({ status, headers: received, body: known, trace }, `${lines.join("\n")}\n`, json, stdout);
     return EXIT.done;
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
-    if (json) stdout.write(`${JSON.stringify({ error: error.message, trace: error.trace }, undefined, 2)}\n`);
-    else stdout.write(traceText(error.trace));
-    log(`pulumi-endpoints check-policy: ${error.message}`);
+    const { message, trace } = error;
+    writeResult({ error: message, trace }, traceText(trace), json, stdout);
+    log(`pulumi-endpoints check-policy: ${message}`);
     return EXIT.failed;
   }
 }

@@ -1,23 +1,42 @@
-import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
 import { partsOf } from "../../provider/api/mark";
-import { sameData } from "../../provider/endpoint/documents";
+import { pathText, sameData } from "../../provider/endpoint/documents";
 import { matcher } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
-import { readText, UsageError, type Values } from "./command";
+import { type Options, readText, UsageError, type Values } from "./command";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 
+/** These mean the same in every command. */
 export const projectsOptions = {
-  stack: { type: "string", multiple: true },
-  cwd: { type: "string", multiple: true },
-  projects: { type: "string" },
-  known: { type: "string", multiple: true },
-} as const;
+  stack: {
+    value: "S",
+    help: "a stack, by short or full name (default: the selected one)",
+    isRepeatable: true,
+  },
+  cwd: {
+    value: "DIR",
+    help: "the folder of a Pulumi project (default: this one)",
+    isRepeatable: true,
+    excludes: ["projects"],
+  },
+  projects: { value: "F", help: "a file that lists folders and stacks" },
+  known: {
+    value: "S",
+    help: "a stack of any project whose endpoints count as managed: organization/project/stack",
+    isRepeatable: true,
+  },
+  ignore: {
+    value: "F",
+    help: "a file with endpoints that are meant to be there: a list, or a file with ignore:",
+    parse: ignoredIn,
+  },
+} as const satisfies Options;
 
 const hasKeys = (value: object) => Object.keys(value).length > 0;
 
@@ -45,7 +64,7 @@ export const ignoredSchema = z
   });
 export type Ignored = z.output<typeof ignoredSchema>;
 
-const ignoreFileSchema = z.array(ignoredSchema);
+const ignoreListSchema = z.array(ignoredSchema);
 
 const projectsFileSchema = z.strictObject({
   projects: z
@@ -60,7 +79,7 @@ const projectsFileSchema = z.strictObject({
     .min(1),
   /** Stacks of any project whose endpoints are managed elsewhere. */
   known: z.array(z.string().min(1)).default([]),
-  ignore: ignoreFileSchema.default([]),
+  ignore: ignoreListSchema.default([]),
 });
 
 /** A project and those of its stacks that the command is about. */
@@ -75,10 +94,10 @@ export interface Project {
 export interface Projects {
   projects: Project[];
   /** Other stacks whose endpoints are managed. */
-  known: string[];
+  known: readonly string[];
   /** The stacks of the file that `--stack` leaves out. Their endpoints are managed, too. */
   others: Project[];
-  ignored: Ignored[];
+  ignored: readonly Ignored[];
 }
 
 /**
@@ -86,20 +105,16 @@ export interface Projects {
  *
  * @throws UsageError if they contradict each other, or name something that does not exist.
  */
-export async function projectsOf(given: Values<typeof projectsOptions>): Promise<Projects> {
-  const { stack = [], cwd = [], projects: file, known = [] } = given;
-  // An unset variable of a script must not mean the selected stack.
-  if (stack.includes("")) throw new UsageError("--stack must not be empty");
-  if (known.includes("")) throw new UsageError("--known must not be empty");
+export async function projectsOf(given: Partial<Values<typeof projectsOptions>>): Promise<Projects> {
+  const { stack = [], cwd = [], projects: file, known = [], ignore = [] } = given;
   if (file === undefined)
     return {
       projects: inFolders(cwd.length > 0 ? cwd : ["."], [...new Set(stack)]),
       known,
       others: [],
-      ignored: [],
+      ignored: ignore,
     };
-  if (cwd.length > 0) throw new UsageError("--projects lists the folders, so leave --cwd out");
-  const listed = parsedFile("--projects", file, projectsFileSchema);
+  const listed = parsedFile(file, projectsFileSchema);
   const found: Project[] = [];
   for (const { folder, stacks } of listed.projects)
     for (const at of await foldersLike(folder, file)) {
@@ -132,7 +147,7 @@ export async function projectsOf(given: Values<typeof projectsOptions>): Promise
       stacks: each.stacks.filter((name) => !isChosen(each.folder, name)),
     })),
     known: [...known, ...listed.known],
-    ignored: listed.ignore,
+    ignored: [...listed.ignore, ...ignore],
   };
 }
 
@@ -144,8 +159,12 @@ export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignor
   return matcher({ id, urlPattern: url, metadata: (data) => has(data, metadata) })(live) && has(own, mark);
 }
 
-/** The endpoints of `--ignore`. */
-export const ignoredIn = (file: string): Ignored[] => parsedFile("--ignore", file, ignoreFileSchema);
+/** The endpoints of `--ignore`: a list, or that of a file with other keys, such as the one of `--projects`. */
+export function ignoredIn(file: string): Ignored[] {
+  const data = parsedText(readText(file, UsageError), file);
+  const list = isMapping(data) && "ignore" in data ? data["ignore"] : data;
+  return checked(file, list, ignoreListSchema);
+}
 
 /** The folder with the project file: this one or, as for Pulumi itself, the nearest above it. */
 export function projectFolder(folder: string): string {
@@ -167,7 +186,7 @@ function projectOf(stack: string, projects: readonly Project[]): string | undefi
 }
 
 /** A short name is a stack of every folder, one with a project a stack of that project's folder. */
-function inFolders(folders: string[], stacks: string[]): Project[] {
+function inFolders(folders: readonly string[], stacks: readonly string[]): Project[] {
   const missing = folders.find((folder) => !existsSync(folder));
   if (missing !== undefined) throw new UsageError(`--cwd names a folder that does not exist: ${missing}`);
   const all = [...new Set(folders.map((folder) => realpathSync(projectFolder(folder))))].map(projectIn);
@@ -208,7 +227,7 @@ function differentStacks(names: readonly string[]): string[] {
 const forPulumi = (stack: string, { name }: Project): string =>
   stack.split("/").length === 2 && stack.startsWith(`${name}/`) ? stack.slice(name.length + 1) : stack;
 
-function onlyStacks(projects: Project[], stacks: string[], file: string): Project[] {
+function onlyStacks(projects: Project[], stacks: readonly string[], file: string): Project[] {
   const isMeant = (project: Project, name: string, stack: string) => {
     if (name === stack) return true;
     const of = projectOf(stack, projects);
@@ -243,7 +262,7 @@ async function foldersLike(pattern: string, file: string): Promise<string[]> {
 /** The project with its file in this folder. */
 export function projectIn(folder: string): Project {
   const file = projectFile(folder) ?? "";
-  const data = parsedText(readFileSync(file, "utf8"), file);
+  const data = parsedText(readText(file, UsageError), file);
   const name = isMapping(data) ? data["name"] : undefined;
   if (typeof name !== "string") throw new UsageError(`${file} has no name of the project`);
   return { folder: realpathSync(folder), name, stacks: [] };
@@ -252,7 +271,7 @@ export function projectIn(folder: string): Project {
 /** The stacks of the project in a folder that have a file with settings. */
 function stacksWithSettings(folder: string): string[] {
   const project = projectFile(folder) ?? "";
-  const data = parsedText(readFileSync(project, "utf8"), project);
+  const data = parsedText(readText(project, UsageError), project);
   const settings = isMapping(data) ? data["stackConfigDir"] : undefined;
   const at = typeof settings === "string" ? resolve(folder, settings) : folder;
   if (!existsSync(at))
@@ -264,31 +283,23 @@ function stacksWithSettings(folder: string): string[] {
   );
 }
 
+const parsedFile = <T extends z.ZodType>(file: string, schema: T): z.output<T> =>
+  checked(file, parsedText(readText(file, UsageError), file), schema);
+
 /** @throws UsageError with the place of the first mistake. */
-function parsedFile<T extends z.ZodType>(option: string, file: string, schema: T): z.output<T> {
-  const data = parsedText(readText(option, file), file);
-  const parsed = schema.safeParse(data, { error: mistakeOf });
-  if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const at = issue?.path
-    .map((part) => (typeof part === "number" ? `[${part}]` : `.${String(part)}`))
-    .join("");
-  throw new UsageError(`${file}: ${at ? at.replace(/^\./, "") : "it"} ${issue?.message}`);
+function checked<T extends z.ZodType>(file: string, data: unknown, schema: T): z.output<T> {
+  const { success, data: valid, error } = schema.safeParse(data);
+  if (success) return valid;
+  const [issue] = error.issues;
+  const path = issue?.path.map((key) => (typeof key === "symbol" ? "" : key)) ?? [];
+  const place = path.length > 0 ? pathText(path) : "its content";
+  throw new UsageError(`${file}: ${place} ${mistakeOf(issue)} (docs/drift.md shows such a file)`);
 }
 
-const KINDS: Record<string, string> = {
-  array: "a list",
-  object: "a mapping",
-  record: "a mapping",
-  string: "text",
-};
-
-/** A mistake, as the end of a sentence. */
-function mistakeOf(issue: z.core.$ZodRawIssue): string | undefined {
-  if (issue.code === "unrecognized_keys") return `has a key that is not known: ${issue.keys.join(", ")}`;
-  if (issue.code === "too_small") return "must not be empty";
-  if (issue.code !== "invalid_type") return undefined;
-  return `${issue.input === undefined ? "is missing: it " : ""}must be ${KINDS[issue.expected] ?? issue.expected}`;
+function mistakeOf(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === "unrecognized_keys") return `has an unknown key, ${issue.keys.join(", ")}`;
+  if (issue?.code === "custom") return issue.message;
+  return "is missing, empty or of another kind";
 }
 
 /** YAML, of which JSON is a part. */

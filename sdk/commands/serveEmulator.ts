@@ -1,70 +1,77 @@
 import { once } from "node:events";
-import { isIP } from "node:net";
 import { Emulator } from "../testing/emulator";
 import type { ServeOptions } from "../testing/runner/account";
 import { traceText } from "../testing/runner/trace";
-import { assertFile, command, EXIT, shellWord, UsageError } from "./command";
+import { command, EXIT, outputFile, port, shellWord, UsageError, wholeNumber } from "./command";
 import { readState, writeState } from "./emulatorState";
-import { vaultsOf } from "./policyRequest";
-
-const HELP = `Runs an emulator of the endpoint service on this machine, so that you can try the package without an account.
-
-Usage: npx pulumi-endpoints emulator [options]
-
-  --port N              the port on 127.0.0.1 (default: a free one)
-  --api-key K           the key to accept (default: a random one)
-  --state FILE          keep port, key and endpoints in this file, for the next start
-  --version-header H    the header that holds the API version (default: Service-Version)
-  --serve PORT          also answer requests to the endpoints, on this port of 127.0.0.1, by the header Host
-  --connect URL=LOCAL   with --serve: the local server behind an agent's endpoint, as in
-                        https://shop.internal=http://127.0.0.1:3000; can be repeated
-  --client-ip IP        with --serve: the clients' address (default: 127.0.0.1)
-  --vault V/NAME=VALUE  with --serve: a value in one of the service's vaults; can be repeated
-  --seed N              start with N endpoints of mixed types (default: 0)
-  --help                this text
-
-Prints one line for each request, and ends on Ctrl-C. Without --state, endpoints are only in memory.`;
+import { clientIp, vaultsOf, vaultValue } from "./policyRequest";
 
 /** `npx pulumi-endpoints emulator`: serves until SIGINT or SIGTERM. */
 export const emulatorCommand = command({
   name: "emulator",
-  help: HELP,
+  about:
+    "Runs an emulator of the endpoint service on this machine, so that you can try the package without an account.",
   options: {
-    port: { type: "string" },
-    "api-key": { type: "string" },
-    state: { type: "string" },
-    "version-header": { type: "string" },
-    serve: { type: "string" },
-    connect: { type: "string", multiple: true, default: [] },
-    "client-ip": { type: "string", default: "127.0.0.1" },
-    vault: { type: "string", multiple: true, default: [] },
-    seed: { type: "string", default: "0" },
+    port: { value: "N", help: "the port on 127.0.0.1 (default: a free one)", parse: port },
+    apiKey: {
+      value: "K",
+      help: "the key to accept (default: a random one)",
+      parse: matching(/^\S+$/, "must not contain spaces"),
+    },
+    state: {
+      value: "FILE",
+      help: "keep port, key and endpoints in this file, for the next start",
+      parse: outputFile,
+    },
+    versionHeader: {
+      value: "H",
+      help: "the header that holds the API version (default: Service-Version)",
+      parse: matching(/^[\w-]+$/, "takes the name of a header"),
+    },
+    rateLimit: {
+      value: "N",
+      help: "answer 429 to more than N requests a minute (default: no limit)",
+      parse: wholeNumber(1, 1_000_000),
+    },
+    seed: {
+      value: "N",
+      help: "start with N endpoints of mixed types",
+      parse: wholeNumber(0, 100_000),
+      default: "0",
+    },
+    serve: {
+      value: "PORT",
+      help: "also answer requests to the endpoints, on this port of 127.0.0.1, by the header Host",
+      parse: port,
+    },
+    connect: {
+      value: "URL=LOCAL",
+      help: "the local server behind an agent's endpoint, as in https://shop.internal=http://127.0.0.1:3000",
+      parse(text: string) {
+        const [, url, local] = /^(https?:\/\/[^=]+)=(https?:\/\/[^/]+)\/?$/.exec(text) ?? [];
+        if (url && local) return { url, local };
+        throw new UsageError("takes URL=LOCAL, as in https://shop.internal=http://127.0.0.1:3000");
+      },
+      isRepeatable: true,
+      needs: ["serve"],
+    },
+    clientIp: { ...clientIp, needs: ["serve"] },
+    vault: { ...vaultValue, needs: ["serve"] },
   },
+  notes:
+    "Prints one line for each request, and ends on Ctrl-C. Without --state, endpoints are only in memory.",
 
-  async run({ port, seed, serve, connect, state: file, vault, ...options }, { stdout }) {
-    const { "api-key": key, "version-header": versionHeader, "client-ip": clientIp } = options;
-    if (!isIP(clientIp)) throw new UsageError("--client-ip takes an IP address");
-    const connection = { clientIp, vaults: vaultsOf(vault), rateLimited: false };
-    if (file !== undefined) assertFile("--state", file);
+  async run({ seed, serve, connect, state: file, vault, clientIp, ...options }, { stdout }) {
+    const { versionHeader, rateLimit } = options;
     const kept = file === undefined ? undefined : readState(file);
-    const apiKey = key ?? kept?.apiKey;
-    const wanted = port === undefined ? kept?.port : wholeNumber("--port", port, 65535);
-    if (apiKey !== undefined && !/^\S+$/.test(apiKey))
-      throw new UsageError("--api-key must not be empty or contain spaces");
-    if (versionHeader !== undefined && !/^[\w-]+$/.test(versionHeader))
-      throw new UsageError("--version-header must be the name of a header");
-    const endpoints = wholeNumber("--seed", seed, 100_000);
-    const servedPort = serve === undefined ? undefined : wholeNumber("--serve", serve, 65535);
-    const connected = connect.map((each) => {
-      const [, url = "", local = ""] = /^(https?:\/\/[^=]+)=(https?:\/\/[^/]+)\/?$/.exec(each) ?? [];
-      if (!local) throw new UsageError(`--connect takes URL=LOCAL, not ${JSON.stringify(each)}`);
-      return { url, local };
-    });
+    const apiKey = options.apiKey ?? kept?.apiKey;
+    const wanted = options.port ?? kept?.port;
     const print = (line: string) => stdout.write(`${line}\n`);
     const emulator = await Emulator.start({
       ...(wanted !== undefined && { port: wanted }),
       ...(apiKey !== undefined && { apiKey }),
       ...(versionHeader !== undefined && { versionHeader }),
+      ...(rateLimit !== undefined && { rateLimit: { requests: rateLimit, windowSeconds: 60 } }),
       onAnswer: ({ method, path, status }) => {
         print(`${method} ${path} ${status || "dropped"}`);
         if (method !== "GET") save();
@@ -74,13 +81,14 @@ export const emulatorCommand = command({
     });
     const save = () => file !== undefined && writeState(file, emulator);
     for (const endpoint of kept?.endpoints.reverse() ?? []) emulator.seed(endpoint);
-    for (let index = 0; index < endpoints; index++)
+    for (let index = 0; index < seed; index++)
       emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
     print(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
     print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`);
     if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${shellWord(versionHeader)}`);
-    for (const { url, local } of connected) emulator.connect(url, local);
-    if (servedPort !== undefined) await serveEndpoints(emulator, { port: servedPort, ...connection }, print);
+    for (const { url, local } of connect) emulator.connect(url, local);
+    const connection = { clientIp, vaults: vaultsOf(vault), rateLimited: false };
+    if (serve !== undefined) await serveEndpoints(emulator, { port: serve, ...connection }, print);
     print("");
     save();
     await firstSignal();
@@ -89,12 +97,19 @@ export const emulatorCommand = command({
   },
 });
 
+function matching(pattern: RegExp, problem: string): (text: string) => string {
+  return (text) => {
+    if (pattern.test(text)) return text;
+    throw new UsageError(problem);
+  };
+}
+
 async function serveEndpoints(
   emulator: Emulator,
   options: ServeOptions & { port: number },
   print: (line: string) => void,
 ): Promise<void> {
-  const port = await emulator
+  const served = await emulator
     .serve({
       ...options,
       onReply: ({ method, url, status, trace, problem }) => {
@@ -107,20 +122,13 @@ async function serveEndpoints(
       throw portError(error, options.port, "--serve");
     });
   print(
-    `\nThe endpoints answer on http://127.0.0.1:${port}: curl --connect-to ::127.0.0.1:${port} http://HOST/`,
+    `\nThe endpoints answer on http://127.0.0.1:${served}: curl --connect-to ::127.0.0.1:${served} http://HOST/`,
   );
 }
 
 function portError(error: unknown, port: number | undefined, option: string): unknown {
   const isInUse = error instanceof Error && "code" in error && error.code === "EADDRINUSE";
   return isInUse ? new Error(`port ${port} is in use; choose another with ${option}`) : error;
-}
-
-function wholeNumber(option: string, text: string, most: number): number {
-  const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(value <= most))
-    throw new UsageError(`${option} takes a whole number from 0 to ${most}, not ${JSON.stringify(text)}`);
-  return value;
 }
 
 async function firstSignal(): Promise<void> {

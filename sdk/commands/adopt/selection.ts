@@ -8,8 +8,17 @@ import { urlOf } from "../../../provider/api/url";
 import { matcher, textPattern } from "../../../provider/endpoint/lookup";
 import { otherStack } from "../../../provider/endpoint/owners";
 import { parsePath } from "../../propertyPath";
-import { count, grouped, type LogLine, messageOf, shellWord, UsageError } from "../command";
-import { isIgnored, type Projects, projectsOf } from "../projects";
+import {
+  count,
+  grouped,
+  type LogLine,
+  messageOf,
+  type Options,
+  shellWord,
+  UsageError,
+  type Values,
+} from "../command";
+import { isIgnored, type Projects, projectsOf, projectsOptions } from "../projects";
 import {
   backendStacks,
   cloudEndpoints,
@@ -25,18 +34,34 @@ import { Terraform } from "./terraform";
 
 /* The endpoints of an account that `adopt` brings into a program. */
 
-interface Wanted {
-  select?: string[] | undefined;
-  except?: string[] | undefined;
-  /** The stack that will manage the endpoints. */
-  stack?: string | undefined;
-  known?: string[] | undefined;
-  /** A file with projects. */
-  projects?: string | undefined;
-  /** The output of `terraform show -json`, in a file or at `-`. */
-  terraform?: string | undefined;
-  cwd?: string | undefined;
-}
+const SELECTS = "a URL in which * matches any text, an id, metadata.KEY=VALUE, or binding=NAME";
+
+export const selectionOptions = {
+  select: {
+    value: "WHAT",
+    help: `only these endpoints: ${SELECTS}. What carries the mark of another stack (endpoints:mark) is taken only by its id`,
+    isRepeatable: true,
+  },
+  except: { value: "WHAT", help: "not these endpoints, with the same values", isRepeatable: true },
+  stack: {
+    value: "S",
+    help: "the stack that will manage the endpoints. Its configuration, in the project's folder, names the account. Its endpoints are left out. Needs the Pulumi CLI",
+  },
+  known: {
+    ...projectsOptions.known,
+    help: "leave out the endpoints of this stack, too. Its secrets are not decrypted. A stack of another project is organization/project/stack",
+  },
+  projects: {
+    ...projectsOptions.projects,
+    help: "leave out the endpoints of all stacks of a file that lists folders and stacks, and those that it ignores, too",
+  },
+  ignore: projectsOptions.ignore,
+  terraform: {
+    value: "F",
+    help: "only the endpoints in this output of terraform show -json, named by their addresses; - reads stdin. --select and --except then take addresses, too",
+  },
+  cwd: { value: "DIR", help: "the project's folder (default: this one)", needs: ["stack", "known"] },
+} as const satisfies Options;
 
 interface Selected {
   account: EndpointsApi;
@@ -56,8 +81,11 @@ export interface TargetStack {
 }
 
 /** Reads the account, and logs the number of endpoints that it leaves out, with the reason. */
-export async function selectEndpoints(wanted: Wanted, log: LogLine): Promise<Selected> {
-  const { select = [], except = [], stack, known = [], projects: file, cwd = "." } = wanted;
+export async function selectEndpoints(
+  wanted: Values<typeof selectionOptions>,
+  log: LogLine,
+): Promise<Selected> {
+  const { select, except, stack, known, projects: file, ignore = [], cwd = "." } = wanted;
   const terraform = wanted.terraform === undefined ? undefined : await Terraform.read(wanted.terraform);
   const listed = file === undefined ? undefined : await projectsOf({ projects: file });
   const others = [
@@ -102,8 +130,8 @@ export async function selectEndpoints(wanted: Wanted, log: LogLine): Promise<Sel
   });
   for (const [name, ids] of elsewhere)
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
-  const ignored = listed?.ignored ?? [];
-  keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there (--projects)");
+  const ignored = [...(listed?.ignored ?? []), ...ignore];
+  keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there");
   const own = target && ownerOf(target);
   const ownerOfMark = (live: LiveEndpoint) => {
     const owner = select.includes(live.id) ? undefined : otherStack(live, own);
@@ -141,7 +169,7 @@ function selectorOf(
     const selects = all.some(hasAddress) ? hasAddress : valueSelector(text, terraform);
     if (all.some(selects)) return selects;
     throw new UsageError(
-      `no cloud endpoint of the account matches ${option} ${text}: it takes a URL in which * matches any text, an id, metadata.KEY=VALUE, binding=NAME, or with --terraform an address`,
+      `no cloud endpoint of the account matches ${option} ${text}: it takes ${SELECTS}, or with --terraform an address`,
     );
   });
   return (live) => selectors.some((selects) => selects(live));

@@ -1,9 +1,8 @@
-import { text as textOf } from "node:stream/consumers";
 import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import { isMapping, jsonOf } from "../../../provider/api/json";
 import { escaped } from "../../../provider/api/text";
-import { grouped, type LogLine, readText, shellWord, UsageError } from "../command";
+import { grouped, inputText, type LogLine, STANDARD_STREAM, shellWord, UsageError } from "../command";
 
 /*
  * The endpoints in the output of `terraform show -json`. It has secrets in plain text, so no message quotes anything of it but
@@ -53,9 +52,8 @@ export class Terraform {
    * @throws UsageError if it is no such output, or has no endpoint.
    */
   static async read(file: string): Promise<Terraform> {
-    const text = file === "-" ? await textOf(process.stdin) : readText("--terraform", file);
-    const name = file === "-" ? "stdin" : file;
-    const data = jsonOf(text.replace(/^\ufeff/, ""));
+    const name = file === STANDARD_STREAM ? "stdin" : file;
+    const data = jsonOf(await inputText(file, UsageError));
     const all = resourcesIn(data)?.filter(({ mode, type }) => mode === "managed" && type === ENDPOINT);
     if (all === undefined) {
       const isRaw = isMapping(data) && "terraform_version" in data && "lineage" in data;

@@ -31,23 +31,18 @@ const commandsIn = (stdout: string) => [...stdout.matchAll(/^ {2}(.+)$/gm)].map(
 test("without an example, new lists each with a line", async () => {
   const { code, stdout } = await runInProcess(newCommand, []);
   expect(code).toBe(0);
-  for (const example of examples) expect(stdout).toMatch(new RegExp(`^  ${example} +[A-Z].+\\.$`, "m"));
+  for (const example of examples) expect(stdout).toMatch(new RegExp(`^  ${example} +[A-Z]`, "m"));
   expect(stdout).not.toContain("template");
 });
 
 test("an unknown example is a usage error with the nearest name and the list, and makes nothing", async () => {
   const { code, stdout, stderr, project } = await makeNew("quikstart");
   expect(code).toBe(2);
-  expect(stderr).toMatch(/there is no example quikstart; did you mean quickstart\?\n[\s\S]*^ {2}python /m);
+  expect(stderr).toMatch(
+    /^ {2}python [\s\S]*there is no example quikstart; did you mean quickstart\? \(.*\)\n$/m,
+  );
   expect(stdout).toBe("");
   expect(existsSync(project)).toBe(false);
-});
-
-test("a recipe is refused, and the message names the page that says where to copy it", async () => {
-  const { code, stderr } = await makeNew("gitops/github-actions");
-  expect(code).toBe(2);
-  const [, page = ""] = /: (\/.*\/README\.md)/.exec(stderr) ?? [];
-  expect(read(page)).toContain("# GitHub Actions");
 });
 
 test.each(examples)(
@@ -57,6 +52,7 @@ test.each(examples)(
     expect(stderr).toBe("");
     expect(code).toBe(0);
     const manifest = JSON.parse(read(project, "package.json"));
+    expect(manifest).not.toHaveProperty("new");
     expect(manifest).toMatchObject({
       name: "shop",
       private: true,
@@ -150,18 +146,17 @@ test("with a key, the printed commands deploy on that account, and nothing is ab
   expect(read(project, "package.json")).not.toContain("emulator");
   expect(existsSync(join(project, ".endpoints.json"))).toBe(false);
 
+  const { stdout: asked } = await makeNew("accounts", "shop", account);
+  expect(asked).toMatch(/one by one[\s\S]*config set --secret partnerApiKey$/m);
   const elsewhere = { baseUrl: "https://api.example.com", apiKey: "a key" };
   const { stdout: other } = await makeNew("quickstart", "shop", elsewhere);
   expect(other).not.toContain("ENDPOINTS_BASE_URL");
 });
 
 test.each([
-  [
-    "python",
-    /^ {2}pulumi install\n {2}pulumi stack init dev\n {2}pulumi config set --secret stripeSecret \S+$/m,
-  ],
+  ["python", /^ {2}pulumi install\n {2}pulumi stack init dev\n {2}pulumi config set --secret stripeSecret$/m],
   ["go", /^ {2}pulumi install\n/m],
-  ["yaml", /^ {2}pulumi config set partnerUrl http:\/\/127\.0\.0\.1:\d+$/m],
+  ["yaml", /^ {2}pulumi config set partnerUrl "\$ENDPOINTS_BASE_URL"$/m],
   ["brex", /one by one, because Pulumi asks for a value\.\n[\s\S]*config set --secret brexToken$/m],
   ["tenants", /^ {2}npm start -- up$/m],
   ["policy-tests", /^ {2}npm install\n {2}npm test\n[\s\S]*pulumi up$/m],

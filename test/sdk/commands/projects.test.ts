@@ -97,10 +97,8 @@ test("a full name selects the folder of its project, and a short one is a stack 
 });
 
 test.each([
-  ["an empty stack", { stack: [""] }, /--stack must not be empty/],
-  ["a folder and a file", { cwd: ["."], projects: "x" }, /leave --cwd out/],
   ["a folder that does not exist", { cwd: ["nowhere"] }, /does not exist: nowhere/],
-  ["a file that does not exist", { projects: "nowhere.yaml" }, /--projects: there is no file nowhere\.yaml/],
+  ["a file that does not exist", { projects: "nowhere.yaml" }, /^nowhere\.yaml does not exist$/],
 ])("%s is an invalid argument", async (_, given, message) => {
   await expect(resolved(given)).rejects.toThrow(message);
 });
@@ -121,13 +119,13 @@ test.each([
   [
     "an unknown key",
     "projects: [{folder: services/*, stack: [dev]}]",
-    /projects\[0\] has a key that is not known: stack$/,
+    /projects\[0\] has an unknown key, stack \(/,
   ],
   ["a folder without a project", "projects: [{folder: docs}]", /no Pulumi project in docs/],
   [
     "an entry without a reason",
     "projects: [{folder: services/api}]\nignore: [{id: ep_1}]",
-    /ignore\[0\]\.reason is missing: it must be text$/,
+    /ignore\[0\]\.reason is missing, empty or of another kind/,
   ],
   [
     "an entry that would ignore everything",
@@ -154,9 +152,9 @@ test.each([
     "projects: [{folder: services/api}]\nignore: [{metadata: {}, reason: x}]",
     /ignore\[0\]\.metadata needs/,
   ],
-  ["no list", "projects: services", /stacks\.yaml: projects must be a list$/],
-  ["an empty list", "projects: []", /stacks\.yaml: projects must not be empty$/],
-  ["a list in place of a mapping", "[]", /stacks\.yaml: it must be a mapping$/],
+  ["no list", "projects: services", /stacks\.yaml: projects is missing, empty or of another kind/],
+  ["an empty list", "projects: []", /stacks\.yaml: projects is missing, empty or of another kind/],
+  ["a list in place of a mapping", "[]", /stacks\.yaml: its content is missing, empty or of another kind/],
   ["text that is no YAML", "projects: [", /stacks\.yaml is neither YAML nor JSON \(line 1, column \d+\)$/],
 ])("a file with %s is refused with the place", async (_, text, message) => {
   await expect(resolved({ projects: write("stacks.yaml", text) })).rejects.toThrow(message);
@@ -180,4 +178,9 @@ test("endpoints to ignore may be in a file of their own, as YAML or JSON", () =>
   expect(ignoredIn(write("ignore.yaml", "- url: https://status.*\n  reason: the vendor's\n"))).toEqual(
     ignored,
   );
+  const projects = write(
+    "stacks.yaml",
+    `projects: [{folder: services/*}]\nignore: ${JSON.stringify(ignored)}`,
+  );
+  expect(ignoredIn(projects)).toEqual(ignored);
 });

@@ -98,22 +98,16 @@ test("the emulator exits with 1 and a single line if the port is in use", async 
   );
 });
 
-test.each([
-  [["--prot", "1"], "--prot"],
-  [["extra"], "extra"],
-  [["--port", "abc"], "--port takes a whole number"],
-  [["--port", "70000"], "65535"],
-  [["--seed=-3"], '--seed takes a whole number from 0 to 100000, not "-3"'],
-  [["--seed", "-3"], "--seed needs a value; write one that starts with a dash as --seed=-…"],
-  [["--api-key", ""], "--api-key"],
-  [["--version-header", "a b"], "--version-header"],
-  [["--state", "no/such/folder.json"], "--state: no/such/folder.json is in a folder that does not exist"],
-])("the emulator exits with 2 and a message for %j", async (args, word) => {
-  const { code, printed } = start(...args);
-  expect(await code).toBe(2);
-  expect(printed.stderr).toContain(word);
-  expect(printed.stderr.match(/\n/g)).toHaveLength(1);
-  expect(printed.stdout).toBe("");
+test("the emulator answers 429 beyond --rate-limit", async () => {
+  const before = process.listenerCount("SIGINT");
+  const { code, printed } = start("--rate-limit", "1", "--api-key", "k");
+  await expect.poll(() => process.listenerCount("SIGINT")).toBe(before + 1);
+  const [baseUrl = ""] = /http:\S+\d/.exec(printed.stdout) ?? [];
+  const headers = { authorization: "Bearer k", "service-version": "2" };
+  const status = async () => (await fetch(`${baseUrl}/endpoints`, { headers })).status;
+  expect([await status(), await status()]).toEqual([200, 429]);
+  process.emit("SIGINT");
+  expect(await code).toBe(0);
 });
 
 test("with --serve, the endpoints answer by the header Host, and the terminal shows what their policies did", async () => {

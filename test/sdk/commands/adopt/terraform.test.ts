@@ -142,8 +142,8 @@ test("refuses what terraform show -json does not print, before any request, and 
   const emulator = await service();
   const next = "In Terraform's folder, run terraform show -json > state.json, and give that file";
   const mistakes: [string, string | RegExp][] = [
-    ["/nowhere", "--terraform: there is no file /nowhere"],
-    [temporaryFolder(), "--terraform takes a file, and "],
+    ["/nowhere", "adopt: /nowhere does not exist"],
+    [temporaryFolder(), " is a folder"],
     [
       fileOf({ version: 4, terraform_version: "1.11.4", lineage: SECRET, resources: [] }),
       `state.json is a raw state. ${next}`,
@@ -160,7 +160,6 @@ test("refuses what terraform show -json does not print, before any request, and 
     [fileOf({ format_version: "1.0" }), "state.json has no ngrok_cloud_endpoint"],
     [fileOf(modules(90)), "state.json has no ngrok_cloud_endpoint"],
     [fileOf(modules(100_000)), /has no ngrok_cloud_endpoint|is not what terraform show -json prints/],
-    ["", "--terraform must not be empty"],
   ];
   for (const [file, message] of mistakes) {
     const { code, stdout, stderr } = await adopt(emulator, file);
@@ -169,8 +168,6 @@ test("refuses what terraform show -json does not print, before any request, and 
     else expect(stderr).toMatch(message);
     expect(stderr).not.toContain(SECRET);
   }
-  const twice = await adopt(emulator, SHOWN, "--terraform", SHOWN);
-  expect(twice.stderr).toContain("--terraform can be given once: run the command for each");
   expect(emulator.requests).toEqual([]);
 });
 
