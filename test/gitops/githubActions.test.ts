@@ -179,7 +179,7 @@ test("the file of projects becomes a job for each stack, which share the request
 test.each(["preview", "up", "drift"] as const)(
   "the job %s runs a Python program from a fresh checkout, and installs it without a key",
   async (name) => {
-    const report = `[ "$3" = drift ] && exit\nexec node_modules/.bin/pulumi-endpoints "$3" --projects stacks.yaml --json`;
+    const report = `[ "$3" = drift ] && exit\nexec node_modules/.bin/pulumi-endpoints "$3" --projects stacks.yaml --json -`;
     const runner = pythonRepository({ npx: report });
     const steps = called[name].jobs[name]?.steps ?? [];
     const scripts = steps.filter(({ run, name }) => run && name !== "Issue" && name !== "Report");

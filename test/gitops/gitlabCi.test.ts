@@ -144,7 +144,7 @@ test.each(["preview", "up", "drift"])(
   async (name) => {
     const runner = withRecipe(
       pythonRepository({
-        npx: `[ "$3" = drift ] && exit\nexec node_modules/.bin/pulumi-endpoints "$3" --projects stacks.yaml --json`,
+        npx: `[ "$3" = drift ] && exit\nexec node_modules/.bin/pulumi-endpoints "$3" --projects stacks.yaml --json -`,
       }),
     );
     const gitlab = await startGitLab({ issues: [] });

@@ -1,7 +1,7 @@
 /*
  * Turns the list of stacks into a child pipeline with a job for each, which run JOBS at once:
  *
- *   pulumi-endpoints stacks --projects FILE --jobs JOBS --json | node ci/pipeline.mjs JOBS
+ *   pulumi-endpoints stacks --projects FILE --jobs JOBS --json - | node ci/pipeline.mjs JOBS
  */
 import { readFileSync } from "node:fs";
 
