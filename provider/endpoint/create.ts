@@ -138,11 +138,11 @@ async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created |
     });
     const [live, ...others] = found.ours;
     if (live && others.length + found.doubtful.length === 0 && isCertain) {
-      const found = `${url}: after a lost answer, this run continues with ${live.id}`;
-      if (nonce) log.info(`${found}, which it has created`);
+      const message = `${url}: after a lost answer, this run continues with ${live.id}`;
+      if (nonce) log.info(`${message}, which it has created`);
       else
         log.warn(
-          `${found}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id. endpoints:mark removes the doubt`,
+          `${message}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id. endpoints:mark removes the doubt`,
         );
       return { live, isNew: true };
     }

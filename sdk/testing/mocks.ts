@@ -1,7 +1,9 @@
+import { setImmediate } from "node:timers/promises";
 import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { ApiError } from "../../provider/api/apiErrors";
 import { HttpClient } from "../../provider/api/client";
+import { type Clock as ProviderClock, realClock } from "../../provider/api/clock";
 import { bodyOf, type Request } from "../../provider/api/connections";
 import type { WireEndpoint } from "../../provider/api/contract";
 import { readSettings } from "../../provider/api/settings";
@@ -44,9 +46,11 @@ export interface EndpointMocks extends pulumi.runtime.Mocks {
  */
 export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOptions = {}): EndpointMocks {
   const settings = readSettings((key) => SETTINGS[key], {});
-  const store = new Store(settings.baseUrl, new Clock(() => new Date()), () => behaviourOf({}), "usr_mocked");
+  const clock = clockWithoutWaits();
+  const time = new Clock(() => new Date(clock.now()));
+  const store = new Store(settings.baseUrl, time, () => behaviourOf({}), "usr_mocked");
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
-  const api = endpointsApi(new StoreClient(settings, store));
+  const api = endpointsApi(new StoreClient(settings, store, clock));
   const provider = dynamicProvider({ service: () => ({ api, settings }) });
 
   return {
@@ -91,12 +95,26 @@ const SETTINGS: Record<string, string> = {
   "endpoints:baseUrl": "https://api.example.com",
 };
 
+/** A clock whose waits take no time: nobody else changes the account of a unit test. */
+function clockWithoutWaits(): ProviderClock {
+  let ahead = 0;
+  return {
+    ...realClock,
+    now: () => realClock.now() + ahead,
+    sleep: async (milliseconds) => {
+      ahead += milliseconds;
+      await setImmediate();
+    },
+  };
+}
+
 class StoreClient extends HttpClient {
   constructor(
     settings: HttpClient["settings"],
     private readonly store: Store,
+    clock: ProviderClock,
   ) {
-    super(settings);
+    super(settings, { clock });
   }
 
   override async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
