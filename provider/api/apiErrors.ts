@@ -148,7 +148,7 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
   if (status === 403) return "The API key lacks the permission: use a key that has it.";
   if (isOfContent)
     return "Correct the inputs, and run the command again. If another endpoint has the URL, choose another url, or delete that endpoint.";
-  return undefined;
+  return hints.hidesText ? "Correct the inputs, and run the command again." : undefined;
 }
 
 /** No reply came, or it broke off. */

@@ -55,7 +55,7 @@ describe.each(["dynamic", "plugin"])("with the %s provider", (provider) => {
       stack.emulator.intercept(isPost, { status: 418, body });
       const result = await failure(stack.up());
       expect(errors(result).join()).toMatch(
-        /POST \/endpoints: status 418 \(the service's text is left out, .*check-policy/,
+        /POST \/endpoints: status 418 \(the service's text is left out, .*\. Correct the inputs/,
       );
       expect(printed(result)).not.toMatch(CANARY);
 
