@@ -125,14 +125,17 @@ interface FoundSecret {
  * any length. Even that a secret is empty is information.
  */
 export function findSecrets(document: unknown): FoundSecret[] {
-  return [...partsOf(document)].flatMap(([path, part]): FoundSecret[] => {
-    if (typeof part !== "string" && typeof part !== "number") return [];
-    if (isSecretPath(path)) return [{ path, secret: part }];
-    const passwords = [...`${part}`.matchAll(URL_PASSWORD)];
-    return passwords.map(({ index, 0: url, 1: secret = "" }) => {
-      return { path, secret, at: index + url.length - `${secret}@`.length };
-    });
-  });
+  const found: FoundSecret[] = [];
+  for (const [path, part] of partsOf(document)) {
+    if (typeof part !== "string" && typeof part !== "number") continue;
+    if (isSecretPath(path)) {
+      found.push({ path, secret: part });
+      continue;
+    }
+    for (const { index, 0: url, 1: secret = "" } of `${part}`.matchAll(URL_PASSWORD))
+      found.push({ path, secret, at: index + url.length - `${secret}@`.length });
+  }
+  return found;
 }
 
 /**
