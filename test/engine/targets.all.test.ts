@@ -51,7 +51,7 @@ onBothDrivers("a run with targets", (start) => {
 
 onBothDrivers("up --refresh", (start) => {
   test.each(["dynamic", "plugin"])(
-    "of the %s provider restores edited and deleted endpoints, with one list, and another that proves the deletion",
+    "of the %s provider restores edited and deleted endpoints, with one list, and another if the deleted one is younger than five seconds",
     async (provider) => {
       const endpoints = `for (const name of ["a", "b", "c"])
   new CloudEndpoint(name, { url: "https://" + name + ".example.com", description: "ours" });`;
@@ -62,12 +62,10 @@ onBothDrivers("up --refresh", (start) => {
       stack.emulator.remove(deleted ?? "");
       expect(methods(await stack.up())).toEqual([]);
       const { requests } = await stack.up({ refresh: true });
-      expect(
-        requests
-          .filter(({ path }) => path === "/endpoints")
-          .map(({ method }) => method)
-          .sort(),
-      ).toEqual(["GET", "GET", "POST"]);
+      const sent = (wanted: string) =>
+        requests.filter(({ method, path }) => path === "/endpoints" && method === wanted).length;
+      expect(sent("POST")).toBe(1);
+      expect([1, 2]).toContain(sent("GET"));
       expect(requests.filter(({ method }) => method === "PATCH").map(({ body }) => body)).toEqual([
         { id: edited, description: "ours" },
       ]);
