@@ -1,22 +1,10 @@
 import { defineConfig } from "vitest/config";
 
-/** What takes minutes, other programs or a browser: `npm run test:all`. Everything else: `npm test`. */
-const atLength = [
-  "test/**/*.all.test.ts",
-  "test/{browser,gitops,package}/**/*.test.ts",
-  "test/faults/!(stories).test.ts",
-];
+/** What takes seconds, starts other programs or a browser, or is random: `npm run test:slow`. Everything else: `npm test`. */
+const slow = ["test/**/*.slow.test.ts"];
 
-/** End-to-end cases, written once for both drivers: `npm test` runs them on the test kit's engine. */
-const endToEnd = ["test/engine/*.test.ts"];
-
-const project = (name: string, include: string[], exclude: string[], drivers: string, more = {}) => ({
-  extends: true as const,
-  test: { name, include, exclude, env: { TEST_DRIVERS: drivers }, ...more },
-});
-
-/** A process for many files, since most of a short file's time goes into loading Pulumi's SDK. */
-const oneProcess = { isolate: false, setupFiles: "test/freshModules.ts" };
+/** End-to-end cases, written once for both drivers: on the test kit's engine alone in `npm test`, on both in `npm run test:slow`. */
+const endToEnd = ["test/e2e/*.test.ts"];
 
 export default defineConfig({
   test: {
@@ -27,9 +15,22 @@ export default defineConfig({
     // The types of the examples are checked once, by `npm run lint`.
     env: { PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
     projects: [
-      project("fast", ["test/**/*.test.ts"], atLength, "kit", oneProcess),
-      project("all", atLength, [], "kit,cli"),
-      project("cli", endToEnd, atLength, "kit,cli"),
+      {
+        extends: true,
+        test: {
+          name: "fast",
+          include: ["test/**/*.test.ts"],
+          exclude: slow,
+          env: { TEST_DRIVERS: "kit" },
+          // A process for many files, since most of a short file's time goes into loading Pulumi's SDK.
+          isolate: false,
+          setupFiles: "test/freshModules.ts",
+        },
+      },
+      {
+        extends: true,
+        test: { name: "slow", include: [...slow, ...endToEnd], env: { TEST_DRIVERS: "kit,cli" } },
+      },
     ],
   },
 });

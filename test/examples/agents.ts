@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { Agent, type SignedPlatform, signWebhook } from "../../sdk/testing";
-import { startApplication } from "../sdk/testing/runner/application";
+import { startApplication } from "../kit/runner/application";
 
 /** The secret that the examples are given. */
 export const WEBHOOK_SECRET = "CANARY-7f3c";

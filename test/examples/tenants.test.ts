@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { TestStack } from "../../sdk/testing";
-import { copyOf } from "../engine/example";
+import { copyOf } from "../e2e/example";
 import { compileCopy } from "./tenantsCopy";
 
 test("the program of a tenant creates a front door for each of its hosts", async () => {

@@ -4,7 +4,7 @@ import { flatName, flattened, namesOfExpressions, policyEnvironment } from "../.
 import { resourceWarnings, ruleWarnings } from "../../../provider/policy/resourceWarnings";
 import { policyWarnings } from "../../../provider/policy/warnings";
 import { expectLinear } from "../../growth";
-import { calls } from "../../sdk/testing/runner/documentedCalls";
+import { calls } from "../../kit/runner/documentedCalls";
 import { act, onConnect, onRequest, onResponse, rule } from "./cases";
 import { macroCalls, openExpressions, variableUses } from "./referenceExpressions";
 

@@ -11,9 +11,9 @@ import {
   mergedConfig,
   policyText,
 } from "../../../sdk/webhooks/agentConfig";
+import { startApplication } from "../../kit/runner/application";
 import { thrown } from "../../provider/service";
 import { mockEngine, resolved } from "../program";
-import { startApplication } from "../testing/runner/application";
 
 const given = { platform: "github", secret: "<secret>" } as const;
 const github: CheckedVerification = { ...given, enforce: undefined, expressions: undefined };

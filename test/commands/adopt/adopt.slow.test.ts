@@ -1,0 +1,216 @@
+import { spawnSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
+import { expect, onTestFinished, test } from "vitest";
+import { parseDocument } from "yaml";
+import { type Emulator, TestStack } from "../../../sdk/testing";
+import { programFolder } from "../../folders";
+import { cli, type Project, project, service } from "../../provider/plugin/pulumi";
+import { seedMixed } from "../mixedAccount";
+import { runCommand } from "../runCommand";
+import { seedOdd } from "./oddEndpoints";
+import { movable, SHOWN, seedShown } from "./terraformShow";
+
+const root = join(import.meta.dirname, "../../..");
+const CANARIES = /CANARY|CNRY|77001122|bob: "ab"/;
+
+/** A project for a program in TypeScript. */
+function makeTypeScript(folder: string): void {
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: case\nruntime: nodejs\n");
+  writeFileSync(join(folder, "package.json"), '{"name": "case", "main": "index.ts"}\n');
+  const compilerOptions = {
+    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true, noEmit: true },
+    ...{ noUnusedLocals: true },
+    ...{ target: "es2022", module: "node16", skipLibCheck: true, types: ["node"] },
+  };
+  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["index.ts"] }));
+}
+
+const writes = (emulator: Emulator) => emulator.requests.filter(({ method }) => method !== "GET");
+
+test("the written program for endpoints of every kind compiles, and its first up changes nothing", async () => {
+  const emulator = await service({ pageSize: 40 });
+  seedMixed(emulator, 60);
+  seedOdd(emulator);
+  const before = emulator.endpoints;
+  const where = programFolder();
+  makeTypeScript(where);
+  const file = join(where, "index.ts");
+
+  const account = { ENDPOINTS_BASE_URL: emulator.baseUrl, ENDPOINTS_API_KEY: emulator.apiKey };
+  const { code, stdout, stderr } = await runCommand(["adopt", "--out", file], account);
+  expect(stderr).toContain("Selected: 49 endpoints");
+  expect({ code, stdout }).toEqual({ code: 0, stdout: "" });
+  expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints", "/endpoints"]);
+  const program = readFileSync(file, "utf8");
+  expect(stderr + program).not.toMatch(CANARIES);
+  expect(program.match(/^new CloudEndpoint\(/gm)).toHaveLength(49);
+  expect(program).toContain("{secrets.get('hooks', 'brex')}");
+  const tsc = spawnSync(process.execPath, [join(root, "node_modules/typescript/bin/tsc"), "-p", where]);
+  expect(`${tsc.stdout}`).toBe("");
+
+  const stack = await TestStack.create({
+    program: where,
+    emulator,
+    // The types are checked above.
+    env: { PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
+    config: { ...listedSecrets(stderr, before), "endpoints:requestsPerWindow": "100000" },
+  });
+  onTestFinished(() => stack.close());
+  const up = await stack.up({ skipPreview: true });
+  expect(up.changes).toEqual({ create: 50 });
+  // All adoptions share the two pages of the list. One may read its endpoint by id before the second page arrives.
+  expect(up.requests.length).toBeLessThanOrEqual(4);
+  expect((await stack.preview({ expectNoChanges: true })).changes).toEqual({ same: 50 });
+  expect(writes(emulator)).toEqual([]);
+  expect(emulator.endpoints).toEqual(before);
+});
+
+/** Reads the secrets at the places that the command listed, as a user does. */
+function listedSecrets(stderr: string, endpoints: Emulator["endpoints"]): Record<string, { secret: string }> {
+  const commands = [...stderr.matchAll(/config set --secret (\w+)\n +(\S+) of '\S+' \((\S+), /g)];
+  expect(commands.length).toBe(8);
+  return Object.fromEntries(
+    commands.map(([, name, path = "", id]) => {
+      const live = endpoints.find((endpoint) => endpoint.id === id);
+      const [input = "", ...inner] = path.split(/\.|\[(\d+)\]\.?/).filter((part) => part);
+      const document = input === "metadata" ? live?.metadata : live?.traffic_policy;
+      const value = String(
+        parseDocument(document ?? "").getIn(inner.map((part) => (/^\d+$/.test(part) ? Number(part) : part))),
+      );
+      return [`case:${name}`, { secret: value.replace(/^Bearer /, "").replace(/\n$/, "") }];
+    }),
+  );
+}
+
+test.skipIf(!cli)(
+  "with --stack, the command sets the secrets, up changes nothing, and a second run finds nothing to adopt",
+  async () => {
+    const emulator = await service();
+    seedMixed(emulator, 60);
+    const before = emulator.endpoints;
+    const stack = await project("", { emulator });
+    makeTypeScript(stack.folder);
+    await stack.setConfig("secret", { secret: "of something else" });
+    const adopt = (...args: string[]) =>
+      runCommand(["adopt", "--stack", "test", ...args], stack.env, stack.folder);
+
+    const { code, stderr } = await adopt("--out", "index.ts");
+    expect(stderr).toMatch(/Set: 8 secrets of the stack test/);
+    expect(code).toBe(0);
+    const program = readFileSync(join(stack.folder, "index.ts"), "utf8");
+    const settings = readFileSync(join(stack.folder, "Pulumi.test.yaml"), "utf8");
+    expect(stderr + program + settings).not.toMatch(CANARIES);
+    expect(program).not.toContain('requireSecret("secret")');
+
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("preview", "--expect-no-changes");
+    await stack.pulumi("refresh", "--yes", "--expect-no-changes");
+    expect(writes(emulator)).toEqual([]);
+    expect(emulator.endpoints).toEqual(before);
+    expect((await stack.state()).text).not.toMatch(CANARIES);
+
+    const again = await adopt();
+    expect(again.stderr).toMatch(
+      /Left out: 40 that the stack test manages already[\s\S]*Selected: 0 endpoints/,
+    );
+    expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 0, stdout: "" });
+
+    // After the first up, every `adopt` can be removed, and destroying the stack deletes nothing.
+    writeFileSync(join(stack.folder, "index.ts"), program.replaceAll(/^ {2}adopt: .*\n/gm, ""));
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("destroy", "--yes", "--skip-preview");
+    expect(writes(emulator)).toEqual([]);
+  },
+);
+
+test.skipIf(!cli)(
+  "a Terraform state moves without a write, and a second run lists what Terraform may forget",
+  async () => {
+    const emulator = await service();
+    seedShown(emulator);
+    const before = emulator.endpoints;
+    const stack = await project("", { emulator });
+    makeTypeScript(stack.folder);
+    const adopt = (...args: string[]) =>
+      runCommand(["adopt", "--stack", "test", "--terraform", SHOWN, ...args], stack.env, stack.folder);
+
+    const { code, stderr } = await adopt("--out", "index.ts");
+    expect(stderr).toContain(`Selected: ${movable.length} endpoints`);
+    expect(stderr).toContain("Set: 1 secret of the stack test: landingSecret");
+    expect(code).toBe(0);
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("preview", "--expect-no-changes");
+    expect(writes(emulator)).toEqual([]);
+    expect(emulator.endpoints).toEqual(before);
+
+    const again = await adopt();
+    expect(again.stderr).toMatch(/Left out: 9 that the stack test manages already/);
+    const list = (text: string) => text.slice(text.indexOf("  terraform state rm"));
+    expect(list(again.stderr)).toBe(list(stderr));
+    expect(list(stderr).split("\n")).toHaveLength(movable.length + 2);
+  },
+);
+
+test.skipIf(!cli)(
+  "endpoints that other projects manage are left out by their marks, and with --known by their states, whose secrets stay encrypted",
+  async () => {
+    const emulator = await service();
+    const shop = await project('new endpoints.CloudEndpoint("front", { url: "https://shop.example.com" });', {
+      emulator,
+      name: "shop",
+    });
+    await shop.setConfig("endpoints:mark", "platform-team");
+    await shop.pulumi("up", "--yes", "--skip-preview");
+    const backend = { PULUMI_BACKEND_URL: `file://${shop.folder}` };
+    const plain = await project(
+      'new endpoints.CloudEndpoint("front", { url: "https://plain.example.com", description: pulumi.secret("x") });',
+      { emulator, name: "plain", environment: { ...backend, PULUMI_CONFIG_PASSPHRASE: "of another team" } },
+    );
+    await plain.pulumi("up", "--yes", "--skip-preview");
+    const { id } = emulator.seed({ type: "cloud", url: "https://free.example.com" });
+
+    const other = await project("", { emulator, name: "other", environment: backend });
+    const adopt = (...args: string[]) => other.command("adopt", "--stack", "test", ...args);
+    const { code, stdout, stderr } = await adopt("--known", "organization/plain/test");
+    expect(stderr).toContain("Left out: 1 that the stack organization/plain/test manages already");
+    expect(stderr).toContain("Left out: 1 with the mark of the stack shop/test (platform-team)");
+    expect(stdout.match(/ep_\w+/g)).toEqual([id]);
+    // Not the empty stack, nor those that were read.
+    expect(stderr.match(/^Other stacks.*$/gm)).toEqual([
+      "Other stacks of this backend may manage some of these; leave them out with --known organization/shop/test",
+    ]);
+    expect(code).toBe(0);
+
+    const file = join(other.folder, "stacks.json");
+    const projects = [{ folder: `../${basename(plain.folder)}`, stacks: ["test"] }];
+    const ignore = [{ id, reason: "it is meant to be there" }];
+    writeFileSync(file, JSON.stringify({ projects, ignore }));
+    const listed = await adopt("--projects", file);
+    expect(listed.stderr).toContain("Left out: 1 that the stack plain/test manages already");
+    expect(listed.stderr).toContain("Left out: 1 that are meant to be there");
+    expect({ code: listed.code, stdout: listed.stdout }).toEqual({ code: 0, stdout: "" });
+    expect(listed.stderr).not.toContain("Other stacks");
+
+    // Without marks and without --known, the line is all that shows the other stacks.
+    const taken = await other.command("adopt", "--stack", "test", "--select", "https://plain.*");
+    expect(taken.stderr).toContain("--known organization/plain/test --known organization/shop/test\n");
+    expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining("plain-example-com") });
+
+    const unknown = await adopt("--known", "organization/plain/prod");
+    expect(unknown.code).toBe(1);
+    expect(unknown.stderr).toContain("cannot read the stack organization/plain/prod: no stack named");
+    // The target's own mark is no obstacle, in any form of its name.
+    const named = await shop.command("adopt", "--stack", "organization/shop/test");
+    expect(named.stderr).toContain("Left out: 1 that the stack organization/shop/test manages already");
+    expect(named.stdout).not.toContain("shop.example.com");
+    await shop.pulumi("state", "delete", "--yes", await urnIn(shop));
+    const again = await shop.command("adopt", "--stack", "organization/shop/test");
+    expect(again.stdout).toContain('url: "https://shop.example.com"');
+  },
+);
+
+async function urnIn(stack: Project): Promise<string> {
+  const { resources } = await stack.state();
+  return resources.find(({ type }) => type === "endpoints:index:CloudEndpoint")?.urn ?? "";
+}

@@ -1,0 +1,148 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import { adoptCommand } from "../../../sdk/commands/adopt";
+import type { Emulator } from "../../../sdk/testing/emulator";
+import { service } from "../../provider/plugin/pulumi";
+import { runInProcess } from "../runCommand";
+import { oddLines, seedOdd } from "./oddEndpoints";
+
+test("fields and endpoints that a program cannot express are reported in the log and in the program", async () => {
+  const emulator = await service();
+  seedOdd(emulator);
+  const { code, stdout, stderr } = await runInProcess(adoptCommand, [], emulator);
+  expect(code).toBe(0);
+  expect(stdout + stderr).not.toContain("CANARY");
+  const lines = stderr.split("\n");
+  for (const [host, line] of Object.entries(oddLines)) {
+    const logged = lines.find((line) => line.includes(`https://${host}.example.com`)) ?? "";
+    expect(logged, host).toMatch(line);
+  }
+  expect(stdout.match(/^\/\/ Left out: /gm)).toHaveLength(10);
+  expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(7);
+});
+
+test("a policy in YAML with merge keys is written as the merged data", async () => {
+  const emulator = await service();
+  const policy = `
+common: &deny { type: deny, config: { status_code: 404 } }
+on_http_request:
+  - actions: [{ <<: *deny, name: first }]
+  - actions: [*deny]
+`;
+  emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: policy });
+  const { code, stdout } = await runInProcess(adoptCommand, [], emulator);
+  expect(code).toBe(0);
+  expect(stdout).not.toContain("<<");
+  expect(stdout).toContain('{ actions: [{ type: "deny", config: { status_code: 404 }, name: "first" }] }');
+});
+
+test("an action's type stands before its config, also if the service sorts keys", async () => {
+  const emulator = await service();
+  const policy = {
+    on_http_request: [{ actions: [{ config: { status_code: 404 }, name: "no", type: "deny" }] }],
+  };
+  emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: JSON.stringify(policy) });
+  const { stdout } = await runInProcess(adoptCommand, [], emulator);
+  expect(stdout).toContain('[{ type: "deny", config: { status_code: 404 }, name: "no" }]');
+});
+
+test.each([
+  ["# a\na: 1", true],
+  ["a: 1 # a", true],
+  ["a: | # a\n  b", true],
+  ["a: |\n  # no comment\nb: '# none'\nc: x#y", false],
+  ['{"a":"# none"}', false],
+])(
+  "the comments of a policy in YAML are said to stay behind, and nothing else is: %j",
+  async (policy, isTold) => {
+    const emulator = await service();
+    const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: policy });
+    const line = `Left to the service: the comments in the YAML of trafficPolicy, which the first change of the policy drops, of 'a-example-com' (${id}, https://a.example.com)\n`;
+    for (const format of ["program", "import"]) {
+      const { code, stderr } = await runInProcess(adoptCommand, ["--format", format], emulator);
+      expect(code).toBe(0);
+      expect(stderr.includes(line)).toBe(isTold);
+    }
+  },
+);
+
+test("fields that the list may omit are read by id, so that the first up does not clear them", async () => {
+  const emulator = await service();
+  const policy = '{"on_http_request":[]}';
+  emulator.seed({ type: "cloud", url: "https://a.example.com", description: "a", traffic_policy: policy });
+  emulator.seed({ type: "cloud", url: "https://b.example.com", metadata: "kept by hand" });
+  const items = emulator.endpoints.map(({ metadata: _onlyById, ...item }) => item);
+  const body = { endpoints: items, next_page_uri: null };
+  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+  const { stdout, stderr } = await runInProcess(adoptCommand, [], emulator);
+  expect(stderr).toContain("Reading 2 endpoints by id, because lists may leave out metadata");
+  expect(stdout).toContain('metadata: "kept by hand"');
+  expect(emulator.requests).toHaveLength(3);
+});
+
+test("the documentation shows the program and the log of a real run", async () => {
+  const page = readFileSync(join(import.meta.dirname, "../../../docs/adoption.md"), "utf8");
+  const emulator = await service();
+  const deny = { type: "deny", config: { status_code: 404 } };
+  emulator.seed({
+    type: "cloud",
+    id: "ep_2def",
+    url: "https://shop.example.com",
+    description: "front door",
+    traffic_policy: JSON.stringify({ on_http_request: [{ actions: [deny] }] }),
+  });
+  const verify = { type: "verify-webhook", config: { provider: "brex", secret: "whsec_CANARY" } };
+  const forward = { type: "forward-internal", config: { url: "https://shop.internal" } };
+  emulator.seed({
+    type: "cloud",
+    id: "ep_2abc",
+    url: "https://hooks.example.com",
+    metadata: '{"team":"shop"}',
+    traffic_policy: JSON.stringify({ on_http_request: [{ actions: [verify, forward] }] }),
+  });
+  const { stdout, stderr } = await runInProcess(adoptCommand, [], emulator);
+  expect(page).toContain(`\`\`\`ts\n${stdout}\`\`\`\n`);
+  const listed = stderr.split("\n").filter((line) => line.startsWith("  "));
+  expect(page).toContain(`\`\`\`\n${listed.join("\n")}\n\`\`\`\n`);
+});
+
+describe("--format import", () => {
+  const run = (emulator: Emulator, ...args: string[]) =>
+    runInProcess(adoptCommand, ["--format", "import", ...args], emulator);
+
+  test("lists type, name and id, and gives an explicit provider a name that no resource has", async () => {
+    const emulator = await service();
+    const { id } = emulator.seed({ type: "cloud", url: "https://theirs.example.com" });
+    const item = { type: "endpoints:index:CloudEndpoint", name: "theirs-example-com", id };
+    const { stdout, stderr } = await run(emulator);
+    expect(JSON.parse(stdout)).toEqual({ resources: [item] });
+    expect(stderr).toContain("Next: pulumi import --file FILE\n");
+    const urn = "urn:pulumi:dev::shop::pulumi:providers:endpoints::theirs-example-com";
+    expect(JSON.parse((await run(emulator, "--provider", urn)).stdout)).toEqual({
+      nameTable: { "theirs-example-com-provider": urn },
+      resources: [{ ...item, provider: "theirs-example-com-provider" }],
+    });
+  });
+
+  test("leaves out what a program would change or could not give, also if the list omits policies", async () => {
+    const emulator = await service();
+    const seed = (host: string, traffic_policy: string, metadata = "") =>
+      emulator.seed({ type: "cloud", url: `https://${host}.example.com`, traffic_policy, metadata }).id;
+    const fine = seed("fine", '{"x":{"api_key":"of-somebody"}}');
+    seed("big", '{"on_http_request":[{"actions":[{"type":"deny","config":{"n":9007199254740993}}]}]}');
+    seed("odd", "{}", '{"pulumi-endpoints":"by hand"}');
+    const endpoints = emulator.endpoints.map(({ traffic_policy: _, ...item }) => item);
+    const body = { endpoints, next_page_uri: null };
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+    const { code, stdout, stderr } = await run(emulator);
+    expect(code).toBe(0);
+    expect(JSON.parse(stdout).resources).toMatchObject([{ id: fine }]);
+    expect(stderr).toMatch(
+      /Left out: ep_\w+ \(https:\/\/big\.example\.com\): trafficPolicy contains a number with more than 15 digits.* With --format program, a program can leave that to the service\n/,
+    );
+    expect(stderr).toMatch(/Left out: .*odd\.example\.com\): its metadata has the key pulumi-endpoints/);
+    expect(stderr).toContain("1 endpoint with secrets, which the code that pulumi import prints shows");
+    expect(stderr).not.toContain("of-somebody");
+  });
+});

@@ -1,0 +1,258 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import fc from "fast-check";
+import { expect, test, vi } from "vitest";
+import { MARK_FIELD } from "../../../provider/api/mark";
+import { adoptCommand } from "../../../sdk/commands/adopt";
+import { namesOf } from "../../../sdk/commands/adopt/names";
+import { temporaryFolder } from "../../folders";
+import { service } from "../../provider/plugin/pulumi";
+import { runInProcess } from "../runCommand";
+
+const PROVIDER = "urn:pulumi:dev::shop::pulumi:providers:endpoints::theirs";
+
+const adopt = (args: string[], account?: Parameters<typeof runInProcess>[2]) =>
+  runInProcess(adoptCommand, args, account);
+
+test("takes the endpoints that --select matches, and logs the number of the others", async () => {
+  const emulator = await service();
+  for (const host of ["a.shop.example.com", "b.shop.example.com", "api.example.com", "other.internal"])
+    emulator.seed({ type: "cloud", url: `https://${host}` });
+  emulator.seed({ type: "edge" });
+  const patterns = ["https://*.SHOP.example.com", "*://api.*"];
+  const { code, stdout, stderr } = await adopt(
+    patterns.flatMap((pattern) => ["--select", pattern]),
+    emulator,
+  );
+  expect(code).toBe(0);
+  for (const host of ["a-shop", "b-shop", "api"]) expect(stdout).toContain(`"${host}-example-com"`);
+  expect(stdout).not.toContain("other-internal");
+  expect(stderr).toContain("The account has 4 cloud endpoints.\n");
+  expect(stderr).toContain("Left out: 1 not matched by --select");
+  expect(stderr).toContain("Selected: 3 endpoints");
+});
+
+test("takes ids, also those of members of a pool, metadata and bindings, and leaves out what --except or --ignore matches", async () => {
+  const emulator = await service();
+  const seed = (host: string, more: object) =>
+    emulator.seed({ type: "cloud", url: `https://${host}`, ...more }).id;
+  const pooled = [1, 2].map(() => seed("pool.example.com", { pooling_enabled: true }));
+  const shop = seed("a.example.com", { metadata: '{"team":"shop","tags":["x=y"],"nth":1}' });
+  const text = seed("b.example.com", { metadata: "team shop" });
+  const internal = seed("c.internal", { bindings: ["internal"] });
+  const ignore = join(temporaryFolder(), "ignore.json");
+  writeFileSync(ignore, JSON.stringify([{ id: shop, reason: "another tool has it" }]));
+  const cases: [string[], string[]][] = [
+    [[`--select=${pooled[0]}`], [pooled[0] ?? ""]],
+    [["--select=metadata.team=shop"], [shop]],
+    [
+      ["--select=metadata.tags[0]=x=y", "--select", internal],
+      [shop, internal],
+    ],
+    [["--select=metadata.nth=1"], [shop]],
+    [["--select=metadata=team shop"], [text]],
+    [["--select=binding=internal"], [internal]],
+    [["--except=binding=public"], [internal]],
+    [
+      ["--select=https://*", "--except=*://pool.*", "--except", shop],
+      [text, internal],
+    ],
+    [
+      ["--except=*://pool.*", "--ignore", ignore],
+      [text, internal],
+    ],
+  ];
+  for (const [args, ids] of cases) {
+    const { code, stdout } = await adopt(args, emulator);
+    expect(code).toBe(0);
+    expect((stdout.match(/ep_\w+/g) ?? []).sort(), args.join(" ")).toEqual([...ids].sort());
+  }
+});
+
+test("leaves out what another stack has marked, saying how many and whose, unless --select names its id", async () => {
+  const emulator = await service();
+  const created_at = "2020-01-01T00:00:00Z";
+  const seed = (host: string, stack?: string, time = created_at) => {
+    const urn = `urn:pulumi:${stack}::shop::endpoints:index:CloudEndpoint::front`;
+    const mark = { namespace: "team", urn, nonce: "0011", time };
+    const metadata = stack && JSON.stringify({ [MARK_FIELD]: mark });
+    const url = `https://${host}.example.com`;
+    return emulator.seed({ type: "cloud", url, created_at, ...(metadata && { metadata }) }).id;
+  };
+  const [free, copied] = [seed("free"), seed("copied", "prod", "2021-01-01T00:00:00Z")];
+  const prod = ["a", "b"].map((host) => seed(host, "prod"));
+  const dev = seed("c", "dev");
+  const run = async (...args: string[]) => {
+    const { stdout, stderr } = await adopt(args, emulator);
+    return { ids: (stdout.match(/ep_\w+/g) ?? []).sort(), stdout, stderr };
+  };
+  const { ids, stderr } = await run();
+  expect(ids).toEqual([free, copied].sort());
+  expect(stderr).toContain(
+    "Left out: 2 with the mark of the stack shop/prod (team); --select takes one by its id, ep_…\n",
+  );
+  expect(stderr).toContain("Left out: 1 with the mark of the stack shop/dev (team)");
+  const [taken = "", other = ""] = prod;
+  const some = await run("--select", taken, "--select", "https://*.example.com");
+  expect(some.ids).toEqual([free, copied, taken].sort());
+  expect(some.stderr).toContain("Left out: 1 with the mark of the stack shop/prod (team)");
+  expect(some.stdout).toContain(`adopt: "${taken}"`);
+  expect(some.stderr).toContain("changes its mark");
+  expect((await run("--select", dev, "--select", other)).ids).toEqual([dev, other].sort());
+});
+
+test("is a usage error if a selector matches nothing, or if a value is wrong", async () => {
+  const emulator = await service();
+  emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+  const mistakes: [string[], RegExp][] = [
+    [["--select", "tcp://*"], /no cloud endpoint of the account matches --select tcp:\/\/\*: it takes a URL/],
+    [["--select", "ep_nobody"], /matches --select ep_nobody/],
+    [["--except", "metadata.team=shop"], /matches --except metadata\.team=shop/],
+    [["--select", "metadata.=shop"], /matches --select metadata\.=shop/],
+    [["--stack", "a", "--stack", "b"], /--stack can be given only once/],
+    [["--format", "yaml"], /--format takes program or import/],
+    [["--provider", PROVIDER], /--provider needs --format import/],
+    [["--format=import", "--provider", "theirs"], /--provider takes the URN of a pulumi:providers:endpoints/],
+    [["--projects", "nowhere.yaml"], /: nowhere\.yaml does not exist/],
+  ];
+  for (const [args, message] of mistakes) {
+    const { code, stdout, stderr } = await adopt(args, emulator);
+    expect({ code, stdout }, args.join(" ")).toEqual({ code: 2, stdout: "" });
+    expect(stderr).toMatch(message);
+  }
+});
+
+test("logs a malformed item of the list, and takes the others", async () => {
+  const emulator = await service();
+  emulator.seed({ type: "cloud", url: "https://shop.example.com", description: "", metadata: "" });
+  const [good] = emulator.endpoints;
+  const bad = { ...good, id: "ep_bad", url: ["https://bad.example.com"] };
+  const body = { endpoints: [bad, good], next_page_uri: null };
+  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+  const { code, stdout, stderr } = await adopt([], emulator);
+  expect(code).toBe(0);
+  expect(stderr).toContain("items that cannot be read and are left out (1): ep_bad (url");
+  expect(stdout).toContain('"shop-example-com"');
+});
+
+test("overwrites a file only with --force, and otherwise fails before its first request", async () => {
+  const emulator = await service();
+  const file = join(temporaryFolder(), "result");
+  writeFileSync(file, "precious");
+  const refused = await adopt(["--out", file], emulator);
+  expect(refused.code).toBe(2);
+  expect(refused.stderr).toBe(
+    `pulumi-endpoints adopt: ${file} exists; give --force to overwrite it, or another --out (--help lists the options)\n`,
+  );
+  expect(emulator.requests).toEqual([]);
+  expect(readFileSync(file, "utf8")).toBe("precious");
+  emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+  expect((await adopt(["--out", file, "--force"], emulator)).code).toBe(0);
+  expect(readFileSync(file, "utf8")).not.toBe("precious");
+});
+
+test("exits with 3 if the service refuses the key, and with 1 if the key is missing", async () => {
+  const { baseUrl } = await service();
+  const refused = await adopt([], { baseUrl, apiKey: "of-nobody" });
+  expect(refused.code).toBe(3);
+  expect(refused.stderr).toContain("The API key was refused");
+  expect(refused.stderr).not.toContain("of-nobody");
+  const none = await adopt([], undefined);
+  expect(none.code).toBe(1);
+  // One line for each setting.
+  expect(none.stderr.split("\n")).toEqual([
+    expect.stringMatching(
+      /^pulumi-endpoints \S+: there is no API key: set ENDPOINTS_API_KEY in the environment/,
+    ),
+    expect.stringMatching(/^pulumi-endpoints \S+: there is no base URL/),
+    "pulumi-endpoints adopt: With --stack, the account is that of the stack's configuration",
+    "",
+  ]);
+});
+
+test("refuses a stack of another project as the one that will manage the endpoints", async () => {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\nruntime: nodejs\n");
+  const args = ["--cwd", folder, "--stack", "organization/other/dev"];
+  const { code, stderr } = await adopt(args, undefined);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(/a stack of the project other, and the folder given is that of web/);
+});
+
+test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {
+  vi.stubEnv("PATH", "/nowhere");
+  const { code, stderr } = await adopt(["--stack", "dev"], undefined);
+  expect(code).toBe(1);
+  expect(stderr).toContain("--stack needs the Pulumi CLI, and there is no pulumi on the PATH");
+  const known = await adopt(["--known", "organization/other/dev"], undefined);
+  expect(known.code).toBe(1);
+  expect(known.stderr).toContain("--known needs the Pulumi CLI, and there is no pulumi on the PATH");
+});
+
+const nothingReserved = () => false;
+const at = (id: string, url: string) => ({ id, type: "cloud", url });
+
+test("a name consists of the URL's host, and of its port if that is not the scheme's default", () => {
+  const urls = [
+    "https://shop.example.com",
+    "https://*.example.com",
+    "tcp://1.tcp.example.com:12345",
+    "https://a.example.com:443",
+  ];
+  const names = namesOf(
+    urls.map((url, index) => at(`ep_${index}`, url)),
+    nothingReserved,
+  );
+  expect(urls.map((_, index) => names.get(`ep_${index}`))).toEqual([
+    "shop-example-com",
+    "wildcard-example-com",
+    "1-tcp-example-com-12345",
+    "a-example-com",
+  ]);
+});
+
+test("equal names are told apart by the scheme, or by a number if the scheme is equal, too", () => {
+  const endpoints = [
+    at("ep_a", "https://shop.example.com"),
+    at("ep_b", "http://shop.example.com"),
+    at("ep_123456", "https://pool.example.com"),
+    at("ep_987654", "https://pool.example.com"),
+    at("ep_c", "https://pool.example.com.internal"),
+    at("ep_d", "https://api.v2.example.com"),
+    at("ep_e", "https://api-v2.example.com"),
+  ];
+  expect(Object.fromEntries(namesOf(endpoints, (name) => name === "pool-example-com-internal"))).toEqual({
+    ep_a: "shop-example-com-https",
+    ep_b: "shop-example-com-http",
+    ep_123456: "pool-example-com-1",
+    ep_987654: "pool-example-com-2",
+    ep_c: "pool-example-com-internal-https",
+    ep_d: "api-v2-example-com-1",
+    ep_e: "api-v2-example-com-2",
+  });
+});
+
+test("names are unique and never reserved ones, for any endpoints", () => {
+  const host = fc.constantFrom("a.b", "a-b", "a.b-https", "*.a", "wildcard.a", "xn--a", "[::1]", "");
+  const endpoint = fc.record({
+    id: fc.stringMatching(/^[\w-]{1,4}$/),
+    scheme: fc.constantFrom("https", "http"),
+    host,
+  });
+  fc.assert(
+    fc.property(fc.uniqueArray(endpoint, { selector: ({ id }) => id }), host, (found, reserved) => {
+      const endpoints = found.map(({ id, scheme, host }) => at(id, `${scheme}://${host}`));
+      const names = namesOf(endpoints, (name) => name === reserved);
+      expect(new Set(names.values()).size).toBe(endpoints.length);
+      expect([...names.values()]).not.toContain(reserved);
+    }),
+  );
+});
+
+test("20,000 endpoints whose hosts look like numbered names get unique names", () => {
+  const urls = Array.from({ length: 20_000 }, (_, index) => `https://a-${index + 1}`);
+  const endpoints = [...urls, "https://a", "https://a"].map((url, index) => at(`ep_${index}`, url));
+  const names = namesOf(endpoints, nothingReserved);
+  expect(new Set(names.values()).size).toBe(endpoints.length);
+  expect(names.get("ep_20001")).toBe("a-20002");
+});

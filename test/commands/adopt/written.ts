@@ -1,0 +1,25 @@
+import type { LiveEndpoint } from "../../../provider/api/contract";
+import { adoptionOf } from "../../../sdk/commands/adopt/adoptable";
+import { secretsOf } from "../../../sdk/commands/adopt/configSecrets";
+import { namesOf } from "../../../sdk/commands/adopt/names";
+import { programOf } from "../../../sdk/commands/adopt/program";
+
+const anyName = () => true;
+
+/** Returns the program that adopts these endpoints, and its secrets. */
+export function written(
+  endpoints: LiveEndpoint[],
+  isFree: (name: string, value: string) => boolean = anyName,
+) {
+  const adoptions = endpoints.map(adoptionOf).filter((one) => "inputs" in one);
+  const names = namesOf(endpoints, () => false);
+  const secrets = secretsOf(adoptions, names, isFree);
+  return { secrets, program: programOf(adoptions, names, secrets, []) };
+}
+
+export const endpoint = (id: string, host: string, fields: Record<string, unknown>): LiveEndpoint => ({
+  id: `ep_${id}`,
+  type: "cloud",
+  url: `https://${host}.example.com`,
+  ...fields,
+});

@@ -1,0 +1,60 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { driftWith } from "../../../sdk/commands/drift";
+import { type DriftReport, reportSchema } from "../../../sdk/commands/drift/report";
+import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
+import { RunFailed, type RunResult, type TestStack } from "../../../sdk/testing";
+import { temporaryFolder } from "../../folders";
+import { startInProcess } from "../runCommand";
+
+/** The exit code, the terminal's output and the reports. */
+export interface DriftResult {
+  code: number;
+  stdout: string;
+  stderr: string;
+  report: DriftReport;
+  /** The text of the written JSON report. */
+  json: string;
+  page: string;
+}
+
+/** Runs `drift` on these stacks and writes every form of the report. */
+export async function drift(stacks: TestStack | DriftStack[], ...args: string[]): Promise<DriftResult> {
+  const folder = temporaryFolder();
+  const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
+  const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
+  const command = driftWith({ open: async () => opened, readKnown: async () => [], env: {} });
+  const run = startInProcess(command, [...args, "--json", files.json, "--html", files.html]);
+  const code = await run.code;
+  const json = readFileSync(files.json, "utf8");
+  const report = reportSchema.parse(JSON.parse(json));
+  return { code, ...run.printed, report, json, page: readFileSync(files.html, "utf8") };
+}
+
+/** Adapts a stack of the test kit to the command. */
+function stackOf(stack: TestStack): DriftStack {
+  const { emulator } = stack;
+  const settings: Record<string, string> = {
+    "endpoints:baseUrl": emulator.baseUrl,
+    "endpoints:apiKey": emulator.apiKey,
+  };
+  return {
+    name: "test",
+    project: "case",
+    config: async () => (key) => settings[key],
+    state: () => stack.exportState(),
+    lastUpdateFailed: async () => false,
+    preview: () => ran(stack.preview()),
+    repairPreview: (target) => ran(stack.preview({ refresh: true, target })),
+    repair: (target) => ran(stack.up({ refresh: true, target, skipPreview: true })),
+  };
+}
+
+async function ran(run: Promise<RunResult>): Promise<PulumiRun> {
+  try {
+    return await run;
+  } catch (error) {
+    if (error instanceof RunFailed) return error.result;
+    throw error;
+  }
+}

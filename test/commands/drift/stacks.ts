@@ -1,0 +1,90 @@
+import { afterEach, beforeEach } from "vitest";
+import { isMapping } from "../../../provider/api/json";
+import { accountFingerprint } from "../../../provider/endpoint/gone";
+import { SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
+import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
+import { type ExportedResource, parseState } from "../../../sdk/stackState";
+import { Emulator } from "../../../sdk/testing";
+import type { drift } from "./driftRun";
+
+/** Two accounts of the service, new for each test. */
+export let emulator: Emulator;
+export let other: Emulator;
+beforeEach(async () => {
+  [emulator, other] = await Promise.all([Emulator.start(), Emulator.start()]);
+});
+afterEach(() => Promise.all([emulator.close(), other.close()]));
+
+export const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
+export const urnOf = (name: string, type = TYPE) => `urn:pulumi:prod::shop::${type}::${name}`;
+export const secret = (value: unknown) => ({ [SIGNATURE]: SECRET, plaintext: JSON.stringify(value) });
+
+interface FakeEndpoint {
+  name: string;
+  id?: string;
+  inputs?: Record<string, unknown>;
+  /** The fields that differ on the service; `gone` if it lacks the endpoint. Default: none differs. */
+  live?: Record<string, unknown> | "gone";
+  more?: Partial<ExportedResource>;
+}
+
+const CREATED = "2026-01-01T00:00:00Z";
+
+const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.stringify(value));
+const plain = (value: unknown) =>
+  isMapping(value) && value[SIGNATURE] === SECRET ? JSON.parse(String(value["plaintext"])) : value;
+
+/** The inputs as the service has them. */
+function wireOf({ url, trafficPolicy, metadata, poolingEnabled, ...others }: Record<string, unknown>) {
+  return {
+    ...others,
+    url: String(url),
+    ...(trafficPolicy !== undefined && { traffic_policy: textOf(trafficPolicy) }),
+    ...(metadata !== undefined && { metadata: textOf(metadata) }),
+    ...(poolingEnabled !== undefined && { pooling_enabled: poolingEnabled === true }),
+  };
+}
+
+/** A stack whose state is made up, and whose account is an emulator with its endpoints. */
+export function fakeStack(
+  endpoints: FakeEndpoint[],
+  around: Partial<DriftStack> & { on?: Emulator; extra?: ExportedResource[] } = {},
+): DriftStack {
+  const { on = emulator, extra = [], ...own } = around;
+  const settings: Record<string, string> = { "endpoints:baseUrl": on.baseUrl, "endpoints:apiKey": on.apiKey };
+  const all = endpoints.map(({ name, id = `ep_${name}`, inputs, live = {}, more }) => {
+    const given = { url: `https://${name}.example.com`, ...inputs };
+    const values = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, plain(value)]));
+    const exists = [emulator, other].some((one) => one.endpoints.some((endpoint) => endpoint.id === id));
+    if (live !== "gone" && !exists)
+      on.seed({ type: "cloud", id, created_at: CREATED, ...wireOf({ ...values, ...live }) });
+    const noted = { __account: accountFingerprint(on), createdAt: CREATED };
+    return {
+      ...{ urn: urnOf(name), type: TYPE, custom: true, id, inputs: given },
+      outputs: { type: "cloud", ...given, ...noted },
+      ...more,
+    };
+  });
+  const steps = endpoints.map(({ name }) => ({ urn: urnOf(name), op: "same" }));
+  const run: PulumiRun = { ok: true, steps, diagnostics: [] };
+  return {
+    name: "prod",
+    project: "shop",
+    config: async () => (key) => settings[key],
+    state: async () => stateWith([...extra, ...all]),
+    lastUpdateFailed: async () => false,
+    preview: async () => run,
+    repairPreview: async () => run,
+    repair: async () => run,
+    ...own,
+  };
+}
+
+/** An exported state. */
+export const stateWith = (resources: object[], pending: object[] = []) =>
+  parseState(JSON.stringify({ version: 3, deployment: { resources, pending_operations: pending } }));
+
+export const changesOf = (ended: Awaited<ReturnType<typeof drift>>) =>
+  ended.report.stacks.flatMap(({ drifted }) =>
+    drifted.flatMap(({ changes }) => changes.map(({ path, expected, live }) => [path, expected, live])),
+  );

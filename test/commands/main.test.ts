@@ -1,0 +1,160 @@
+import { once } from "node:events";
+import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test, vi } from "vitest";
+import { driftCommand } from "../../sdk/commands/drift";
+import { commandLine, commands } from "../../sdk/commands/main";
+import { temporaryFolder } from "../folders";
+import { runCommand, runInProcess, startCommand } from "./runCommand";
+
+test("the demo creates, repairs, changes and deletes an endpoint, and prints the requests of each step", async () => {
+  const { code, stdout, stderr } = await runCommand(["demo"]);
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  expect(stdout).toContain("with the test kit's engine, because no Pulumi CLI is on the PATH");
+  for (const row of [
+    /preview +would create 1 endpoint +no request/,
+    /up +created https:\/\/shop\.example\.com +1 POST/,
+    /refresh +saw that description drifted +1 GET/,
+    /up again +put description back +1 PATCH/,
+    /up, new policy +changed trafficPolicy in place +1 PATCH/,
+    /preview, nothing new +nothing to do +no request/,
+    /a request +the policy answered 200 +none to the API/,
+    /destroy +deleted 1 endpoint, nothing is left +1 DELETE/,
+  ]) {
+    expect(stdout).toMatch(row);
+  }
+});
+
+test("a demo that Ctrl-C ends says so, and leaves no folder", async () => {
+  const temporary = temporaryFolder();
+  const { child, printed, ended } = startCommand(["demo"], { TMPDIR: temporary });
+  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toContain("── up ");
+  child.kill("SIGINT");
+  expect(await ended).toBe(1);
+  expect(printed.stderr).toBe(
+    "pulumi-endpoints demo: ended by Ctrl-C; its processes have ended, and its folders are removed\n",
+  );
+  // Node and Pulumi's ts-node keep their caches of compiled code there.
+  expect(readdirSync(temporary).filter((name) => !/^(node-compile-cache|ts-node-)/.test(name))).toEqual([]);
+});
+
+test("a command whose reader has left, as with head, ends without a word", async () => {
+  const { child, printed, ended } = startCommand(["emulator", "--api-key", "key"]);
+  await expect.poll(() => printed.stdout).toMatch(/^export/m);
+  const [baseUrl = ""] = /http:\S+\d/.exec(printed.stdout) ?? [];
+  child.stdout.destroy();
+  await once(child.stdout, "close");
+  await fetch(`${baseUrl}/endpoints`).catch(() => {});
+  expect(await ended).toBe(141);
+  expect(printed.stderr).toBe("");
+});
+
+test("an unknown command is a usage error, with the nearest name and the list of commands", async () => {
+  const { code, stderr } = await runCommand(["emulater"]);
+  expect(code).toBe(2);
+  expect(stderr).toMatch(
+    / {2}adopt [\s\S]*\n\npulumi-endpoints: there is no command emulater; did you mean emulator\?\n$/,
+  );
+  expect((await runInProcess(commandLine, ["constructor"])).stderr).toContain(
+    "there is no command constructor",
+  );
+});
+
+test("--version prints the version, and help prints all commands or the usage of one", async () => {
+  const printed = async (...args: string[]) => (await runInProcess(commandLine, args)).stdout;
+  expect(await printed("--version")).toMatch(/^\d+\.\d+\.\d+\+dev\n$/);
+  const help = await printed();
+  expect(help).toContain("Usage: npx pulumi-endpoints");
+  expect(help, "every command works where the package is installed").not.toContain("repository");
+  for (const name of Object.keys(commands)) {
+    expect(help).toMatch(new RegExp(`^  ${name} {2,}\\S`, "m"));
+    const own = await printed(name, "--help");
+    expect(own).toContain(`\nUsage: npx pulumi-endpoints ${name}`);
+    expect(`${help}${own}`, "80 columns").not.toMatch(/.{81}/);
+  }
+  expect(await printed("help", "adopt")).toContain("Usage: npx pulumi-endpoints adopt");
+});
+
+test("drift fails with a clear message if there is no Pulumi CLI on the PATH", async () => {
+  vi.stubEnv("PATH", "/usr/bin:/bin");
+  const { code, stderr } = await runInProcess(commandLine, ["drift"]);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/needs the Pulumi CLI, and there is no pulumi on the PATH/);
+});
+
+/** A mistake in the arguments, and the end of the only line on stderr. */
+const MISTAKES: [line: string, message: string][] = [
+  ["check-policy --strikt x", "--strikt is no option; did you mean --strict?"],
+  ["check-policy -x", "-x is no option"],
+  ["check-policy --strict=yes x", "--strict takes no value"],
+  ["check-policy", "there is no file to check"],
+  ["check-policy x --url a", "--url is not a URL; write scheme and host, as in https://shop.example.com"],
+  ["check-policy x --json - --github", "--github and --json exclude each other"],
+  [
+    "check-policy x --strict --request GET",
+    "--request takes a method and a URL: GET https://shop.example.com/admin",
+  ],
+  ["check-policy x --strict --request https://a.b", "--strict and --request exclude each other"],
+  ["check-policy x --github --request https://a.b", "--github and --request exclude each other"],
+  ["check-policy x --header a:b", "--header needs --request"],
+  ["check-policy x --client-ip 127.0.0.1", "--client-ip needs --request"],
+  ["check-policy x --vault a/b=c", "--vault needs --request"],
+  ["check-policy x --request https://a.b --header x", "--header takes a name and a value: X-Role: admin"],
+  ["check-policy x --request https://a.b --client-ip x", "--client-ip takes an IP address"],
+  [
+    "check-policy x --request https://a.b --vault canary",
+    "--vault takes a vault, a name and a value: hooks/github=VALUE",
+  ],
+  ["emulator --prot 1", "--prot is no option; did you mean --port?"],
+  ["emulator extra", "there is an argument too many: extra"],
+  ["emulator --port", "--port needs a value, N; write one that starts with a dash as --port=-…"],
+  ["emulator --seed -3", "--seed needs a value, N; write one that starts with a dash as --seed=-…"],
+  ["emulator --seed=-3", "--seed takes a whole number from 0 to 100000"],
+  ["emulator --port 70000", "--port takes a whole number from 0 to 65535"],
+  ["emulator --port 1 --port 2", "--port can be given only once"],
+  ["emulator --api-key=", "--api-key must not be empty"],
+  ["emulator --version-header a:b", "--version-header takes the name of a header"],
+  ["emulator --connect https://a.internal=http://127.0.0.1:1", "--connect needs --serve"],
+  [
+    "emulator --state no/such/x.json",
+    "--state names no/such/x.json, which is in a folder that does not exist",
+  ],
+  ["stacks --projects x --jobs 0", "--jobs takes a whole number from 1 to 1000000"],
+  ["stacks --projects x --budget 1.5", "--budget takes a whole number from 1 to 1000000"],
+  ["drift --stack=", "--stack must not be empty"],
+  ["drift --cwd . --projects x", "--cwd and --projects exclude each other"],
+  ["drift --cwd /no/such/folder", "--cwd names a folder that does not exist: /no/such/folder"],
+  ["drift --html -", "--html takes the name of a file"],
+  ["drift --html .", "--html takes a file, and . is a folder"],
+  ["drift --html x --json x", "--json and --html name the same file"],
+  ["drift --ignore nowhere", "--ignore nowhere does not exist"],
+  ["adopt --cwd .", "--cwd needs --stack or --known"],
+  ["adopt --force", "--force needs --out"],
+  ["demo --diff", "--diff is no option"],
+  ["new quickstart a b", "there is an argument too many: b"],
+];
+
+test.each(MISTAKES)("%s is a usage error", async (line, message) => {
+  const { code, stdout, stderr } = await runInProcess(commandLine, line.split(" "));
+  const [name] = line.split(" ");
+  expect([code, stdout]).toEqual([2, ""]);
+  expect(stderr).toBe(`pulumi-endpoints ${name}: ${message} (--help lists the options)\n`);
+});
+
+test.each(["--html", "--json"])(
+  "drift %s does not write through a symbolic link to a file",
+  async (option) => {
+    const folder = temporaryFolder();
+    const target = join(folder, "target");
+    for (const exists of [false, true]) {
+      const link = join(folder, `link-${exists}`);
+      symlinkSync(target, link);
+      if (exists) writeFileSync(target, "kept");
+      const { code, stderr } = await runInProcess(driftCommand, [option, link]);
+      expect(code).toBe(2);
+      expect(stderr).toMatch(/a symbolic link: name the target/);
+    }
+    expect(readFileSync(target, "utf8")).toBe("kept");
+  },
+);

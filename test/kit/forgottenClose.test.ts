@@ -1,0 +1,105 @@
+import { execFile } from "node:child_process";
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { Agent, findPulumiCli, TestStack } from "../../sdk/testing";
+import { programFolder, temporaryFolder } from "../folders";
+
+const PROGRAM = join(import.meta.dirname, "../../examples/quickstart");
+
+/**
+ * Runs a test file with `node --test`, and returns its exit code, what is left in its temporary folder, and the processes that
+ * outlive it.
+ */
+async function runNodeTest(body: string) {
+  const mark = randomUUID();
+  const temporary = temporaryFolder();
+  const file = join(programFolder(), "forgetful.test.mjs");
+  writeFileSync(
+    file,
+    `import test from "node:test";
+    import assert from "node:assert/strict";
+    import { Agent, Emulator, TestStack } from "pulumi-endpoints/testing";
+    const program = ${JSON.stringify(PROGRAM)};
+    const agent = { trafficPolicy: { on_http_request: [] }, upstream: 8080 };
+    ${body}`,
+  );
+  // A run that hangs is stopped, and then has no exit code.
+  const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) => {
+    const env = { ...process.env, TMPDIR: temporary, MARK: mark };
+    execFile(process.execPath, ["--test", file], { env, timeout: 150_000 }, (error, stdout) =>
+      resolve({ code: error ? error.code : 0, text: stdout }),
+    );
+  });
+  // Node and Pulumi's ts-node keep their caches of compiled code there.
+  const left = readdirSync(temporary).filter((name) => !/^(node-compile-cache|ts-node-)/.test(name));
+  return { code, text, left, processes: () => processesWith(mark) };
+}
+
+/** The processes with this text in their environment. Empty on systems without /proc. */
+function processesWith(mark: string): string[] {
+  if (!existsSync("/proc/self/environ")) return [];
+  return readdirSync("/proc").filter((pid) => {
+    try {
+      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark);
+    } catch {
+      return false;
+    }
+  });
+}
+
+test("tests that forget to close what they started end, and leave no process and no folder", async () => {
+  const { code, text, left, processes } = await runNodeTest(`
+    test("forgets", async () => {
+      const stack = await TestStack.create({ program });
+      await stack.up({ skipPreview: true });
+      const { status } = await fetch(stack.emulator.baseUrl + "/endpoints");
+      assert.equal(status, 401);
+      await Emulator.start();
+      await Agent.start(agent);
+    });
+    test("fails", async () => {
+      await TestStack.create({ program });
+      assert.fail("this test fails");
+    });`);
+  expect(text).toMatch(/pass 1\b/);
+  expect([code, left]).toEqual([1, []]);
+  expect(processes()).toEqual([]);
+});
+
+test("a test run that exits during a command leaves no process and no folder", async () => {
+  const { code, left, processes } = await runNodeTest(`
+    test("exits", async () => {
+      const stack = await TestStack.create({ program });
+      stack.emulator.intercept("create", { hang: true });
+      void stack.up({ skipPreview: true });
+      while (stack.emulator.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
+      process.exit(3);
+    });`);
+  expect([code, left]).toEqual([1, []]);
+  await expect.poll(processes, { timeout: 30_000 }).toEqual([]);
+});
+
+test.skipIf(!(await findPulumiCli()))("a forgotten stack of the CLI leaves no settings file", async () => {
+  const folder = programFolder();
+  mkdirSync(join(folder, "program"));
+  writeFileSync(join(folder, "program/Pulumi.yaml"), "name: forgotten\nruntime: nodejs\n");
+  const { code, left } = await runNodeTest(`
+    test("forgets", async () => {
+      await TestStack.create({ program: ${JSON.stringify(join(folder, "program"))}, driver: "cli" });
+    });`);
+  expect([code, left]).toEqual([0, []]);
+  expect(readdirSync(join(folder, "program"))).toEqual(["Pulumi.yaml"]);
+});
+
+test("await using closes what it declares at the end of the block", async () => {
+  const open = async () => {
+    await using stack = await TestStack.create({ program: PROGRAM });
+    await using agent = await Agent.start({ trafficPolicy: { on_http_request: [] }, upstream: 8080 });
+    return { stack, urls: [stack.emulator.baseUrl, agent.url] };
+  };
+  const { stack, urls } = await open();
+  for (const url of urls) await expect(fetch(url)).rejects.toThrow();
+  await expect(stack.preview()).rejects.toThrow(/this stack is closed/);
+});

@@ -1,0 +1,168 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { checkPackage, createPackageFromTarballData } from "@arethetypeswrong/core";
+import { publint } from "publint";
+import { formatMessage } from "publint/utils";
+import { afterAll, expect, test } from "vitest";
+import { z } from "zod";
+import { brokenLinks } from "../docs/links";
+import { pack, root } from "./pack";
+
+const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-pack-"));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const packed = pack(folder);
+const paths = packed.files.map(({ path }) => path);
+
+const manifest = z
+  .looseObject({
+    version: z.string(),
+    exports: z.record(z.string(), z.union([z.string(), z.record(z.string(), z.string())])),
+    bin: z.record(z.string(), z.string()),
+    scripts: z.record(z.string(), z.string()),
+  })
+  .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
+
+/** The packed files that are not compiled source, documentation or examples. */
+const OTHERS = [
+  "CHANGELOG.md",
+  "LICENSE",
+  "README.md",
+  "dist/sdk/testing/engine/preload.cjs",
+  "package.json",
+  "provider/plugin/PulumiPlugin.yaml",
+  "provider/plugin/index.js",
+  "provider/plugin/package.json",
+  "provider/plugin/pulumi-resource-endpoints",
+  "provider/plugin/schema.json",
+  "provider/policy/schema.json",
+];
+
+/** The lines that a git command prints. */
+const git = (...args: string[]) =>
+  execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
+
+/** Of these folders, the package has only the types that those of the entry points refer to. */
+const INTERNAL = /^(provider|sdk\/commands|sdk\/testing\/engine)\//;
+
+/** The declarations that can be reached from a file, and the file. */
+function declarationsFrom(file: string, seen = new Set<string>()): Set<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const [, path = ""] of readFileSync(join(root, file), "utf8").matchAll(
+    /(?:from|import\() *"(\.[^"]+)"/g,
+  )) {
+    const target = join(dirname(file), path);
+    const found = [`${target}.d.ts`, `${target}/index.d.ts`].find((name) => existsSync(join(root, name)));
+    if (found) declarationsFrom(found, seen);
+  }
+  return seen;
+}
+
+test("the package contains exactly the compiled source, the types for programs, the documentation and the examples", () => {
+  const sources = ["provider", "sdk"]
+    .flatMap((part) =>
+      readdirSync(join(root, part), { recursive: true, encoding: "utf8" }).map((file) => `${part}/${file}`),
+    )
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => file.replace(/\.ts$/, ""));
+  const docs = git("ls-files", "--cached", "--others", "--exclude-standard", "docs", "examples").filter(
+    (file) => !/^docs\/(generate\/|_index|installation-configuration)/.test(file),
+  );
+  const compiled = sources.map((file) => `dist/${file}.js`);
+  const declarations = sources.map((file) => `dist/${file}.d.ts`);
+  const entries = Object.values(manifest.exports).flatMap((target) =>
+    typeof target === "string" ? [] : [join(target["types"] ?? "")],
+  );
+  const reached = entries.flatMap((entry) => [...declarationsFrom(entry)]);
+  const types = new Set([...declarations.filter((file) => !INTERNAL.test(file.slice(5))), ...reached]);
+  expect([...paths].sort()).toEqual([...compiled, ...types, ...docs, ...OTHERS].sort());
+});
+
+test("every link in the packed pages leads to a packed file and heading", () => {
+  execFileSync("tar", ["-xzf", packed.tarball, "-C", folder]);
+  const pages = paths.filter((path) => path.endsWith(".md"));
+  const broken = pages.flatMap((page) =>
+    brokenLinks(join(folder, "package", page)).map((link) => `${page}: ${link}`),
+  );
+  expect(pages.length).toBeGreaterThan(15);
+  expect(broken).toEqual([]);
+});
+
+test("an installation runs no script of the package", () => {
+  const atInstall = /^((pre|post)?(install|prepare)|prepublish)$/;
+  expect(Object.keys(manifest.scripts).filter((name) => atInstall.test(name))).toEqual([]);
+});
+
+test("every file in package.json is in the package, and the commands are executable", () => {
+  const targets = Object.values(manifest.exports).flatMap((target) =>
+    typeof target === "string" ? [target] : Object.values(target),
+  );
+  const commands = Object.values(manifest.bin);
+  const missing = [...targets, ...commands].filter((path) => !paths.includes(path.replace(/^\.\//, "")));
+  expect(missing).toEqual([]);
+  for (const command of commands) {
+    const [line] = readFileSync(join(root, command), "utf8").split("\n");
+    expect(line, command).toBe("#!/usr/bin/env node");
+  }
+});
+
+test("the package is smaller than 0.6 MB packed and 1.9 MB unpacked", () => {
+  // docs/measurements.md has the sizes of its parts.
+  expect(packed.size).toBeLessThan(600_000);
+  expect(packed.unpackedSize).toBeLessThan(1_900_000);
+});
+
+test("publint finds no mistake", async () => {
+  const data = readFileSync(packed.tarball);
+  const tarball = data.buffer.slice(data.byteOffset, data.byteOffset + data.byteLength);
+  const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
+  expect(messages.map((message) => formatMessage(message, pkg))).toEqual([]);
+});
+
+test("types resolve for CommonJS, ES modules, bundlers and moduleResolution: node", async () => {
+  const result = await checkPackage(createPackageFromTarballData(readFileSync(packed.tarball)));
+  expect(result).toMatchObject({ types: { kind: "included" }, problems: [] });
+  expect(Object.keys("entrypoints" in result ? result.entrypoints : {}).sort()).toEqual(
+    Object.keys(manifest.exports).sort(),
+  );
+});
+
+test("the first version in the changelog is this version", () => {
+  const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
+  const [, version] = /^## (\S+) - (?:unreleased|\d{4}-\d{2}-\d{2})$/m.exec(changelog) ?? [];
+  expect(version, "a heading such as: ## 0.1.0 - 2026-09-01").toBe(manifest.version);
+});
+
+test("npm version writes the new version wherever the old one stands, and begins its section of the changelog", () => {
+  const clone = join(folder, "clone");
+  git("clone", "--quiet", root, clone);
+  const env = { ...process.env, npm_old_version: manifest.version, npm_new_version: "99.0.0-rc.1" };
+  execFileSync(process.execPath, [join(root, "test/tools/version.mjs")], { cwd: clone, env });
+  const places = '("pulumi-endpoints": "\\^|pulumi-endpoints:|[^_]VERSION = "|VERSION=)[0-9][0-9a-z.-]*';
+  const found = git(
+    "-C",
+    clone,
+    "grep",
+    "-hoE",
+    places,
+    "--",
+    "examples",
+    "package-lock.json",
+    "provider/api",
+  );
+  expect(found.length).toBeGreaterThan(20);
+  expect(found.filter((place) => !place.endsWith("99.0.0-rc.1"))).toEqual([]);
+  expect(readFileSync(join(clone, "CHANGELOG.md"), "utf8")).toMatch(/^## 99\.0\.0-rc\.1 - unreleased$/m);
+});
+
+test("a release is refused if its tag is not the version", () => {
+  const release = (tag: string) =>
+    spawnSync(process.execPath, [join(root, "test/tools/release.mjs"), tag], { encoding: "utf8" });
+  const { status, stderr } = release("v0.0.0");
+  expect(status).toBe(1);
+  expect(stderr).toContain(`the tag is v0.0.0, and package.json has the version ${manifest.version}`);
+  expect(release(`v${manifest.version}`).stderr).not.toContain("the tag is");
+});
