@@ -16,12 +16,11 @@ import {
 import { documentsAsData, type Inputs, type ManagedInput } from "./fields";
 import { LIST_LAG } from "./gone";
 import { ifAbsent, look } from "./live";
-import { markToSend, otherStack } from "./owners";
+import { type Claim, isLeftover, markToSend, otherStack } from "./owners";
 import { shownPath, shownUrl } from "./secrets";
 import { difference, refreshedFromLive, wireFromInputs } from "./state";
-import type { Claim } from "./takenUrl";
 
-/* The live endpoint that a new resource takes over (`adopt`), and what the takeover changes. */
+/* The live endpoint that a new resource takes over, by `adopt` or by its mark, and what that changes. */
 
 /**
  * The live endpoint that `adopt` names; undefined if no cloud endpoint has the URL. One that this process found gone, or deleted
@@ -44,7 +43,7 @@ export async function findAdoptable(claim: Claim): Promise<LiveEndpoint | undefi
   return live;
 }
 
-async function findByUrl({ api, inputs }: Claim): Promise<LiveEndpoint | undefined> {
+async function findByUrl({ api, inputs, shownUrl }: Claim): Promise<LiveEndpoint | undefined> {
   const now = api.http.clock.now();
   // A conflict finds what is newer.
   let listed = await api.list.onUrl(inputs.url, now - OLDEST_LISTING);
@@ -56,7 +55,7 @@ async function findByUrl({ api, inputs }: Claim): Promise<LiveEndpoint | undefin
   // A list may lag, so the only member of a pool that it shows may be another stack's.
   if (others.length > 0 || first?.poolingEnabled) {
     const ids = found.map(({ id }) => id);
-    throw adoptAmbiguous(shownUrl(inputs), ids);
+    throw adoptAmbiguous(shownUrl, ids);
   }
   // The list may be out of date, and may omit metadata, which holds the mark of another stack.
   const live = first && (await api.find(first.id));
@@ -65,9 +64,8 @@ async function findByUrl({ api, inputs }: Claim): Promise<LiveEndpoint | undefin
 
 /** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
 export async function announceAdoption(claim: Claim): Promise<void> {
-  const { inputs, owner, owners, log } = claim;
+  const { inputs, shownUrl: url, owner, owners, log } = claim;
   const live = await findAdoptable(claim);
-  const url = shownUrl(inputs);
   if (!live) return log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
   owners.willAdopt(live.id);
   const { changed, before } = differenceOnAdoption(live, inputs);
@@ -80,13 +78,10 @@ export async function announceAdoption(claim: Claim): Promise<void> {
   log.info(`${url}: adopts ${live.id}${theirs ? `, ${carriesMark(theirs)},` : ""} ${changes}`);
 }
 
-/**
- * Makes a live endpoint this resource's, and changes what differs from the program.
- *
- * @param token The token of the resource's entry, which has the endpoint already.
- */
-export async function takeOver(live: LiveEndpoint, claim: Claim, token: string): Promise<LiveEndpoint> {
-  const { api, inputs, owner, owners } = claim;
+/** Makes a live endpoint this resource's, and changes what differs from the program. */
+export async function takeOver(live: LiveEndpoint, claim: Claim): Promise<LiveEndpoint> {
+  const { api, inputs, owner, owners, entry } = claim;
+  owners.add(live.id, entry);
   const sent = new Set<ManagedInput>();
   try {
     for (const name of differenceOnAdoption(live, inputs).changed) sent.add(name);
@@ -98,9 +93,36 @@ export async function takeOver(live: LiveEndpoint, claim: Claim, token: string):
     const changed = await api.update(live.id, wireFromInputs(inputs, [...sent], mark));
     return mark ? { createdFor: mark, ...changed } : changed;
   } catch (error) {
-    owners.fail(live.id, token);
+    owners.fail(live.id, entry);
     throw error;
   }
+}
+
+/**
+ * What an earlier run left in a pool. The service accepts any number of members, so no refusal would reveal it.
+ *
+ * @throws UserError if there are several.
+ */
+export async function leftoverInPool(claim: Claim): Promise<LiveEndpoint | undefined> {
+  const { api, inputs, shownUrl, owner, owners } = claim;
+  if (!owner || inputs.poolingEnabled !== true) return undefined;
+  const reading = api.list.whole(0);
+  const all = await reading.toEnd();
+  // One that cannot be read may be the leftover.
+  api.list.reportSkipped(reading);
+  const ids = all.filter((live) => isLeftover(live, owner, owners)).map(({ id }) => id);
+  const [id, ...others] = ids;
+  if (others.length > 0) throw adoptAmbiguous(shownUrl, ids);
+  return id === undefined ? undefined : api.find(id);
+}
+
+/** Takes over what an earlier run of this stack created for this resource. */
+export function takeOverLeftover(live: LiveEndpoint, claim: Claim): Promise<LiveEndpoint> {
+  // The other provider, or a run with --target, does not meet an entry that has left this name.
+  claim.log.warn(
+    `${claim.shownUrl}: takes over ${live.id}, which an earlier run of this stack created (endpoints:mark). If a resource that was renamed from this name has it, run \`pulumi state delete\` for this one, and give it another name`,
+  );
+  return takeOver(live, claim);
 }
 
 /** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */

@@ -3,16 +3,13 @@ import { createdAt } from "../api/clock";
 import type { LiveEndpoint, Mark } from "../api/contract";
 import { randomNumber, withMark } from "../api/mark";
 import { idSchema } from "../api/replySchemas";
-import { backOff } from "../api/retry";
 import { normalizeUrl, urlOf } from "../api/url";
-import { isWanted } from "./adopt";
-import { createDoubtful, createUnsettled, severalLeftovers } from "./errors";
+import { isWanted, leftoverInPool, takeOverLeftover } from "./adopt";
+import { createDoubtful, createUnsettled } from "./errors";
 import { managedInputs } from "./fields";
-import { LIST_LAG } from "./gone";
-import { isLeftover } from "./owners";
-import { shownUrl } from "./secrets";
+import { type Claim, isLeftover } from "./owners";
 import { wireFromInputs } from "./state";
-import { type Claim, heldBy, holds, isRefusal, TakenUrl, takesOver } from "./takenUrl";
+import { heldBy, holds, sendToFreeUrl } from "./takenUrl";
 
 /*
  * A create whose answer was lost may have happened. Sending it again could make two endpoints; giving up could leave one that
@@ -20,42 +17,35 @@ import { type Claim, heldBy, holds, isRefusal, TakenUrl, takesOver } from "./tak
  * If it cannot decide, an error names the candidates.
  */
 
-/** The endpoint that exists after the create. */
-interface Created {
-  live: LiveEndpoint;
-  /** False if an earlier run created it, so that it may still differ from the program. */
-  isNew: boolean;
-}
-
-/** A create whose answer was lost, once or several times. Times by this machine's clock, in milliseconds. */
+/** The attempts of a create whose answers were lost. Times by this machine's clock, in milliseconds. */
 interface LostCreate {
+  /** The last loss. */
   error: EndpointsError;
-  /** When it was first sent. */
+  /** When the first of them was sent. */
   sent: number;
   /** When the last loss was known. */
   lost: number;
-  /** The id that an unusable reply has named. */
-  repliedId: string | undefined;
   /** The random number of the mark that was sent. */
   nonce: string | undefined;
 }
 
 /** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
-const LOOK_AFTER = [0, 2_000, 2 * LIST_LAG - 2_000];
+const LOOK_AFTER = [0, 2_000, 8_000];
 
 /** How far `created_at` may be outside of the time in which a lost create was under way, in milliseconds. */
 const TOLERANCE = 2_000;
 
 /**
- * Creates an endpoint exactly once, even if answers are lost.
+ * Creates an endpoint exactly once, even if answers are lost, or takes over what an earlier run created for this resource.
  *
  * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours.
  */
-export async function createOnce(claim: Claim): Promise<Created> {
+export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
   const leftover = await leftoverInPool(claim);
-  if (leftover) return { live: leftover, isNew: false };
+  if (leftover) return takeOverLeftover(leftover, claim);
 
   const { api, inputs, owners } = claim;
+  const { clock, settings } = api.http;
   const mark = await newMark(claim);
   const nonce = mark?.().nonce;
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
@@ -63,48 +53,27 @@ export async function createOnce(claim: Claim): Promise<Created> {
   // A reply without our mark may be about somebody else's endpoint. The look for a lost create decides.
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
     !owners.accounts.has(id) && createdFor?.nonce === nonce;
-  const takenUrl = new TakenUrl(claim);
   let lost: LostCreate | undefined;
-  for (let count = 1; ; count++) {
-    try {
-      return { live: await api.create(body, isOurs), isNew: true };
-    } catch (error) {
-      if (mayHaveHappened(error)) lost = lostAgain(lost, error, { now: api.http.clock.now(), nonce });
-      else if (!isRefusal(error)) throw error;
-      const found = lost && (await findLostCreate(claim, lost));
-      if (found) return found;
-      if (isRefusal(error)) {
-        const taken = await takenUrl.resolve(error);
-        if (taken) return { live: taken, isNew: false };
-        continue;
+
+  const sendOrFind = async (): Promise<LiveEndpoint> => {
+    for (;;) {
+      try {
+        return await api.create(body, isOurs);
+      } catch (error) {
+        const isLost = mayHaveHappened(error);
+        const now = clock.now();
+        if (isLost) lost = { error, sent: lost?.sent ?? error.sentAt ?? now, lost: now, nonce };
+        const found = lost && (await findLostCreate(claim, lost));
+        if (found) return found;
+        const isTooLate = lost && clock.now() - lost.sent >= settings.retryForSeconds * 1000;
+        if (!isLost || isTooLate) throw error;
       }
-      if (lost) await pauseBefore(count, lost, claim);
     }
-  }
-}
-
-/** Waits until a create that did not happen is repeated: for as long as any other request. Then throws the error. */
-async function pauseBefore(
-  count: number,
-  { error, sent }: LostCreate,
-  { api, settings }: Claim,
-): Promise<void> {
-  const { clock } = api.http;
-  const retryFor = settings.retryForSeconds * 1000;
-  const wait = backOff({ sent: count, elapsed: clock.now() - sent, retryFor, random: clock.random() });
-  if (wait === undefined) throw error;
-  await clock.sleep(wait);
-}
-
-/** The lost create, after it was lost for the first time or again. */
-function lostAgain(
-  before: LostCreate | undefined,
-  error: EndpointsError,
-  { now, nonce }: { now: number; nonce: string | undefined },
-): LostCreate {
-  const reply = error instanceof ReplyError ? idSchema.safeParse(error.reply).data : undefined;
-  const { sent = error.sentAt ?? now, repliedId = reply?.id } = before ?? {};
-  return { error, sent, lost: now, repliedId, nonce };
+  };
+  const live = await sendToFreeUrl(claim, sendOrFind);
+  // Refuses the second of two resources that both lost their answers and found one endpoint.
+  owners.add(live.id, claim.entry);
+  return live;
 }
 
 /** Whether a create with this error may have had an effect. */
@@ -120,13 +89,12 @@ function mayHaveHappened(error: unknown): error is EndpointsError {
 /**
  * Looks for the endpoint that a lost create has made.
  *
- * @returns It, or what an earlier run left on the URL; undefined if the create did not happen.
+ * @returns It, or what an earlier run left on the URL, taken over; undefined if the create did not happen.
  * @throws UserError if that stays open. It names the candidates.
  */
-async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created | undefined> {
-  const { api, inputs, owner, owners, log } = claim;
-  const { error, repliedId, nonce } = lost;
-  const url = shownUrl(inputs);
+async function findLostCreate(claim: Claim, lost: LostCreate): Promise<LiveEndpoint | undefined> {
+  const { api, inputs, owner, owners, shownUrl, log } = claim;
+  const { error, nonce } = lost;
   // Members of a pool may all be equal, and the service accepts one more.
   const isCertain = nonce !== undefined || inputs.poolingEnabled !== true;
   let found: Found = { ours: [], doubtful: [], holders: [] };
@@ -134,37 +102,37 @@ async function findLostCreate(claim: Claim, lost: LostCreate): Promise<Created |
     await api.http.clock.sleep(wait);
     const isLast = index === LOOK_AFTER.length - 1;
     found = await lookOnce(claim, lost, { isLast }).catch((why: unknown) => {
-      throw why instanceof EndpointsError ? createUnsettled(error, why, url) : why;
+      throw why instanceof EndpointsError ? createUnsettled(error, why, shownUrl) : why;
     });
     const [live, ...others] = found.ours;
     if (live && others.length + found.doubtful.length === 0 && isCertain) {
-      const message = `${url}: after a lost answer, this run continues with ${live.id}`;
-      if (nonce) log.info(`${message}, which it has created`);
-      else
+      if (nonce === undefined)
         log.warn(
-          `${message}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id. endpoints:mark removes the doubt`,
+          `${shownUrl}: after a lost answer, this run continues with ${live.id}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id. endpoints:mark removes the doubt`,
         );
-      return { live, isNew: true };
+      return live;
     }
   }
-  const candidates = [
+  // A reply that cannot be used may still name an endpoint that exists.
+  const reply = error instanceof ReplyError ? idSchema.safeParse(error.reply).data : undefined;
+  const candidates = new Set([
     ...found.ours.map(({ id }) => id),
     ...found.doubtful,
-    ...(repliedId ? [repliedId] : []),
-  ];
-  if (candidates.length > 0 || !isCertain) throw createDoubtful(error, url, [...new Set(candidates)]);
+    ...(reply ? [reply.id] : []),
+  ]);
+  if (candidates.size > 0 || !isCertain) throw createDoubtful(error, shownUrl, [...candidates]);
   const [holder, ...others] = found.holders;
   if (!holder) return undefined;
-  if (others.length === 0 && isLeftover(holder, owner, owners)) return { live: holder, isNew: false };
+  if (others.length === 0 && isLeftover(holder, owner, owners)) return takeOverLeftover(holder, claim);
   throw heldBy(claim, error, holder);
 }
 
-/** What a look finds, without the endpoints of other resources. */
+/** What a look finds on the URL, without the endpoints of other resources. */
 interface Found {
   ours: LiveEndpoint[];
   /** The ids of those that may be ours. */
   doubtful: string[];
-  /** The others on the URL. */
+  /** The others that keep the URL from this resource. */
   holders: LiveEndpoint[];
 }
 
@@ -173,17 +141,14 @@ async function lookOnce(claim: Claim, lost: LostCreate, { isLast }: { isLast: bo
   const { api, inputs, owners } = claim;
   const reading = api.list.whole(api.http.clock.now());
   await (isLast ? reading.toEnd() : reading.firstPage());
-  const listed = [...reading.endpoints.values()]
-    .filter((live) => urlOf(live) === inputs.url)
-    .map(({ id }) => id);
   const found: Found = { ours: [], doubtful: [], holders: [] };
-  for (const id of new Set([...listed, ...(lost.repliedId ? [lost.repliedId] : [])])) {
-    if (owners.accounts.has(id)) continue;
-    const live = await api.find(id);
-    const isOurs = live ? isOfLostCreate(claim, lost, live) : undefined;
-    if (live && isOurs) found.ours.push(live);
-    // A read by id may lag behind the list.
-    else if (isOurs === undefined && listed.includes(id)) found.doubtful.push(id);
+  for (const item of reading.endpoints.values()) {
+    if (urlOf(item) !== inputs.url || owners.accounts.has(item.id)) continue;
+    // A read by id has every field, but may lag behind the list.
+    const live = await api.find(item.id);
+    const isOurs = live && isOfLostCreate(claim, lost, live);
+    if (isOurs) found.ours.push(live);
+    else if (isOurs === undefined) found.doubtful.push(item.id);
     else if (live && holds(live, inputs)) found.holders.push(live);
   }
   for (const { id = "one without an id", url } of reading.skipped)
@@ -208,29 +173,8 @@ function isOfLostCreate(
   return created >= from - TOLERANCE && created <= to + TOLERANCE;
 }
 
-/** What an earlier run left in a pool. The service accepts any number of members, so no refusal would reveal it. */
-async function leftoverInPool({ api, inputs, owner, owners, log }: Claim): Promise<LiveEndpoint | undefined> {
-  if (!owner || inputs.poolingEnabled !== true) return undefined;
-  const reading = api.list.whole(0);
-  const all = await reading.toEnd();
-  // One that cannot be read may be the leftover.
-  api.list.reportSkipped(reading);
-  const ids = all.filter((live) => isLeftover(live, owner, owners)).map(({ id }) => id);
-  const [id, ...others] = ids;
-  if (id === undefined) return undefined;
-  if (others.length > 0) throw severalLeftovers(shownUrl(inputs), ids);
-  const live = await api.find(id);
-  const found = takesOver(shownUrl(inputs), id);
-  // The other provider, or a run with --target, does not meet an entry that has left this name.
-  if (live)
-    log.warn(
-      `${found}. If a resource that was renamed from this name has it, run \`pulumi state delete\` for this one, and give it another name`,
-    );
-  return live;
-}
-
 /** The mark of a create, with the time of each call; undefined, with a message, if the metadata cannot hold one. */
-async function newMark({ api, inputs, owner, log }: Claim): Promise<(() => Mark) | undefined> {
+async function newMark({ api, inputs, owner, shownUrl, log }: Claim): Promise<(() => Mark) | undefined> {
   if (!owner) return undefined;
   const { clock, serviceClock } = api.http;
   const nonce = randomNumber();
@@ -240,7 +184,7 @@ async function newMark({ api, inputs, owner, log }: Claim): Promise<(() => Mark)
   };
   if (withMark(inputs.metadata, mark()) === undefined) {
     log.info(
-      `${shownUrl(inputs)}: is created without a mark (endpoints:mark), because its metadata is text or a list, or would get too long`,
+      `${shownUrl}: is created without a mark (endpoints:mark), because its metadata is text or a list, or would get too long`,
     );
     return undefined;
   }

@@ -7,7 +7,7 @@ import {
   UserError,
 } from "../api/apiErrors";
 import type { LiveEndpoint, Owner } from "../api/contract";
-import { isSameOwner, isSameStack, ownerText } from "../api/mark";
+import { isSameStack, ownerText } from "../api/mark";
 import { oneLine } from "../api/text";
 
 /*
@@ -104,59 +104,49 @@ export const keptForOwner = (id: string, owner: Owner): string =>
 export const belongsToAnother = (id: string): string =>
   `${id} belongs to another resource of this stack, so it was not deleted`;
 
-/** What is known of an endpoint that holds a wanted URL. */
-interface Holding {
-  holder: LiveEndpoint;
+/** What is known of a wanted URL that an endpoint holds. */
+interface Taken {
+  /** The URL for messages. */
+  shownUrl: string;
   /** The resource that wants the URL, with `endpoints:mark`. */
   owner: Owner | undefined;
   /** The endpoint that an update moves; undefined for a create. */
-  mover?: string | undefined;
+  mover?: string;
   /** Whether a resource of the program has the holder, and does not change it. */
   stays: boolean;
-  /** Whether the resource had this URL before, so that the holder is its own endpoint. */
-  replacesItself?: boolean;
 }
 
-export function urlTaken(refusal: EndpointsError, url: string, holding: Holding): UserError {
-  const { id, type, createdAt, createdFor } = holding.holder;
+export function urlTaken(refusal: EndpointsError, holder: LiveEndpoint, taken: Taken): UserError {
+  const { id, type, createdAt, createdFor } = holder;
   const what = [
     type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`,
     createdAt && `created at ${oneLine(createdAt, 100)}`,
     createdFor && `created for ${oneLine(ownerText(createdFor), 300)}`,
   ];
-  const served = `${url} is served by ${id}, ${what.filter(Boolean).join(", ")}`;
-  return new UserError(`${[refusal.summary, served, ...waysOut(holding)].join(". ")}.`);
+  const served = `${taken.shownUrl} is served by ${id}, ${what.filter(Boolean).join(", ")}`;
+  return new UserError(`${[refusal.summary, served, ...waysOut(holder, taken)].join(". ")}.`);
 }
 
-/** The causes of a conflict about a URL with their ways out, likeliest first. A mark rules causes out. */
-function waysOut({ holder: { id, type, createdFor }, owner, mover, ...is }: Holding): string[] {
+/** The causes of a taken URL with their ways out, likeliest first. A mark rules causes out. */
+function waysOut({ id, type, createdFor }: LiveEndpoint, { owner, mover, stays }: Taken): string[] {
   if (type !== "cloud") return ["Choose another url, or stop the agent or edge that serves it"];
-  if (is.replacesItself)
-    return [
-      "It is this resource's own endpoint, and a replacement creates before it deletes: set the option deleteBeforeReplace, or leave out --replace",
-    ];
-  if (is.stays)
+  if (stays)
     return [
       "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both",
     ];
-  const isOurStack = isSameStack(createdFor, owner);
-  const isOfOtherStack = owner !== undefined && createdFor !== undefined && !isOurStack;
-  const sibling = isOurStack && !isSameOwner(createdFor, owner) ? createdFor : undefined;
-  const alias = sibling ? `"${oneLine(sibling.urn, 300)}"` : '{ name: "its old name" }';
-  const ways: string[] = [];
-  if (!isOfOtherStack && mover === undefined)
-    ways.push(`If you renamed or moved this resource, give it aliases: [${alias}]`);
-  if (!isOfOtherStack)
-    ways.push(
-      "If another resource of this program has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs, with deleteBeforeReplace",
-    );
-  if (!sibling)
-    ways.push(
-      mover === undefined
-        ? `If it is somebody else's, choose another url; if a killed run left it behind, set adopt: "${id}" to take it over`
-        : "If it is somebody else's, choose another url",
-    );
-  return ways;
+  const isNew = mover === undefined;
+  const isOfStack = owner && createdFor ? isSameStack(createdFor, owner) : undefined;
+  const alias = isOfStack ? `"${oneLine(createdFor?.urn ?? "", 300)}"` : '{ name: "its old name" }';
+  const renamed = `If you renamed or moved this resource, give it aliases: [${alias}]`;
+  const ofProgram =
+    "If another resource of this program has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs, with deleteBeforeReplace";
+  const foreign = "If it is somebody else's, choose another url";
+  const left = `; if a killed run left it behind, set adopt: "${id}" to take it over`;
+  return [
+    ...(isNew && isOfStack !== false ? [renamed] : []),
+    ...(isOfStack !== false ? [ofProgram] : []),
+    isNew ? foreign + left : foreign,
+  ];
 }
 
 export const takeOverFailed = (id: string): UserError =>
@@ -191,9 +181,4 @@ export const createDoubtful = (lost: EndpointsError, url: string, ids: string[])
 export const createUnsettled = (lost: EndpointsError, why: EndpointsError, url: string): UserError =>
   new UserError(
     `${lost.summary}. The provider could not find out whether the endpoint exists (${nameOf(why)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. ${lookFor(url)}`,
-  );
-
-export const severalLeftovers = (url: string, ids: string[]): UserError =>
-  new UserError(
-    `${oneLine(ids.join(", "))} carry the mark of this resource, but belong to no resource of this run. Set adopt to the one to keep for ${url}, delete the others, and run the command again.`,
   );

@@ -1,21 +1,36 @@
+import type { Log } from "../api/client";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
+import type { EndpointsApi } from "../api/endpoints";
 import { isProven, isSameOwner, isSameStack, ownMark, parseMark, randomNumber } from "../api/mark";
 import { alreadyManaged, sharedEndpoint } from "./errors";
-import { ACCOUNT_KEY, ENTRY_KEY, MARK_KEY, type State } from "./state";
+import type { Inputs } from "./fields";
+import { ACCOUNT_KEY, ENTRY_KEY, type Entry, MARK_KEY, type State } from "./state";
 
 /*
  * Which entries of the stack's state have which endpoint, as far as this process knows. An endpoint belongs to one entry. A
  * random token tells entries apart: a dynamic provider does not receive the names of resources, and names change.
  */
 
-/** What is known of an entry: it has its endpoint, its deletion was asked for, or it could not take the endpoint over. */
-type Standing = "has it" | "is deleted" | "failed to take it over";
+/** A create or an update, and its dependencies. */
+export interface Claim {
+  api: EndpointsApi;
+  inputs: Inputs;
+  /** The URL for messages. */
+  shownUrl: string;
+  entry: Entry;
+  /** With `endpoints:mark`, the resource. */
+  owner: Owner | undefined;
+  owners: Owners;
+  log: Log;
+  /** The endpoint that an update moves; undefined for a create. */
+  mover?: string;
+}
 
 /**
  * What this process does with an endpoint: it stays on its URL, its own PATCH or DELETE is queued, under way or repeated, it was
- * moved to another URL, or it is gone.
+ * moved to another URL, or it is gone; or a new resource could not take it over.
  */
-type Fate = "stays" | "in motion" | "moved" | "gone";
+type Fate = "stays" | "in motion" | "moved" | "gone" | "not taken over";
 
 /** In place of the token of an entry that a create with `adopt` will make. */
 const WILL_ADOPT = Symbol("will adopt");
@@ -24,7 +39,8 @@ export class Owners {
   /** The ids that this process has met in entries, with the fingerprints of their accounts. None is a stranger's. */
   readonly accounts = new Map<string, unknown>();
   readonly fates = new Map<string, Fate>();
-  private readonly standings = new Map<string, Map<unknown, Standing>>();
+  /** The tokens of the entries that have an endpoint. */
+  private readonly holders = new Map<string, Set<unknown>>();
   /** The ids that resources of the program have, with the tokens of their entries. */
   private readonly managed = new Map<string, unknown>();
 
@@ -32,7 +48,7 @@ export class Owners {
   meet(id: string, stored: State): void {
     this.accounts.set(id, stored[ACCOUNT_KEY]);
     const token = stored[ENTRY_KEY];
-    if (token !== undefined && !this.of(id).has(token)) this.of(id).set(token, "has it");
+    if (token !== undefined) this.of(id).add(token);
   }
 
   /**
@@ -48,8 +64,6 @@ export class Owners {
     if (other !== undefined && other !== token) throw sharedEndpoint(id);
     this.managed.set(id, token);
   }
-
-  isManaged = (id: string): boolean => this.managed.has(id);
 
   /**
    * Notes that a create will adopt an endpoint.
@@ -67,29 +81,31 @@ export class Owners {
    *
    * @throws UserError if another resource of the program has the endpoint.
    */
-  add(id: string, token: string, account: string): void {
-    if (this.managed.has(id) && this.managed.get(id) !== WILL_ADOPT) throw alreadyManaged(id);
+  add(id: string, { token, account }: Entry): void {
+    const isFree = !this.managed.has(id) || [WILL_ADOPT, token].includes(this.managed.get(id));
+    if (!isFree) throw alreadyManaged(id);
     this.accounts.set(id, account);
     this.managed.set(id, token);
-    this.of(id).set(token, "has it");
+    this.of(id).add(token);
   }
 
-  /** Notes that an entry could not take its endpoint over. */
-  fail(id: string, token: string): void {
-    this.of(id).set(token, "failed to take it over");
+  /** Notes that a new entry could not take its endpoint over. */
+  fail(id: string, { token }: Entry): void {
+    this.of(id).delete(token);
+    this.fates.set(id, "not taken over");
   }
 
   /**
    * Notes that an entry's deletion was asked for.
    *
-   * @returns What another entry with the endpoint has done; undefined if there is none, so that the endpoint goes.
+   * @returns Whether another entry has the endpoint, or could not take it over; undefined if the endpoint is to go.
    */
-  release(id: string, stored: State): "has it" | "failed to take it over" | undefined {
+  release(id: string, stored: State): "has it" | "not taken over" | undefined {
     this.meet(id, stored);
-    const standings = this.of(id);
-    standings.set(stored[ENTRY_KEY], "is deleted");
-    const others = [...standings.values()].filter((standing) => standing !== "is deleted");
-    return others.find((standing) => standing === "has it") ?? others[0];
+    const holders = this.of(id);
+    holders.delete(stored[ENTRY_KEY]);
+    if (holders.size > 0) return "has it";
+    return this.fates.get(id) === "not taken over" ? "not taken over" : undefined;
   }
 
   /** Notes a request of the endpoint's own, and the endpoint's fate after a success. */
@@ -108,9 +124,9 @@ export class Owners {
   /** Whether this process has taken the endpoint off its URL. */
   hasLeft = (id: string): boolean => ["moved", "gone"].includes(this.fates.get(id) ?? "");
 
-  private of(id: string): Map<unknown, Standing> {
-    const known = this.standings.get(id) ?? new Map<unknown, Standing>();
-    this.standings.set(id, known);
+  private of(id: string): Set<unknown> {
+    const known = this.holders.get(id) ?? new Set();
+    this.holders.set(id, known);
     return known;
   }
 }

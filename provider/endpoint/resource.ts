@@ -10,7 +10,6 @@ import { announceAdoption, findAdoptable, reservedKeyProblem, takeOver } from ".
 import { createOnce } from "./create";
 import { hasUnknown } from "./documents";
 import {
-  alreadyManaged,
   alsoManagedElsewhere,
   belongsToAnother,
   endpointNotFound,
@@ -26,11 +25,12 @@ import { type ManagedInput, managedInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
-import { belongsElsewhere, markToSend, Owners, otherStack } from "./owners";
+import { belongsElsewhere, type Claim, markToSend, Owners, otherStack } from "./owners";
 import { hasSecrets, markedAnswer, shownUrl } from "./secrets";
 import {
   difference,
   ENTRY_KEY,
+  type Entry,
   importedFromLive,
   inputsWithChoices,
   MARK_KEY,
@@ -41,7 +41,7 @@ import {
   stateWithNewNotes,
   wireFromInputs,
 } from "./state";
-import { type Claim, sendToFreeUrl } from "./takenUrl";
+import { sendToFreeUrl } from "./takenUrl";
 
 /** The configured service. */
 export interface Service {
@@ -67,8 +67,8 @@ export class CloudEndpoints {
   private readonly owners = new Owners();
   /** The warnings so far. The engine checks a resource again before it replaces it. */
   private readonly warned = new Set<string>();
-  /** The URLs that a resource has in its old and its new inputs. */
-  private readonly keptUrls = new Set<string>();
+  /** The URLs that the program's resources have in the state. */
+  private readonly urlsBefore = new Set<unknown>();
   /** When the first deletion of a resource that the program lacks was asked for, by this machine's clock. */
   private deletingSince: number | undefined;
 
@@ -86,7 +86,7 @@ export class CloudEndpoints {
       // Finds a missing key or base URL at the preview, before anything is done.
       const { settings } = this.deps.connect();
       const inputs = checkedInputs(checked.inputs);
-      if (olds["url"] === inputs.url) this.keptUrls.add(inputs.url);
+      this.urlsBefore.add(olds["url"]);
       const facts = { isPublicService: isPublicService(settings.baseUrl) };
       for (const warning of inputWarnings(inputs, olds, facts))
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
@@ -118,15 +118,11 @@ export class CloudEndpoints {
 
   async create(news: JsonObject): Promise<{ id: string; outs: State }> {
     const inputs = checkedInputs(news);
-    const token = randomNumber();
     return operation(`create ${shownUrl(inputs)}`, async () => {
-      const claim = { ...this.claim(news), replacesItself: this.keptUrls.has(inputs.url) };
-      const adopted = await findAdoptable(claim);
-      const found = adopted ? { live: adopted, isNew: false } : await createOnce(claim);
-      // Refuses the second of two resources that both lost their answers and found one endpoint.
-      this.owners.add(found.live.id, token, this.account());
-      const live = found.isNew ? found.live : await takeOver(found.live, claim, token);
-      const notes = this.notes(token, live.createdFor);
+      const claim = this.claim(news);
+      const adoptable = await findAdoptable(claim);
+      const live = adoptable ? await takeOver(adoptable, claim) : await createOnce(claim);
+      const notes = notesOfEntry(claim.entry, live.createdFor);
       const outs = stateFromReply(live, inputs, notes, { sent: managedInputs });
       return { id: live.id, outs: markedAnswer(outs, news) };
     });
@@ -165,17 +161,16 @@ export class CloudEndpoints {
    * @throws UserError if there is no such endpoint, if it is no cloud endpoint, or if another resource of this run has it.
    */
   async import(id: string, news: JsonObject): Promise<{ id: string; props: State; inputs: JsonObject }> {
-    const token = randomNumber();
+    const entry = this.entry();
     return operation(`import ${id}`, async () => {
-      if (this.owners.isManaged(id)) throw alreadyManaged(id);
       const live = await look(this.deps.connect().api, id, everyInput).catch(ifAbsent(endpointNotFound(id)));
       assertCloud(live);
       const reserved = reservedKeyProblem(live);
       if (reserved !== undefined) throw reservedKey(id, reserved);
       const theirs = otherStack(live, this.ownerOf(news));
       if (theirs) this.deps.log.warn(alsoManagedElsewhere(id, theirs));
-      this.owners.add(id, token, this.account());
-      return { id, ...marked(importedFromLive(live, this.notes(token, live.createdFor)), {}) };
+      this.owners.add(id, entry);
+      return { id, ...marked(importedFromLive(live, notesOfEntry(entry, live.createdFor)), {}) };
     });
   }
 
@@ -199,15 +194,11 @@ export class CloudEndpoints {
       const taker = sendsMark ? takerOf(await look(api, id, olds)) : undefined;
       const mark = taker ?? markToSend(owner, stored, olds.createdAt);
       const body = wireFromInputs(inputsWithChoices(inputs, olds), changed, mark);
-      const live = await this.send(id, changed, { ...this.claim(news), api, mover: id }, () =>
-        api.update(id, body),
-      );
+      const claim = { ...this.claim(news, olds[ENTRY_KEY]), api, mover: id };
+      const live = await this.send(id, changed, claim, () => api.update(id, body));
       const theirs = taker ?? takerOf(live);
       if (theirs) this.warnOnce(takenOver(id, theirs));
-      const notes = this.notes(
-        olds[ENTRY_KEY] ?? randomNumber(),
-        theirs ? stored : (live.createdFor ?? stored),
-      );
+      const notes = notesOfEntry(claim.entry, theirs ? stored : (live.createdFor ?? stored));
       const outs = stateFromReply(live, inputs, notes, { before: olds, sent: changed });
       return { outs: markedAnswer(outs, news) };
     });
@@ -219,7 +210,7 @@ export class CloudEndpoints {
   async delete(id: string, stored: State): Promise<void> {
     const other = this.owners.release(id, stored);
     await operation(`delete ${id}`, async () => {
-      if (other === "failed to take it over") throw takeOverFailed(id);
+      if (other === "not taken over") throw takeOverFailed(id);
       if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
       const { api, settings } = this.serviceFor(stored);
       const mayBeTaken = settings.mark !== undefined || stored[MARK_KEY] !== undefined;
@@ -277,19 +268,33 @@ export class CloudEndpoints {
    * with the first of them, or a few minutes ago. A list may omit metadata, so an item without a mark proves nothing.
    */
   private async beforeDeletion(api: EndpointsApi, id: string, stored: State) {
-    const isInProgram = this.owners.isManaged(id) || this.keptUrls.has(String(stored.url));
-    if (isInProgram) return api.find(id);
+    if (this.urlsBefore.has(stored.url)) return api.find(id);
     const now = api.http.clock.now();
     this.deletingSince ??= now;
     const item = await api.list.item(id, Math.max(this.deletingSince, now - OLDEST_LISTING));
     return item?.createdFor ? item : api.find(id);
   }
 
-  private claim(news: JsonObject): Claim {
+  private claim(news: JsonObject, token?: unknown): Claim {
     const { owners, deps } = this;
     const inputs = checkedInputs(news);
-    return { ...this.serviceFor(inputs), inputs, owner: this.ownerOf(news), owners, log: deps.log };
+    const { api } = this.serviceFor(inputs);
+    const owner = this.ownerOf(news);
+    return {
+      api,
+      inputs,
+      shownUrl: shownUrl(inputs),
+      entry: this.entry(token),
+      owner,
+      owners,
+      log: deps.log,
+    };
   }
+
+  private entry = (token: unknown = randomNumber()): Entry => ({
+    token,
+    account: accountFingerprint(this.deps.connect().settings),
+  });
 
   /** The owner for the mark; undefined if creates are not marked. */
   private ownerOf(news: JsonObject): Owner | undefined {
@@ -308,11 +313,6 @@ export class CloudEndpoints {
     const { api, settings } = this.deps.connect();
     return { settings, api: api.about({ hasSecrets: () => all.some(hasSecrets) }) };
   }
-
-  private account = (): string => accountFingerprint(this.deps.connect().settings);
-
-  private notes = (entry: unknown, mark: Mark | undefined): State =>
-    notesOfEntry(entry, this.account(), mark);
 }
 
 /** What a read found, with its secrets marked. */

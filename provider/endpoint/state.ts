@@ -53,8 +53,15 @@ export const ENTRY_KEY = "__entry";
 /** The note of the version that wrote the state last. It alone is never a difference. */
 export const VERSION_KEY = "__version";
 
+/** What identifies an entry of the state. */
+export interface Entry {
+  token: unknown;
+  /** The fingerprint of the account that it was written with. */
+  account: string;
+}
+
 /** The notes that do not depend on the inputs. */
-export const notesOfEntry = (token: unknown, account: string, mark: Mark | undefined): State => ({
+export const notesOfEntry = ({ token, account }: Entry, mark: Mark | undefined): State => ({
   [VERSION_KEY]: VERSION,
   [ENTRY_KEY]: token,
   [ACCOUNT_KEY]: account,

@@ -1,43 +1,22 @@
 import { ApiError, codeNumber, EndpointsError, type UserError } from "../api/apiErrors";
-import type { Log } from "../api/client";
-import type { LiveEndpoint, Owner } from "../api/contract";
-import type { EndpointsApi } from "../api/endpoints";
-import type { Settings } from "../api/settings";
+import type { LiveEndpoint } from "../api/contract";
 import { urlOf } from "../api/url";
+import { takeOverLeftover } from "./adopt";
 import { urlLookup, urlTaken } from "./errors";
 import type { Inputs } from "./fields";
 import { LIST_LAG } from "./gone";
-import { isLeftover, type Owners, otherStack } from "./owners";
-import { shownUrl } from "./secrets";
+import { type Claim, isLeftover, otherStack } from "./owners";
 
 /*
  * A refused create or move may have met another endpoint on its URL: one that an earlier run left behind, one that leaves it in
  * this run, or somebody else's.
  */
 
-/** A create, or an update that changes the URL, and its dependencies. */
-export interface Claim {
-  api: EndpointsApi;
-  settings: Settings;
-  inputs: Inputs;
-  /** With `endpoints:mark`, the resource. */
-  owner: Owner | undefined;
-  owners: Owners;
-  log: Log;
-  /** The endpoint that an update moves; undefined for a create. */
-  mover?: string;
-  /** Whether the resource had this URL before, so that a create replaces its own endpoint. */
-  replacesItself?: boolean;
-}
-
 /** Codes of refusals that may pass: a domain was just reserved, or a URL just freed. */
 const PASSING: readonly unknown[] = [18006, 18009, 18016, 18017];
 
-/** The waits before a request is sent again after a refusal that may pass, in milliseconds. */
+/** The waits before a request is sent again if its refusal may pass, in milliseconds. Nothing is sent more often. */
 const TRY_AGAIN_AFTER = [1_000, 2_000, 4_000];
-
-/** Refusals that are unlikely to be about a URL share a list of at most this age, in milliseconds. */
-const SHARED_FOR = 60_000;
 
 /** How long to wait for an endpoint that may leave the URL in this run, in milliseconds. */
 const LONGEST_WAIT = 5_000;
@@ -46,89 +25,82 @@ const LONGEST_WAIT = 5_000;
 const LOOK_EVERY = 250;
 
 /** Whether the service refused the request. With any code, the reason may be a taken URL. */
-export const isRefusal = (error: unknown): error is ApiError =>
+const isRefusal = (error: unknown): error is ApiError =>
   error instanceof ApiError && [400, 409, 422].includes(error.status);
 
-/** Whether a later try may succeed if no endpoint is found on the URL. */
-const mayPass = (error: ApiError) => error.status === 409 || PASSING.includes(codeNumber(error));
-
-/** Decides about the refusals of one create or move. */
-export class TakenUrl {
-  private tries = 0;
-  /** The endpoints that were waited for, once each. */
-  private readonly waitedFor = new Set<string>();
-
-  constructor(private readonly claim: Claim) {}
-
-  /**
-   * Returns when the request can be sent again: an endpoint has left the URL, or the refusal may pass.
-   *
-   * @returns What an earlier run left behind, to take over instead; undefined if there is nothing.
-   * @throws The refusal, if nothing holds the URL; UserError that names the holder and the ways out.
-   */
-  async resolve(refusal: ApiError): Promise<LiveEndpoint | undefined> {
-    const { api, inputs, owner, owners, mover, log } = this.claim;
-    const wait = mayPass(refusal) ? TRY_AGAIN_AFTER[this.tries] : undefined;
-    const holders = await this.holders(refusal, { isLast: wait === undefined && this.tries > 0 });
-    const [holder] = holders;
-    if (!holder) {
-      if (wait === undefined) throw refusal;
-      this.tries++;
-      await api.http.clock.sleep(wait);
-      return undefined;
-    }
-    const leftover = mover === undefined && holders.find((live) => isLeftover(live, owner, owners));
-    if (leftover) {
-      log.info(takesOver(shownUrl(inputs), leftover.id));
-      return leftover;
-    }
-    for (const one of holders) if (await this.leaves(one)) return undefined;
-    throw heldBy(this.claim, refusal, holder);
-  }
-
-  /**
-   * The endpoints of any type that hold the URL, each read by id, because the list may be out of date. A filter may omit the
-   * holder, so the last look reads the whole list.
-   */
-  private async holders(refusal: ApiError, { isLast }: { isLast: boolean }): Promise<LiveEndpoint[]> {
-    const { api, inputs, owners, mover } = this.claim;
-    const since = api.http.clock.now() - (mayPass(refusal) ? LIST_LAG : SHARED_FOR);
-    const found: LiveEndpoint[] = [];
+/**
+ * Sends a create or a move, again if an endpoint leaves the URL or if the refusal may pass.
+ *
+ * @returns Its reply, or what an earlier run left on the URL of a create, taken over.
+ * @throws The refusal, if nothing holds the URL; UserError that names the holder and the ways out.
+ */
+export async function sendToFreeUrl(claim: Claim, send: () => Promise<LiveEndpoint>): Promise<LiveEndpoint> {
+  const { api, owner, owners, mover } = claim;
+  for (let tries = 0; ; tries++) {
     try {
-      const listed = isLast
-        ? (await api.list.whole(since).toEnd()).filter((live) => urlOf(live) === inputs.url)
-        : await api.list.onUrl(inputs.url, since);
-      for (const { id } of listed) {
-        const live = id === mover || owners.fates.get(id) === "gone" ? undefined : await api.find(id);
-        if (live && holds(live, inputs)) found.push(live);
+      return await send();
+    } catch (refusal) {
+      if (!isRefusal(refusal)) throw refusal;
+      const mayPass = refusal.status === 409 || PASSING.includes(codeNumber(refusal));
+      const wait = mayPass ? TRY_AGAIN_AFTER[tries] : undefined;
+      const holders = await findHolders(claim, refusal, { isLast: wait === undefined && tries > 0 });
+      const leftover = mover === undefined && holders.find((live) => isLeftover(live, owner, owners));
+      if (leftover) return takeOverLeftover(leftover, claim);
+      const [holder] = holders;
+      if (holder) {
+        if (tries === TRY_AGAIN_AFTER.length || !(await leaves(holder, claim)))
+          throw heldBy(claim, refusal, holder);
+      } else {
+        if (wait === undefined) throw refusal;
+        await api.http.clock.sleep(wait);
       }
-    } catch (error) {
-      // The refusal is reported even if the holder cannot be named.
-      throw error instanceof EndpointsError ? urlLookup(refusal, error, shownUrl(inputs)) : error;
     }
-    return found;
   }
+}
 
-  /**
-   * Waits for an endpoint that may leave the URL in this run. The engine may ask for that only after this call, so an endpoint
-   * that this process has not met yet is waited for, too. The time in which its own request is on its way does not count.
-   */
-  private async leaves(holder: LiveEndpoint): Promise<boolean> {
-    const { api, inputs, owner, owners, replacesItself } = this.claim;
-    const { id, type } = holder;
-    const isStranger = !owners.accounts.has(id) && otherStack(holder, owner) !== undefined;
-    if (this.waitedFor.has(id) || type !== "cloud" || isStranger || replacesItself) return false;
-    this.waitedFor.add(id);
-    for (let waited = 0; waited < LONGEST_WAIT && !owners.hasLeft(id); ) {
-      if (owners.fates.get(id) === "stays") return false;
-      await api.http.clock.sleep(LOOK_EVERY);
-      if (owners.fates.get(id) !== "in motion") waited += LOOK_EVERY;
+/**
+ * The endpoints of any type that hold the URL, each read by id, because the list may be out of date. A filter may omit the
+ * holder, so the last look reads the whole list.
+ */
+async function findHolders(
+  { api, inputs, owners, mover, shownUrl }: Claim,
+  refusal: ApiError,
+  { isLast }: { isLast: boolean },
+): Promise<LiveEndpoint[]> {
+  const since = api.http.clock.now() - LIST_LAG;
+  const found: LiveEndpoint[] = [];
+  try {
+    const listed = isLast
+      ? (await api.list.whole(since).toEnd()).filter((live) => urlOf(live) === inputs.url)
+      : await api.list.onUrl(inputs.url, since);
+    for (const { id } of listed) {
+      const live = id === mover || owners.fates.get(id) === "gone" ? undefined : await api.find(id);
+      if (live && holds(live, inputs)) found.push(live);
     }
-    if (owners.hasLeft(id)) return true;
-    // Another process of this run may have moved or deleted it.
-    const live = await api.find(id);
-    return live === undefined || urlOf(live) !== inputs.url;
+  } catch (error) {
+    // The refusal is reported even if the holder cannot be named.
+    throw error instanceof EndpointsError ? urlLookup(refusal, error, shownUrl) : error;
   }
+  return found;
+}
+
+/**
+ * Waits for an endpoint that may leave the URL in this run. The engine may ask for that only after this call, so an endpoint that
+ * this process has not met yet is waited for, too. The time in which its own request is on its way does not count.
+ */
+async function leaves(holder: LiveEndpoint, { api, inputs, owner, owners }: Claim): Promise<boolean> {
+  const { id, type } = holder;
+  const isStranger = !owners.accounts.has(id) && otherStack(holder, owner) !== undefined;
+  if (type !== "cloud" || isStranger) return false;
+  for (let waited = 0; waited < LONGEST_WAIT && !owners.hasLeft(id); ) {
+    if (owners.fates.get(id) === "stays") return false;
+    await api.http.clock.sleep(LOOK_EVERY);
+    if (owners.fates.get(id) !== "in motion") waited += LOOK_EVERY;
+  }
+  if (owners.hasLeft(id)) return true;
+  // Another process of this run may have moved or deleted it.
+  const live = await api.find(id);
+  return live === undefined || urlOf(live) !== inputs.url;
 }
 
 /** Whether an endpoint keeps the URL from this resource. The members of a pool share theirs. */
@@ -137,24 +109,4 @@ export const holds = (live: LiveEndpoint, inputs: Inputs): boolean =>
 
 /** The error of a claim whose URL another endpoint holds. */
 export const heldBy = (claim: Claim, failure: EndpointsError, holder: LiveEndpoint): UserError =>
-  urlTaken(failure, shownUrl(claim.inputs), {
-    ...claim,
-    holder,
-    stays: claim.owners.fates.get(holder.id) === "stays",
-  });
-
-/** Sends an update that moves the endpoint, again if another endpoint of this run leaves the URL. */
-export async function sendToFreeUrl(claim: Claim, send: () => Promise<LiveEndpoint>): Promise<LiveEndpoint> {
-  const takenUrl = new TakenUrl(claim);
-  for (;;) {
-    try {
-      return await send();
-    } catch (error) {
-      if (!isRefusal(error)) throw error;
-      await takenUrl.resolve(error);
-    }
-  }
-}
-
-export const takesOver = (url: string, id: string): string =>
-  `${url}: takes over ${id}, which an earlier run of this stack created (endpoints:mark)`;
+  urlTaken(failure, holder, { ...claim, stays: claim.owners.fates.get(holder.id) === "stays" });

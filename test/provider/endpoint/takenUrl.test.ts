@@ -221,12 +221,8 @@ const meetings: [string, Meeting][] = [
     },
   ],
   [
-    "does not wait for its own, which a forced replacement would delete later",
-    {
-      before: ({ run }) => run.check({ url }, { url }),
-      fails: /It is this resource's own endpoint[^.]*deleteBeforeReplace[^.]*--replace\.$/,
-      waits: [0, 1],
-    },
+    "waits five seconds for its own, which a forced replacement would delete later, and names deleteBeforeReplace",
+    { before: ({ run }) => run.check({ url }, { url }), fails: /deleteBeforeReplace/, waits: [5, 6] },
   ],
 ];
 
