@@ -1,6 +1,7 @@
 import { UserError } from "./api/apiErrors";
 import { HttpClient } from "./api/client";
 import { type Clock, realClock } from "./api/clock";
+import type { EndpointsApi } from "./api/endpoints";
 import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
 import type { JsonObject } from "./api/json";
 import { type ConfigReader, readSettings } from "./api/settings";
@@ -8,7 +9,7 @@ import { oneLine } from "./api/text";
 import { hasUnknown } from "./endpoint/documents";
 import { endpointsApi } from "./endpoint/fields";
 import { checkedInputs } from "./endpoint/inputs";
-import { CloudEndpoints, type Service } from "./endpoint/resource";
+import { CloudEndpoints } from "./endpoint/resource";
 import { notedFields, shownPath, shownUrl } from "./endpoint/secrets";
 import { changedPlaces } from "./endpoint/state";
 
@@ -19,23 +20,20 @@ interface ConfigureRequest {
 
 interface DynamicOptions {
   /** The service to use instead of the configured one. */
-  service?: () => Service;
+  service?: () => EndpointsApi;
   clock?: Clock;
 }
 
 /** The core behind the interface of Pulumi's dynamic providers. */
 export function dynamicProvider({ service: given, clock = realClock }: DynamicOptions = {}) {
   let config: ConfigReader = () => undefined;
-  let service: Service | undefined;
+  let service: EndpointsApi | undefined;
   let watched = false;
   const address = engineAddress();
   const write = (message: string) => console.log(message);
   const log = { info: write, warn: write };
   const deps = { clock, log, engineIsThere: () => engineIsThere(address) };
-  const connect = (): Service => {
-    const settings = readSettings(config);
-    return { settings, api: endpointsApi(new HttpClient(settings, deps)) };
-  };
+  const connect = () => endpointsApi(new HttpClient(readSettings(config), deps));
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 
   /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */

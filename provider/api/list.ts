@@ -120,6 +120,11 @@ export class EndpointList {
     return this.read(selection, () => since);
   }
 
+  /** All endpoints, of a reading of the whole list that began at this moment or later, by this machine's clock. */
+  all(since: number): Promise<LiveEndpoint[]> {
+    return this.read(EVERYTHING, () => since);
+  }
+
   /** A reading of the whole list that began at this moment or later, by this machine's clock. It is never filtered. */
   whole(since: number): Reading {
     return this.reading(EVERYTHING, ({ failure, began }) => !failure && began >= since);
@@ -152,7 +157,7 @@ export class EndpointList {
   }
 
   /** Warns of the omitted items of a reading, once. */
-  reportSkipped(reading: Reading): void {
+  private reportSkipped(reading: Reading): void {
     const { skipped, isReported } = reading;
     reading.isReported = true;
     if (isReported || skipped.length === 0) return;
@@ -217,10 +222,8 @@ export class Reading {
     return this.until(() => this.pages > 0);
   }
 
-  /** Reads on to the end, and returns all endpoints. */
-  async toEnd(): Promise<LiveEndpoint[]> {
-    await this.until(() => false);
-    return [...this.endpoints.values()];
+  toEnd(): Promise<void> {
+    return this.until(() => false);
   }
 
   /** Waits for the page that is being fetched, or requests the next one. */

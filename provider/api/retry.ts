@@ -41,18 +41,15 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
   if (status === 429) return Math.max(retryAfter ?? window, SHORTEST_HOLD);
 
   // The `Retry-After` of the service is a lower bound for the wait.
-  const own = backOff({ ...attempt, retryFor });
-  const wait = own === undefined ? undefined : Math.max(own, retryAfter ?? 0);
-  return wait === undefined || elapsed + wait > retryFor ? undefined : wait;
+  const wait = Math.max(backOff(attempt), retryAfter ?? 0);
+  return elapsed + wait > retryFor ? undefined : wait;
 }
 
-/** The wait after a temporary failure, which grows each time. Undefined once the time limit is reached. */
-export function backOff(attempt: Pick<Attempt, "sent" | "elapsed" | "retryFor" | "random">) {
-  const { sent, elapsed, retryFor, random } = attempt;
+/** The wait after a temporary failure, which grows each time. */
+function backOff({ sent, random }: Attempt): number {
   // Half of the wait is random, so that requests that failed together are not repeated together.
   const ceiling = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (sent - 1));
-  const wait = ceiling / 2 + (ceiling / 2) * random;
-  return elapsed + wait > retryFor ? undefined : wait;
+  return ceiling / 2 + (ceiling / 2) * random;
 }
 
 /** Parses a `Retry-After` in seconds or as a date, to milliseconds from now. Undefined if it is neither. */

@@ -49,7 +49,7 @@ async function findByUrl({ api, inputs, shownUrl }: Claim): Promise<LiveEndpoint
   let listed = await api.list.onUrl(inputs.url, now - OLDEST_LISTING);
   // A filter proves no absence, and the service would accept one more member.
   if (inputs.poolingEnabled && !listed.some((live) => serves(live, inputs)))
-    listed = await api.list.whole(now - LIST_LAG).toEnd();
+    listed = await api.list.all(now - LIST_LAG);
   const found = listed.filter((live) => serves(live, inputs));
   const [first, ...others] = found;
   // A list may lag, so the only member of a pool that it shows may be another stack's.
@@ -106,10 +106,7 @@ export async function takeOver(live: LiveEndpoint, claim: Claim): Promise<LiveEn
 export async function leftoverInPool(claim: Claim): Promise<LiveEndpoint | undefined> {
   const { api, inputs, shownUrl, owner, owners } = claim;
   if (!owner || inputs.poolingEnabled !== true) return undefined;
-  const reading = api.list.whole(0);
-  const all = await reading.toEnd();
-  // One that cannot be read may be the leftover.
-  api.list.reportSkipped(reading);
+  const all = await api.list.all(0);
   const ids = all.filter((live) => isLeftover(live, owner, owners)).map(({ id }) => id);
   const [id, ...others] = ids;
   if (others.length > 0) throw adoptAmbiguous(shownUrl, ids);

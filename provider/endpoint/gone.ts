@@ -37,12 +37,9 @@ interface Absence {
  * @returns The endpoint if the service has it after all, because a read by id may lag; undefined if it is gone.
  * @throws UserError if neither is proven. The message has the findings and the next step.
  */
-export async function confirmGone(
-  { api, settings }: { api: EndpointsApi; settings: Settings },
-  absence: Absence,
-): Promise<LiveEndpoint | undefined> {
+export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<LiveEndpoint | undefined> {
   const { id, stored, notFound } = absence;
-  const { clock } = api.http;
+  const { clock, settings } = api.http;
   try {
     let reading = await readEvidence(api, notFound, 0);
     if (isListed(reading, id) || isYoung(api, reading, stored)) {

@@ -25,7 +25,7 @@ export const everyInput: JsonObject = Object.fromEntries(managedInputs.map((name
  * A list item, completed with the stored values of outputs that the service only returns by id. Undefined if the item lacks an
  * input, which may have been cleared, or the mark, which may be another's.
  */
-export function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
+function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
   if (stored[MARK_KEY] !== undefined && item.createdFor === undefined) return undefined;
   const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
   if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;

@@ -5,7 +5,7 @@ import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { OLDEST_LISTING } from "../api/list";
 import { isSameOwner, parseMark, randomNumber } from "../api/mark";
-import { isPublicService, type Settings, SettingsError } from "../api/settings";
+import { isPublicService, SettingsError } from "../api/settings";
 import { announceAdoption, findAdoptable, reservedKeyProblem, takeOver } from "./adopt";
 import { createOnce } from "./create";
 import { hasUnknown } from "./documents";
@@ -21,7 +21,7 @@ import {
   updateNotFound,
   wrongType,
 } from "./errors";
-import { type ManagedInput, managedInputs } from "./fields";
+import { managedInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
@@ -43,15 +43,9 @@ import {
 } from "./state";
 import { sendToFreeUrl } from "./takenUrl";
 
-/** The configured service. */
-export interface Service {
-  api: EndpointsApi;
-  settings: Settings;
-}
-
 interface Dependencies {
-  /** Throws ConfigError if a setting is missing or invalid. */
-  connect(): Service;
+  /** The configured service. Throws ConfigError if a setting is missing or invalid. */
+  connect(): EndpointsApi;
   log: Log;
 }
 
@@ -84,7 +78,7 @@ export class CloudEndpoints {
 
     try {
       // Finds a missing key or base URL at the preview, before anything is done.
-      const { settings } = this.deps.connect();
+      const { settings } = this.deps.connect().http;
       const inputs = checkedInputs(checked.inputs);
       this.urlsBefore.add(olds["url"]);
       const facts = { isPublicService: isPublicService(settings.baseUrl) };
@@ -137,7 +131,7 @@ export class CloudEndpoints {
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
     this.owners.meet(id, stored);
     return operation(`read ${id}`, async () => {
-      const { api } = this.serviceFor(stored);
+      const api = this.apiFor(stored);
       // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
       const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
       if (isGet) {
@@ -163,7 +157,7 @@ export class CloudEndpoints {
   async import(id: string, news: JsonObject): Promise<{ id: string; props: State; inputs: JsonObject }> {
     const entry = this.entry();
     return operation(`import ${id}`, async () => {
-      const live = await look(this.deps.connect().api, id, everyInput).catch(ifAbsent(endpointNotFound(id)));
+      const live = await look(this.deps.connect(), id, everyInput).catch(ifAbsent(endpointNotFound(id)));
       assertCloud(live);
       const reserved = reservedKeyProblem(live);
       if (reserved !== undefined) throw reservedKey(id, reserved);
@@ -181,7 +175,7 @@ export class CloudEndpoints {
     const { changed } = difference(olds, inputs);
     if (changed.length === 0) return { outs: markedAnswer(stateWithNewNotes(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
-      const { api } = this.serviceFor(olds, news);
+      const api = this.apiFor(olds, news);
       const owner = this.ownerOf(news);
       const stored = parseMark(olds[MARK_KEY]);
       // Our own mark can be newer than the state if a run was killed.
@@ -195,7 +189,11 @@ export class CloudEndpoints {
       const mark = taker ?? markToSend(owner, stored, olds.createdAt);
       const body = wireFromInputs(inputsWithChoices(inputs, olds), changed, mark);
       const claim = { ...this.claim(news, olds[ENTRY_KEY]), api, mover: id };
-      const live = await this.send(id, changed, claim, () => api.update(id, body));
+      const isMove = changed.includes("url");
+      const patch = () => this.owners.during(id, api.update(id, body), isMove ? "moved" : "stays");
+      const live = await (isMove ? sendToFreeUrl(claim, patch) : patch()).catch((error: unknown) => {
+        throw isNotFound(error) ? updateNotFound(id, error) : error;
+      });
       const theirs = taker ?? takerOf(live);
       if (theirs) this.warnOnce(takenOver(id, theirs));
       const notes = notesOfEntry(claim.entry, theirs ? stored : (live.createdFor ?? stored));
@@ -212,8 +210,8 @@ export class CloudEndpoints {
     await operation(`delete ${id}`, async () => {
       if (other === "not taken over") throw takeOverFailed(id);
       if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
-      const { api, settings } = this.serviceFor(stored);
-      const mayBeTaken = settings.mark !== undefined || stored[MARK_KEY] !== undefined;
+      const api = this.apiFor(stored);
+      const mayBeTaken = api.http.settings.mark !== undefined || stored[MARK_KEY] !== undefined;
       const live = mayBeTaken ? await this.beforeDeletion(api, id, stored) : undefined;
       const theirs = live && belongsElsewhere(live, stored);
       if (theirs) return this.deps.log.warn(keptForOwner(id, theirs));
@@ -226,25 +224,8 @@ export class CloudEndpoints {
       await api.delete(id);
     } catch (error) {
       // A reply that is no 204 proves nothing, but a read by id does.
-      const notFound = error instanceof ReplyError ? await errorOf(api.get(id)) : error;
-      if (!isNotFound(notFound)) throw notFound ?? error;
-      if (await this.orGone(Promise.reject(notFound), id, stored)) throw error;
-    }
-  }
-
-  /** Sends a PATCH, again if it moves the endpoint and another endpoint of this run leaves the URL. */
-  private async send(
-    id: string,
-    changed: readonly ManagedInput[],
-    claim: Claim,
-    patch: () => Promise<LiveEndpoint>,
-  ): Promise<LiveEndpoint> {
-    const isMove = changed.includes("url");
-    const send = () => this.owners.during(id, patch(), isMove ? "moved" : "stays");
-    try {
-      return await (isMove ? sendToFreeUrl(claim, send) : send());
-    } catch (error) {
-      throw isNotFound(error) ? updateNotFound(id, error) : error;
+      const reading = error instanceof ReplyError ? api.get(id) : Promise.reject(error);
+      if (await this.orGone(reading, id, stored)) throw error;
     }
   }
 
@@ -254,13 +235,13 @@ export class CloudEndpoints {
     id: string,
     stored: State,
   ): Promise<LiveEndpoint | undefined> {
-    const notFound = await errorOf(reading);
-    if (notFound === undefined) return reading;
-    if (!isNotFound(notFound)) throw notFound;
     const { accounts, fates } = this.owners;
-    const live = await confirmGone(this.deps.connect(), { id, stored, notFound, accounts });
-    if (!live) fates.set(id, "gone");
-    return live;
+    return reading.catch(async (notFound: unknown) => {
+      if (!isNotFound(notFound)) throw notFound;
+      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, accounts });
+      if (!live) fates.set(id, "gone");
+      return live;
+    });
   }
 
   /**
@@ -278,14 +259,12 @@ export class CloudEndpoints {
   private claim(news: JsonObject, token?: unknown): Claim {
     const { owners, deps } = this;
     const inputs = checkedInputs(news);
-    const { api } = this.serviceFor(inputs);
-    const owner = this.ownerOf(news);
     return {
-      api,
+      api: this.apiFor(inputs),
       inputs,
       shownUrl: shownUrl(inputs),
       entry: this.entry(token),
-      owner,
+      owner: this.ownerOf(news),
       owners,
       log: deps.log,
     };
@@ -293,12 +272,12 @@ export class CloudEndpoints {
 
   private entry = (token: unknown = randomNumber()): Entry => ({
     token,
-    account: accountFingerprint(this.deps.connect().settings),
+    account: accountFingerprint(this.deps.connect().http.settings),
   });
 
   /** The owner for the mark; undefined if creates are not marked. */
   private ownerOf(news: JsonObject): Owner | undefined {
-    const namespace = this.deps.connect().settings.mark;
+    const namespace = this.deps.connect().http.settings.mark;
     const urn = news[URN_KEY];
     return namespace !== undefined && typeof urn === "string" ? { namespace, urn } : undefined;
   }
@@ -308,10 +287,9 @@ export class CloudEndpoints {
     this.warned.add(message);
   }
 
-  /** The service, for requests about a resource with these properties. */
-  private serviceFor(...all: JsonObject[]): Service {
-    const { api, settings } = this.deps.connect();
-    return { settings, api: api.about({ hasSecrets: () => all.some(hasSecrets) }) };
+  /** The calls about a resource with these properties. */
+  private apiFor(...all: JsonObject[]): EndpointsApi {
+    return this.deps.connect().about({ hasSecrets: () => all.some(hasSecrets) });
   }
 }
 
@@ -325,13 +303,6 @@ const marked = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonOb
 function assertCloud({ id, type }: LiveEndpoint): void {
   if (type !== undefined && type !== "cloud") throw wrongType(id, type);
 }
-
-/** The error of a promise; undefined if it is fulfilled. */
-const errorOf = (promise: Promise<unknown>): Promise<unknown> =>
-  promise.then(
-    () => undefined,
-    (error: unknown) => error,
-  );
 
 /** Names the operation in the error if the work fails. */
 async function operation<T>(name: string, work: () => Promise<T>): Promise<T> {

@@ -70,9 +70,7 @@ async function findHolders(
   const since = api.http.clock.now() - LIST_LAG;
   const found: LiveEndpoint[] = [];
   try {
-    const listed = isLast
-      ? (await api.list.whole(since).toEnd()).filter((live) => urlOf(live) === inputs.url)
-      : await api.list.onUrl(inputs.url, since);
+    const listed = isLast ? await api.list.all(since) : await api.list.onUrl(inputs.url, since);
     for (const { id } of listed) {
       const live = id === mover || owners.fates.get(id) === "gone" ? undefined : await api.find(id);
       if (live && holds(live, inputs)) found.push(live);

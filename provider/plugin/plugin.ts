@@ -9,11 +9,12 @@ import {
 import { UserError } from "../api/apiErrors";
 import { HttpClient } from "../api/client";
 import { type Clock, realClock } from "../api/clock";
+import type { EndpointsApi } from "../api/endpoints";
 import { TYPES, WEBHOOK_TYPE } from "../api/typeTokens";
 import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";
-import { CloudEndpoints, type Service } from "../endpoint/resource";
+import { CloudEndpoints } from "../endpoint/resource";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
@@ -38,7 +39,7 @@ export function pluginProvider(options: PluginOptions) {
   const log = new EngineLog();
   const configuration = new Configuration(options.environment);
 
-  let service: Service | undefined;
+  let service: EndpointsApi | undefined;
   let cancelled = false;
   let endComponents = () => {};
   /** Fails when the run ends. */
@@ -46,17 +47,16 @@ export function pluginProvider(options: PluginOptions) {
     endComponents = () => reject(new UserError("cancelled, because the run ended"));
   });
   ended.catch(() => {});
-  const connect = (): Service => {
+  const connect = (): EndpointsApi => {
     if (service) return service;
-    const settings = configuration.settings();
-    const http = new HttpClient(settings, {
+    const http = new HttpClient(configuration.settings(), {
       clock,
       log: { info: log.general, warn: log.warn },
       writeLog: log.general,
       engineIsThere: options.engineIsThere,
     });
     if (cancelled) http.stop();
-    service = { api: endpointsApi(http), settings };
+    service = endpointsApi(http);
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
@@ -123,7 +123,7 @@ export function pluginProvider(options: PluginOptions) {
     }),
     invoke: unary((request) =>
       invoke(request, {
-        api: () => connect().api,
+        api: connect,
         warn: log.warnOnce,
         secretUrls: resources.secretUrls,
         policyWarnings: () => configuration.policyWarnings,
@@ -137,7 +137,7 @@ export function pluginProvider(options: PluginOptions) {
 
     cancel: unary(async () => {
       cancelled = true;
-      service?.api.http.stop();
+      service?.http.stop();
       // The engine closes the connection after this answer, and reports that as a problem of each component that has none. So
       // theirs come first.
       endComponents();

@@ -51,7 +51,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
   const store = new Store(settings.baseUrl, time, () => behaviourOf({}), "usr_mocked");
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
   const api = endpointsApi(new StoreClient(settings, store, clock));
-  const provider = dynamicProvider({ service: () => ({ api, settings }) });
+  const provider = dynamicProvider({ service: () => api });
 
   return {
     async newResource(args) {

@@ -138,7 +138,7 @@ export class World {
     const http = new MortalClient(settings, { clock: this.clock, log }, life);
     const api = endpointsApi(http);
     const process: Process = {
-      core: new CloudEndpoints({ connect: () => ({ api, settings }), log }),
+      core: new CloudEndpoints({ connect: () => api, log }),
       life,
       arrivals: [],
       kill: () => {

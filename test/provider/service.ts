@@ -62,7 +62,7 @@ export async function service({ ahead = 0, sleep, engineIsThere, ...options }: O
     const http = new HttpClient(settings, { clock, log, ...(engineIsThere && { engineIsThere }) });
     const api = endpointsApi(http);
     open.push(http);
-    const connect = () => ({ api, settings });
+    const connect = () => api;
     return { api, connect, log, core: new CloudEndpoints({ connect, log }) };
   };
   return { emulator, ...newProcess(), newProcess, logged, waits, clock };

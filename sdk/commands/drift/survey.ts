@@ -193,7 +193,7 @@ async function liveOf(
   const api = account.api.about({ hasSecrets: () => hasSecrets(stored) });
   const live = await look(api, id, stored).catch((notFound: unknown) => {
     if (!isNotFound(notFound)) throw notFound;
-    return confirmGone({ api, settings: api.http.settings }, { id, stored, notFound, accounts });
+    return confirmGone(api, { id, stored, notFound, accounts });
   });
   if (live?.type !== undefined && live.type !== "cloud") throw wrongType(id, live.type);
   return live;
