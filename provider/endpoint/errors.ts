@@ -134,19 +134,16 @@ function waysOut({ id, type, createdFor }: LiveEndpoint, { owner, mover, stays }
     return [
       "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both",
     ];
-  const isNew = mover === undefined;
-  const isOfStack = owner && createdFor ? isSameStack(createdFor, owner) : undefined;
-  const alias = isOfStack ? `"${oneLine(createdFor?.urn ?? "", 300)}"` : '{ name: "its old name" }';
+  const sibling = isSameStack(createdFor, owner) ? createdFor : undefined;
+  const alias = sibling ? `"${oneLine(sibling.urn, 300)}"` : '{ name: "its old name" }';
   const renamed = `If you renamed or moved this resource, give it aliases: [${alias}]`;
   const ofProgram =
     "If another resource of this program has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs, with deleteBeforeReplace";
   const foreign = "If it is somebody else's, choose another url";
-  const left = `; if a killed run left it behind, set adopt: "${id}" to take it over`;
-  return [
-    ...(isNew && isOfStack !== false ? [renamed] : []),
-    ...(isOfStack !== false ? [ofProgram] : []),
-    isNew ? foreign + left : foreign,
-  ];
+  const left = `if a killed run left it behind, set adopt: "${id}" to take it over`;
+  const isOfOtherStack = owner !== undefined && createdFor !== undefined && !sibling;
+  const ofThisStack = mover === undefined ? [renamed, ofProgram] : [ofProgram];
+  return [...(isOfOtherStack ? [] : ofThisStack), mover === undefined ? `${foreign}; ${left}` : foreign];
 }
 
 export const takeOverFailed = (id: string): UserError =>

@@ -134,15 +134,12 @@ export class CloudEndpoints {
       const api = this.apiFor(stored);
       // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
       const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
-      if (isGet) {
-        const live = await api.get(id).catch(ifAbsent(endpointNotFound(id)));
-        assertCloud(live);
-        return { id, ...marked(refreshedFromLive(live, stored), stored) };
-      }
-      const live = await this.orGone(look(api, id, stored), id, stored);
+      const live = isGet
+        ? await api.get(id).catch(ifAbsent(endpointNotFound(id)))
+        : await this.orGone(look(api, id, stored), id, stored);
       if (!live) return { id: "", props: {} };
       assertCloud(live);
-      const theirs = belongsElsewhere(live, stored);
+      const theirs = isGet ? undefined : belongsElsewhere(live, stored);
       if (theirs) this.warnOnce(takenOver(id, theirs));
       return { id, ...marked(refreshedFromLive(live, stored), stored) };
     });
@@ -176,7 +173,8 @@ export class CloudEndpoints {
     if (changed.length === 0) return { outs: markedAnswer(stateWithNewNotes(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
       const api = this.apiFor(olds, news);
-      const owner = this.ownerOf(news);
+      const claim = { ...this.claim(news, olds[ENTRY_KEY]), api, mover: id };
+      const { owner } = claim;
       const stored = parseMark(olds[MARK_KEY]);
       // Our own mark can be newer than the state if a run was killed.
       const takerOf = (live: LiveEndpoint): Mark | undefined => {
@@ -188,7 +186,6 @@ export class CloudEndpoints {
       const taker = sendsMark ? takerOf(await look(api, id, olds)) : undefined;
       const mark = taker ?? markToSend(owner, stored, olds.createdAt);
       const body = wireFromInputs(inputsWithChoices(inputs, olds), changed, mark);
-      const claim = { ...this.claim(news, olds[ENTRY_KEY]), api, mover: id };
       const isMove = changed.includes("url");
       const patch = () => this.owners.during(id, api.update(id, body), isMove ? "moved" : "stays");
       const live = await (isMove ? sendToFreeUrl(claim, patch) : patch()).catch((error: unknown) => {

@@ -49,12 +49,8 @@ interface FunctionDeps {
   warn(warning: string): void;
 }
 
-interface PluginFunction {
-  /**
-   * @param visible The arguments with unknown values in place of secrets.
-   */
-  call(args: JsonObject, deps: FunctionDeps, visible: JsonObject): Promise<JsonObject>;
-}
+/** @param visible The arguments with unknown values in place of secrets. */
+type PluginFunction = (args: JsonObject, deps: FunctionDeps, visible: JsonObject) => Promise<JsonObject>;
 
 const policy = z.union([z.string(), z.looseObject({})], { error: "must be an object or text" });
 const outputText = (name: string) =>
@@ -73,49 +69,41 @@ const configs = z.array(outputText("agentConfig").nullable(), {
  */
 export const functions: Record<string, PluginFunction> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
-  "endpoints:index:getEndpoint": {
-    call: (args, { api, secretUrls }) =>
-      findEndpoint(api(), queryArguments.parse(args), { fresh: true }, secretUrls),
-  },
+  "endpoints:index:getEndpoint": (args, { api, secretUrls }) =>
+    findEndpoint(api(), queryArguments.parse(args), { fresh: true }, secretUrls),
 
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
-  "endpoints:index:getEndpoints": {
-    call: async (args, { api, warn }) => {
-      const filter = filterArguments.parse(args);
-      for (const warning of typeWarnings(filter)) warn(warning);
-      const endpoints = await findEndpoints(api(), filter, { fresh: true });
-      return { endpoints, ids: endpoints.map(({ id }) => id) };
-    },
+  "endpoints:index:getEndpoints": async (args, { api, warn }) => {
+    const filter = filterArguments.parse(args);
+    for (const warning of typeWarnings(filter)) warn(warning);
+    const endpoints = await findEndpoints(api(), filter, { fresh: true });
+    return { endpoints, ids: endpoints.map(({ id }) => id) };
   },
 
   /**
    * Adds webhook verifications before a policy's own actions on requests. The result is a policy for a `CloudEndpoint`, and must
    * contain an action that answers.
    */
-  "endpoints:index:mergeTrafficPolicy": {
-    call: async (args, { webhooks, ...deps }, visible) => {
-      const inputs = z.strictObject({ policy, verifications: policies });
-      const { policy: given, verifications } = inputs.parse(args);
-      if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: asSecret(UNKNOWN) };
-      const data = webhooks.policyData(given);
-      const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
-      // Checked here, because the result is secret.
-      const shown = { trafficPolicy: visible["policy"] };
-      const find = () =>
-        resourceWarnings(shown, undefined, { isPart: true }).map((one) => `mergeTrafficPolicy: ${one}`);
-      const failing = failingWarnings(deps.policyWarnings(), find, deps.warn);
-      if (failing.length > 0) throw new UserError(failing.join("\n"));
-      return { trafficPolicy: asSecret(trafficPolicy) };
-    },
+  "endpoints:index:mergeTrafficPolicy": async (args, { webhooks, ...deps }, visible) => {
+    const inputs = z.strictObject({ policy, verifications: policies });
+    const { policy: given, verifications } = inputs.parse(args);
+    if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: asSecret(UNKNOWN) };
+    const data = webhooks.policyData(given);
+    const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
+    // Checked here, because the result is secret.
+    const shown = { trafficPolicy: visible["policy"] };
+    const find = () =>
+      resourceWarnings(shown, undefined, { isPart: true }).map((one) => `mergeTrafficPolicy: ${one}`);
+    const failing = failingWarnings(deps.policyWarnings(), find, deps.warn);
+    if (failing.length > 0) throw new UserError(failing.join("\n"));
+    return { trafficPolicy: asSecret(trafficPolicy) };
   },
 
   /** Makes one configuration file for an agent with the endpoints of several webhook verifications. */
-  "endpoints:index:mergeAgentConfigs": {
-    call: async (args, { webhooks }) => {
-      const { configs: texts } = z.strictObject({ configs }).parse(args);
-      if (texts.includes(UNKNOWN)) return { agentConfig: asSecret(UNKNOWN) };
-      return { agentConfig: asSecret(webhooks.mergedConfig(texts)) };
-    },
+  "endpoints:index:mergeAgentConfigs": async (args, { webhooks }) => {
+    const { configs: texts } = z.strictObject({ configs }).parse(args);
+    if (texts.includes(UNKNOWN)) return { agentConfig: asSecret(UNKNOWN) };
+    return { agentConfig: asSecret(webhooks.mergedConfig(texts)) };
   },
 };
 
@@ -128,7 +116,7 @@ export async function invoke(request: InvokeRequest, deps: FunctionDeps): Promis
   const given = Object.entries(props).filter(([, value]) => value !== null);
   const response = new InvokeResponse();
   try {
-    const result = await called.call(Object.fromEntries(given), deps, visible);
+    const result = await called(Object.fromEntries(given), deps, visible);
     response.setReturn(toEngine(result));
   } catch (error) {
     if (!(error instanceof z.ZodError)) throw error;

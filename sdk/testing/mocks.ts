@@ -78,7 +78,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
       const on = { secretUrls: new Set(), warn: console.warn, policyWarnings: () => "on" as const };
       const deps = { ...on, api: () => api, webhooks };
       const inputs = plain(args.inputs);
-      return called.call(inputs, deps, inputs).catch((error: unknown) => {
+      return called(inputs, deps, inputs).catch((error: unknown) => {
         // Pulumi takes the message of a failed call from this field of gRPC's errors.
         throw error instanceof Error ? Object.assign(error, { details: error.message }) : error;
       });
