@@ -9,7 +9,7 @@ import { createDoubtful, createUnsettled } from "./errors";
 import { managedInputs } from "./fields";
 import { type Claim, isLeftover } from "./owners";
 import { wireFromInputs } from "./state";
-import { heldBy, holds, sendToFreeUrl } from "./takenUrl";
+import { holds, sendToFreeUrl, urlTaken } from "./takenUrl";
 
 /*
  * A create whose answer was lost may have happened. Sending it again could make two endpoints; giving up could leave one that
@@ -124,7 +124,7 @@ async function findLostCreate(claim: Claim, lost: LostCreate): Promise<LiveEndpo
   const [holder, ...others] = found.holders;
   if (!holder) return undefined;
   if (others.length === 0 && isLeftover(holder, owner, owners)) return takeOverLeftover(holder, claim);
-  throw heldBy(claim, error, holder);
+  throw urlTaken(error, holder, claim);
 }
 
 /** What a look finds on the URL, without the endpoints of other resources. */

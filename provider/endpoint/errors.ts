@@ -6,13 +6,14 @@ import {
   ReplyError,
   UserError,
 } from "../api/apiErrors";
-import type { LiveEndpoint, Owner } from "../api/contract";
-import { isSameStack, ownerText } from "../api/mark";
+import type { Owner } from "../api/contract";
+import { ownerText } from "../api/mark";
 import { oneLine } from "../api/text";
 
 /*
- * The provider's errors, except for those of requests (`api/apiErrors.ts`). A message is one line: what happened, then at most
- * three causes, each with its remedy. It names the failure of another request, and does not quote it.
+ * The provider's errors, except for those of requests (`api/apiErrors.ts`) and of a taken URL (`takenUrl.ts`). A message is one
+ * line: what happened, then at most three causes, each with its remedy. It names the failure of another request, and does not
+ * quote it.
  */
 
 /** A failed operation of Pulumi, with verb and endpoint: `cannot create https://shop.example.com: …`. */
@@ -103,48 +104,6 @@ export const keptForOwner = (id: string, owner: Owner): string =>
 
 export const belongsToAnother = (id: string): string =>
   `${id} belongs to another resource of this stack, so it was not deleted`;
-
-/** What is known of a wanted URL that an endpoint holds. */
-interface Taken {
-  /** The URL for messages. */
-  shownUrl: string;
-  /** The resource that wants the URL, with `endpoints:mark`. */
-  owner: Owner | undefined;
-  /** The endpoint that an update moves; undefined for a create. */
-  mover?: string;
-  /** Whether a resource of the program has the holder, and does not change it. */
-  stays: boolean;
-}
-
-export function urlTaken(refusal: EndpointsError, holder: LiveEndpoint, taken: Taken): UserError {
-  const { id, type, createdAt, createdFor } = holder;
-  const what = [
-    type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`,
-    createdAt && `created at ${oneLine(createdAt, 100)}`,
-    createdFor && `created for ${oneLine(ownerText(createdFor), 300)}`,
-  ];
-  const served = `${taken.shownUrl} is served by ${id}, ${what.filter(Boolean).join(", ")}`;
-  return new UserError(`${[refusal.summary, served, ...waysOut(holder, taken)].join(". ")}.`);
-}
-
-/** The causes of a taken URL with their ways out, likeliest first. A mark rules causes out. */
-function waysOut({ id, type, createdFor }: LiveEndpoint, { owner, mover, stays }: Taken): string[] {
-  if (type !== "cloud") return ["Choose another url, or stop the agent or edge that serves it"];
-  if (stays)
-    return [
-      "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both",
-    ];
-  const sibling = isSameStack(createdFor, owner) ? createdFor : undefined;
-  const alias = sibling ? `"${oneLine(sibling.urn, 300)}"` : '{ name: "its old name" }';
-  const renamed = `If you renamed or moved this resource, give it aliases: [${alias}]`;
-  const ofProgram =
-    "If another resource of this program has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs, with deleteBeforeReplace";
-  const foreign = "If it is somebody else's, choose another url";
-  const left = `if a killed run left it behind, set adopt: "${id}" to take it over`;
-  const isOfOtherStack = owner !== undefined && createdFor !== undefined && !sibling;
-  const ofThisStack = mover === undefined ? [renamed, ofProgram] : [ofProgram];
-  return [...(isOfOtherStack ? [] : ofThisStack), mover === undefined ? `${foreign}; ${left}` : foreign];
-}
 
 export const takeOverFailed = (id: string): UserError =>
   new UserError(

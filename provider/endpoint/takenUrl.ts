@@ -1,8 +1,10 @@
-import { ApiError, codeNumber, EndpointsError, type UserError } from "../api/apiErrors";
+import { ApiError, codeNumber, EndpointsError, UserError } from "../api/apiErrors";
 import type { LiveEndpoint } from "../api/contract";
+import { isSameStack, ownerText } from "../api/mark";
+import { oneLine } from "../api/text";
 import { urlOf } from "../api/url";
 import { takeOverLeftover } from "./adopt";
-import { urlLookup, urlTaken } from "./errors";
+import { urlLookup } from "./errors";
 import type { Inputs } from "./fields";
 import { LIST_LAG } from "./gone";
 import { type Claim, isLeftover, otherStack } from "./owners";
@@ -49,7 +51,7 @@ export async function sendToFreeUrl(claim: Claim, send: () => Promise<LiveEndpoi
       const [holder] = holders;
       if (holder) {
         if (tries === TRY_AGAIN_AFTER.length || !(await leaves(holder, claim)))
-          throw heldBy(claim, refusal, holder);
+          throw urlTaken(refusal, holder, claim);
       } else {
         if (wait === undefined) throw refusal;
         await api.http.clock.sleep(wait);
@@ -105,6 +107,33 @@ async function leaves(holder: LiveEndpoint, { api, inputs, owner, owners }: Clai
 export const holds = (live: LiveEndpoint, inputs: Inputs): boolean =>
   urlOf(live) === inputs.url && !(inputs.poolingEnabled === true && live.poolingEnabled === true);
 
-/** The error of a claim whose URL another endpoint holds. */
-export const heldBy = (claim: Claim, failure: EndpointsError, holder: LiveEndpoint): UserError =>
-  urlTaken(failure, holder, { ...claim, stays: claim.owners.fates.get(holder.id) === "stays" });
+/** The error of a create or move whose URL another endpoint holds. */
+export function urlTaken(refusal: EndpointsError, holder: LiveEndpoint, claim: Claim): UserError {
+  const { id, type, createdAt, createdFor } = holder;
+  const what = [
+    type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`,
+    createdAt && `created at ${oneLine(createdAt, 100)}`,
+    createdFor && `created for ${oneLine(ownerText(createdFor), 300)}`,
+  ];
+  const served = `${claim.shownUrl} is served by ${id}, ${what.filter(Boolean).join(", ")}`;
+  return new UserError(`${[refusal.summary, served, ...waysOut(holder, claim)].join(". ")}.`);
+}
+
+/** The causes of a taken URL with their ways out, likeliest first. A mark rules causes out. */
+function waysOut({ id, type, createdFor }: LiveEndpoint, { owner, owners, mover }: Claim): string[] {
+  if (type !== "cloud") return ["Choose another url, or stop the agent or edge that serves it"];
+  if (owners.fates.get(id) === "stays")
+    return [
+      "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both",
+    ];
+  const sibling = isSameStack(createdFor, owner) ? createdFor : undefined;
+  const alias = sibling ? `"${oneLine(sibling.urn, 300)}"` : '{ name: "its old name" }';
+  const renamed = `If you renamed or moved this resource, give it aliases: [${alias}]`;
+  const ofProgram =
+    "If another resource of this program has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs, with deleteBeforeReplace";
+  const foreign = "If it is somebody else's, choose another url";
+  const left = `if a killed run left it behind, set adopt: "${id}" to take it over`;
+  const isOfOtherStack = owner !== undefined && createdFor !== undefined && !sibling;
+  const ofThisStack = mover === undefined ? [renamed, ofProgram] : [ofProgram];
+  return [...(isOfOtherStack ? [] : ofThisStack), mover === undefined ? `${foreign}; ${left}` : foreign];
+}
