@@ -130,7 +130,7 @@ function waysOut({ id, type, createdFor }: LiveEndpoint, { owner, owners, mover 
   const alias = sibling ? `"${oneLine(sibling.urn, 300)}"` : '{ name: "its old name" }';
   const renamed = `If you renamed or moved this resource, give it aliases: [${alias}]`;
   const ofProgram =
-    "If another resource of this program has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs, with deleteBeforeReplace";
+    "If another resource of this program has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs. A replacement frees its URL only with the option deleteBeforeReplace";
   const foreign = "If it is somebody else's, choose another url";
   const left = `if a killed run left it behind, set adopt: "${id}" to take it over`;
   const isOfOtherStack = owner !== undefined && createdFor !== undefined && !sibling;
