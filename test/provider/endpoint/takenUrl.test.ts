@@ -50,7 +50,7 @@ describe("a create that the service refuses names the endpoint that has the URL"
   });
 
   test("also if a filtered list shows only a member of a pool", async () => {
-    const { core, emulator } = await start();
+    const { core, emulator } = await start({ "endpoints:listFilter": "on" });
     emulator.behave({ filters: "incomplete" });
     emulator.seed({ ...theirs, pooling_enabled: true });
     const { id } = emulator.seed(theirs);
