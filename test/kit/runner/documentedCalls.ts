@@ -3,51 +3,34 @@
  */
 
 /** The calls that the test kit simulates, each with its result as an expression. */
-export const simulated: readonly (readonly [call: string, result: string])[] = [
-  ["basic_auth.encode('username', 'password1')", '"Basic dXNlcm5hbWU6cGFzc3dvcmQx"'],
-  ["b'hello'.size()", "5"],
-  ["[1, 2, 3].all(x, x > 0)", "true"],
-  ["[1, -2, 3].exists(x, x > 0)", "true"],
-  ["[1, 2, 3].exists_one(x, x == 2)", "true"],
-  ["['hello', 'mellow'].join()", "'hellomellow'"],
-  ["['hello', 'mellow'].join(' ')", "'hello mellow'"],
-  ["[].join()", "''"],
-  ["[].join('/')", "''"],
-  ["[1, 2, 3, 4].map(num, num % 2 == 0, num * 2)", "[4, 8]"],
-  ["['hello', 'world'].size()", "2"],
-  ["size(['hello', 'world'])", "2"],
-  ["{'one': 1, 'two': 2}.exists(x, x.startsWith('o'))", "true"],
-  ["{'one': 1, 'two': 2}.exists_one(x, x == 'one')", "true"],
-  ["{'one': 1, 'two': 2}.map(k, k)", "['one', 'two']"],
-  ["{'one': 1, 'two': 2, 'three': 3}.map(k, k.startsWith('t'), k.upper())", "['TWO', 'THREE']"],
-  ["{'hello': 'world'}.size()", "1"],
-  ["size({1: true, 2: false})", "2"],
-  ['matches("foobar", "foo.*")', "true"],
-  ['"foobar".matches("foo.*")', "true"],
-  ['matches("hello", "^h.*o$")', "true"],
-  ['matches("test", "fail")', "false"],
-  ['"test".matches("fail")', "false"],
-  ['"hello world".startsWith("hello")', "true"],
-  ['"foobar".startsWith("foo")', "true"],
-  ['"test".startsWith("")', "true"],
-  ['"hello world".endsWith("world")', "true"],
-  ['"foobar".endsWith("bar")', "true"],
-  ['"ngrok".endsWith("rocks")', "false"],
-  ['"hello world".contains("world")', "true"],
-  ['"foobar".contains("baz")', "false"],
-  ['"ngrok".contains("gro")', "true"],
-  ['"test".contains("")', "true"],
-  ['"hello".size()', "5"],
-  ['size("world!")', "6"],
-  ["'hello mellow'.split()", "['hello', 'mellow']"],
-  ["'hello mellow'.split(' ', 1)", "['hello']"],
-  ["'hello,mellow,hi'.split(',')", "['hello', 'mellow', 'hi']"],
-  ['"Ärger in Österreich, ÉCOLE, İSTANBUL, ЙОГА!".lower()', '"ärger in österreich, école, istanbul, йога!"'],
-  ['"Ärger in Österreich, ÉCOLE, İSTANBUL, ЙОГА!".upper()', '"ÄRGER IN ÖSTERREICH, ÉCOLE, İSTANBUL, ЙОГА!"'],
-  ["inCidrRange('192.168.1.100', '192.168.1.0/24')", "true"],
-  ["inCidrRanges('192.168.1.100', ['192.168.1.0/24', '10.0.0.0/8'])", "true"],
-  ['url.parse("https://ngrok.com")', "{'host': 'ngrok.com', 'scheme': 'https'}"],
-];
+export const simulated = `
+basic_auth.encode('username', 'password1') → "Basic dXNlcm5hbWU6cGFzc3dvcmQx" ; b'hello'.size() → 5
+[1, 2, 3].all(x, x > 0) → true ; [1, -2, 3].exists(x, x > 0) → true ; [1, 2, 3].exists_one(x, x == 2) → true
+['hello', 'mellow'].join() → 'hellomellow' ; ['hello', 'mellow'].join(' ') → 'hello mellow' ; [].join() → ''
+[].join('/') → '' ; [1, 2, 3, 4].map(num, num % 2 == 0, num * 2) → [4, 8] ; ['hello', 'world'].size() → 2
+size(['hello', 'world']) → 2 ; {'one': 1, 'two': 2}.exists(x, x.startsWith('o')) → true
+{'one': 1, 'two': 2}.exists_one(x, x == 'one') → true ; {'one': 1, 'two': 2}.map(k, k) → ['one', 'two']
+{'one': 1, 'two': 2, 'three': 3}.map(k, k.startsWith('t'), k.upper()) → ['TWO', 'THREE']
+{'hello': 'world'}.size() → 1 ; size({1: true, 2: false}) → 2 ; matches("foobar", "foo.*") → true
+"foobar".matches("foo.*") → true ; matches("hello", "^h.*o$") → true ; matches("test", "fail") → false
+"test".matches("fail") → false ; "hello world".startsWith("hello") → true
+"foobar".startsWith("foo") → true ; "test".startsWith("") → true ; "hello world".endsWith("world") → true
+"foobar".endsWith("bar") → true ; "ngrok".endsWith("rocks") → false ; "hello world".contains("world") → true
+"foobar".contains("baz") → false ; "ngrok".contains("gro") → true ; "test".contains("") → true
+"hello".size() → 5 ; size("world!") → 6 ; 'hello mellow'.split() → ['hello', 'mellow']
+'hello mellow'.split(' ', 1) → ['hello'] ; 'hello,mellow,hi'.split(',') → ['hello', 'mellow', 'hi']
+"Ärger in Österreich, ÉCOLE, İSTANBUL, ЙОГА!".lower() → "ärger in österreich, école, istanbul, йога!"
+"Ärger in Österreich, ÉCOLE, İSTANBUL, ЙОГА!".upper() → "ÄRGER IN ÖSTERREICH, ÉCOLE, İSTANBUL, ЙОГА!"
+inCidrRange('192.168.1.100', '192.168.1.0/24') → true
+inCidrRanges('192.168.1.100', ['192.168.1.0/24', '10.0.0.0/8']) → true
+url.parse("https://ngrok.com") → {'host': 'ngrok.com', 'scheme': 'https'}
+`
+  .trim()
+  .split(/ ; |\n/)
+  .map((line): readonly [call: string, result: string] => {
+    const [call = "", result = ""] = line.split(" → ");
+    return [call, result];
+  });
 
 /** A call of each function that it does not simulate. */
 export const refused: readonly string[] = String.raw`

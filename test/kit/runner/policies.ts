@@ -33,6 +33,15 @@ export function startGateway(): Send {
 export type Action = { type: string; config?: unknown };
 export const act = (type: string, config?: unknown): Action => ({ type, config });
 
+export const ips = (config: object) => act("restrict-ips", { enforce: true, ...config });
+export const password = (...credentials: string[]) => act("basic-auth", { credentials });
+export const redirect = (to: string, more: object = {}) => act("redirect", { to, ...more });
+export const rewrite = (from: string, to: string) => act("url-rewrite", { from, to });
+export const vars = (...all: object[]) => act("set-vars", { vars: all });
+export const headers = (type: string, all: unknown) => act(type, { headers: all });
+export const verify = (secret: string, more: object = {}) =>
+  act("verify-webhook", { provider: "github", secret, ...more });
+
 /** What an action did to the request, by the text that it writes. */
 export const shows = (body: string): Action =>
   act("custom-response", { body, headers: { "content-type": "text/plain" } });

@@ -1,7 +1,24 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policies contain expressions
 import { expect, test, vi } from "vitest";
 import { type FetchOptions, RequestNotSimulated, signWebhook, traceText } from "../../../sdk/testing";
-import { act, forward, HELLO, request, shows, startEmulator, startGateway, URL, when } from "./policies";
+import {
+  act,
+  forward,
+  HELLO,
+  headers,
+  ips,
+  password,
+  redirect,
+  request,
+  rewrite,
+  shows,
+  startEmulator,
+  startGateway,
+  URL,
+  vars,
+  verify,
+  when,
+} from "./policies";
 
 /* What the documentation of the service leaves open ends a request with an error. */
 
@@ -89,18 +106,11 @@ test("a request ends if its rules together take over a second, and the message n
     ...when("req.host.matches('b')").on_http_request[0],
   }));
   await expectRefused(send({ on_http_request: rules }), 'of the rule "r2": a request whose expressions');
-  const three = [0, 1, 2].map(() => act("url-rewrite", { from: "/b", to: "/c" }));
+  const three = [0, 1, 2].map(() => rewrite("/b", "/c"));
   await expectRefused(send(request(...three)), "actions[2] (url-rewrite): a request whose");
   clock.mockRestore();
 });
 
-const ips = (config: object) => act("restrict-ips", { enforce: true, ...config });
-const password = (...credentials: string[]) => act("basic-auth", { credentials });
-const redirect = (to: string, more: object = {}) => act("redirect", { to, ...more });
-const rewrite = (from: string, to: string) => act("url-rewrite", { from, to });
-const vars = (...all: object[]) => act("set-vars", { vars: all });
-const headers = (type: string, all: unknown) => act(type, { headers: all });
-const verify = (secret: string, provider = "github") => act("verify-webhook", { provider, secret });
 const internal = (url: string) => act("forward-internal", { url });
 
 test.each<[action: object, words: string]>([
@@ -154,7 +164,7 @@ test.each<[action: object, words: string]>([
   [shows("${req.headers}"), "a value of this type in a text"],
   [shows("${timestamp('2024-01-01T00:00:00.500Z')}"), "a time with a fraction of a second"],
   [shows("${{'a': 1}}"), "the text"],
-  [verify("secret", "dropbox"), "does not know how Dropbox signs"],
+  [verify("secret", { provider: "dropbox" }), "does not know how Dropbox signs"],
   [verify(""), "the secret of github is empty"],
   [verify("${secrets.get('v', 'e')}"), "the vault v has no entry e"],
 ])("the action %j is not guessed: %s", async (action, words) => {
@@ -288,16 +298,16 @@ test.each<[what: string, text: string, headers?: Record<string, string>]>([
   ["what the policy encodes", "${basic_auth.encode('me', 'canary-2')}"],
   ["secrets of other actions", "${req.headers['x-a'][0]}", { "x-a": "canary-3 canary-4 canary-5" }],
   ["one in base64", "${req.headers['x-a'][0]}", { "x-a": btoa(LONG) }],
-])("the trace shows no secret: %s", async (_, text, headers = {}) => {
+])("the trace shows no secret: %s", async (_, text, sent = {}) => {
   const actions = [
     act("basic-auth", { credentials: ["user:canary-3"], enforce: false }),
-    act("verify-webhook", { provider: "github", secret: "canary-4", enforce: false }),
+    verify("canary-4", { enforce: false }),
     vars({ a: `\${${entry}}` }),
     act("log", { metadata: { text, used: `\${${long}}` } }),
     HELLO,
   ];
   const later = { expressions: ["false"], actions: [password("me:canary-5")] };
-  const { trace } = await send({ on_http_request: [{ actions }, later] }, { vaults, headers });
+  const { trace } = await send({ on_http_request: [{ actions }, later] }, { vaults, headers: sent });
   expect(traceText(trace)).toMatch(/"text":"(?:\[secret\] ?)+"/);
   expect(traceText(trace)).not.toMatch(/canary/i);
 });
