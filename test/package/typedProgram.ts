@@ -20,7 +20,7 @@ export const all = [create, Emulator, TestStack];
 export async function closing() {
   await using stack = await TestStack.create({ program: "." });
   await using emulator = await Emulator.start();
-  emulator.connect({ config: "" }, (request) => new Response(request.url));
+  emulator.connect({ config: "" });
   return [stack, emulator];
 }
 `;

@@ -1,7 +1,7 @@
 import type { Implementation } from "../../../provider/policy/cel";
 import { inCidrs } from "./networks";
 import { matchesOf } from "./patterns";
-import { refuse } from "./trace";
+import { partlyKnown, refuse } from "./trace";
 
 /*
  * The functions of expressions that run here: those that the examples of the public service's documentation use. All others are
@@ -65,13 +65,10 @@ const PLAIN_URL =
 /** Only these two fields are documented. */
 function parseUrl(text: string) {
   const [, scheme, host] = PLAIN_URL.exec(text) ?? refuse("url.parse() of this text");
-  return new Proxy(
-    { scheme, host },
-    {
-      getOwnPropertyDescriptor: (target, name) =>
-        Reflect.getOwnPropertyDescriptor(target, name) ?? refuse(`${String(name)} of url.parse()`),
-      ownKeys: () => refuse("the list of fields of url.parse()"),
-    },
+  return partlyKnown({ scheme, host }, (name) =>
+    name === undefined
+      ? "the list of fields of url.parse()"
+      : !["scheme", "host"].includes(name) && `${name} of url.parse()`,
   );
 }
 

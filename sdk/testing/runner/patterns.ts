@@ -46,7 +46,7 @@ function translated(pattern: string): { source: string; flags: string } {
   for (const { 0: construct, groups: found = {} } of rest.matchAll(CONSTRUCTS)) {
     if (found["refused"]) refuse(`${construct} in a pattern`);
     if (found["open"]) most.push(1);
-    const count = Number(found["most"] || found["least"] || 1);
+    const count = Math.max(1, Number(found["most"] || found["least"] || 1));
     last = found["repetition"] ? last * count : found["close"] ? (most.pop() ?? 1) : 1;
     if (last > MOST_REPETITIONS) refuse(`a pattern that repeats a part over ${MOST_REPETITIONS} times`);
     most.push(Math.max(most.pop() ?? 1, last));

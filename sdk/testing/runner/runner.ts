@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
 import { isMapping } from "../../../provider/api/json";
-import { policyFromText } from "../../../provider/endpoint/documents";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
 import { type ActionContext, actions, type End, type InterpolationOptions } from "./actions";
 import { Budget } from "./budget";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
 import { basicAuth } from "./functions";
 import { matchesOf } from "./patterns";
+import { type Policy, type Rule, readPolicy } from "./policy";
 import { checkRequest } from "./request";
 import { Secrets } from "./secrets";
 import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
@@ -21,12 +20,10 @@ import {
 } from "./trace";
 import {
   endpointValues,
-  type Policy,
   type PolicyEndpoint,
   type PolicyReply,
   type PolicyRequest,
   pathsOf,
-  type Rule,
   requestFunctions,
   requestValues,
   responseValues,
@@ -45,6 +42,8 @@ export interface Target extends PolicyEndpoint {
   application?: ((request: PolicyRequest) => Promise<PolicyReply>) | undefined;
 }
 
+type Phase = keyof Policy;
+
 export interface RequestDeps {
   /** Undefined if another endpoint forwarded the request, because nothing is documented of its connection. */
   clientIp: string | undefined;
@@ -59,21 +58,6 @@ export interface RequestDeps {
   /** The endpoints that have forwarded the request. Default: none. */
   forwardedBy?: readonly string[];
 }
-
-const rule = z.strictObject({
-  name: z.string().optional(),
-  expressions: z.array(z.string()).default([]),
-  actions: z.array(z.strictObject({ type: z.string(), config: z.unknown().optional() })).min(1),
-});
-
-type Phase = keyof Policy;
-
-/** The phases that run here. The service refuses a policy with another form, too. */
-export const policySchema: z.ZodType<Policy> = z.strictObject({
-  on_tcp_connect: z.array(rule).default([]),
-  on_http_request: z.array(rule).default([]),
-  on_http_response: z.array(rule).default([]),
-});
 
 /**
  * @throws RequestFailed if there is no reply.
@@ -169,7 +153,7 @@ class PolicyRun {
   }
 
   private async answered(): Promise<PolicyReply | undefined> {
-    const policy = this.policy();
+    const policy = readPolicy(this.target.policy);
     this.shared.secrets.addWritten(policy);
     if (this.deps.forwardedBy && policy.on_tcp_connect.length > 0)
       refuse("on_tcp_connect of an internal endpoint");
@@ -185,16 +169,6 @@ class PolicyRun {
     const { on_http_response: rules } = policy;
     const last = await this.phase("on_http_response", rules, end.responseRules === "run" ? undefined : end);
     return last ? last.reply : this.reply;
-  }
-
-  private policy() {
-    const { policy = {} } = this.target;
-    const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
-    if ("problem" in parsed) return refuse(`a policy that ${parsed.problem}`);
-    const { data, error } = policySchema.safeParse(parsed.data);
-    if (data) return data;
-    const [issue] = error.issues;
-    return refuse(`its policy at ${issue?.path.join(".") || "the top"} (${issue?.message})`);
   }
 
   /** Runs the rules of a phase. With `end`, an earlier phase has ended the run. */

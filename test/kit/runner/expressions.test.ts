@@ -73,10 +73,9 @@ describe("a pattern", () => {
     ["(?i:a)", "(?i in a pattern"],
     ["(?m)^a", "(?m in a pattern"],
     ["(a)\\1", "\\1 in a pattern"],
-    ...["\\pL", "\\x41", "\\A", "\\z", "\\B"].map((one): [string, string] => [
-      one,
-      `${one.slice(0, 2)} in a`,
-    ]),
+    ["\\pL", "\\p in a pattern"],
+    ["\\x41", "\\x in a pattern"],
+    ["\\Aa\\z", "\\A in a pattern"],
     ...["[[:alpha:]]", "[]a]", "[^]", "[\\s-z]", "[\\t-\\s]", "[\\b]", "[\\S]", "[a", "[z-a]"].map(
       (one): [string, RegExp] => [one, /\[ in a pattern|none in JavaScript/],
     ),
@@ -84,7 +83,7 @@ describe("a pattern", () => {
     ["(", "none in JavaScript"],
     ["a)", "none in JavaScript"],
     ["a++", "none in JavaScript"],
-    ...["a{2,1001}", "(?:a{100}){100}", "((a{2,11}){11}b){10}", "(?:a{7}){143}"].map(
+    ...["a{2,1001}", "(?:a{100}){100}", "((a{2,11}){11}b){10}", "((a{9}){0,}){143}"].map(
       (one): [string, string] => [one, "repeats a part over 1000 times"],
     ),
   ])("%s is refused by name", (pattern, words) => {
@@ -102,10 +101,12 @@ describe("a pattern", () => {
 });
 
 const list = `[${Array.from({ length: 400 }, (_, index) => index).join()}]`;
+const nested = `${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0)))`;
 
 test.each([
-  `${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0)))`,
-  `true || ${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0))) || true`.slice(8),
+  nested,
+  // CEL's || is true if one side is, even if the other fails.
+  `${nested} || true`,
   `${list}.map(a, ${list}.map(b, ${list}.exists_one(c, a + b == c))).size() > 0`,
   ...["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*(.*)*(.*)*b$"].map(
     (pattern) => `"${"a".repeat(60)}!".matches("${pattern}")`,
