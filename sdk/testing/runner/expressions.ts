@@ -77,7 +77,7 @@ export function evaluate(text: string, { values, functions, phase, budget }: Sur
   environment ??= policyEnvironment(implementation);
   const cel = environment;
   const work = () => cel.parse(flat)(context);
-  // What repeats nothing is as fast as it is long. A limit costs a thread.
+  // All other functions need a time that is linear in texts of at most a million characters. A limit costs a thread.
   const repeats = uses.some(({ name }) => MACROS.includes(name) || name === "matches");
   try {
     return repeats ? budget.spend(work) : work();
