@@ -8,7 +8,6 @@ export {
   type ServedRequest,
   type ServeOptions,
 } from "./runner/account";
-export { Agent, type AgentOptions, type AgentRecord } from "./runner/agent";
 export type { Application } from "./runner/http";
 export type { SignedPlatform } from "./runner/schemes";
 export { signWebhook, type Verdict, type WebhookToSign } from "./runner/signatures";

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
-import { Agent, Emulator, signWebhook, TestStack } from "../../sdk/testing";
+import { Emulator, signWebhook, TestStack } from "../../sdk/testing";
+import { deliverToAgent } from "../examples/agents";
 import {
   copyOf,
   FIRST,
@@ -76,23 +77,9 @@ onBothDrivers("the example environments", (_, driver) => {
   });
 });
 
-/** Delivers a body to each agent, and returns the statuses. */
-async function deliver(agents: Agent[], body: string, headers: Record<string, string>): Promise<number[]> {
-  return Promise.all(
-    agents.map(async ({ url }) => (await fetch(url, { method: "POST", body, headers })).status),
-  );
-}
-
-async function agentsOf(stack: TestStack, config: unknown, upstream: number): Promise<Agent[]> {
-  const [endpoint] = stack.emulator.endpoints;
-  const agents = [
-    await Agent.start({ config: String(config) }),
-    await Agent.start({ trafficPolicy: endpoint?.traffic_policy ?? "", upstream }),
-  ];
-  onTestFinished(async () => {
-    for (const agent of agents) await agent.close();
-  });
-  return agents;
+/** Delivers a body to the public endpoint, which verifies it before it forwards to the agent. Returns the status. */
+async function deliver({ emulator }: TestStack, body: string, headers: Record<string, string>) {
+  return (await emulator.fetch("https://hooks.example.com", { method: "POST", body, headers })).status;
 }
 
 onBothDrivers("the example calendly", (_, driver) => {
@@ -106,14 +93,18 @@ onBothDrivers("the example calendly", (_, driver) => {
       scope: "user",
       signing_key: "a key of our choice",
     });
-    const agents = await agentsOf(stack, outputs["agentConfig"], application.port);
+    stack.emulator.connect({ config: String(outputs["agentConfig"]) });
     const { signing_key: secret } = outputs["subscription"] as { signing_key: string };
     for (const event of ["invitee.created", "invitee.canceled"]) {
       const body = JSON.stringify({ event, payload: { email: "a@example.com" } });
-      expect(await deliver(agents, body, signWebhook("calendly", { body, secret }))).toEqual([201, 201]);
-      expect(await deliver(agents, body, signWebhook("calendly", { body, secret: "theirs" }))).toEqual([
-        403, 403,
-      ]);
+      const [right, wrong] = [secret, "theirs"].map((key) => signWebhook("calendly", { body, secret: key }));
+      for (const [headers, status] of [
+        [right, 201],
+        [wrong, 403],
+      ] as const) {
+        expect(await deliver(stack, body, headers ?? {})).toBe(status);
+        expect(await deliverToAgent(outputs["agentConfig"], body, headers ?? {})).toBe(status);
+      }
     }
     expect(application.requests.map(({ body }) => JSON.parse(body.toString()).event)).toEqual([
       "invitee.created",
@@ -137,7 +128,7 @@ onBothDrivers("the example brex", (_, driver) => {
       event_types: ["USER_UPDATED"],
     });
 
-    const agents = await agentsOf(stack, outputs["agentConfig"], application.port);
+    stack.emulator.connect({ config: String(outputs["agentConfig"]) });
     const body = JSON.stringify({ event_type: "USER_UPDATED", user_id: "u_1" });
     // While Brex revokes the old secret, it signs with both.
     const both = [FIRST, SECOND].map((secret) => signWebhook("brex", { body, secret, id: "msg_1" }));
@@ -145,8 +136,13 @@ onBothDrivers("the example brex", (_, driver) => {
       ...both[1],
       "Webhook-Signature": both.map((each) => each["Webhook-Signature"]).join(" "),
     };
-    expect(await deliver(agents, body, rotating)).toEqual([201, 201]);
-    expect(await deliver(agents, body, both[0] ?? {})).toEqual([403, 403]);
+    for (const [headers, status] of [
+      [rotating, 201],
+      [both[0], 403],
+    ] as const) {
+      expect(await deliver(stack, body, headers ?? {})).toBe(status);
+      expect(await deliverToAgent(outputs["agentConfig"], body, headers ?? {})).toBe(status);
+    }
     expect(application.requests.map((request) => request.body.toString())).toEqual([body, body]);
   });
 });

@@ -1,5 +1,5 @@
-import { expect, onTestFinished, test } from "vitest";
-import { Agent, type AgentOptions, type SignedPlatform, signWebhook } from "../../sdk/testing";
+import { expect, test } from "vitest";
+import { Emulator, type SignedPlatform, signWebhook } from "../../sdk/testing";
 import { schemes, webhookScheme } from "../../sdk/testing/runner/schemes";
 import { type ReceivedRequest, sendHalf, startApplication } from "../kit/runner/application";
 import { edit, errors, failure, methods, onBothDrivers, plainIn } from "./setup";
@@ -10,7 +10,6 @@ const secretOf = (platform: string) => CANARY + Buffer.from(platform.padEnd(12))
 const platforms = Object.keys(schemes) as SignedPlatform[];
 
 interface Forms {
-  options: string[];
   policy: string;
   version2: string;
   version3: string;
@@ -27,7 +26,7 @@ for (const platform of ${JSON.stringify(platforms)}) {
   const forward = { on_http_request: [{ actions: [{ type: "forward-internal", config: { url: "https://hooks.internal" } }] }] };
   new CloudEndpoint(platform, { url: "https://" + platform + ".example.com", trafficPolicy: mergeTrafficPolicy(forward, version3) });
   exports[platform] = {
-    options: version3.agentOptions, policy: version3.trafficPolicy, version2: version2.agentConfig, version3: version3.agentConfig,
+    policy: version3.trafficPolicy, version2: version2.agentConfig, version3: version3.agentConfig,
   };
 }`;
   const secrets = {
@@ -46,12 +45,11 @@ for (const platform of ${JSON.stringify(platforms)}) {
     for (const platform of platforms) {
       const forms = up.outputs[platform] as Forms;
       const endpoint = stack.emulator.endpoints.find(({ url }) => url === `https://${platform}.example.com`);
-      const sources: AgentOptions[] = [
-        { options: forms.options },
+      const sources: Source[] = [
         { config: forms.version2 },
         { config: forms.version3 },
-        { trafficPolicy: forms.policy },
-        { trafficPolicy: endpoint?.traffic_policy ?? "" },
+        { traffic_policy: forms.policy },
+        { traffic_policy: endpoint?.traffic_policy ?? "" },
       ];
       for (const source of sources) {
         const requests = await deliver(platform, source);
@@ -117,14 +115,24 @@ module.exports = { policy: late.trafficPolicy };`;
 
 const GOOD = Buffer.from('{"event":"invitee.created","é":"✓"}\r\n');
 
+/** An agent's configuration, or the policy of an endpoint. */
+type Source = { config: string } | { traffic_policy: string };
+
 /** Sends a valid, a forged, a replayed, a truncated and an unsigned delivery. Returns the requests that reach the application. */
-async function deliver(platform: SignedPlatform, source: AgentOptions): Promise<ReceivedRequest[]> {
+async function deliver(platform: SignedPlatform, source: Source): Promise<ReceivedRequest[]> {
   const application = await startApplication();
+  await using emulator = await Emulator.start();
   let now = new Date();
-  const agent = await Agent.start({ ...source, upstream: application.port, now: () => now });
-  onTestFinished(() => agent.close());
+  const port = await emulator.serve({ now: () => now });
+  const [agent] =
+    "config" in source
+      ? emulator.connect(source, application.url)
+      : emulator.connect(emulator.seed({ type: "ephemeral", ...source }).url ?? "", application.url);
+  // The policy of a cloud endpoint forwards to it.
+  emulator.connect("https://hooks.internal", application.url);
+  const url = agent?.url ?? "";
   const post = async (body: Buffer, headers: Record<string, string>) =>
-    (await fetch(agent.url, { method: "POST", headers, body: new Uint8Array(body) })).status;
+    (await emulator.fetch(url, { method: "POST", headers, body, now: () => now })).status;
   const sign = (body: Buffer, secret = secretOf(platform)) =>
     signWebhook(platform, { body, secret, at: now });
 
@@ -132,11 +140,10 @@ async function deliver(platform: SignedPlatform, source: AgentOptions): Promise<
   expect(await post(GOOD, headers)).toBe(201);
   expect(await post(GOOD, sign(GOOD, "YW5vdGhlci1hbm90aGVyLWFub3RoZXIh"))).toBe(403);
   expect(await post(GOOD, {})).toBe(403);
-  await sendHalf(agent.url, headers, GOOD);
+  await sendHalf(`http://127.0.0.1:${port}`, { ...headers, host: new URL(url).host }, GOOD);
   // GitLab signs nothing, so a truncated body is as valid as a whole one.
   if (platform !== "gitlab") expect(await post(GOOD.subarray(0, -2), headers)).toBe(403);
   now = new Date(now.getTime() + 700_000);
   expect(await post(GOOD, headers)).toBe(webhookScheme(platform).time ? 403 : 201);
-  await agent.close();
   return application.requests;
 }

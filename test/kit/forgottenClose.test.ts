@@ -3,7 +3,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Agent, findPulumiCli, TestStack } from "../../sdk/testing";
+import { Emulator, findPulumiCli, TestStack } from "../../sdk/testing";
 import { programFolder, temporaryFolder } from "../folders";
 
 const PROGRAM = join(import.meta.dirname, "../../examples/quickstart");
@@ -20,9 +20,8 @@ async function runNodeTest(body: string) {
     file,
     `import test from "node:test";
     import assert from "node:assert/strict";
-    import { Agent, Emulator, TestStack } from "pulumi-endpoints/testing";
+    import { Emulator, TestStack } from "pulumi-endpoints/testing";
     const program = ${JSON.stringify(PROGRAM)};
-    const agent = { trafficPolicy: { on_http_request: [] }, upstream: 8080 };
     ${body}`,
   );
   // A run that hangs is stopped, and then has no exit code.
@@ -56,8 +55,7 @@ test("tests that forget to close what they started end, and leave no process and
       await stack.up({ skipPreview: true });
       const { status } = await fetch(stack.emulator.baseUrl + "/endpoints");
       assert.equal(status, 401);
-      await Emulator.start();
-      await Agent.start(agent);
+      await (await Emulator.start()).serve();
     });
     test("fails", async () => {
       await TestStack.create({ program });
@@ -96,8 +94,9 @@ test.skipIf(!(await findPulumiCli()))("a forgotten stack of the CLI leaves no se
 test("await using closes what it declares at the end of the block", async () => {
   const open = async () => {
     await using stack = await TestStack.create({ program: PROGRAM });
-    await using agent = await Agent.start({ trafficPolicy: { on_http_request: [] }, upstream: 8080 });
-    return { stack, urls: [stack.emulator.baseUrl, agent.url] };
+    await using emulator = await Emulator.start();
+    const served = `http://127.0.0.1:${await emulator.serve()}`;
+    return { stack, urls: [stack.emulator.baseUrl, emulator.baseUrl, served] };
   };
   const { stack, urls } = await open();
   for (const url of urls) await expect(fetch(url)).rejects.toThrow();

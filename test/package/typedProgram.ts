@@ -3,7 +3,7 @@ export const TYPED_PROGRAM = `
 import * as pulumi from "@pulumi/pulumi";
 import { CloudEndpoint, getEndpoint, getEndpointOutput, Provider, readJson, type TrafficPolicy, WebhookVerification } from "pulumi-endpoints";
 import { create } from "pulumi-endpoints/provider";
-import { Agent, Emulator, TestStack } from "pulumi-endpoints/testing";
+import { Emulator, TestStack } from "pulumi-endpoints/testing";
 
 const provider = new Provider("theirs", { apiKey: pulumi.secret("key") });
 const policy: TrafficPolicy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
@@ -20,7 +20,7 @@ export const all = [create, Emulator, TestStack];
 export async function closing() {
   await using stack = await TestStack.create({ program: "." });
   await using emulator = await Emulator.start();
-  await using agent = await Agent.start({ upstream: 8080, config: "" });
-  return [stack, emulator, agent];
+  emulator.connect({ config: "" });
+  return [stack, emulator];
 }
 `;

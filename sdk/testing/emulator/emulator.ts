@@ -12,6 +12,7 @@ import {
   type ServeOptions,
   serveRequest,
 } from "../runner/account";
+import { agentEndpoints } from "../runner/agentConfig";
 import type { Application } from "../runner/http";
 import type { RecordedRequest } from "../types";
 import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
@@ -49,6 +50,13 @@ export interface EmulatorOptions extends Partial<Behaviour> {
   port?: number;
   /** Called with each request after its reply, or with the status 0 if it gets no reply. */
   onAnswer?: (request: RecordedRequest) => void;
+}
+
+/** An agent's endpoint and its application. */
+interface Connection {
+  url: string | undefined;
+  policy?: unknown;
+  upstream: Application | undefined;
 }
 
 /** The fields to overwrite. A field with the value `undefined` is removed. */
@@ -287,20 +295,44 @@ export class Emulator {
 
   /**
    * Connects an application to an agent's endpoint, which then gets the requests that policies forward to it. Adds the endpoint if
-   * the account has none with this URL.
+   * the account has none with this URL. With an agent's configuration, all of its endpoints get its policies and an application.
    *
-   * @param application A function, or the URL of a local server without a path.
+   * ```ts
+   * emulator.connect("https://shop.internal", () => new Response("the shop"));
+   * emulator.connect({ config: String(outputs.agentConfig) }, (request) => new Response(request.url));
+   * ```
+   *
+   * @param agent The URL of an endpoint; or the text of the configuration file that `WebhookVerification` writes.
+   * @param application A function, or the URL of a local server without a path. Default: the upstreams in the configuration.
+   * @returns The endpoints, in the order of the configuration. One without a URL gets a random one.
+   * @throws Error if the configuration is invalid, if nothing could reach an endpoint, or if it is a cloud endpoint.
    */
-  connect(url: string, application: Application): void {
+  connect(url: string, application: Application): WireEndpoint[];
+  connect(agent: { config: string }, application?: Application): WireEndpoint[];
+  connect(agent: string | { config: string }, application?: Application): WireEndpoint[] {
+    if (typeof agent === "string") return [this.connectOne({ url: agent, upstream: application })];
+    return agentEndpoints(agent.config).map((endpoint) =>
+      this.connectOne({ ...endpoint, upstream: application ?? endpoint.upstream }),
+    );
+  }
+
+  private connectOne({ url, policy, upstream }: Connection): WireEndpoint {
     const isLocal = (text: string) => URL.canParse(text) && /^https?:\/\/[^/?#]+\/?$/.test(text);
-    if (typeof application === "string" && !isLocal(application))
-      throw new TypeError(`${application} is no URL of a local server without a path`);
-    const at = parseUrl(url).url;
-    const existing = this.endpoints.find((endpoint) => endpoint.url === at);
+    if (typeof upstream !== "function" && !(upstream && isLocal(upstream)))
+      throw new TypeError(`${upstream} is no URL of a local server without a path`);
+    const { url: at = "", proto, internal } = url === undefined ? { proto: "https" } : parseUrl(url);
+    if (!/^https?$/.test(proto))
+      throw new Error(`${at} gets no requests here: only https and http are simulated`);
+    const existing = at ? this.endpoints.find((endpoint) => endpoint.url === at) : undefined;
     if (existing?.type === "cloud") throw new Error(`${at} is a cloud endpoint, which has no application`);
-    const isInternal = parseUrl(url).internal;
-    const bindings = [isInternal ? "internal" : "public"];
-    this.applications.set((existing ?? this.seed({ type: "ephemeral", url, bindings })).id, application);
+    const binding = internal ? "internal" : "public";
+    if (existing && !existing.bindings?.includes(binding))
+      throw new Error(`nothing reaches ${at}, because ${binding} is none of its bindings`);
+    const endpoint =
+      existing ?? this.seed({ type: "ephemeral", ...(at && { url: at }), bindings: [binding] });
+    this.applications.set(endpoint.id, upstream);
+    if (policy === undefined) return endpoint;
+    return this.edit(endpoint.id, { traffic_policy: JSON.stringify(policy) });
   }
 
   /** Drops open connections and stops all servers. Resolves when the ports are free. Can be called twice. */

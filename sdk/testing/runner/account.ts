@@ -4,11 +4,12 @@ import type { WireEndpoint } from "../../../provider/api/contract";
 import { isMapping } from "../../../provider/api/json";
 import { namesOfExpressions } from "../../../provider/policy/cel";
 import type { Values } from "./expressions";
-import { type Application, receive, respond, statusOf, toApplication } from "./http";
+import { type Application, receive, respond, toApplication } from "./http";
 import { normalUrl } from "./request";
 import { answerRequest, type RequestDeps, sentence, type Target } from "./runner";
 import {
   ApplicationFailed,
+  ConnectionClosed,
   NotSimulated,
   RequestFailed,
   RequestNotSimulated,
@@ -224,22 +225,31 @@ export async function serveRequest(
   const host = (incoming.headers.host ?? "").replace(/:\d+$/, "").toLowerCase();
   const { method = "", url: path = "" } = incoming;
   let url = `https://${host}${path}`;
-  await respond(response, async () => {
-    try {
-      if (!publicTarget(account, `https://${host}`) && publicTarget(account, `http://${host}`))
-        url = `http://${host}${path}`;
-      const request = await receive(incoming, response, url);
-      request.headers = request.headers.map(([name, value]) => [
-        name,
-        name.toLowerCase() === "host" ? host : value,
-      ]);
-      const { reply, trace } = await answerFor(account, request, options);
-      onReply({ method, url, status: reply.status, trace });
-      return reply;
-    } catch (error) {
-      if (error instanceof RequestFailed)
-        onReply({ method, url, status: statusOf(error), trace: error.trace, problem: error.message });
-      throw error;
-    }
-  });
+  let reply: PolicyReply;
+  try {
+    if (!publicTarget(account, `https://${host}`) && publicTarget(account, `http://${host}`))
+      url = `http://${host}${path}`;
+    const request = await receive(incoming, response, url);
+    request.headers = request.headers.map(([name, value]) => [
+      name,
+      name.toLowerCase() === "host" ? host : value,
+    ]);
+    const answer = await answerFor(account, request, options);
+    reply = answer.reply;
+    onReply({ method, url, status: reply.status, trace: answer.trace });
+  } catch (error) {
+    if (!(error instanceof RequestFailed)) throw error;
+    const status = statusOf(error);
+    onReply({ method, url, status, trace: error.trace, problem: error.message });
+    if (status === 0) return void response.destroy();
+    const body = Buffer.from(`${error.message}\n`);
+    reply = { status, headers: [["content-type", "text/plain"]], body };
+  }
+  await respond(response, reply);
+}
+
+/** The status that a client gets here if there is no reply; 0 if the connection is closed. */
+function statusOf(error: RequestFailed): number {
+  if (error instanceof ConnectionClosed) return 0;
+  return error instanceof ApplicationFailed ? 502 : 501;
 }

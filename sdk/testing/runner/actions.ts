@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { inCidrs, isCidr } from "./networks";
-import { matchesOf } from "./patterns";
 import { checkHeader, normalUrl } from "./request";
 import type { Verdict, Verification } from "./signatures";
 import { ApplicationFailed, NotSimulated } from "./trace";
@@ -28,6 +27,8 @@ export interface ActionContext {
   set(name: string, value: unknown): void;
   /** Replaces the expressions in a text, or in all texts of a value. */
   interpolate<T>(value: T, options?: InterpolationOptions): T;
+  /** All matches of a pattern. */
+  matches(text: string, pattern: string): RegExpExecArray[];
   /** Texts that no trace may show. */
   addSecrets(...secrets: string[]): void;
   verify(verification: Verification): Verdict;
@@ -55,21 +56,12 @@ export interface End {
 
 type Run<C> = (config: C, context: ActionContext) => Outcome | Promise<Outcome>;
 
-interface Action {
-  /** Checks a config without running it. */
-  check(config: unknown): z.core.$ZodIssue | undefined;
-  run(config: unknown, context: ActionContext): Outcome | Promise<Outcome>;
-}
-
-function action<C>(schema: z.ZodType<C>, run: Run<C>): Action {
-  return {
-    check: (config) => schema.safeParse(config ?? {}).error?.issues[0],
-    run: (config, context) => {
-      const { data, error } = schema.safeParse(config ?? {});
-      if (data !== undefined) return run(data, context);
-      const [issue] = error?.issues ?? [];
-      throw new NotSimulated(`its config (${[...(issue?.path ?? []), issue?.message].join(": ")})`);
-    },
+function action<C>(schema: z.ZodType<C>, run: Run<C>): Run<unknown> {
+  return (config, context) => {
+    const { data, error } = schema.safeParse(config ?? {});
+    if (data !== undefined) return run(data, context);
+    const [issue] = error?.issues ?? [];
+    throw new NotSimulated(`its config (${[...(issue?.path ?? []), issue?.message].join(": ")})`);
   };
 }
 
@@ -120,25 +112,20 @@ function checkReferences(to: string, refused: RegExp): void {
 }
 
 /** Replaces what a pattern matches. Undefined if nothing matches. */
-function substituted(url: string, from: string, to: string) {
+function substituted(url: string, from: string, to: string, { matches }: ActionContext) {
   checkReferences(to, /\$(?!\d+(?![\dA-Za-z_]))/);
   // In a repeated group, JavaScript forgets what an earlier repetition matched.
   if (/\$/.test(to) && /\)[*+{]/.test(from)) throw new NotSimulated("a $1 with a repeated group");
-  const found = matchesOf(url, from);
-  if (found.some(({ groups: [whole] }) => !whole)) throw new NotSimulated("a match of the empty text");
+  const found = matches(url, from);
+  if (found.some(([whole]) => !whole)) throw new NotSimulated("a match of the empty text");
   let [text, at] = ["", 0];
-  for (const { index, groups } of found) {
-    text += url.slice(at, index) + to.replace(/\$(\d+)/g, (_, group: string) => groups[Number(group)] ?? "");
-    at = index + (groups[0]?.length ?? 0);
+  for (const match of found) {
+    text += url.slice(at, match.index);
+    text += to.replace(/\$(\d+)/g, (_, group: string) => match[Number(group)] ?? "");
+    at = match.index + match[0].length;
   }
   return found.length === 0 ? undefined : { url: text + url.slice(at), count: found.length };
 }
-
-export const verification = z.strictObject({
-  provider: z.string(),
-  secret: z.string().optional(),
-  enforce: z.boolean().default(true),
-});
 
 function checkHeaderNames(names: readonly string[]): void {
   for (const name of names)
@@ -147,7 +134,7 @@ function checkHeaderNames(names: readonly string[]): void {
 }
 
 /** By the name in a policy. */
-export const actions: Readonly<Record<string, Action>> = {
+export const actions: Readonly<Record<string, Run<unknown>>> = {
   "add-headers": action(
     z.strictObject({
       headers: headerValues.refine((all) => Object.keys(all).length > 0, "must have 1 to 10 headers"),
@@ -294,7 +281,7 @@ export const actions: Readonly<Record<string, Action>> = {
       const found =
         from === undefined
           ? { url: target, count: 1 }
-          : substituted(url, context.interpolate(from, { allowed: LITERAL }), target);
+          : substituted(url, context.interpolate(from, { allowed: LITERAL }), target, context);
       if ((found?.count ?? 0) > 1) throw new NotSimulated("a from that matches more than once");
       const blank = (found?.url ?? url).replaceAll(" ", "%20");
       checkCharacters(blank.replace("#", ""));
@@ -367,7 +354,8 @@ export const actions: Readonly<Record<string, Action>> = {
   "url-rewrite": action(z.strictObject({ ...substitution, from: z.string() }), ({ from, to }, context) => {
     const { request } = context;
     const pattern = context.interpolate(from, { allowed: LITERAL });
-    const found = substituted(request.url, pattern, context.interpolate(to, { allowed: NO_GROUP }));
+    const target = context.interpolate(to, { allowed: NO_GROUP });
+    const found = substituted(request.url, pattern, target, context);
     if (!found) return { result: "from does not match: no change" };
     checkCharacters(found.url);
     if (originIn(found.url) !== originIn(request.url) || normalUrl(found.url) !== found.url)
@@ -377,12 +365,19 @@ export const actions: Readonly<Record<string, Action>> = {
     return { result: found.url };
   }),
 
-  "verify-webhook": action(verification, (config, context) => {
-    const verdict = context.verify(config);
-    context.set("verify_webhook.verified", verdict.verified);
-    if (verdict.verified) return { result: `verified (${config.provider})` };
-    if (!config.enforce) return { result: `not verified, not enforced: ${verdict.reason}` };
-    const refusal = textReply(403, "ERR_NGROK_3204: Request failed webhook verification");
-    return { result: `not verified: ${verdict.reason}: 403`, end: ended(refusal, "open") };
-  }),
+  "verify-webhook": action(
+    z.strictObject({
+      provider: z.string(),
+      secret: z.string().optional(),
+      enforce: z.boolean().default(true),
+    }),
+    (config, context) => {
+      const verdict = context.verify(config);
+      context.set("verify_webhook.verified", verdict.verified);
+      if (verdict.verified) return { result: `verified (${config.provider})` };
+      if (!config.enforce) return { result: `not verified, not enforced: ${verdict.reason}` };
+      const refusal = textReply(403, "ERR_NGROK_3204: Request failed webhook verification");
+      return { result: `not verified: ${verdict.reason}: 403`, end: ended(refusal, "open") };
+    },
+  ),
 };

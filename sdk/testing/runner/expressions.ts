@@ -3,9 +3,11 @@ import {
   flattened,
   type Implementation,
   type Node,
+  namesOfExpressions,
   policyEnvironment,
 } from "../../../provider/policy/cel";
 import { examined } from "../../../provider/policy/examination";
+import type { Budget } from "./budget";
 import { implementations } from "./functions";
 import { NotSimulated } from "./trace";
 
@@ -35,33 +37,55 @@ function implementation(signature: string): Implementation {
   };
 }
 
+/** CEL's own, which its library runs. */
+const MACROS = ["all", "exists", "exists_one", "filter", "map"];
+
+/** What an expression depends on. */
+export interface Surroundings {
+  values: Values;
+  functions: RequestFunctions;
+  phase?: string;
+  budget: Budget;
+}
+
 /**
  * The value of an expression.
  *
  * @throws NotSimulated if it depends on something that only the service knows.
  */
-export function evaluate(text: string, values: Values, functions: RequestFunctions, phase?: string): unknown {
+export function evaluate(text: string, { values, functions, phase, budget }: Surroundings): unknown {
   const { text: flat, uses, isOpen } = flattened(text);
   if (isOpen) throw new NotSimulated(`the expression ${text}, which the documentation does not cover,`);
+  // The library has more functions than the documentation.
+  const documented = namesOfExpressions().functions;
+  const other = uses.find(
+    ({ name, isFunction }) => isFunction && !documented.has(name) && !MACROS.includes(name),
+  );
+  if (other) throw new NotSimulated(mistakeIn(text) ?? `${other.name}()`);
+  const missing = phase && uses.find(({ phases }) => phases && !phases.includes(phase));
+  if (missing) throw new NotSimulated(`${missing.name} in ${phase}`);
   const context: Record<string, unknown> = {};
   const read = (name: string) => () => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
     if (!value) throw new NotSimulated(`the variable ${name}, which the request does not give,`);
     return value() ?? absent(name);
   };
-  const missing = phase && uses.find(({ phases }) => phases && !phases.includes(phase));
-  if (missing) throw new NotSimulated(`${missing.name} in ${phase}`);
   for (const { name } of uses)
     Object.defineProperty(context, flatName(name), { get: read(name), configurable: true });
   current = functions;
+  // To load CEL's library takes longer than most requests, and is not the policy's work.
+  environment ??= policyEnvironment(implementation);
+  const cel = environment;
+  const work = () => cel.parse(flat)(context);
+  // All other functions need a time that is linear in texts of at most a million characters. A limit costs a thread.
+  const repeats = uses.some(({ name }) => MACROS.includes(name) || name === "matches");
   try {
-    environment ??= policyEnvironment(implementation);
-    return environment.parse(flat)(context);
+    return repeats ? budget.spend(work) : work();
   } catch (error) {
     for (let cause = error; cause instanceof Error; cause = cause.cause)
       if (cause instanceof NotSimulated) throw cause;
-    const [finding] = examined(text).findings;
-    if (finding) throw new NotSimulated(`the expression ${text}, which ${finding.reason},`);
+    const mistake = mistakeIn(text);
+    if (mistake) throw new NotSimulated(mistake);
     const summary = error instanceof Error && "summary" in error ? error.summary : error;
     const isMissing = error instanceof Error && "code" in error && error.code === "no_such_key";
     const hint = isMissing ? "; guard it with 'name' in … &&" : "";
@@ -69,6 +93,11 @@ export function evaluate(text: string, values: Values, functions: RequestFunctio
       `the expression ${text}, which fails (${summary}${hint}) instead of giving a value,`,
     );
   }
+}
+
+function mistakeIn(text: string): string | undefined {
+  const [finding] = examined(text).findings;
+  return finding && `the expression ${text}, which ${finding.reason},`;
 }
 
 function absent(name: string): never {

@@ -2,19 +2,13 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { ApplicationFailed, ConnectionClosed, NotSimulated, RequestFailed } from "./trace";
+import { NotSimulated, RequestFailed } from "./trace";
 import { addedTo, type Header, type PolicyReply, type PolicyRequest } from "./values";
 
 /* Requests and replies of policies as real HTTP on this machine. */
 
 /** The application behind an agent's endpoint: a function, or the URL of a local server without a path. */
 export type Application = string | ((request: Request) => Response | Promise<Response>);
-
-/** The status that a client gets here if there is no reply; 0 if the connection is closed. */
-export const statusOf = (error: RequestFailed): number => {
-  if (error instanceof ConnectionClosed) return 0;
-  return error instanceof ApplicationFailed ? 502 : 501;
-};
 
 /** The longest body of a request, in bytes. */
 const LONGEST_BODY = 16_777_216;
@@ -39,22 +33,9 @@ export async function receive(
   return { method, url, headers: pairs(incoming), body: Buffer.concat(parts), signal: left.signal };
 }
 
-/** Sends the reply that `answer` gives. Without one, the client gets the reason. */
-export async function respond(response: ServerResponse, answer: () => Promise<PolicyReply>): Promise<void> {
-  let reply: PolicyReply;
-  try {
-    reply = await answer();
-  } catch (error) {
-    if (error instanceof ConnectionClosed) return void response.destroy();
-    if (!(error instanceof RequestFailed)) throw error;
-    reply = {
-      status: statusOf(error),
-      headers: [["content-type", "text/plain"]],
-      body: Buffer.from(`${error.message}\n`),
-    };
-  }
+/** If either side disconnects before the end, both connections end. */
+export async function respond(response: ServerResponse, reply: PolicyReply): Promise<void> {
   response.writeHead(reply.status, kept(reply.headers).flat());
-  // If either side disconnects before the end, both connections end.
   const body = reply.body === "unknown" ? "Only the service knows the text of this reply.\n" : reply.body;
   await pipeline(body instanceof Readable ? body : Readable.from([body]), response);
 }

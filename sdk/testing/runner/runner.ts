@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { z } from "zod";
 import { isMapping } from "../../../provider/api/json";
-import { policyFromText } from "../../../provider/endpoint/documents";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
-import { type ActionContext, actions, type End, type InterpolationOptions, type Outcome } from "./actions";
-import { basicAuth } from "./codecs";
+import { type ActionContext, actions, type End, type InterpolationOptions } from "./actions";
+import { Budget } from "./budget";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
-import { dateText } from "./functions";
+import { basicAuth } from "./functions";
+import { matchesOf } from "./patterns";
+import { type Policy, type Rule, readPolicy } from "./policy";
 import { checkRequest } from "./request";
 import { Secrets } from "./secrets";
 import { secretOf, type Verdict, type Verification, verifyWebhook } from "./signatures";
@@ -15,16 +15,15 @@ import {
   ConnectionClosed,
   NotSimulated,
   RequestNotSimulated,
+  refuse,
   type TracedRule,
 } from "./trace";
 import {
   endpointValues,
-  type Policy,
   type PolicyEndpoint,
   type PolicyReply,
   type PolicyRequest,
   pathsOf,
-  type Rule,
   requestFunctions,
   requestValues,
   responseValues,
@@ -43,6 +42,8 @@ export interface Target extends PolicyEndpoint {
   application?: ((request: PolicyRequest) => Promise<PolicyReply>) | undefined;
 }
 
+type Phase = keyof Policy;
+
 export interface RequestDeps {
   /** Undefined if another endpoint forwarded the request, because nothing is documented of its connection. */
   clientIp: string | undefined;
@@ -54,40 +55,8 @@ export interface RequestDeps {
   internal: (url: string) => Target | undefined;
   /** What `rate-limit` decides. Default: not known. */
   rateLimited?: boolean | undefined;
-  /** Default: the platform's scheme. */
-  verify?: typeof verifyWebhook;
   /** The endpoints that have forwarded the request. Default: none. */
   forwardedBy?: readonly string[];
-}
-
-const rule = z.strictObject({
-  name: z.string().optional(),
-  expressions: z.array(z.string()).default([]),
-  actions: z.array(z.strictObject({ type: z.string(), config: z.unknown().optional() })).min(1),
-});
-
-type Phase = keyof Policy;
-
-/** The phases that run here. The service refuses a policy with another form, too. */
-export const policySchema: z.ZodType<Policy> = z.strictObject({
-  on_tcp_connect: z.array(rule).default([]),
-  on_http_request: z.array(rule).default([]),
-  on_http_response: z.array(rule).default([]),
-});
-
-/** The first action of a policy that the runner cannot run, whatever the request. */
-export function unsupportedAction(policy: Policy): z.core.$ZodIssue | undefined {
-  for (const [phase, rules] of Object.entries(policy))
-    for (const [index, { actions: list }] of rules.entries())
-      for (const [number, { type, config }] of list.entries()) {
-        const path = [phase, index, "actions", number];
-        const known = Object.hasOwn(actions, type) ? actions[type] : undefined;
-        const issue = known?.check(config);
-        const message = "this action is not simulated";
-        if (!known) return { code: "custom", path: [...path, "type"], message, input: undefined };
-        if (issue) return { ...issue, path: [...path, "config", ...issue.path] };
-      }
-  return undefined;
 }
 
 /**
@@ -105,7 +74,8 @@ export async function answerRequest(
     if (/^(?:proxy-)?authorization$/i.test(name)) secrets.add(value.replace(/^\S+ +/, ""));
   try {
     checkRequest(request);
-    const reply = await new PolicyRun(target, request, deps, trace, secrets).answer();
+    const shared = { trace, secrets, budget: new Budget() };
+    const reply = await new PolicyRun(target, request, deps, shared).answer();
     secrets.mask(trace);
     if (reply) return { reply, trace };
   } catch (error) {
@@ -122,10 +92,19 @@ export async function answerRequest(
 
 const LONGEST_TEXT = 1_000_000;
 
+/** What the policies that answer one request share. */
+interface SharedByRuns {
+  trace: TracedRule[];
+  secrets: Secrets;
+  budget: Budget;
+}
+
 /** The run of the policy of one endpoint. */
 class PolicyRun {
   private reply: PolicyReply | undefined;
   private current: Phase = "on_tcp_connect";
+  /** What runs in the policy, for messages. */
+  private place = "";
   private vars: Record<string, unknown> = {};
   /** Whether the expression that is being evaluated has read a secret. */
   private readsSecret = false;
@@ -138,16 +117,16 @@ class PolicyRun {
     private readonly target: Target,
     private readonly request: PolicyRequest,
     private readonly deps: RequestDeps,
-    private readonly trace: TracedRule[],
-    private readonly secrets: Secrets,
+    private readonly shared: SharedByRuns,
   ) {
+    const { secrets } = shared;
     this.functions = {
       ...requestFunctions(
         () => request,
         () => this.reply,
       ),
       "secrets.get": (vault: string, name: string) => {
-        const secret = this.deps.vaults[vault]?.[name];
+        const secret = deps.vaults[vault]?.[name];
         if (secret === undefined)
           throw new NotSimulated(`the entry ${name} of the vault ${vault}, which is not given,`);
         this.readsSecret = true;
@@ -163,14 +142,25 @@ class PolicyRun {
 
   /** @returns The reply; undefined if the connection is closed. */
   async answer(): Promise<PolicyReply | undefined> {
-    const policy = this.policy();
-    this.secrets.addWritten(policy);
+    try {
+      return await this.answered();
+    } catch (error) {
+      // An internal endpoint's error has its own place.
+      if (!(error instanceof NotSimulated) || error.cause) throw error;
+      const message = `${this.target.url}${this.place}: ${notSimulated(error.message)}`;
+      throw new NotSimulated(message, { cause: error });
+    }
+  }
+
+  private async answered(): Promise<PolicyReply | undefined> {
+    const policy = readPolicy(this.target.policy);
+    this.shared.secrets.addWritten(policy);
     if (this.deps.forwardedBy && policy.on_tcp_connect.length > 0)
-      this.refuse("on_tcp_connect of an internal endpoint");
+      refuse("on_tcp_connect of an internal endpoint");
     let end = await this.phase("on_tcp_connect", policy.on_tcp_connect, undefined);
     end = await this.phase("on_http_request", policy.on_http_request, end);
     if (!end && !this.target.application)
-      this.refuse("the reply of a cloud endpoint whose policy ends without an answer");
+      refuse("the reply of a cloud endpoint whose policy ends without an answer");
     if (!end) {
       const reply = await this.target.application?.(this.request);
       end = { reply, responseRules: "run" };
@@ -179,16 +169,6 @@ class PolicyRun {
     const { on_http_response: rules } = policy;
     const last = await this.phase("on_http_response", rules, end.responseRules === "run" ? undefined : end);
     return last ? last.reply : this.reply;
-  }
-
-  private policy() {
-    const { policy = {} } = this.target;
-    const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
-    if ("problem" in parsed) return this.refuse(`a policy that ${parsed.problem}`);
-    const { data, error } = policySchema.safeParse(parsed.data);
-    if (data) return data;
-    const [issue] = error.issues;
-    return this.refuse(`its policy at ${issue?.path.join(".") || "the top"} (${issue?.message})`);
   }
 
   /** Runs the rules of a phase. With `end`, an earlier phase has ended the run. */
@@ -208,36 +188,29 @@ class PolicyRun {
         expressions: [],
         actions: list.map(({ type }) => ({ type, result: "not reached" })),
       };
-      this.trace.push(traced);
+      this.shared.trace.push(traced);
       if (last) continue;
       traced.outcome = "undecided";
       // The reply is not known where a file's policy forwards.
       if (phase === "on_http_response" && this.reply?.status === 0) continue;
+      const named = name === undefined ? "" : ` of the rule ${JSON.stringify(name)}`;
       const holds = expressions.every((expression, number) => {
         const tried: TracedRule["expressions"][number] = { expression, value: undefined };
         traced.expressions.push(tried);
-        const place = `${phase}[${index}].expressions[${number}]`;
-        tried.value = this.at(place, () => this.condition(expression));
+        this.place = ` ${phase}[${index}].expressions[${number}]${named}`;
+        tried.value = this.condition(expression);
         return tried.value;
       });
-      if (holds && isOpen) this.refuse(`${phase}[${index}] after ${end.by}`);
+      if (holds && isOpen) refuse(`${phase}[${index}] after ${end.by}`);
       traced.outcome = holds ? "matched" : "not matched";
       if (!holds) traced.actions = [];
       for (const [number, action] of traced.actions.entries()) {
-        const { config } = list[number] ?? {};
-        const place = `${phase}[${index}].actions[${number}] (${action.type})`;
-        action.result = "not simulated";
-        const outcome = await this.at(place, () => this.act(phase, action.type, config)).catch(
-          (error: unknown) => {
-            if (error instanceof ApplicationFailed) action.result = error.message;
-            throw error;
-          },
-        );
-        action.result = outcome.result;
-        last = outcome.end && { ...outcome.end, by: action.type };
+        this.place = ` ${phase}[${index}].actions[${number}] (${action.type})${named}`;
+        last = await this.act(phase, action, list[number]?.config);
         if (last) break;
       }
     }
+    this.place = "";
     return last;
   }
 
@@ -249,9 +222,11 @@ class PolicyRun {
 
   private evaluate(expression: string): unknown {
     this.readsSecret = false;
+    const { functions, current: phase } = this;
+    const { secrets, budget } = this.shared;
     const readings = /\breq\.url\b/.test(expression) ? pathsOf(this.request.url) : [undefined];
     const [value, ...others] = readings.map((path) =>
-      evaluate(expression, this.values(path), this.functions, this.current),
+      evaluate(expression, { values: this.values(path), functions, phase, budget }),
     );
     if (others.some((other) => !isDeepStrictEqual(other, value)))
       throw new NotSimulated(`${expression}, which depends on how the service decodes this URL's path,`);
@@ -261,25 +236,40 @@ class PolicyRun {
       /authorization/i.test(expression) ||
       (this.hasSecretVars && /\b(?:vars|actions)\b/.test(expression));
     // Functions may have changed the secret beyond recognition.
-    if (isSecret) this.secrets.add(value);
+    if (isSecret) secrets.add(value);
     return value;
   }
 
-  private async act(phase: Phase, type: string, config: unknown): Promise<Outcome> {
+  /** Runs an action, and writes its result into the trace. */
+  private async act(
+    phase: Phase,
+    traced: TracedRule["actions"][number],
+    config: unknown,
+  ): Promise<End | undefined> {
+    const { type } = traced;
+    traced.result = "not simulated";
     const action = Object.hasOwn(actions, type) ? actions[type] : undefined;
-    if (!action) throw new NotSimulated(type);
+    if (!action) return refuse(type);
     const info = catalogue[type as keyof typeof catalogue];
-    if (!(info.phases as readonly string[]).includes(phase)) throw new NotSimulated(`${type} in ${phase}`);
+    if (!(info.phases as readonly string[]).includes(phase)) refuse(`${type} in ${phase}`);
     for (const [name, value] of Object.entries(isMapping(config) ? config : {})) {
       const key: KeyInfo | undefined = (info.keys as Readonly<Record<string, KeyInfo>>)[name];
       if (!key?.cel && JSON.stringify(value).includes("${"))
-        throw new NotSimulated(`an expression in ${name}, which takes none,`);
+        refuse(`an expression in ${name}, which takes none,`);
     }
-    return action.run(config, this.context(phase));
+    try {
+      const { result, end } = await action(config, this.context(phase));
+      traced.result = result;
+      return end && { ...end, by: type };
+    } catch (error) {
+      if (error instanceof ApplicationFailed) traced.result = error.message;
+      throw error;
+    }
   }
 
   private context(phase: Phase): ActionContext {
-    const { request, deps, secrets } = this;
+    const { request, deps } = this;
+    const { secrets, budget } = this.shared;
     return {
       phase,
       request,
@@ -290,6 +280,7 @@ class PolicyRun {
         this.results[`actions.ngrok.${name}`] = () => value;
       },
       interpolate: (value, options) => this.interpolated(value, options ?? {}) as typeof value,
+      matches: (text, pattern) => budget.spend(() => matchesOf(text, pattern)),
       addSecrets: (...texts) => secrets.add(texts),
       verify: (verification) => this.verify(verification),
       rateLimited: deps.rateLimited,
@@ -298,9 +289,9 @@ class PolicyRun {
   }
 
   private verify(verification: Verification): Verdict {
-    const { now, vaults, verify = verifyWebhook } = this.deps;
+    const { now, vaults } = this.deps;
     const { headers, body } = this.request;
-    this.secrets.add(verification.secret);
+    this.shared.secrets.add(verification.secret);
     let secret: string;
     try {
       secret = secretOf(verification, vaults);
@@ -315,7 +306,7 @@ class PolicyRun {
       };
       Object.defineProperty(text, name, Object.hasOwn(text, name) ? { get } : { value, configurable: true });
     }
-    return verify(verification.provider, { headers: text, body, secret, now: now() });
+    return verifyWebhook(verification.provider, { headers: text, body, secret, now: now() });
   }
 
   private forward(url: string): Promise<PolicyReply> | undefined {
@@ -326,10 +317,9 @@ class PolicyRun {
     if (forwardedBy.includes(target.url))
       throw new NotSimulated(`a loop of forward-internal, ${target.url},`);
     const forwarded = { ...deps, forwardedBy, clientIp: undefined, given: {} };
-    const run = new PolicyRun(target, { ...request }, forwarded, this.trace, this.secrets);
-    return run
+    return new PolicyRun(target, { ...request }, forwarded, this.shared)
       .answer()
-      .then((reply) => reply ?? this.refuse("forwarding to an endpoint that closes the connection"));
+      .then((reply) => reply ?? refuse("forwarding to an endpoint that closes the connection"));
   }
 
   private values(path?: string): Values {
@@ -350,7 +340,7 @@ class PolicyRun {
     if (typeof value === "string") return this.interpolatedText(value, options);
     if (Array.isArray(value)) return value.map((item) => this.interpolated(item, options));
     if (!isMapping(value))
-      return typeof value === "number" && options.keepsType ? this.refuse(`the type of ${value}`) : value;
+      return typeof value === "number" && options.keepsType ? refuse(`the type of ${value}`) : value;
     return Object.fromEntries(
       Object.entries(value).map(([name, part]) => [name, this.interpolated(part, options)]),
     );
@@ -368,35 +358,12 @@ class PolicyRun {
       return part;
     });
     return interpolated.length > LONGEST_TEXT
-      ? this.refuse(`a text of over ${LONGEST_TEXT} characters`)
+      ? refuse(`a text of over ${LONGEST_TEXT} characters`)
       : interpolated;
-  }
-
-  /** Adds the place to an error. */
-  private at<T>(place: string, run: () => T): T {
-    const located = (error: unknown) => {
-      if (!(error instanceof NotSimulated) || error.cause) return error;
-      return new NotSimulated(told(`${this.target.url} ${place}`, error.message), { cause: error });
-    };
-    try {
-      const result = run();
-      if (result instanceof Promise)
-        return result.catch((error: unknown) => {
-          throw located(error);
-        }) as T;
-      return result;
-    } catch (error) {
-      throw located(error);
-    }
-  }
-
-  private refuse(what: string): never {
-    throw new NotSimulated(told(this.target.url, what), { cause: "located" });
   }
 }
 
 const notSimulated = (what: string) => `${what} is not simulated; only the service knows the result`;
-const told = (place: string, what: string) => `${place}: ${notSimulated(what)}`;
 /** An error that was thrown before any rule has no place. */
 export const sentence = ({ cause, message }: NotSimulated) => (cause ? message : notSimulated(message));
 
@@ -407,3 +374,9 @@ function textOf(value: unknown): string {
   if (value instanceof Date) return dateText(value);
   throw new NotSimulated("a value of this type in a text");
 }
+
+/** As the service writes timestamps: `2024-06-24T15:30:00Z`. How many digits it writes of a fraction is open. */
+const dateText = (date: Date) =>
+  date.getUTCMilliseconds() === 0
+    ? date.toISOString().replace(".000Z", "Z")
+    : refuse("a time with a fraction of a second as text");

@@ -1,7 +1,7 @@
 import { isMapping } from "../../../provider/api/json";
 import { SHORTEST_SECRET } from "../../../provider/endpoint/secrets";
+import type { Policy } from "./policy";
 import type { TracedRule } from "./trace";
-import type { Policy } from "./values";
 
 /** The secrets of a run. No trace and no error shows them. */
 export class Secrets {

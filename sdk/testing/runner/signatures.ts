@@ -23,7 +23,7 @@ export interface Verification {
 export type Verdict = { verified: true } | { verified: false; reason: string };
 
 /**
- * Returns the headers with which a platform would send this webhook, to test a handler or the stand-in of the agent.
+ * Returns the headers with which a platform would send this webhook, to test a handler or an endpoint's policy.
  *
  * ```ts
  * await fetch(url, { method: "POST", body, headers: signWebhook("github", { body, secret }) });

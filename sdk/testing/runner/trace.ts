@@ -23,6 +23,28 @@ export const refuse = (what: string): never => {
   throw new NotSimulated(what);
 };
 
+/**
+ * An object of which expressions can read only a part.
+ *
+ * @param open What is refused under a name, or as the list of all names. False for a name that is known.
+ */
+export function partlyKnown<T extends object>(
+  object: T,
+  open: (name: string | undefined) => string | false,
+): T {
+  const refuseIf = (what: string | false) => (what ? refuse(what) : undefined);
+  return new Proxy(object, {
+    getOwnPropertyDescriptor(target, name) {
+      refuseIf(open(String(name)));
+      return Reflect.getOwnPropertyDescriptor(target, name);
+    },
+    ownKeys(target) {
+      refuseIf(open(undefined));
+      return Reflect.ownKeys(target);
+    },
+  });
+}
+
 /** A request without a reply. */
 export class RequestFailed extends Error {
   constructor(

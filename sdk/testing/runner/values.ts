@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { RequestFunctions, Values } from "./expressions";
-import { NotSimulated, refuse } from "./trace";
+import { NotSimulated, partlyKnown, refuse } from "./trace";
 
 /* The values of the variables that describe a request and its response. */
 
@@ -38,19 +38,6 @@ export const addedTo = (headers: readonly Header[], more: readonly string[] = []
     (name) => headerOf(headers, name) === undefined,
   );
 
-export interface Rule {
-  name?: string | undefined;
-  expressions: string[];
-  actions: { type: string; config?: unknown }[];
-}
-
-/** A policy of the phases that run here. */
-export interface Policy {
-  on_tcp_connect: Rule[];
-  on_http_request: Rule[];
-  on_http_response: Rule[];
-}
-
 /** The endpoint whose policy runs. */
 export interface PolicyEndpoint {
   /** With a scheme and a host: `https://shop.example.com`. */
@@ -68,16 +55,13 @@ function listsByName(pairs: readonly Header[]): Record<string, string[]> {
   return Object.fromEntries(lists);
 }
 
-/** Headers to which the service adds some. Those, and the list of all, are not known. */
-function guarded(headers: Record<string, string[]>, isAdded: (name: string) => boolean) {
-  const known = <K extends string | symbol>(name: K): K =>
-    isAdded(String(name)) ? refuse(`the header ${String(name)}, which the service adds,`) : name;
-  return new Proxy(headers, {
-    get: (target, name) => Reflect.get(target, known(name)),
-    getOwnPropertyDescriptor: (target, name) => Reflect.getOwnPropertyDescriptor(target, known(name)),
-    ownKeys: () => refuse("the list of headers, to which the service adds some,"),
-  });
-}
+/** Headers to which the service adds some. */
+const guarded = (headers: Record<string, string[]>, isAdded: (name: string) => boolean) =>
+  partlyKnown(headers, (name) =>
+    name === undefined
+      ? "the list of headers, to which the service adds some,"
+      : isAdded(name) && `the header ${name}, which the service adds,`,
+  );
 const headersOf = (headers: readonly Header[]) =>
   listsByName(headers.map(([name, value]) => [name.toLowerCase(), value]));
 

@@ -1,7 +1,6 @@
 import { createServer, type IncomingHttpHeaders, request, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
-import { Agent, type AgentOptions, signWebhook } from "../../../sdk/testing";
 
 export interface ReceivedRequest {
   method: string;
@@ -10,11 +9,11 @@ export interface ReceivedRequest {
   body: Buffer;
 }
 
-/** Starts a local application behind the agent, which records its requests. By default it answers 201 with a header. */
+/** Starts a local application behind an agent, which records its requests. By default it answers 201 with a header. */
 export async function startApplication(
   reply: (response: ServerResponse) => void = (response) =>
     response.writeHead(201, { "x-from": "application" }).end("taken"),
-): Promise<{ port: number; requests: ReceivedRequest[] }> {
+): Promise<{ port: number; url: string; requests: ReceivedRequest[] }> {
   const requests: ReceivedRequest[] = [];
   const server = createServer(async (incoming, response) => {
     const chunks: Buffer[] = [];
@@ -28,7 +27,8 @@ export async function startApplication(
     server.closeAllConnections();
     server.close();
   });
-  return { port: (server.address() as AddressInfo).port, requests };
+  const { port } = server.address() as AddressInfo;
+  return { port, url: `http://127.0.0.1:${port}`, requests };
 }
 
 /** Sends the headers and half of the body, then disconnects. Resolves when the connection is closed. */
@@ -43,25 +43,3 @@ export function sendHalf(url: string, headers: Record<string, string>, body: Buf
     half.write(body.subarray(0, body.length >> 1), () => setTimeout(() => half.destroy(), 20));
   });
 }
-
-/** Starts an agent in front of a local application. Both stop after the test. */
-export async function startAgent(options: AgentOptions, reply?: (response: ServerResponse) => void) {
-  const application = await startApplication(reply);
-  const agent = await Agent.start({ upstream: application.port, ...options });
-  onTestFinished(() => agent.close());
-  const post = (body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}, path = "/") =>
-    fetch(agent.url + path, { method: "POST", body, headers });
-  const signed = (body: string, path?: string) =>
-    post(body, signWebhook("github", { body, secret: SECRET }), path);
-  return { agent, application, post, signed };
-}
-
-export const SECRET = "CANARY-c2VjcmV0";
-export const GITHUB = ["--verify-webhook", "github", "--verify-webhook-secret", SECRET];
-
-/** A policy of these actions, and the action that verifies GitHub's webhooks. */
-export const policyOf = (...actions: object[]) => ({ on_http_request: [{ actions }] });
-export const verifying = (more: object = {}) => ({
-  type: "verify-webhook",
-  config: { provider: "github", secret: SECRET, ...more },
-});

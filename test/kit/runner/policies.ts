@@ -1,5 +1,5 @@
-import { onTestFinished } from "vitest";
-import { Emulator, type FetchOptions } from "../../../sdk/testing";
+import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { Emulator, type EndpointReply, type FetchOptions } from "../../../sdk/testing";
 
 /* Policies for tests, and the endpoint that has them. */
 
@@ -8,33 +8,52 @@ export const URL = "https://shop.example.com";
 export async function startEmulator(policies: Record<string, unknown>): Promise<Emulator> {
   const emulator = await Emulator.start();
   onTestFinished(() => emulator.close());
-  for (const [url, policy] of Object.entries(policies)) seed(emulator, url, policy);
+  for (const [url, policy] of Object.entries(policies))
+    emulator.seed({ type: "cloud", url, traffic_policy: JSON.stringify(policy) });
   return emulator;
 }
 
-export function seed(emulator: Emulator, url: string, policy: unknown): void {
-  const binding = url.endsWith(".internal") ? "internal" : "public";
-  emulator.seed({ type: "cloud", url, bindings: [binding], traffic_policy: JSON.stringify(policy) });
+type Send = (policy: unknown, options?: FetchOptions, path?: string) => Promise<EndpointReply>;
+
+/** Starts an emulator for the tests of a file. Each request gives its endpoint another policy. */
+export function startGateway(): Send {
+  let emulator: Emulator;
+  let id = "";
+  beforeAll(async () => {
+    emulator = await Emulator.start();
+    id = emulator.seed({ type: "cloud", url: URL }).id;
+  });
+  afterAll(() => emulator.close());
+  return async (policy, options = {}, path = "/") => {
+    emulator.edit(id, { traffic_policy: JSON.stringify(policy) });
+    return emulator.fetch(URL + path, options);
+  };
 }
 
 export type Action = { type: string; config?: unknown };
+export const act = (type: string, config?: unknown): Action => ({ type, config });
 
-export const HELLO: Action = {
-  type: "custom-response",
-  config: { body: "hello", headers: { "content-type": "text/plain" } },
-};
-export const request = (...actions: Action[]) => ({ on_http_request: [{ actions: [...actions, HELLO] }] });
-export const when = (expression: string) => ({
-  on_http_request: [{ expressions: [expression], actions: [{ type: "deny" }] }, { actions: [HELLO] }],
-});
-
-export async function send(policy: unknown, options: FetchOptions = {}, path = "/") {
-  const emulator = await startEmulator({ [URL]: policy });
-  return emulator.fetch(URL + path, options);
-}
+export const ips = (config: object) => act("restrict-ips", { enforce: true, ...config });
+export const password = (...credentials: string[]) => act("basic-auth", { credentials });
+export const redirect = (to: string, more: object = {}) => act("redirect", { to, ...more });
+export const rewrite = (from: string, to: string) => act("url-rewrite", { from, to });
+export const vars = (...all: object[]) => act("set-vars", { vars: all });
+export const headers = (type: string, all: unknown) => act(type, { headers: all });
+export const verify = (secret: string, more: object = {}) =>
+  act("verify-webhook", { provider: "github", secret, ...more });
 
 /** What an action did to the request, by the text that it writes. */
-export const shows = (text: string): Action => ({
-  type: "custom-response",
-  config: { body: text, headers: { "content-type": "text/plain" } },
+export const shows = (body: string): Action =>
+  act("custom-response", { body, headers: { "content-type": "text/plain" } });
+export const HELLO = shows("hello");
+
+/** A policy with these actions, and with those that answer. */
+export const request = (...actions: Action[]) => ({ on_http_request: [{ actions: [...actions, HELLO] }] });
+/** A policy that answers 403 if the expression is true, and otherwise 200. */
+export const when = (expression: string) => ({
+  on_http_request: [{ expressions: [expression], actions: [act("deny")] }, { actions: [HELLO] }],
+});
+/** The rules that forward. */
+export const forward = (url: string, more: object = {}) => ({
+  on_http_request: [{ actions: [act("forward-internal", { url, ...more })] }],
 });

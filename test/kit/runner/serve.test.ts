@@ -1,40 +1,41 @@
-import { createServer, request as httpRequest } from "node:http";
+import { once } from "node:events";
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
-import type { Emulator } from "../../../sdk/testing";
-import { HELLO, startEmulator } from "./policies";
+import { type Application, type ServeOptions, signWebhook } from "../../../sdk/testing";
+import { sendHalf, startApplication } from "./application";
+import { act, forward, HELLO, startEmulator, URL } from "./policies";
 
-const FRONT = {
-  on_http_request: [{ actions: [{ type: "forward-internal", config: { url: "https://app.internal" } }] }],
-};
+const HOST = "shop.example.com";
 
-interface Received {
-  status: number | undefined;
-  text: string;
+/** An emulator whose endpoint forwards to an application, after other actions. */
+async function forwarding(application: Application, more: object = {}, ...actions: object[]) {
+  const [rule] = forward("https://app.internal", more).on_http_request;
+  const emulator = await startEmulator({
+    [URL]: { on_http_request: [{ actions: [...actions, ...(rule?.actions ?? []), HELLO] }] },
+  });
+  emulator.connect("https://app.internal", application);
+  return emulator;
 }
 
-/** Sends requests to the server of an emulator whose endpoint forwards to an application. */
-async function serve(emulator: Emulator) {
+/** The server of such an emulator, and the lines that it reports. */
+async function serve(application: Application, ...actions: object[]) {
+  const emulator = await forwarding(application, {}, ...actions);
   const lines: string[] = [];
-  const port = await emulator.serve({
+  const options: ServeOptions = {
     onReply: ({ method, url, status }) => lines.push(`${method} ${url} ${status}`),
-  });
-  const send = (host: string, body = "", headers: Record<string, string> = {}) =>
-    new Promise<Received>((resolve, reject) => {
-      httpRequest({ port, method: body ? "POST" : "GET", headers: { ...headers, host } }, async (reply) =>
-        resolve({ status: reply.statusCode, text: (await buffer(reply)).toString() }),
-      )
+  };
+  const port = await emulator.serve(options);
+  const send = (headers: Record<string, string> | string[], body: string | Buffer = "", path = "/") =>
+    new Promise<IncomingMessage>((resolve, reject) => {
+      const method = body.length > 0 ? "POST" : "GET";
+      httpRequest({ port, method, path, headers: headers as Record<string, string>, agent: false }, resolve)
         .on("error", reject)
         .end(body);
     });
-  return { port, send, lines };
-}
-
-async function withApplication(application: Parameters<Emulator["connect"]>[1]) {
-  const emulator = await startEmulator({ "https://shop.example.com": FRONT });
-  emulator.connect("https://app.internal", application);
-  return emulator;
+  const text = async (reply: IncomingMessage) => `${reply.statusCode} ${await buffer(reply)}`;
+  return { emulator, port, send, text, lines };
 }
 
 /** A server that answers with these bytes. */
@@ -48,85 +49,131 @@ async function rawServer(answer: string): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+test("a verified request reaches the application unchanged, and the client gets its answer", async () => {
+  const application = await startApplication();
+  const verify = act("verify-webhook", { provider: "github", secret: "a secret" });
+  const { send, text, lines } = await serve(application.url, verify);
+  const body = Buffer.concat([Buffer.from('{ "a" : "é✓" }\r\n'), Buffer.from([0xff, 0xfe, 0x00])]);
+  const signature = signWebhook("github", { body, secret: "a secret" });
+  const reply = await send({ ...signature, host: HOST, "X-More": "1" }, body, "/hook?b=2&a=%20");
+  expect([reply.headers["x-from"], await text(reply)]).toEqual(["application", "201 taken"]);
+  expect((await send({ host: HOST }, body)).statusCode).toBe(403);
+  expect(application.requests).toMatchObject([
+    { method: "POST", path: "/hook?b=2&a=%20", headers: { "x-more": "1", host: HOST } },
+  ]);
+  expect(application.requests[0]?.headers["content-length"]).toBe(`${body.length}`);
+  expect(application.requests[0]?.body.equals(body)).toBe(true);
+  expect(lines).toEqual([`POST ${URL}/hook?b=2&a=%20 201`, `POST ${URL}/ 403`]);
+});
+
+test("a request does not reach the application in part if the client disconnects while sending", async () => {
+  const application = await startApplication();
+  const { port, send } = await serve(application.url);
+  await sendHalf(`http://127.0.0.1:${port}`, { host: HOST }, Buffer.from("x".repeat(1000)));
+  await send({ host: HOST }, "{}");
+  expect(application.requests.map(({ body }) => body.toString())).toEqual(["{}"]);
+});
+
 test("an application that does not listen is named, to the client and in the terminal", async () => {
-  const emulator = await withApplication("http://127.0.0.1:9");
-  const { send, lines } = await serve(emulator);
-  expect(await send("shop.example.com")).toEqual({
-    status: 502,
-    text: "the application of https://app.internal failed: connect ECONNREFUSED 127.0.0.1:9\n",
-  });
-  expect(lines).toEqual(["GET https://shop.example.com/ 502"]);
+  const { send, text, lines } = await serve("http://127.0.0.1:9");
+  expect(await text(await send({ host: HOST }))).toBe(
+    "502 the application of https://app.internal failed: connect ECONNREFUSED 127.0.0.1:9\n",
+  );
+  expect(lines).toEqual([`GET ${URL}/ 502`]);
 });
 
 test.each<[application: () => unknown, words: string]>([
   [() => undefined, "it returned no response"],
   [() => Response.error(), "it returned no response"],
   [() => Promise.reject(new Error("out of tea")), "out of tea"],
-])("an application that fails is named: %s", async (application, words) => {
-  const emulator = await withApplication(application as () => Response);
-  const failed = emulator.fetch("https://shop.example.com/");
-  await expect(failed).rejects.toThrow(`the application of https://app.internal failed: ${words}`);
+  [() => rawServer("HTTP/1.1 101 A\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n"), "changed the protocol"],
+  [() => rawServer("HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"), "answered with the status 999"],
+])("an application that fails is named, or the policy goes on: %s", async (application, words) => {
+  const raw = String(application).includes("rawServer") ? await application() : application;
+  const failed = (await forwarding(raw as Application)).fetch(URL);
+  await expect(failed).rejects.toThrow(`the application of https://app.internal failed: `);
   await expect(failed).rejects.toMatchObject({
     name: "ApplicationFailed",
-    trace: [{ outcome: "matched", actions: [{ result: expect.stringContaining(words) }] }],
+    message: expect.stringContaining(words),
+    trace: [{ outcome: "matched", actions: [{ result: expect.stringContaining(words) }, {}] }],
   });
-});
-
-test("a policy can go on if the application fails", async () => {
-  const emulator = await startEmulator({
-    "https://shop.example.com": {
-      on_http_request: [
-        {
-          actions: [
-            { type: "forward-internal", config: { url: "https://app.internal", on_error: "continue" } },
-            { type: "custom-response", config: { status_code: 503 } },
-          ],
-        },
-      ],
-    },
-  });
-  emulator.connect("https://app.internal", "http://127.0.0.1:9");
-  expect((await emulator.fetch("https://shop.example.com/")).status).toBe(503);
-});
-
-test.each([
-  ["HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n", "changed the protocol"],
-  ["HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n", "answered with the status 999"],
-])("a local server that answers %j fails the request", async (answer, words) => {
-  const emulator = await withApplication(await rawServer(answer));
-  await expect(emulator.fetch("https://shop.example.com/")).rejects.toThrow(words);
-});
-
-test("an application is a function, or the URL of a server without a path", async () => {
-  for (const url of ["127.0.0.1:9", "http://127.0.0.1:9/app", "ftp://127.0.0.1"])
-    await expect(withApplication(url)).rejects.toThrow(`${url} is no URL of a local server without a path`);
-});
-
-test("an application gets the addresses that the service adds", async () => {
-  const emulator = await withApplication((request) =>
-    Response.json(["for", "host", "proto"].map((name) => request.headers.get(`x-forwarded-${name}`))),
-  );
-  const reply = await emulator.fetch("https://shop.example.com/", { clientIp: "203.0.113.7" });
-  expect(await reply.json()).toEqual(["203.0.113.7", "shop.example.com", "https"]);
+  const lenient = await forwarding(raw as Application, { on_error: "continue" });
+  expect(await (await lenient.fetch(URL)).text()).toBe("hello");
 });
 
 test("a host counts in any letter case, and every odd request gets an answer", async () => {
-  const emulator = await startEmulator({
-    "https://shop.example.com": { on_http_request: [{ actions: [HELLO] }] },
-  });
-  const { port, send, lines } = await serve(emulator);
-  expect(await send("SHOP.example.com:8080")).toEqual({ status: 200, text: "hello" });
-  expect((await send("a b")).text).toMatch(/^no public endpoint answers https:\/\/a b\//);
-  expect((await send("me@shop.example.com")).text).toMatch(/^the URL https:\/\/me@shop/);
-  expect((await send("shop.example.com", "a".repeat(17_000_000))).text).toMatch(/a body of over 16 MiB/);
-  const raw = await new Promise<string>((resolve) => {
-    const socket = connect(port, "127.0.0.1", () =>
-      socket.write(
-        "GET http://shop.example.com/ HTTP/1.1\r\nHost: shop.example.com\r\nConnection: close\r\n\r\n",
-      ),
-    );
-    buffer(socket).then((all) => resolve(all.toString()));
-  });
-  expect(raw).toMatch(/^HTTP\/1\.1 501 /);
+  const { port, send, text, lines } = await serve(() => new Response("taken"));
+  expect(await text(await send({ host: "SHOP.example.com:8080" }))).toBe("200 taken");
+  expect(await text(await send({ host: "a b" }))).toMatch(/^501 no public endpoint answers https:\/\/a b\//);
+  expect(await text(await send({ host: "me@shop.example.com" }))).toMatch(/^501 the URL https:\/\/me@shop/);
+  expect(await text(await send({ host: HOST }, "a".repeat(17_000_000)))).toMatch(
+    /^501 a body of over 16 MiB/,
+  );
+  const socket = connect(port, "127.0.0.1", () =>
+    socket.write(
+      `GET ${URL.replace("https", "http")}/ HTTP/1.1\r\nHost: ${HOST}\r\nConnection: close\r\n\r\n`,
+    ),
+  );
+  expect((await buffer(socket)).toString()).toMatch(/^HTTP\/1\.1 501 /);
   expect(lines).toHaveLength(5);
+});
+
+test("the client's connection is closed if the application disconnects in the middle of its answer", async () => {
+  const application = await startApplication((response) => {
+    response.writeHead(200, { "content-length": "100" }).write("some", () => response.destroy());
+  });
+  const { send } = await serve(application.url);
+  const reply = await send({ host: HOST });
+  expect(reply.statusCode).toBe(200);
+  await expect(buffer(reply)).rejects.toThrow();
+});
+
+test.each([
+  ["if the client disconnects", false],
+  ["if the client disconnects", true],
+  ["if the emulator stops", true],
+])("the request to the application ends %s (answer begun: %s)", async (reason, begun) => {
+  const gone: Promise<unknown>[] = [];
+  const application = await startApplication((response: ServerResponse) => {
+    gone.push(once(response, "close"));
+    if (begun) response.writeHead(200).write("some");
+  });
+  const { emulator, port } = await serve(application.url);
+  const client = httpRequest({ port, headers: { host: HOST }, agent: false })
+    .on("error", () => {})
+    .end();
+  await expect.poll(() => application.requests.length).toBe(1);
+  if (reason === "if the client disconnects") client.destroy();
+  else await emulator.close();
+  await Promise.all(gone);
+});
+
+test("repeated headers are forwarded in both directions, but headers of the connection are not", async () => {
+  const application = await startApplication((response) => {
+    const headers = ["Set-Cookie", "a=1", "Set-Cookie", "b=2", "Connection", "x-hop", "X-Hop", "1"];
+    response.writeHead(200, headers).end();
+  });
+  const { send } = await serve(application.url);
+  const many = [
+    "Host",
+    HOST,
+    "X-Many",
+    "1",
+    "X-Many",
+    "2",
+    "Connection",
+    "close, X-Hop",
+    "X-Hop",
+    "1",
+    "TE",
+    "x",
+  ];
+  const reply = await send(many);
+  reply.resume();
+  expect(reply.headers["set-cookie"]).toEqual(["a=1", "b=2"]);
+  expect(reply.headers["x-hop"]).toBeUndefined();
+  const [received] = application.requests;
+  expect(received?.headers).toMatchObject({ host: HOST, "x-many": "1, 2" });
+  expect(Object.keys(received?.headers ?? {})).not.toEqual(expect.arrayContaining(["x-hop"]));
+  expect(received?.headers["te"]).toBeUndefined();
 });

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { mergeAgentConfigs, WebhookVerification } from "../../../sdk";
 import { inProgram } from "../../../sdk/programRun";
-import { Agent, signWebhook } from "../../../sdk/testing";
+import { Emulator, signWebhook } from "../../../sdk/testing";
 import {
   agentConfig,
   agentOptions,
@@ -11,7 +11,6 @@ import {
   mergedConfig,
   policyText,
 } from "../../../sdk/webhooks/agentConfig";
-import { startApplication } from "../../kit/runner/application";
 import { thrown } from "../../provider/service";
 import { mockEngine, resolved } from "../program";
 
@@ -97,19 +96,15 @@ describe("options, policy and configurations of both versions", () => {
     expect(agentOptions(verification, "p.json")).toEqual(options);
   });
 
-  test.each(misreadable.slice(-5))("start an agent that verifies with the secret %j", async (secret) => {
+  test.each(misreadable.slice(-5))("connect an agent that verifies with the secret %j", async (secret) => {
     const verification = { ...github, secret };
-    const application = await startApplication();
-    for (const source of [
-      { options: agentOptions(verification, "p.json") },
-      { trafficPolicy: policyText(verification) },
-      { config: agentConfig(verification, agent, 2) },
-      { config: agentConfig(verification, agent, 3) },
-    ]) {
-      const agent = await Agent.start({ ...source, upstream: application.port });
-      onTestFinished(() => agent.close());
-      const headers = signWebhook("github", { body: "{}", secret });
-      expect((await fetch(agent.url, { method: "POST", body: "{}", headers })).status).toBe(201);
+    const headers = signWebhook("github", { body: "{}", secret });
+    for (const version of [2, 3] as const) {
+      const emulator = await Emulator.start();
+      onTestFinished(() => emulator.close());
+      emulator.connect({ config: agentConfig(verification, agent, version) }, () => new Response());
+      expect((await emulator.fetch(agent.url, { method: "POST", body: "{}", headers })).status).toBe(200);
+      expect((await emulator.fetch(agent.url, { method: "POST", body: "{}" })).status).toBe(403);
     }
   });
 
@@ -132,6 +127,7 @@ describe("options, policy and configurations of both versions", () => {
 });
 
 describe("mergeAgentConfigs", () => {
+  const urlOf = (name: string) => `https://${name}.example.com`;
   const v3 = (name: string) => agentConfig(github, { ...agent, name }, 3);
   const TWICE = /^two endpoints have the name a; give each verification/;
   const v2 = (name: string) => agentConfig(github, { ...agent, name }, 2);
@@ -148,26 +144,26 @@ describe("mergeAgentConfigs", () => {
   });
 
   test.each([2, 3] as const)(
-    "returns a configuration of version %i that starts an agent for each endpoint",
+    "returns a configuration of version %i that connects each endpoint with its own verification",
     async (version) => {
-      const application = await startApplication();
+      const emulator = await Emulator.start();
+      onTestFinished(() => emulator.close());
       const config = mergedConfig(
         (["github", "stripe"] as const).map((platform) => {
           const verification = { ...github, platform, enforce: platform === "stripe" ? false : undefined };
-          return agentConfig(verification, { name: platform, upstream: application.port }, version);
+          return agentConfig(verification, { ...agent, name: platform, url: urlOf(platform) }, version);
         }),
       );
+      emulator.connect({ config }, () => new Response());
       for (const [name, forged] of [
         ["github", 403],
-        ["stripe", 201],
+        ["stripe", 200],
       ] as const) {
-        const agent = await Agent.start({ config, endpoint: name });
-        onTestFinished(() => agent.close());
         const post = async (secret: string) => {
           const headers = signWebhook(name, { body: "{}", secret });
-          return (await fetch(agent.url, { method: "POST", body: "{}", headers })).status;
+          return (await emulator.fetch(urlOf(name), { method: "POST", body: "{}", headers })).status;
         };
-        expect([await post("<secret>"), await post("forged")]).toEqual([201, forged]);
+        expect([await post("<secret>"), await post("forged")]).toEqual([200, forged]);
       }
     },
   );
