@@ -19,6 +19,5 @@ export {
   type TracedRule,
   traceText,
 } from "./runner/trace";
-export { type RunSnapshot, snapshotOf } from "./snapshot";
 export { TestStack, type TestStackOptions } from "./testStack";
 export * from "./types";

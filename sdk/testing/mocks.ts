@@ -20,7 +20,6 @@ import { ServiceError } from "./emulator/serviceErrors";
 import { Store } from "./emulator/store";
 import { callOf, newResourceOf } from "./engine/answered";
 import { plain } from "./engine/properties";
-import { withoutNotes } from "./snapshot";
 
 export interface EndpointMocksOptions {
   /** The account's endpoints before the program runs, as for `emulator.seed`. Default: none. */
@@ -48,7 +47,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
   const settings = readSettings((key) => SETTINGS[key], {});
   const clock = clockWithoutWaits();
   const time = new Clock(() => new Date(clock.now()));
-  const store = new Store(settings.baseUrl, time, () => behaviourOf({}), "usr_mocked");
+  const store = new Store(settings.baseUrl, time, () => behaviourOf({}));
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
   const api = endpointsApi(new StoreClient(settings, store, clock));
   const provider = dynamicProvider({ service: () => api });
@@ -122,7 +121,7 @@ class StoreClient extends HttpClient {
     try {
       const { route, id } = routeOf(method, path);
       const answer = route.run({
-        key: { store: this.store, principal: undefined, mayList: true },
+        key: { store: this.store, mayList: true },
         behaviour: behaviourOf({}),
         id,
         query: readQuery(new URLSearchParams(query), route.query),
@@ -143,6 +142,10 @@ class StoreClient extends HttpClient {
     }
   }
 }
+
+/** The outputs without the provider's notes, such as the fingerprint of the account. */
+const withoutNotes = (outputs: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(outputs).filter(([name]) => !name.startsWith("__")));
 
 /** Loads Pulumi's SDK only here, since the rest of the test kit does not need it in this process. */
 const isPreview = () => (require("@pulumi/pulumi") as typeof pulumi).runtime.isDryRun();

@@ -38,7 +38,7 @@ const blocksIn = (...languages: string[]) => blocks.filter(({ language }) => lan
 /** What the fragments use of the text around them. */
 const prelude = `import * as pulumi from "@pulumi/pulumi";
 import { type AnyEndpoint, CloudEndpoint, getEndpoints, getEndpointsOutput, mergeAgentConfigs, mergeTrafficPolicy, Provider, readJson, type TrafficPolicy, type WebhookPlatform, WebhookVerification } from "pulumi-endpoints";
-import { Emulator, gatewayReply, signWebhook, snapshotOf, TestStack } from "pulumi-endpoints/testing";
+import { Emulator, gatewayReply, signWebhook, TestStack } from "pulumi-endpoints/testing";
 import { expect } from "vitest";
 import { z } from "zod";
 declare const config: pulumi.Config;

@@ -1,5 +1,6 @@
 import fc from "fast-check";
-import { type EmulatorOptions, type FaultKind, faultKinds } from "../../sdk/testing";
+import { type ServiceFaultKind, serviceFaultKinds } from "./serviceFaults";
+import type { ServiceOptions } from "./world";
 
 /* The events of random stories. */
 
@@ -105,7 +106,7 @@ const eventKinds = {
     { which, times: fc.integer({ min: 1, max: 2 }), keeps: one("old", "new"), isMoved: yes, run },
   ],
   destroy: [1, { run }],
-  "key rotated": [1, { colleague: fc.boolean() }],
+  "key rotated": [1, {}],
 } as const;
 
 type EventKinds = typeof eventKinds;
@@ -128,14 +129,14 @@ export interface Story {
   /** The seed of the faults. */
   seed: number;
   probability: number;
-  kinds: FaultKind[];
+  kinds: ServiceFaultKind[];
   /** Whether `endpoints:listFilter` is on. */
   filtersLists: boolean;
   /** The engine's number of parallel operations. */
   parallel: number;
   /** Requests in a window. A story exceeds the small value, and not the large one. */
   budget: number;
-  service: EmulatorOptions;
+  service: ServiceOptions;
   events: Event[];
 }
 
@@ -147,7 +148,7 @@ const clocks = fc.oneof(
   { weight: 1, arbitrary: one({ createdAt: null }, { createdAt: "garbage" }) },
 );
 
-const service: fc.Arbitrary<EmulatorOptions> = fc
+const service: fc.Arbitrary<ServiceOptions> = fc
   .record({
     urlTaken: one("18017", "18017", "18009", "422", "400-bare", "409-bare", "allowed"),
     listLag: one(0, 0, 1_500, 4_000),
@@ -159,7 +160,6 @@ const service: fc.Arbitrary<EmulatorOptions> = fc
       ),
       { nil: undefined },
     ),
-    principals: fc.boolean(),
     pageSize: one(100, 3),
     filters: one("works", "refused", "ignored", "incomplete", "agent"),
     clock: clocks,
@@ -179,7 +179,7 @@ const asThePublicService = ({ service, ...story }: Story): Story => {
 const allStories: fc.Arbitrary<Story> = fc.record({
   seed: fc.nat(),
   probability: one(0.05, 0.15, 0.4),
-  kinds: fc.subarray([...faultKinds], { minLength: 3 }),
+  kinds: fc.subarray([...serviceFaultKinds], { minLength: 3 }),
   filtersLists: fc.boolean(),
   parallel: one(1, 4, 4, 64, 64),
   budget: one(8, 120),

@@ -1,6 +1,7 @@
 import type { Edit, Seed } from "../../sdk/testing/emulator";
 import type { Story } from "./events";
 import { type Engine, type Entry, type Flags, hasSecondProvider, type Outcome, type Program } from "./model";
+import { rivalsOn } from "./serviceFaults";
 import { KEY_CANARY, SECRET_CANARY, type World } from "./world";
 
 /* Knows the owner of each endpoint, which the provider cannot know, and finds the faults of a story. */
@@ -119,7 +120,7 @@ export class Judge {
     this.note(this.world.emulator.seed({ description: "theirs", ...seed }, account));
   }
 
-  isTheirs = (id: string): boolean => this.theirs.has(id) || this.world.emulator.rivals.includes(id);
+  isTheirs = (id: string): boolean => this.theirs.has(id) || rivalsOn(this.world.emulator).includes(id);
 
   /** The user looks at a URL for an endpoint of somebody else. */
   hasTheirs = (where: unknown): boolean =>
@@ -145,7 +146,7 @@ export class Judge {
   commandEnded(before: Snapshot, verb: Verb, flags: Flags, outcome: Outcome, program: Program): void {
     const { emulator } = this.world;
     const there = this.everything();
-    for (const id of emulator.rivals) {
+    for (const id of rivalsOn(emulator)) {
       const live = there.get(id);
       if (live && !this.theirs.has(id) && !this.isMistaken(id)) this.note(live);
     }
@@ -177,8 +178,7 @@ export class Judge {
     const wasThere = before.live.has(entry.id) || before.entries.get(name)?.id !== entry.id;
     if (there.has(entry.id) || !wasThere) return;
     const numberOf = ({ outputs }: Entry) => Object(outputs["__mark"]).nonce;
-    const { faults } = this.world.emulator;
-    const mayLag = Boolean(this.story.service.listLag) || faults.some(({ kind }) => kind === "list-lag");
+    const mayLag = Boolean(this.story.service.listLag);
     const isExcused = [...before.entries].some(([other, old]) => {
       if (other === name || old.id !== entry.id) return false;
       const isUnknown = hasSecondProvider(other) !== hasSecondProvider(name) || !isTarget;

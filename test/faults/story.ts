@@ -4,6 +4,7 @@ import { Advice } from "./advice";
 import { type Event, lost, madeAt, type Run, type Story } from "./events";
 import { type Ending, Judge, tellsTime, type Verb } from "./judge";
 import { Engine, type Flags, hasSecondProvider, type Outcome, SECOND } from "./model";
+import { kindsOn, rival } from "./serviceFaults";
 import { SECRET_CANARY, World } from "./world";
 
 /*
@@ -75,7 +76,7 @@ class StoryRunner {
     const { emulator, clock } = this.world;
     const { seed, probability, kinds } = this.story;
     for (const [index, event] of this.story.events.entries()) {
-      emulator.disturb({ seed: seed + index, probability, kinds });
+      emulator.disturb({ seed: seed + index, probability, kinds: kindsOn(emulator, kinds) });
       const outcome = await this.run(event);
       this.scripts.on = false;
       this.world.override = {};
@@ -179,7 +180,7 @@ class StoryRunner {
       case "destroy":
         return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
       case "key rotated":
-        this.world.apiKey = emulator.addKey(event.colleague ? { principal: "usr_colleague" } : {});
+        this.world.apiKey = emulator.addKey();
         this.keys.push(this.world.apiKey);
         return undefined;
     }
@@ -365,7 +366,7 @@ class StoryRunner {
   private createEqual({ when, made, answer }: EventOf<"equal endpoint meanwhile">): void {
     const { url, metadata } = this.wireOf(this.created);
     const { scripts } = this;
-    this.world.emulator.rival(when, {
+    rival(this.world.emulator, when, {
       match: (request) => scripts.on && isThat("create", request) && Object(request.body).url === url,
       fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
       ...(answer !== null && {

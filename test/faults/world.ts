@@ -6,6 +6,7 @@ import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
+import { type Busy, freeingSlowly } from "./serviceFaults";
 
 /** A secret in every policy. No message may contain it. */
 export const SECRET_CANARY = "CANARY-9c1e";
@@ -84,6 +85,9 @@ export interface Override {
   environment?: NodeJS.ProcessEnv;
 }
 
+/** The emulator's options; and how it refuses a URL for a while after its last endpoint was deleted or moved. */
+export type ServiceOptions = EmulatorOptions & { busyUrl?: Busy | undefined };
+
 /** An emulated service, the processes of the provider, and their messages. */
 export class World {
   readonly logged: string[] = [];
@@ -100,10 +104,13 @@ export class World {
     private readonly settings: Record<string, string>,
   ) {}
 
-  static async start(settings: Record<string, string>, service: EmulatorOptions): Promise<World> {
+  static async start(settings: Record<string, string>, service: ServiceOptions): Promise<World> {
     const clock = jumpingClock();
-    const emulator = await Emulator.start({
-      ...service,
+    const { busyUrl, ...options } = service;
+    const freed = busyUrl && freeingSlowly(busyUrl, clock);
+    const emulator: Emulator = await Emulator.start({
+      ...options,
+      onAnswer: () => freed?.(emulator),
       apiKey: KEY_CANARY,
       basePath: "/api/v2",
       now: () => new Date(clock.now()),

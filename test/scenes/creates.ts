@@ -1,4 +1,5 @@
 import type { ScriptedReply } from "../../sdk/testing/emulator";
+import { makeBusy, rival } from "../faults/serviceFaults";
 import { at, type Hand, type Scene } from "./scene";
 
 /* Creates: taken URLs, lost answers, and replies that cannot be read. */
@@ -117,7 +118,7 @@ export const takenUrls: Scene[] = [
       name: `a URL that is refused with ${code} for some seconds, and that nobody has, is created`,
       runs: [
         {
-          byHand: ({ emulator }) => emulator.busy(shop.url, { ms: 3_000, code }),
+          byHand: ({ emulator, clock }) => makeBusy(emulator, shop.url, { ms: 3_000, code }, clock),
           program: { o: "shop" },
           writes: ["POST shop"],
           seconds: 10,
@@ -250,7 +251,7 @@ export const lostCreates: Scene[] = [
     service: trusting,
     runs: [
       {
-        byHand: ({ emulator }) => emulator.rival("before", { reply: { afterCommit: true, reset: true } }),
+        byHand: ({ emulator }) => rival(emulator, "before", { reply: { afterCommit: true, reset: true } }),
         program: { o: "shop" },
         writes: ["POST shop 0"],
         fails: /ep_\w+, ep_\w+[\s\S]*adopt/,
@@ -266,7 +267,7 @@ export const lostCreates: Scene[] = [
     runs: [
       {
         byHand: ({ emulator }) =>
-          emulator.rival("before", {
+          rival(emulator, "before", {
             fields: { metadata: "theirs" },
             reply: { afterCommit: true, reset: true },
           }),

@@ -1,3 +1,4 @@
+import { makeBusy } from "../faults/serviceFaults";
 import { at, type Scene } from "./scene";
 
 /* Renames, moves of URLs between resources, and moves between the two providers. */
@@ -309,7 +310,7 @@ export const moves: Scene[] = [
     from: { o: "a" },
     runs: [
       {
-        byHand: ({ emulator }) => emulator.busy(at("b"), { ms: 3_000, code: 18016 }),
+        byHand: ({ emulator, clock }) => makeBusy(emulator, at("b"), { ms: 3_000, code: 18016 }, clock),
         program: { o: "b" },
         writes: ["PATCH a url=b"],
       },

@@ -9,14 +9,6 @@ const taken = {
   "409-bare": [18009, 409, false],
 } as const;
 
-/** How a temporarily unavailable URL is refused. */
-export interface Busy {
-  /** How long, in milliseconds by the emulator's clock. */
-  ms: number;
-  /** The code of the error. */
-  code: 18006 | 18016 | 18017;
-}
-
 /** A time in a reply: milliseconds ahead of the emulator's clock, any other text, or `null` to leave it out. */
 export type ReportedTime = number | string | null;
 
@@ -29,8 +21,6 @@ export interface Behaviour {
    * `18017`.
    */
   urlTaken: keyof typeof taken | "allowed";
-  /** Refuse a URL for a while after its last endpoint was deleted or moved to another URL. Default: it is free at once. */
-  busyUrl: Busy | undefined;
   /**
    * The delay of lists in milliseconds. A list shows the endpoints as they were that long ago. Reads by id are current. A seed
    * with a `created_at` exists from that time on. Default: 0.
@@ -40,10 +30,6 @@ export interface Behaviour {
   date: ReportedTime;
   /** The `created_at` of new cloud endpoints. It does not change the order of lists. Default: 0. */
   createdAt: ReportedTime;
-  /** Give cloud endpoints a `principal`, the user of the key that created them. Default: false. */
-  principals: boolean;
-  /** Refuse a create without a traffic policy, like the public service. Default: false, as the contract allows. */
-  requirePolicy: boolean;
   /**
    * Refuse an update that changes `url` or `pooling_enabled`. The public service's page on pooling says that neither can
    * change; its Terraform provider and operator send them all the same. Default: false, as the contract allows.
@@ -62,12 +48,9 @@ export interface Behaviour {
 
 const DEFAULTS: Behaviour = {
   urlTaken: "18017",
-  busyUrl: undefined,
   listLag: 0,
   date: 0,
   createdAt: 0,
-  principals: false,
-  requirePolicy: false,
   fixedUrlAndPooling: false,
   filters: "works",
   pageSize: 100,

@@ -15,21 +15,14 @@ import {
 import { agentEndpoints } from "../runner/agentConfig";
 import type { Application } from "../runner/http";
 import type { RecordedRequest } from "../types";
-import { type Behaviour, type Busy, behaviourOf } from "./behaviour";
-import {
-  createRival,
-  type DisturbOptions,
-  disturbance,
-  type RecordedFault,
-  type RivalTime,
-  withRival,
-} from "./faults";
+import { type Behaviour, behaviourOf } from "./behaviour";
+import { type DisturbOptions, disturbance, type RecordedFault } from "./faults";
 import { Accounts, type KeyOptions } from "./keys";
 import type { Match, ScriptedReply } from "./script";
 import { completeSeed, type Seed } from "./seeds";
 import { listener, type Service } from "./server";
 import { Clock, type RateLimit, RateWindow } from "./serviceClock";
-import { addressOf, parseUrl } from "./serviceRules";
+import { parseUrl } from "./serviceRules";
 import { Store } from "./store";
 
 export interface EmulatorOptions extends Partial<Behaviour> {
@@ -106,7 +99,7 @@ export class Emulator {
     const server = createServer({ keepAliveTimeout: 120_000 });
     const port = await listen(server, wanted);
     const baseUrl = `http://127.0.0.1:${port}${basePath}`;
-    const accounts = new Accounts((owner) => new Store(baseUrl, clock, () => service.behaviour, owner));
+    const accounts = new Accounts(() => new Store(baseUrl, clock, () => service.behaviour));
     const service: Service = {
       ...checked,
       accounts,
@@ -116,7 +109,6 @@ export class Emulator {
       disturbance: undefined,
       faults: [],
       requests: [],
-      rivals: [],
       onAnswer,
       clock,
       closing: new AbortController(),
@@ -126,14 +118,19 @@ export class Emulator {
     return new Emulator(server, service, baseUrl, accounts.add(apiKey ? { apiKey } : {}), versionHeader);
   }
 
+  /** The service's current behaviour. */
+  get behaviour(): Readonly<Behaviour> {
+    return this.service.behaviour;
+  }
+
   /** Changes the service's behaviour for later requests. Options that are not given keep their value. */
   behave(change: Partial<Behaviour>): void {
     this.service.behaviour = behaviourOf(change, this.service.behaviour);
   }
 
   /**
-   * Adds an API key and returns it. Without options it belongs to the same user, like a rotated key. With a `principal` it
-   * belongs to a colleague. With an `account` it belongs to another account, which has its own endpoints.
+   * Adds an API key and returns it. Without options it belongs to the same account, like a rotated key. With an `account` it
+   * belongs to another account, which has its own endpoints.
    */
   addKey(options: KeyOptions = {}): string {
     return this.service.accounts.add(options);
@@ -159,8 +156,8 @@ export class Emulator {
 
   /**
    * Adds an endpoint without a request. Missing fields get the values that the service gives an endpoint of this type. It
-   * derives the fields of an edge's endpoint from `public_url`, those of others from `url`. The service's rules are not
-   * checked: several endpoints can have the same URL.
+   * derives the fields of an edge's endpoint from `public_url`, those of others from `url`: an internal host has the binding
+   * `internal`. The service's rules are not checked: several endpoints can have the same URL.
    *
    * @param account The account that gets the endpoint. Default: the account of `apiKey`.
    * @throws Error if another endpoint has this id, or if the URL is invalid.
@@ -194,14 +191,6 @@ export class Emulator {
   }
 
   /**
-   * Makes a URL temporarily unavailable, as after its domain was reserved: the service refuses it until the time is over,
-   * although no endpoint has it.
-   */
-  busy(url: string, busy: Busy): void {
-    this.accounts.store().markBusy(addressOf(parseUrl(url)), busy);
-  }
-
-  /**
    * Gives the next matching requests a scripted reply. They have no effect, and their API key is not checked, unless the
    * reply has `afterCommit: true`. If several scripts match a request, the oldest one applies.
    *
@@ -209,32 +198,6 @@ export class Emulator {
    */
   intercept(match: Match, reply: ScriptedReply, times = 1): void {
     this.service.scripts.push({ match, reply, left: times });
-  }
-
-  /**
-   * Lets another user create the same endpoint when the next matching create arrives: just before that create, just after
-   * it, or instead of it. With `instead` the create itself has no effect. The service's rules also apply to the other
-   * user: if it refuses equal URLs, only the first endpoint is created.
-   *
-   * @param options.match Selects the create. Default: any.
-   * @param options.fields Fields of the other user's endpoint that differ.
-   * @param options.reply The reply to the client. Default: the real one, or a reset for `instead`.
-   */
-  rival(
-    when: RivalTime,
-    { match = "create", fields = {}, reply }: { match?: Match; fields?: Edit; reply?: ScriptedReply } = {},
-  ): void {
-    const visible = reply ?? (when === "instead" ? { reset: true } : { afterCommit: true });
-    const account = { store: this.service.accounts.store(), rivals: this.service.rivals };
-    this.intercept(
-      match,
-      withRival(when, visible, (request) => createRival(account, request, fields)),
-    );
-  }
-
-  /** The ids of the endpoints that `rival`, or a fault of this kind, created. */
-  get rivals(): readonly string[] {
-    return this.service.rivals;
   }
 
   /**
@@ -328,8 +291,7 @@ export class Emulator {
     const binding = internal ? "internal" : "public";
     if (existing && !existing.bindings?.includes(binding))
       throw new Error(`nothing reaches ${at}, because ${binding} is none of its bindings`);
-    const endpoint =
-      existing ?? this.seed({ type: "ephemeral", ...(at && { url: at }), bindings: [binding] });
+    const endpoint = existing ?? this.seed({ type: "ephemeral", ...(at && { url: at }) });
     this.applications.set(endpoint.id, upstream);
     if (policy === undefined) return endpoint;
     return this.edit(endpoint.id, { traffic_policy: JSON.stringify(policy) });

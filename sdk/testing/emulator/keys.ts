@@ -8,15 +8,12 @@ export interface KeyOptions {
   apiKey?: string;
   /** The key's account. Each account has its own endpoints. Default: the account of `emulator.apiKey`. */
   account?: string;
-  /** The key's user or service user. Default: the account's owner, as for a rotated key. */
-  principal?: string;
   /** Whether the key may list endpoints. Without this permission a list gets 403. Default: true. */
   mayList?: boolean;
 }
 
 export interface Key {
   store: Store;
-  principal: string | undefined;
   mayList: boolean;
 }
 
@@ -24,15 +21,15 @@ export class Accounts {
   private readonly stores = new Map<string, Store>();
   private readonly keys = new Map<string, Key>();
 
-  constructor(private readonly newStore: (owner: string) => Store) {}
+  constructor(private readonly newStore: () => Store) {}
 
-  add({ apiKey = `${base62(27)}_${base62(21)}`, account, principal, mayList = true }: KeyOptions): string {
-    this.keys.set(apiKey, { store: this.store(account), principal, mayList });
+  add({ apiKey = `${base62(27)}_${base62(21)}`, account, mayList = true }: KeyOptions): string {
+    this.keys.set(apiKey, { store: this.store(account), mayList });
     return apiKey;
   }
 
   store(account = ""): Store {
-    const store = this.stores.get(account) ?? this.newStore(`usr_${base62()}`);
+    const store = this.stores.get(account) ?? this.newStore();
     this.stores.set(account, store);
     return store;
   }
@@ -40,11 +37,6 @@ export class Accounts {
   /** The endpoints of the account that has this id. Undefined if no account has it. */
   holderOf(id: string): Store | undefined {
     return [...this.stores.values()].find((store) => store.get(id));
-  }
-
-  /** The endpoints of the request's account. Without a valid key: those of the default account. */
-  storeFor({ authorization }: IncomingHttpHeaders): Store {
-    return this.keys.get(tokenOf(authorization) ?? "")?.store ?? this.store();
   }
 
   /** @throws ServiceError if the request has no valid key. */

@@ -8,21 +8,12 @@ export function base62(length = 27): string {
 }
 
 /** A generator of random numbers with a seed of 32 bits (mulberry32). The same seed gives the same numbers. */
-export class Random {
-  constructor(private state: number) {}
-
-  next(): number {
-    this.state = (this.state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(this.state ^ (this.state >>> 15), this.state | 1);
+export function randomNumbers(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
     mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
-
-  below(end: number): number {
-    return Math.floor(this.next() * end);
-  }
-
-  oneOf<Item>(items: readonly Item[]): Item | undefined {
-    return items[this.below(items.length)];
-  }
+  };
 }

@@ -57,8 +57,8 @@ export function readQuery(query: URLSearchParams, known: readonly string[]): Cal
   return Object.fromEntries(query);
 }
 
-function createEndpoint({ key: { store, principal }, behaviour, body }: Call): Answer {
-  return { status: 201, body: store.create(readCreate(body, behaviour.requirePolicy), principal) };
+function createEndpoint({ key: { store }, body }: Call): Answer {
+  return { status: 201, body: store.create(readCreate(body)) };
 }
 
 /**
@@ -106,7 +106,7 @@ function getEndpoint({ key, id }: Call): WireAnswer {
  */
 function updateEndpoint(call: Call): Answer {
   const before = findCloud(call);
-  const change = readUpdate(call.id, call.body, call.behaviour.requirePolicy);
+  const change = readUpdate(call.id, call.body);
   const proto = change.url === undefined ? before.proto : parseUrl(change.url).proto;
   if (before.proto !== undefined && proto !== before.proto)
     throw new ServiceError(18005, before.proto, `${proto}`);

@@ -1,8 +1,6 @@
 import type { RecordedRequest } from "../types";
 import type { Behaviour } from "./behaviour";
-import type { Random } from "./random";
 import { type Operation, operationOf } from "./routes";
-import type { Store } from "./store";
 
 /**
  * How the connection ends after half of a body: a regular close (`end`), a reset (`reset`), or silence (`stall`). The
@@ -62,29 +60,9 @@ export type ReplyWithAnswer = {
 
 export interface Handling {
   reply: ScriptedReply;
-  query?: URLSearchParams;
   /** Called after the service has handled the request. `committed`: whether it took effect. */
   onEffect?: (committed: boolean) => void;
 }
-
-/** A request, and the state that a fault may depend on. */
-export interface Target {
-  record: RecordedRequest;
-  query: URLSearchParams;
-  store: Store;
-  pageSize: number;
-  operationId: string;
-  random: Random;
-  /** The queries of list pages that already had the fault `page-repeated`. */
-  repeated: Set<string>;
-  rivals: string[];
-}
-
-/**
- * A fault. Undefined if it does not apply to the request; this must not depend on chance. The inner function may draw
- * random numbers.
- */
-export type Fault = (target: Target) => (() => Handling) | undefined;
 
 /** Selects requests: an operation, or a function that returns true for them. */
 export type Match = Operation | ((request: RecordedRequest) => boolean);

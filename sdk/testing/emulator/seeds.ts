@@ -1,7 +1,7 @@
 import type { WireEndpoint } from "../../../provider/api/contract";
 import { base62 } from "./random";
-import { parseUrl } from "./serviceRules";
-import type { Store } from "./store";
+import { type ParsedUrl, parseUrl } from "./serviceRules";
+import { bindingsFor, type Store } from "./store";
 
 /** An endpoint to add: its type and any other fields. A field with the value `undefined` is left out. */
 export type Seed = { type: "cloud" | "ephemeral" | "edge" } & Partial<WireEndpoint>;
@@ -25,11 +25,10 @@ function ephemeral(seed: Seed, store: Store): WireEndpoint {
   const { baseUrl } = store;
   const suffix = base62();
   const session = base62();
-  const { domain: _none, ...address } = store.derived(
-    parseUrl(seed.url ?? `https://${randomLabel()}.example.app`),
-  );
+  const url = parseUrl(seed.url ?? `https://${randomLabel()}.example.app`);
+  const { domain: _none, ...address } = store.derived(url);
   return {
-    ...common(store),
+    ...common(store, url),
     ...address,
     id: `ep_${suffix}`,
     name: "command_line",
@@ -46,19 +45,20 @@ function edge(seed: Seed, store: Store): WireEndpoint {
   // The public URL of a tcp endpoint can lack the port, but its address has one.
   const port = hostport?.split(":")[1] ?? (publicUrl.startsWith("tcp:") ? "10000" : undefined);
   const complete = port === undefined || /:\d+$/.test(publicUrl);
-  const { url: _none, ...address } = store.derived(parseUrl(complete ? publicUrl : `${publicUrl}:${port}`));
+  const url = parseUrl(complete ? publicUrl : `${publicUrl}:${port}`);
+  const { url: _none, ...address } = store.derived(url);
   const id = `${EDGE_KINDS[address.proto]}_${base62()}`;
   return {
-    ...common(store),
+    ...common(store, url),
     ...address,
     id: `ep_${base62()}`,
     edge: { id, uri: `${store.baseUrl}/edges/${address.proto === "http" ? "https" : address.proto}/${id}` },
   };
 }
 
-function common(store: Store) {
+function common(store: Store, url: ParsedUrl) {
   const time = store.time();
-  return { bindings: ["public"], pooling_enabled: false, created_at: time, updated_at: time };
+  return { bindings: bindingsFor(url), pooling_enabled: false, created_at: time, updated_at: time };
 }
 
 const randomLabel = () => base62(12).toLowerCase();

@@ -30,7 +30,6 @@ export interface Service {
   disturbance: Disturbance | undefined;
   faults: RecordedFault[];
   requests: RecordedRequest[];
-  rivals: string[];
   onAnswer: (request: RecordedRequest) => void;
   clock: Clock;
   rate: RateWindow | undefined;
@@ -63,16 +62,13 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   const received = await receive(service, request);
   const { record, operationId } = received;
   service.clock.catchUp();
-  const { accounts, rivals, scripts } = service;
-  const { pageSize } = service.behaviour;
-  const target = { ...received, store: accounts.storeFor(received.headers), pageSize, rivals };
   // A script has priority over a drawn fault. Without either, the client gets the real reply.
-  const handling: Handling | undefined = takeScript(scripts, record) ?? service.disturbance?.(target);
-  const { reply: scripted, query = received.query, onEffect } = handling ?? { reply: { afterCommit: true } };
+  const handling: Handling | undefined = takeScript(service.scripts, record) ?? service.disturbance?.(record);
+  const { reply: scripted, onEffect } = handling ?? { reply: { afterCommit: true } };
   const perform = (rate?: RateWindow) => {
     const usual = service.behaviour;
     service.behaviour = { ...usual, ...scripted.behaviour };
-    const done = answer({ ...service, rate }, { ...received, query });
+    const done = answer({ ...service, rate }, received);
     service.behaviour = usual;
     onEffect?.(done.status < 400);
     return done;

@@ -27,25 +27,21 @@ const CREATE_FIELDS = { ...CHANGEABLE, type: TEXT };
 const UPDATE_FIELDS = { ...CHANGEABLE, id: TEXT };
 
 /** Reads the body of a create: `url`, and optionally `type` (only `cloud`) and the fields of an update. */
-export function readCreate(
-  body: Record<string, unknown>,
-  requirePolicy: boolean,
-): WireChange & { url: string } {
+export function readCreate(body: Record<string, unknown>): WireChange & { url: string } {
   const fields = readFields(body, CREATE_FIELDS);
   if (fields.type !== undefined && fields.type !== "cloud") throw new ServiceError(248, fields.type);
   if (!fields.url) throw new ServiceError(18015, "url");
-  if (requirePolicy && !fields.traffic_policy) throw new ServiceError(18011);
-  checkFields(fields, requirePolicy);
+  checkFields(fields);
   return { ...fields, url: fields.url };
 }
 
 /** Reads the body of an update: at least one field, and optionally the endpoint's own `id`, which has no effect. */
-export function readUpdate(id: string, body: Record<string, unknown>, requirePolicy: boolean): WireChange {
+export function readUpdate(id: string, body: Record<string, unknown>): WireChange {
   const { id: repeated, ...fields } = readFields(body, UPDATE_FIELDS);
   if (repeated !== undefined && repeated !== id)
     throw new ServiceError(18014, "id", "it is not the id in the path");
   if (Object.keys(fields).length === 0) throw new ServiceError(18004);
-  checkFields(fields, requirePolicy);
+  checkFields(fields);
   return fields;
 }
 
@@ -93,7 +89,7 @@ function readFields(
   return body;
 }
 
-function checkFields(fields: WireChange, requirePolicy: boolean): void {
+function checkFields(fields: WireChange): void {
   const { description, metadata, bindings, traffic_policy: policy } = fields;
   if (description && [...description].length > MAX_DESCRIPTION)
     throw new ServiceError(18012, MAX_DESCRIPTION);
@@ -102,7 +98,6 @@ function checkFields(fields: WireChange, requirePolicy: boolean): void {
     if (!BINDINGS.includes(name)) throw new ServiceError(15005, name);
     if (bindings?.indexOf(name) !== index) throw new ServiceError(15006, name);
   }
-  if (policy === "" && requirePolicy) throw new ServiceError(18011);
   if (policy) checkPolicy(policy);
 }
 

@@ -1,9 +1,8 @@
 import type { WireChange, WireEndpoint } from "../../../provider/api/contract";
-import { type Behaviour, type Busy, reportedTime } from "./behaviour";
+import { type Behaviour, reportedTime } from "./behaviour";
 import { base62 } from "./random";
 import type { Clock } from "./serviceClock";
-import { ServiceError } from "./serviceErrors";
-import { addressOf, checkUrlIsFree, type ParsedUrl, parseUrl } from "./serviceRules";
+import { checkUrlIsFree, type ParsedUrl, parseUrl } from "./serviceRules";
 
 export class Store {
   private readonly live = new Map<string, WireEndpoint>();
@@ -14,17 +13,15 @@ export class Store {
   /** The order of all ids, newest first. It is kept between lists, because sorting a large account for each page is slow. */
   private positions: ReadonlyMap<string, number> | undefined;
   private readonly reserved = new Map<string, string>();
-  private readonly busy = new Map<string, { until: number; code: Busy["code"] }>();
 
   constructor(
     readonly baseUrl: string,
     private readonly clock: Clock,
     private readonly behaviour: () => Behaviour,
-    private readonly owner: string,
   ) {}
 
-  create(fields: WireChange & { url: string }, principal?: string): WireEndpoint {
-    const endpoint = this.cloud(parseUrl(fields.url), fields, principal);
+  create(fields: WireChange & { url: string }): WireEndpoint {
+    const endpoint = this.cloud(parseUrl(fields.url), fields);
     this.checkUrl(endpoint);
     return this.insert(endpoint);
   }
@@ -61,11 +58,6 @@ export class Store {
     this.put(id, undefined);
   }
 
-  /** Refuses creates and updates with this address for a while, unless an endpoint already has it. */
-  markBusy(address: string, { ms, code }: Busy): void {
-    this.busy.set(address, { until: this.clock.now() + ms, code });
-  }
-
   /**
    * The endpoints, newest first. Undefined if there has never been an endpoint `before`.
    *
@@ -87,13 +79,9 @@ export class Store {
   }
 
   private put<E extends WireEndpoint | undefined>(id: string, after: E, at = this.clock.now()): E {
-    const before = this.live.get(id);
     if (after) this.live.set(id, after);
     else this.live.delete(id);
     this.history.push({ at: Math.min(at, this.clock.now()), id, endpoint: after });
-    const { busyUrl } = this.behaviour();
-    const freed = before && (!after || addressOf(after) !== addressOf(before));
-    if (freed && busyUrl) this.markBusy(addressOf(before), busyUrl);
     return after;
   }
 
@@ -108,19 +96,13 @@ export class Store {
   }
 
   private checkUrl(candidate: WireEndpoint): void {
-    const others = [...this.live.values()];
-    checkUrlIsFree(candidate, others, this.behaviour());
-    const address = addressOf(candidate);
-    const busy = this.busy.get(address);
-    if (!busy || this.clock.now() >= busy.until) return;
-    if (others.some((other) => addressOf(other) === address)) return;
-    throw new ServiceError(busy.code, candidate.url ?? "");
+    checkUrlIsFree(candidate, this.live.values(), this.behaviour());
   }
 
-  cloud(parsed: ParsedUrl, fields: WireChange, principal = this.owner): WireEndpoint {
+  cloud(parsed: ParsedUrl, fields: WireChange): WireEndpoint {
     const id = `ep_${base62()}`;
     const { url: _, pooling_enabled = false, ...own } = fields;
-    const { principals, createdAt } = this.behaviour();
+    const { createdAt } = this.behaviour();
     return withoutEmpty({
       ...own,
       id,
@@ -131,7 +113,6 @@ export class Store {
       pooling_enabled,
       created_at: reportedTime(createdAt, this.clock.now(), rfc3339),
       updated_at: this.time(),
-      principal: principals ? { id: principal, uri: "" } : undefined,
     });
   }
 
@@ -158,7 +139,7 @@ export class Store {
 /** RFC 3339 in UTC, in whole seconds, like the service. */
 const rfc3339 = (date: Date) => date.toISOString().replace(/\.\d+Z$/, "Z");
 
-function bindingsFor({ internal }: ParsedUrl, given: string[] = []): string[] {
+export function bindingsFor({ internal }: ParsedUrl, given: string[] = []): string[] {
   return given.length > 0 ? given : [internal ? "internal" : "public"];
 }
 

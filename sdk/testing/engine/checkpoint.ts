@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { z } from "zod";
 import type { ExportedResource, ExportedState } from "../types";
+import { NOT_READY, Unsupported } from "./project";
 import { propsFromState, propsToState } from "./properties";
 
 const optionalText = z.string().default("");
@@ -27,7 +28,6 @@ const exported = z.looseObject({
   pendingReplacement: optionalFlag,
   dependencies: optionalTexts,
   propertyDependencies: z.record(z.string(), z.array(z.string())).default({}),
-  initErrors: optionalTexts,
   /** `URN::id`. */
   provider: optionalText,
   additionalSecretOutputs: optionalTexts,
@@ -52,6 +52,7 @@ export function newState(type: string, fields: Partial<ResourceState>): Resource
 
 function fromExported(resource: unknown): ResourceState {
   const state = exported.parse(resource);
+  if (state["initErrors"] !== undefined) throw new Unsupported(NOT_READY);
   return { ...state, outputs: state.outputs ?? {} };
 }
 

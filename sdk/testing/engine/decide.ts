@@ -103,10 +103,8 @@ async function stepsFor(
   const { changes, changedKeys, detailed } = diff;
   const found = { urn, old, new: next, changedKeys, detailed };
   if (!old.pendingReplacement) {
-    // A resource that was not ready gets an update, so that its provider waits for it again.
-    const isReady = old.initErrors.length === 0;
-    if (changes === "none" && isReady) return [{ op: "same", urn, old, new: next }];
-    if (changes === "none" || !mustReplace(diff)) return [{ ...found, op: "update" }];
+    if (changes === "none") return [{ op: "same", urn, old, new: next }];
+    if (!mustReplace(diff)) return [{ ...found, op: "update" }];
   }
 
   if (next.protect && old.protect) {

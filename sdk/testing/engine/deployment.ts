@@ -24,7 +24,6 @@ import { Identities } from "./identities";
 import type { Run } from "./processes";
 import { messageOf, Unsupported } from "./project";
 import { fromStruct, type Props } from "./properties";
-import { InitFailed } from "./providerCalls";
 import { Providers } from "./providers";
 import { Protected, perform } from "./steps";
 import { type PlannedStep, Summary } from "./summary";
@@ -181,7 +180,6 @@ export class Deployment implements Deciding {
     try {
       await perform(step, this);
     } catch (error) {
-      if (error instanceof InitFailed && next) this.news.set(urn, next);
       const message = this.dryRun ? `Preview failed: ${messageOf(error)}` : messageOf(error);
       this.fail(message, isDefaultProvider(urn) ? "" : urn);
       this.summary.addFailure(step);

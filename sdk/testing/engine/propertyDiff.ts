@@ -1,6 +1,6 @@
-import { type Path, UNKNOWN } from "../../../provider/endpoint/documents";
+import type { Path } from "../../../provider/endpoint/documents";
 import { isWithin, parsePath } from "../../propertyPath";
-import { equal, isProps, isSecret, type Props, plain } from "./properties";
+import { equal, isProps, type Props, plain } from "./properties";
 
 export type Kind = "add" | "delete" | "update";
 export const SIGNS = { add: "+", delete: "-", update: "~" } as const;
@@ -32,7 +32,11 @@ export function changesBetween(from: unknown, to: unknown, path: Path = []): Val
 }
 
 /** The changed top-level properties with their signs: additions, deletions, then updates, each in alphabetical order. */
-export function shortDiff(changes: ValueChange[], metadata: string[], only: string[]): string[] {
+export function shortDiff(
+  changes: Pick<ValueChange, "path" | "kind">[],
+  metadata: string[],
+  only: string[],
+): string[] {
   const signs = new Map<string, string>();
   for (const { path, kind } of changes) signs.set(String(path[0]), path.length === 1 ? SIGNS[kind] : "~");
   for (const key of metadata) signs.set(key, "~");
@@ -46,8 +50,6 @@ export interface PropertyDiff {
   path: Path;
   kind: Kind;
   replace: boolean;
-  /** Whether the old value is in the inputs. Otherwise it is in the outputs. */
-  inputDiff: boolean;
 }
 
 export interface Diff {
@@ -78,7 +80,7 @@ export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
     ...diff,
     changes: "some",
     changedKeys: [...new Set(found.map(({ path }) => String(path[0])))],
-    detailed: found.map(({ path, kind }) => ({ path, kind, replace: false, inputDiff: true })),
+    detailed: found.map(({ path, kind }) => ({ path, kind, replace: false })),
   };
 }
 
@@ -98,28 +100,4 @@ export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
 export function invert(detailed: PropertyDiff[]): PropertyDiff[] {
   const opposite = { add: "delete", delete: "add", update: "update" } as const;
   return detailed.map((each) => ({ ...each, kind: opposite[each.kind] }));
-}
-
-type Sides = Record<"inputs" | "outputs", Props>;
-
-export function withValues(detailed: PropertyDiff[], old: Sides, next: Sides): ValueChange[] {
-  return detailed.map(({ path, kind, inputDiff }) => ({
-    path,
-    kind,
-    old: valueIn(inputDiff ? old.inputs : old.outputs, path),
-    new: valueIn(next.inputs, path),
-  }));
-}
-
-/** The value at the path. If a value on the way is secret or unknown, this value is returned. */
-function valueIn(value: unknown, path: Path): unknown {
-  return path.reduce(
-    (inside, key) => (isSecret(inside) || inside === UNKNOWN ? inside : valueAt(inside, key)) ?? undefined,
-    value,
-  );
-}
-
-function valueAt(value: unknown, key: string | number): unknown {
-  if (Array.isArray(value)) return typeof key === "number" ? value[key] : undefined;
-  return isProps(value) ? value[key] : undefined;
 }

@@ -1,12 +1,11 @@
 import * as grpc from "@grpc/grpc-js";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
-import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { hasUnknown } from "../../../provider/endpoint/documents";
 import { Empty, insecure } from "../../../provider/plugin/protocol";
 import { parsePath } from "../../propertyPath";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
-import { Unsupported } from "./project";
+import { NOT_READY, Unsupported } from "./project";
 import { fromStruct, markSecrets, type Props, plain, toStruct } from "./properties";
 import type { Diff, Kind } from "./propertyDiff";
 
@@ -46,19 +45,6 @@ export interface Found {
 
 /** Messages contain complete states, which can be larger than gRPC's default limit of four megabytes. */
 export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
-
-/** A resource exists but is not ready. */
-export class InitFailed extends Error {
-  override readonly name = "InitFailed";
-  constructor(
-    readonly id: string,
-    readonly outputs: Props,
-    readonly reasons: string[],
-  ) {
-    const errors = `${reasons.length} error${reasons.length === 1 ? "" : "s"} occurred`;
-    super(`${errors}:\n${reasons.map((reason) => `\t* ${reason}`).join("\n")}\n\n`);
-  }
-}
 
 /** The package of dynamic providers. Their process is part of the SDK. */
 export const DYNAMIC = "pulumi-nodejs";
@@ -167,9 +153,7 @@ export class Plugin implements Provider {
     await this.configured;
     if (preview && this.isDynamic) return { id: "", outputs: { ...inputs } };
     const request = about(new pb.CreateRequest(), urn).setProperties(this.struct(inputs)).setPreview(preview);
-    const response = await this.change<pb.CreateResponse>(inputs, (answer) =>
-      this.client.create(request, answer),
-    );
+    const response = await call<pb.CreateResponse>((answer) => this.client.create(request, answer));
     const id = response.getId();
     if (id === "" && !preview) throw new Error(`plugin returned empty resource.ID from create '${urn}'`);
     return { id, outputs: this.marked(response.getProperties(), inputs) };
@@ -185,9 +169,7 @@ export class Plugin implements Provider {
       .setNews(this.struct(next.inputs))
       .setIgnorechangesList(next.ignoreChanges)
       .setPreview(preview);
-    const response = await this.change<pb.UpdateResponse>(next.inputs, (answer) =>
-      this.client.update(request, answer),
-    );
+    const response = await call<pb.UpdateResponse>((answer) => this.client.update(request, answer));
     return this.marked(response.getProperties(), next.inputs);
   }
 
@@ -226,17 +208,6 @@ export class Plugin implements Provider {
   private marked(outs: pb.CheckResponse["getInputs"] extends () => infer S ? S : never, ins: Props): Props {
     return this.isDynamic ? markSecrets(fromStruct(outs), ins) : fromStruct(outs);
   }
-
-  /** Sends a create or an update. Its error can contain a resource that exists but is not ready. */
-  private async change<T>(ins: Props, send: (answer: Callback<T>) => unknown): Promise<T> {
-    try {
-      return await call(send);
-    } catch (error) {
-      const failed = error instanceof CallFailed ? initFailure(error.cause) : undefined;
-      if (!failed) throw error;
-      throw new InitFailed(failed.getId(), this.marked(failed.getProperties(), ins), failed.getReasonsList());
-    }
-  }
 }
 
 const plainStruct = (props: Props) => toStruct(plain(props));
@@ -252,7 +223,13 @@ export class CallFailed extends Error {
 
 export function call<T>(send: (answer: Callback<T>) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
-    send((error, response) => (error === null ? resolve(response) : reject(new CallFailed(error))));
+    send((error, response) => {
+      if (error === null) return resolve(response);
+      const [details] = error.metadata.get("grpc-status-details-bin");
+      reject(
+        details?.includes("ErrorResourceInitFailed") ? new Unsupported(NOT_READY) : new CallFailed(error),
+      );
+    });
   });
 }
 
@@ -264,16 +241,6 @@ export async function optional<T>(answer: Promise<T>): Promise<T | undefined> {
     if (error instanceof CallFailed && error.cause.code === grpc.status.UNIMPLEMENTED) return undefined;
     throw error;
   }
-}
-
-/** Reads the resource that exists but is not ready from an error. */
-function initFailure(error: grpc.ServiceError): pb.ErrorResourceInitFailed | undefined {
-  const [packed] = error.metadata.get("grpc-status-details-bin");
-  if (!Buffer.isBuffer(packed)) return undefined;
-  const details = Status.deserializeBinary(packed).getDetailsList();
-  const read = pb.ErrorResourceInitFailed.deserializeBinary;
-  const found = details.map((detail) => detail.unpack(read, "pulumirpc.ErrorResourceInitFailed"));
-  return found.find((failed) => failed !== null) ?? undefined;
 }
 
 interface AboutResource {
@@ -317,7 +284,6 @@ function diffOf(response: pb.DiffResponse): Diff {
           path: parsePath(path) ?? [path],
           kind: kindOf(diff.getKind()),
           replace: [ADD_REPLACE, DELETE_REPLACE, UPDATE_REPLACE].some((kind) => kind === diff.getKind()),
-          inputDiff: diff.getInputdiff(),
         }))
       : undefined,
   };

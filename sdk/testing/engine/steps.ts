@@ -1,7 +1,6 @@
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { type Checkpoint, isProvider, type Place, packageOf, type ResourceState } from "./checkpoint";
 import { equal, isSecret, secret } from "./properties";
-import { InitFailed } from "./providerCalls";
 import type { Providers } from "./providers";
 import { OPS, type PlannedStep, type Summary } from "./summary";
 
@@ -27,10 +26,7 @@ export interface Context {
 
 const pendingType = (op: PlannedStep["op"]) => OPS[op][3];
 
-/**
- * Performs a step, and writes the checkpoint before and after it. If a created resource is not ready, it is kept in the
- * state and the error is thrown.
- */
+/** Performs a step, and writes the checkpoint before and after it. */
 export async function perform(step: PlannedStep, context: Context): Promise<void> {
   const { checkpoint } = context;
   const { op, old, new: next } = step;
@@ -38,20 +34,15 @@ export async function perform(step: PlannedStep, context: Context): Promise<void
   const [type, resource] = [pendingType(op), next ?? old];
   const operation = type && resource && { type, resource };
   if (operation) checkpoint.begin(operation);
-  const failure = await callProvider(step, context).then(
-    () => undefined,
-    (error: unknown) => error,
-  );
-  if (next) markSecretOutputs(next);
-  const isUnready = failure instanceof InitFailed;
-  // If an updated resource is not ready, the state keeps the old inputs, so that the next run repeats the update.
-  if (isUnready && op === "update" && old && next) next.inputs = { ...old.inputs };
-  const isKept = failure === undefined || isUnready;
-  if (isKept) recordIn(checkpoint, step);
-  if (operation) checkpoint.end(operation);
+  try {
+    await callProvider(step, context);
+    if (next) markSecretOutputs(next);
+    recordIn(checkpoint, step);
+  } finally {
+    if (operation) checkpoint.end(operation);
+  }
   // An unchanged resource needs no write, and writing the whole state for each one would be slow.
-  else if (isKept && !equal({ ...old, initErrors: 0 }, { ...next, initErrors: 0 })) checkpoint.save();
-  if (failure !== undefined) throw failure;
+  if (!operation && !equal(old, next)) checkpoint.save();
 }
 
 function recordIn(checkpoint: Checkpoint, { op, old, new: next }: PlannedStep): void {
@@ -84,29 +75,11 @@ async function callProvider(step: PlannedStep, context: Context): Promise<void> 
   if (isProvider(next.type)) await context.providers.same({ ...next, inputs: old.inputs });
 }
 
-/** Copies a provider's result into the state. If the resource exists but is not ready, also returns the error. */
-async function copyResult(
-  next: ResourceState,
-  making: Promise<Pick<ResourceState, "id" | "outputs">>,
-): Promise<InitFailed | undefined> {
-  try {
-    Object.assign(next, await making);
-  } catch (error) {
-    if (!(error instanceof InitFailed)) throw error;
-    const { id, outputs, reasons: initErrors } = error;
-    Object.assign(next, { id, outputs, initErrors });
-    return error;
-  }
-}
-
 async function create(step: PlannedStep, next: ResourceState, { dryRun, providers }: Context): Promise<void> {
   next.outputs = {};
-  const failure = next.custom
-    ? await copyResult(next, (await providers.of(next)).create(next, dryRun))
-    : undefined;
+  if (next.custom) Object.assign(next, await (await providers.of(next)).create(next, dryRun));
   next.created = next.modified = now();
   if (step.old && step.pendingDelete) step.old.delete = true;
-  if (failure) throw failure;
 }
 
 async function update(
@@ -116,14 +89,8 @@ async function update(
 ): Promise<void> {
   next.id = old.id;
   if (!next.custom) return;
-  const updating = (await providers.of(next)).update(old, next, dryRun);
-  const failure = await copyResult(
-    next,
-    updating.then((outputs) => ({ id: old.id, outputs })),
-  );
-  next.id = old.id;
+  next.outputs = await (await providers.of(next)).update(old, next, dryRun);
   next.modified = now();
-  if (failure) throw failure;
 }
 
 async function remove(step: PlannedStep, old: ResourceState, { dryRun, providers }: Context): Promise<void> {

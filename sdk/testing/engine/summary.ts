@@ -18,7 +18,6 @@ import {
   SIGNS,
   shortDiff,
   type ValueChange,
-  withValues,
 } from "./propertyDiff";
 
 /** The operations of this engine. It refuses the rare ones that only the CLI has. */
@@ -94,8 +93,12 @@ export class Summary {
     const { op, urn, old, new: next } = step;
     if (isDefaultProvider(urn)) return;
     if (isCounted(step)) this.changes[op] = (this.changes[op] ?? 0) + 1;
-    const changes = old && next && op !== "same" ? changesOf(step, old, next) : [];
-    const diff = old && next ? shortDiff(changes, metadata(op, old, next), step.changedKeys ?? []) : [];
+    const changes = old && next && op !== "same" ? inputChanges(old, next) : [];
+    const named = step.detailed ?? changes.filter(({ path }) => !isInternal(path[0]));
+    const diff =
+      old && next
+        ? shortDiff(op === "same" ? [] : named, metadata(op, old, next), step.changedKeys ?? [])
+        : [];
     if (isUsers(urn)) this.steps.push(reportedStep(op, urn, next?.id || old?.id, diff, next?.outputs));
     if (op === "same" && diff.length === 0) return;
     this.addLine(step, OPS[op][this.dryRun ? 1 : 2], diff);
@@ -149,17 +152,8 @@ function isCounted({ op, old, new: next }: PlannedStep): boolean {
   return old !== undefined && changesBetween(old.outputs ?? {}, next?.outputs ?? {}).length > 0;
 }
 
-/** The changes that the provider lists, or else the differences of the inputs. */
-function changesOf({ detailed }: PlannedStep, old: ResourceState, next: ResourceState): ValueChange[] {
-  const [from, to] = [maskedSides(old), maskedSides(next)];
-  if (detailed) return withValues(detailed, from, to);
-  return changesBetween(from.inputs, to.inputs).filter(({ path }) => !isInternal(path[0]));
-}
-
-const maskedSides = ({ inputs, outputs = {} }: ResourceState) => ({
-  inputs: maskedProps(inputs),
-  outputs: maskedProps(outputs),
-});
+const inputChanges = (old: ResourceState, next: ResourceState): ValueChange[] =>
+  changesBetween(maskedProps(old.inputs), maskedProps(next.inputs));
 
 /** The changed options. For an unchanged resource, a change of the provider is shown only with one of the protection. */
 function metadata(op: PlannedOp, old: ResourceState, next: ResourceState): string[] {

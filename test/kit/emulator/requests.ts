@@ -1,13 +1,7 @@
 import { type Dispatcher, request } from "undici";
 import { afterEach, expect } from "vitest";
 import type { WireEndpoint } from "../../../provider/api/contract";
-import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
-
-export interface Reply<Body> {
-  status: number;
-  headers: Headers;
-  body: Body;
-}
+import { Emulator, type EmulatorOptions, type Seed } from "../../../sdk/testing/emulator";
 
 const running: Emulator[] = [];
 
@@ -22,16 +16,6 @@ export async function start(options?: EmulatorOptions): Promise<Emulator> {
   return emulator;
 }
 
-/** An emulator with a clock that only `pass` moves, by milliseconds. */
-export async function frozen(options: EmulatorOptions = {}) {
-  let time = Date.parse("2026-01-02T03:04:05.600Z");
-  const emulator = await start({ ...options, now: () => new Date(time) });
-  const pass = (milliseconds: number) => {
-    time += milliseconds;
-  };
-  return { emulator, pass };
-}
-
 export interface Sent {
   body?: unknown;
   /** A body that is not JSON. */
@@ -40,102 +24,33 @@ export interface Sent {
   headers?: Record<string, string | null>;
 }
 
-/**
- * Sends a request and parses the answer.
- *
- * @throws Error if there is no complete answer.
- */
-export async function call<Body = WireEndpoint>(
-  emulator: Emulator,
-  method: string,
-  path: string,
-  sent?: Sent,
-): Promise<Reply<Body>> {
-  const { status = 0, headers, text, error } = await exchange(emulator, method, path, sent);
-  if (error) throw new Error(error);
-  const body = (text === "" ? undefined : JSON.parse(text)) as Body;
-  return { status, headers: new Headers(headers as Record<string, string>), body };
-}
-
-export interface List {
-  endpoints: WireEndpoint[];
-  uri: string;
-  next_page_uri: string | null;
-}
-
-/** One page of the list. */
-export const list = async (emulator: Emulator, query = "", sent?: Sent): Promise<List> =>
-  (await call<List>(emulator, "GET", `/endpoints${query}`, sent)).body;
-
-/** All pages, read by following `next_page_uri`. */
-export async function pagesOf(emulator: Emulator, query = ""): Promise<WireEndpoint[][]> {
-  const pages: WireEndpoint[][] = [];
-  for (let next: string | null = query; next !== null; ) {
-    const page: List = await list(emulator, next);
-    pages.push(page.endpoints);
-    expect(page.next_page_uri ?? emulator.baseUrl).toContain(emulator.baseUrl);
-    expect(pages.length).toBeLessThan(100);
-    next = page.next_page_uri?.slice(`${emulator.baseUrl}/endpoints`.length) ?? null;
-  }
-  return pages;
-}
-
-export const idsOf = (endpoints: WireEndpoint[]) => endpoints.map(({ id }) => id);
-
-export interface ErrorBody {
-  error_code: string;
-  status_code: number;
-  msg: string;
-  details: { operation_id: string };
-}
-
-/** Expects an error of the service with this code and status. */
-export function expectError(reply: Reply<unknown>, code: number, status: number): void {
-  expect(reply.body).toEqual({
-    error_code: `ERR_NGROK_${code}`,
-    status_code: status,
-    msg: expect.stringMatching(/\S/),
-    details: { operation_id: expect.stringMatching(/^op_\w{27}$/) },
-  });
-  expect(reply.status).toBe(status);
-}
-
-export async function create(emulator: Emulator, body: object): Promise<WireEndpoint> {
-  const reply = await call(emulator, "POST", "/endpoints", { body });
-  expect(reply.status, JSON.stringify(reply.body)).toBe(201);
-  return reply.body;
-}
-
-export const tryCreate = (emulator: Emulator, body: unknown) =>
-  call(emulator, "POST", "/endpoints", { body });
-
-/** The part of an answer that arrived. */
-export interface Answer {
-  /** Undefined if no answer arrived. */
+/** The part of a reply that arrived. */
+export interface Reply {
+  /** Undefined if no reply arrived. */
   status?: number;
   headers: Record<string, string | string[] | undefined>;
   /** The part of the body that arrived. */
   text: string;
-  /** Undefined if the answer is complete. Otherwise a code of undici or of the system, or `TimeoutError`. */
+  /** Undefined if the reply is complete. Otherwise a code of undici or of the system, or `TimeoutError`. */
   error?: string;
 }
 
-/** How long to wait for an answer that must arrive. Unit: milliseconds. */
+/** How long to wait for a reply that must arrive. Unit: milliseconds. */
 const PATIENCE = 10_000;
-/** How long to wait if no answer must arrive. Unit: milliseconds. */
-export const SHORT = 400;
+/** How long to wait if no reply must arrive. Unit: milliseconds. */
+export const SHORT = 200;
 
-/** Sends a request and waits for the answer for `patience` milliseconds. Never throws. */
-export const send = (emulator: Emulator, method: string, path: string, body?: object, patience?: number) =>
-  exchange(emulator, method, path, { body }, patience);
+/** The client's error for each kind of failed connection. */
+export const failure = { reset: "ECONNRESET", closed: "UND_ERR_SOCKET", silence: "TimeoutError" };
 
-async function exchange(
+/** Sends a request and waits for the reply for `patience` milliseconds. Never throws. */
+export async function send(
   emulator: Emulator,
   method: string,
   path: string,
   { body, text = body === undefined ? undefined : JSON.stringify(body), headers = {} }: Sent = {},
   patience = PATIENCE,
-): Promise<Answer> {
+): Promise<Reply> {
   const all = {
     authorization: `Bearer ${emulator.apiKey}`,
     [emulator.versionHeader.toLowerCase()]: "2",
@@ -143,43 +58,120 @@ async function exchange(
     ...headers,
   };
   const kept = Object.fromEntries(Object.entries(all).filter(([, value]) => value !== null));
-  const answer: Answer = { headers: {}, text: "" };
+  const reply: Reply = { headers: {}, text: "" };
   const leaving = new AbortController();
   const isOver = giveUpAfter(patience, leaving);
   try {
-    const reply = await request(emulator.baseUrl + path, {
+    const { statusCode, headers, body } = await request(emulator.baseUrl + path, {
       method: method as Dispatcher.HttpMethod,
       headers: kept,
       signal: leaving.signal,
       ...(text !== undefined && { body: text }),
     });
-    answer.status = reply.statusCode;
-    answer.headers = reply.headers;
-    for await (const chunk of reply.body) answer.text += String(chunk);
+    Object.assign(reply, { status: statusCode, headers });
+    for await (const chunk of body) reply.text += String(chunk);
   } catch (error) {
-    answer.error = nameOf(error);
+    reply.error = nameOf(error);
   }
   isOver();
-  return answer;
+  return reply;
 }
 
-/** Counts short timers instead of one long one, so that an answer that a busy machine delays is still read between them. */
+/** Counts short timers instead of one long one, so that a reply that a busy machine delays is still read between them. */
 function giveUpAfter(patience: number, leaving: AbortController): () => void {
   let left = patience / 10;
   const timer = setInterval(() => {
-    if (--left <= 0) leaving.abort(new DOMException("no answer", "TimeoutError"));
+    if (--left <= 0) leaving.abort(new DOMException("no reply", "TimeoutError"));
   }, 10);
   return () => clearInterval(timer);
 }
 
-/** The client's error for each kind of failed connection. */
-export const failure = {
-  reset: "ECONNRESET",
-  closed: "UND_ERR_SOCKET",
-  silence: "TimeoutError",
-};
-
 function nameOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
+}
+
+/** An emulator with a clock that only `pass` moves, and its endpoints, which exchanges name by their numbers. */
+export class World {
+  private readonly ids: string[] = [];
+  private constructor(
+    readonly emulator: Emulator,
+    /** Moves the clock, by milliseconds. */
+    readonly pass: (milliseconds: number) => void,
+  ) {}
+
+  static async start(options: EmulatorOptions = {}): Promise<World> {
+    let time = Date.parse("2026-01-02T03:04:05.600Z");
+    const emulator = await start({ ...options, now: () => new Date(time) });
+    return new World(emulator, (milliseconds) => {
+      time += milliseconds;
+    });
+  }
+
+  seed(seed: Seed, account?: string): WireEndpoint {
+    const endpoint = this.emulator.seed(seed, account);
+    this.ids.push(endpoint.id);
+    return endpoint;
+  }
+
+  /** The id of the endpoint with this number. The first created or seeded one is 1. */
+  id = (number: number): string => this.ids[number - 1] ?? `no endpoint ${number}`;
+
+  numbersOf = (endpoints: WireEndpoint[]): number[] => endpoints.map(({ id }) => this.ids.indexOf(id) + 1);
+
+  /**
+   * Sends a request and compares the reply. A refused request must have no effect.
+   *
+   * @param wanted A status; a status and a code of the service; parts of the body; or the numbers of the endpoints in a list.
+   */
+  async exchange([line, sent, wanted]: Exchange): Promise<void> {
+    const { emulator } = this;
+    const before = emulator.endpoints;
+    const [method = "", target = ""] = line.split(" ");
+    const isNumber = /^\d+$/.test(target);
+    const path = isNumber
+      ? `/endpoints/${this.id(Number(target))}`
+      : target.replace(/^(?=\?|$)/, "/endpoints");
+    const named = path.replace(/#(\d+)/, (_, number) => this.id(Number(number)));
+    const { status = 0, headers, text, error } = await send(emulator, method, named, sentOf(sent));
+    if (error) throw new Error(`${line}: ${error}`);
+    const body = text === "" ? undefined : JSON.parse(text);
+    if (method === "POST" && status === 201) this.ids.push(body.id);
+    if (typeof wanted === "number") expect([line, status, body]).toEqual([line, wanted, body]);
+    else if (Array.isArray(wanted)) expect([line, this.numbersOf(body.endpoints)]).toEqual([line, wanted]);
+    else if (typeof wanted === "object") {
+      const [present, missing] = [true, false].map((isWanted) =>
+        Object.entries(wanted).filter(([, value]) => (value !== undefined) === isWanted),
+      );
+      expect([line, body]).toMatchObject([line, Object.fromEntries(present ?? [])]);
+      for (const [field] of missing ?? []) expect(body).not.toHaveProperty(field);
+    } else {
+      const [code, refused] = [wanted.split(" ")[1], Number(wanted.split(" ")[0])];
+      const operation_id = headers["operation-id"];
+      expect(operation_id).toMatch(/^op_\w{27}$/);
+      expect([line, status, body]).toEqual([
+        line,
+        refused,
+        {
+          ...(code && { error_code: `ERR_NGROK_${code}` }),
+          status_code: refused,
+          msg: expect.stringMatching(/\S/),
+          details: { operation_id },
+        },
+      ]);
+    }
+    if (status >= 400) expect(emulator.endpoints).toEqual(before);
+  }
+}
+
+/**
+ * A request, its body and its reply. The request is a method and, without `/endpoints`, the path, the number of an endpoint, or a
+ * query.
+ */
+export type Exchange = [request: string, body: unknown, reply: number | string | object];
+
+/** A body, or an object with `headers` or `text`. */
+function sentOf(sent: unknown): Sent {
+  const isWhole = typeof sent === "object" && sent !== null && ("headers" in sent || "text" in sent);
+  return isWhole ? (sent as Sent) : { body: sent };
 }

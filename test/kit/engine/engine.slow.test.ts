@@ -85,9 +85,12 @@ describe("a run fails", () => {
       ["stash", "does not support resources of the type pulumi:index:Stash: use the driver"],
       ["hook", "does not support resource hooks: use the driver"],
       ["deletedWith", "does not support the option deletedWith (of b): use the driver"],
+      ["unready", "does not support resources that exist but are not ready: use the driver"],
       ["replaceWith", "does not support the option replaceWith (of b): use the driver"],
     ] as const) {
-      const { ok, messages } = await run("preview", scene);
+      const { ok, messages } = await run(scene === "unready" ? "up" : "preview", scene, {
+        skipPreview: true,
+      });
       expect([scene, ok, messages.join()]).toEqual([scene, false, expect.stringMatching(pattern(message))]);
     }
   });

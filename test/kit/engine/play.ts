@@ -57,47 +57,39 @@ export interface PlayOptions {
   others?: TestStackOptions["others"];
 }
 
-const fileOf = (subject: string, name: string) =>
-  join(RECORDED, `${subject}-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.jsonl`);
+export type Scenario = [PlayOptions, Part[]];
 
-/** What the CLI did: a line for each run and for each resource of the final state, after one with the CLI's version. */
-const recorded = (subject: string, name: string): unknown[] =>
-  readFileSync(fileOf(subject, name), "utf8")
+const fileOf = (name: string) => join(RECORDED, `${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.jsonl`);
+
+/** What the CLI did: a line for each run and for each resource that it changed, after one with the CLI's version. */
+const recorded = (name: string): unknown[] =>
+  readFileSync(fileOf(name), "utf8")
     .trim()
     .split("\n")
     .slice(1)
     .map((line) => JSON.parse(line));
 
 /** Compares both engines with the recorded runs of the CLI, or replaces the recordings. */
-export function playAll(subject: string, scenarios: Record<string, Part[]>, options: PlayOptions): void {
+export function playAll(scenarios: Record<string, Scenario>): void {
   const all = Object.entries(scenarios);
-
-  describe.runIf(recording)(`the CLI is recorded (${subject})`, { timeout: 900_000 }, () => {
-    test.for(all)("%s", async ([name, parts]) => {
-      const lines = [{ cli: cliVersion() }, ...(await play(await Things.onCli(options), parts))];
+  describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
+    test.for(all)("%s", async ([name, scenario]) => {
+      const lines = [{ cli: cliVersion() }, ...(await play(scenario, Things.onCli))];
       mkdirSync(RECORDED, { recursive: true });
-      writeFileSync(fileOf(subject, name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+      writeFileSync(fileOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     });
   });
-  describe.runIf(!recording)(`the test kit's engine equals the recorded CLI (${subject})`, () => {
-    onKit(subject, scenarios, options);
-  });
-  describe.runIf(cli && !recording)(`the CLI equals its recording (${subject})`, { timeout: 900_000 }, () => {
-    test.for(all)("%s", async ([name, parts]) => {
-      expect(await play(await Things.onCli(options), parts)).toEqual(recorded(subject, name));
+  if (!recording) for (const [name, scenario] of all) playOnKit(name, scenario);
+  describe.runIf(cli && !recording)("the CLI equals its recording", { timeout: 900_000 }, () => {
+    test.for(all)("%s", async ([name, scenario]) => {
+      expect(await play(scenario, Things.onCli)).toEqual(recorded(name));
     });
   });
 }
 
-/** Compares the test kit's engine with the recorded runs of the CLI. */
-export function onKit(
-  subject: string,
-  scenarios: Record<string, Part[]>,
-  options: PlayOptions,
-  names = Object.keys(scenarios),
-): void {
-  test.for(names)("%s", { timeout: 900_000 }, async (name) => {
-    expect(await play(await Things.onKit(options), scenarios[name] ?? [])).toEqual(recorded(subject, name));
+export function playOnKit(name: string, scenario: Scenario): void {
+  test(`the test kit's engine equals the recorded CLI: ${name}`, { timeout: 900_000 }, async () => {
+    expect(await play(scenario, Things.onKit)).toEqual(recorded(name));
   });
 }
 
@@ -110,7 +102,11 @@ function cliVersion(): string {
  * Plays a scenario. Returns each run, followed by the resources of the state that it has changed. Local paths and serialized
  * functions are masked.
  */
-async function play(things: Things<Stack>, parts: Part[]): Promise<unknown[]> {
+async function play(
+  [options, parts]: Scenario,
+  start: (options: PlayOptions) => Promise<Things<Stack>>,
+): Promise<unknown[]> {
+  const things = await start(options);
   const lines: unknown[] = [];
   let before = new Set<string>();
   try {

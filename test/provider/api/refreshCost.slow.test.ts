@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { kindsOn } from "../../faults/serviceFaults";
 import { service } from "../service";
 import { agents, count, refresh, seeded, settings } from "./refresh";
 
@@ -73,7 +74,7 @@ async function play(trace: Trace) {
     return [];
   });
   const { seed, probability } = trace.moving;
-  emulator.disturb({ seed, probability, kinds: ["page-overlap", "item-moved"] });
+  emulator.disturb({ seed, probability, kinds: kindsOn(emulator, ["page-overlap", "item-moved"]) });
   const before = emulator.endpoints.length;
 
   const read = [...states, ...goneBefore];

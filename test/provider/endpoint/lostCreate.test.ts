@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Inputs } from "../../../provider/endpoint/fields";
+import { rival, rivalsOn } from "../../faults/serviceFaults";
 import { type service, thrown } from "../service";
 import { conflict, countCreates, isCreate, isList, iso, marked, marking, start, URN, url } from "./creates";
 
@@ -102,7 +103,7 @@ const found: Story[] = [
     settings: marks,
     arrange: ({ emulator }) => {
       emulator.behave({ urlTaken: "allowed" });
-      emulator.rival("after", { fields: { metadata: undefined }, reply: lost });
+      rival(emulator, "after", { fields: { metadata: undefined }, reply: lost });
     },
     endpoints: 2,
   },
@@ -112,7 +113,7 @@ const found: Story[] = [
     inputs: { poolingEnabled: true },
     arrange: ({ emulator }) => {
       emulator.seed({ ...equal, pooling_enabled: true });
-      emulator.rival("before", { fields: { metadata: undefined }, reply: lost });
+      rival(emulator, "before", { fields: { metadata: undefined }, reply: lost });
     },
     endpoints: 3,
   },
@@ -146,7 +147,7 @@ const refused: Story[] = [
     name: `fails if an equal one was created ${when} its own in the same second`,
     arrange: ({ emulator }: Parts) => {
       emulator.behave({ urlTaken: "allowed" });
-      emulator.rival(when, { reply: lost });
+      rival(emulator, when, { reply: lost });
     },
     fails: doubtful,
     endpoints: 2,
@@ -243,7 +244,7 @@ test.each([...found, ...refused].map((story) => [story.name, story] as const))(
     } else {
       const { id } = await create;
       expect(emulator.endpoints.map((endpoint) => endpoint.id)).toContain(id);
-      expect(emulator.rivals).not.toContain(id);
+      expect(rivalsOn(emulator)).not.toContain(id);
     }
     expect(countCreates(emulator.requests)).toBe(creates);
     expect(emulator.requests.some(({ method }) => method === "DELETE")).toBe(false);

@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { policyFromText } from "../../../provider/endpoint/documents";
 import { findPulumiCli } from "../../../sdk/testing";
-import { Random } from "../../../sdk/testing/emulator/random";
+import { randomNumbers } from "../../../sdk/testing/emulator/random";
 import { hostileJson, hostileYaml } from "../../provider/endpoint/hostileTexts";
 import { adviceFor, advicePage, adviceRow, variants } from "./advice";
 import { cell, type Plan, shuffled, type Unit, unitsOf } from "./cells";
@@ -93,7 +93,7 @@ async function advise(out: string, runs: number): Promise<void> {
   const file = adviceIn(out);
   const { lines } = file.begin();
   for (let round = 1; round <= runs; round++) {
-    for (const variant of shuffled(new Random(round), variants)) {
+    for (const variant of shuffled(randomNumbers(round), variants)) {
       if (lines.some((line) => line.round === round && line.variant === variant)) continue;
       const { create, destroy } = await adviceFor(variant);
       file.append({ round, variant, create, destroy });

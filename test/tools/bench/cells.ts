@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Random } from "../../../sdk/testing/emulator/random";
+import { randomNumbers } from "../../../sdk/testing/emulator/random";
 
 /** The measured operations, in the order in which a stack runs them. */
 export const operations = ["create", "preview", "refresh", "update", "destroy"] as const;
@@ -34,7 +34,7 @@ export function unitsOf({ runs, sizes, driver }: Plan): Unit[] {
   const rounds = Array.from({ length: runs }, (_, index) => index + 1);
   return rounds.flatMap((round) =>
     sizes.flatMap((size) =>
-      shuffled(new Random(round * 10_007 + size), contestants).map((contestant) => ({
+      shuffled(randomNumbers(round * 10_007 + size), contestants).map((contestant) => ({
         round,
         size,
         driver,
@@ -44,9 +44,9 @@ export function unitsOf({ runs, sizes, driver }: Plan): Unit[] {
   );
 }
 
-export function shuffled<T>(random: Random, items: readonly T[]): T[] {
+export function shuffled<T>(random: () => number, items: readonly T[]): T[] {
   return items
-    .map((item) => ({ item, place: random.next() }))
+    .map((item) => ({ item, place: random() }))
     .sort((a, b) => a.place - b.place)
     .map(({ item }) => item);
 }

@@ -24,7 +24,7 @@ subscribe("net.server.socket", (message) => {
 
 async function main(): Promise<void> {
   const emulator = await Emulator.start();
-  emulator.disturb({ seed: 1, probability: 1, kinds: ["latency"] });
+  emulator.intercept(() => true, { afterCommit: true, delayMs: 20 }, Number.POSITIVE_INFINITY);
   let before = 0;
   process.on("message", async () => {
     await allClosed();

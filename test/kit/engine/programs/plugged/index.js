@@ -48,11 +48,25 @@ const scenes = {
     Object.assign(outputs, { computed: a.computed, secret: a.secret, step });
   },
   replaced(step) {
-    const a = new Thing("a", { kind: `k${step}` });
-    new Thing("b", { kind: a.id, dbr: true });
-    new Thing("c", { strict: { n: step } });
-    new Thing("d", { n: step }, { replaceOnChanges: ["n"] });
-    new Thing("e", { deep: { n: step } }, { ignoreChanges: ["deep.n"] });
+    const a = new Thing("new-a", { kind: `k${step}` });
+    new Thing("new-b", { kind: a.id, dbr: true });
+    new Thing("new-c", { strict: { n: step } });
+    new Thing("new-d", { n: step }, { replaceOnChanges: ["n"] });
+    new Thing("new-e", { deep: { n: step } }, { ignoreChanges: ["deep.n"] });
+  },
+  changes(step) {
+    scenes.rich(step);
+    scenes.replaced(step);
+    new Thing("lost", { n: 1 });
+    new Thing("locked", { n: 1 }, { provider: new Provider("p", { account: "one" }) });
+  },
+  providers(step) {
+    scenes.explicit(step);
+    scenes.account(step);
+    const provider = new Provider("other", { account: "one" });
+    new Thing("moves", {}, step === 1 ? {} : { provider });
+    const things = new Provider("things", { account: "of the component" });
+    new Group("g", { providers: { things } });
   },
   explicit(step) {
     const ones = new Provider("ones", { account: "one", token: pulumi.secret("hush"), label: `l${step}` });
@@ -65,12 +79,8 @@ const scenes = {
   },
   account(step) {
     const provider = new Provider("mine", { account: `account-${step}` });
-    const a = new Thing("a", {}, { provider });
-    new Thing("b", { from: a.id }, { provider });
-  },
-  otherProvider(step) {
-    const provider = new Provider("mine", { account: "one" });
-    new Thing("a", {}, step === 1 ? {} : { provider });
+    const a = new Thing("account-a", {}, { provider });
+    new Thing("account-b", { from: a.id }, { provider });
   },
   newName(step) {
     const options = step === 1 ? {} : { aliases: [{ name: "mine-1" }] };
@@ -86,10 +96,6 @@ const scenes = {
       .invokeOutput("things:index:count", {}, { provider })
       .apply((all) => all.account);
   },
-  component() {
-    const things = new Provider("things", { account: "of the component" });
-    new Group("g", { providers: { things } });
-  },
   badConfig: () => new Thing("a", {}, { provider: new Provider("p", { bad: "yes" }) }),
   refused: () => new Thing("a", {}, { provider: new Provider("p", { refused: "yes" }) }),
   checkFails: () => new Thing("a", { bad: pulumi.secret("x") }),
@@ -102,12 +108,6 @@ const scenes = {
       .catch((error) => error.message);
     const secret = pulumi.runtime.invokeOutput("things:index:count", { x: pulumi.secret("y") });
     Object.assign(outputs, { fails, throws, secret });
-  },
-  drift() {
-    new Thing("a", { deep: { x: 1, y: 1 }, secret: pulumi.secret("s") });
-    new Thing("b", { n: 1 });
-    new Thing("c", { n: 1, byOutput: true });
-    new Thing("d", { n: 1 }, { provider: new Provider("p", { account: "one" }) });
   },
   import(step) {
     const a = new Thing("a", { n: 1, size: 1 }, { import: "there" });
@@ -128,6 +128,11 @@ const scenes = {
   },
   importReplaces: (step) => new Thing("a", { n: 1 }, step === 1 ? {} : { import: "there" }),
   importRead: (step) => new Thing("a", { n: 1, size: 1 }, step === 1 ? { id: "there" } : { import: "there" }),
+  moves(step) {
+    scenes.host(step);
+    scenes.rename(step);
+    scenes.replaced(step);
+  },
   host(step) {
     const aliases = ["things:index:Thing", "pulumi-nodejs:dynamic/things:Thing"].map((type) => ({ type }));
     const Class = step === 1 || step === 3 ? DynamicThing : Thing;

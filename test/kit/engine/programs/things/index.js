@@ -41,16 +41,18 @@ class Closed extends pulumi.dynamic.Resource {
 }
 
 const outputs = {};
-const chain = (kind, dbr, more = {}) => {
-  const a = new Thing("a", { kind, dbr });
-  const b = new Thing("b", { kindOf: a.computed.apply((text) => `${text}/${kind}`), from: a.id });
-  const c = new Thing("c", { from: b.id, vague: true });
-  new Thing("d", {}, { dependsOn: a });
-  new Thing("e", { z: 1, ...more }, { parent: c });
+/** Resources of which the first is replaced when the kind changes. */
+const chain = (prefix, kind, dbr) => {
+  const a = new Thing(`${prefix}-a`, { kind, dbr });
+  const b = new Thing(`${prefix}-b`, { kindOf: a.computed.apply((text) => `${text}/${kind}`), from: a.id });
+  const c = new Thing(`${prefix}-c`, { from: b.id, vague: true });
+  new Thing(`${prefix}-d`, {}, { dependsOn: a });
+  new Thing(`${prefix}-e`, { z: 1 }, { parent: c });
 };
 
 const scenes = {
   rich(step) {
+    scenes.get(step);
     const group = new Group("g", { size: step });
     const a = new Thing(
       "a",
@@ -78,7 +80,7 @@ const scenes = {
     pulumi.log.warn("warned");
   },
   empty() {},
-  update(step) {
+  changes(step) {
     new Thing("a", {
       text: `n${step}`,
       ...(step > 1 ? { added: true } : { gone: 1 }),
@@ -91,15 +93,18 @@ const scenes = {
       deep: { x: step },
     });
     new Thing("hidden", { secret: pulumi.secret(`s${step}`) });
-    new Thing("same", {});
+    chain("createFirst", `k${step}`, false);
+    chain("deleteFirst", `k${step}`, true);
+    const first = new Thing("dbr", { kind: `k${step}` }, { deleteBeforeReplace: true });
+    new Thing("dbr-user", { kindOf: first.computed }, { deleteBeforeReplace: false });
+    new Thing("not-dbr", { kind: `k${step}`, dbr: true }, { deleteBeforeReplace: false });
+    new Thing("forced", {}, { deleteBeforeReplace: true });
+    new Thing("forced-late", { dbr: true });
+    if (step === 1) new Thing("left", {}, { retainOnDelete: true });
+    new Thing("retained", { kind: `k${step}` }, { retainOnDelete: true });
+    scenes.ignore(step);
+    scenes.replaceOn(step);
     outputs.step = step;
-  },
-  createFirst: (step) => chain(`k${step}`, false, { stays: false }),
-  deleteFirst: (step) => chain(`k${step}`, true),
-  deleteFirstOption(step) {
-    const a = new Thing("a", { kind: `k${step}` }, { deleteBeforeReplace: true });
-    new Thing("b", { kindOf: a.computed }, { deleteBeforeReplace: false });
-    new Thing("c", { kind: `k${step}`, dbr: true }, { deleteBeforeReplace: false });
   },
   fewer(step) {
     const a = new Thing("a");
@@ -120,11 +125,7 @@ const scenes = {
     new Thing("b", { fails: step === 1, from: a.id });
     outputs.a = a.id;
   },
-  updateUnready: (step) => new Thing("a", { n: step, unready: step === 2 }),
-  unready(step) {
-    const a = new Thing("a", { unready: step < 3, n: 1 });
-    new Thing("b", { from: a.id });
-  },
+  unready: () => new Thing("a", { unready: true }),
   get(step) {
     if (step === 1) return void new Thing("own");
     const read = new pulumi.CustomResource(
@@ -139,7 +140,7 @@ const scenes = {
   },
   ignore(step) {
     new Thing(
-      "a",
+      "ignore-a",
       {
         deep: { keep: step, take: step, list: [step, step] },
         top: step,
@@ -147,31 +148,19 @@ const scenes = {
       },
       { ignoreChanges: ["deep.keep", "deep.list[0]", "old", "fresh"] },
     );
-    new Thing("b", { list: step === 1 ? [1] : [1, 2] }, { ignoreChanges: ["list[1]"] });
-    new Thing("c", { s: pulumi.secret({ x: step }), t: step }, { ignoreChanges: ["s.x"] });
-    new Thing("all", { t: step, deep: { x: step } }, { ignoreChanges: ["*"] });
+    new Thing("ignore-b", { list: step === 1 ? [1] : [1, 2] }, { ignoreChanges: ["list[1]"] });
+    new Thing("ignore-c", { s: pulumi.secret({ x: step }), t: step }, { ignoreChanges: ["s.x"] });
+    new Thing("ignore-all", { t: step, deep: { x: step } }, { ignoreChanges: ["*"] });
   },
   replaceOn(step) {
-    new Thing("a", { n: step, vague: true, deep: { x: step } }, { replaceOnChanges: ["deep.x"] });
-    new Thing("b", { n: step }, { replaceOnChanges: ["n"] });
-    new Thing("c", { n: step, vague: true }, { replaceOnChanges: ["*"] });
+    new Thing("on-a", { n: step, vague: true, deep: { x: step } }, { replaceOnChanges: ["deep.x"] });
+    new Thing("on-b", { n: step }, { replaceOnChanges: ["n"] });
+    new Thing("on-c", { n: step, vague: true }, { replaceOnChanges: ["*"] });
   },
   protect(step) {
-    const a = new Thing("a", { kind: "k" }, { protect: true });
+    const a = new Thing("a", { kind: step > 3 ? "other" : "k" }, { protect: true });
     if (step !== 2) new Thing("b", { from: a.id }, { protect: step === 1 });
     new Thing("c", { from: a.id });
-  },
-  protectReplace(step) {
-    const z = new Thing("z");
-    new Thing("a", { kind: `k${step}` }, { protect: true, dependsOn: z });
-  },
-  retain(step) {
-    if (step === 1) new Thing("a", {}, { retainOnDelete: true });
-    new Thing("b", { kind: `k${step}` }, { retainOnDelete: true });
-  },
-  forced(step) {
-    new Thing("a", {}, { deleteBeforeReplace: step === 3 });
-    new Thing("b", { dbr: true });
   },
   drift() {
     const a = new Thing("a", { text: "mine", list: [1] });
@@ -183,13 +172,12 @@ const scenes = {
   },
   stays(step) {
     const a = new Thing("a");
-    if (step === 1) new Thing("b", { stays: true, from: a.id });
+    if (step === 1) new Thing("stays", { stays: true, from: a.id });
   },
   bad() {
     const bad = new Thing("bad", { bad: pulumi.secret({ z: [1, "a", true, null, 1234567.5], b: 0.00001 }) });
     new Thing("bad2", { bad: 1 }, { dependsOn: bad });
   },
-  checkThrows: () => new Thing("a", { checkThrows: true }),
   twice() {
     const first = new Thing("a");
     new Thing("a", {}, { dependsOn: first });
@@ -206,9 +194,6 @@ const scenes = {
   },
   exits: () => process.exit(7),
   exitsWell: () => process.exit(0),
-  runError() {
-    throw new pulumi.RunError("plainly wrong");
-  },
   waiting() {
     for (let i = 0; i < 12; i++) new Thing(`s${i}`, { waits: true });
   },
@@ -218,7 +203,6 @@ const scenes = {
     pulumi.log.debug("not shown");
     pulumi.log.error("logged an error");
   },
-  import: () => new Thing("a", {}, { import: "a-1" }),
   hook: () => new Thing("a", {}, { hooks: { afterCreate: [new pulumi.ResourceHook("h", async () => {})] } }),
   transforms: () => new Thing("a", {}, { transforms: [() => undefined] }),
   stackTransform: () => void pulumi.runtime.registerResourceTransform(() => undefined),

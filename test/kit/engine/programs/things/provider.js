@@ -10,7 +10,6 @@ const given = ({ computed, __provider, ...rest }) => rest;
 
 exports.handler = () => ({
   async check(_olds, news) {
-    if (news.checkThrows) throw quiet("check threw");
     const failures =
       news.bad === undefined
         ? []
@@ -42,7 +41,7 @@ exports.handler = () => ({
       throw Object.assign(quiet("half-made"), {
         id,
         properties: { ...inputs },
-        reasons: ["not ready", "really"],
+        reasons: ["not ready"],
       });
     return { id, outs: { ...inputs, computed: `of ${id}` } };
   },
@@ -50,8 +49,6 @@ exports.handler = () => ({
     log("update", id);
     if (news.fails) throw quiet("no change");
     save({ ...load(), [id]: given(news) });
-    if (news.unready)
-      throw Object.assign(quiet("half-made"), { id, properties: { ...news }, reasons: ["still not"] });
     return { outs: { ...news, computed: `of ${id}, again` } };
   },
   async delete(id, props) {

@@ -1,7 +1,8 @@
-import { execFile } from "node:child_process";
-import { randomUUID } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { Emulator, findPulumiCli, TestStack } from "../../sdk/testing";
 import { programFolder, temporaryFolder } from "../folders";
@@ -9,11 +10,10 @@ import { programFolder, temporaryFolder } from "../folders";
 const PROGRAM = join(import.meta.dirname, "../../examples/quickstart");
 
 /**
- * Runs a test file with `node --test`, and returns its exit code, what is left in its temporary folder, and the processes that
- * outlive it.
+ * Runs a test file with `node --test`, and returns its exit code, what is left in its temporary folder, and whether a process
+ * outlives it.
  */
 async function runNodeTest(body: string) {
-  const mark = randomUUID();
   const temporary = temporaryFolder();
   const file = join(programFolder(), "forgetful.test.mjs");
   writeFileSync(
@@ -24,32 +24,31 @@ async function runNodeTest(body: string) {
     const program = ${JSON.stringify(PROGRAM)};
     ${body}`,
   );
-  // A run that hangs is stopped, and then has no exit code.
-  const { code, text } = await new Promise<{ code: unknown; text: string }>((resolve) => {
-    const env = { ...process.env, TMPDIR: temporary, MARK: mark };
-    execFile(process.execPath, ["--test", file], { env, timeout: 150_000 }, (error, stdout) =>
-      resolve({ code: error ? error.code : 0, text: stdout }),
-    );
+  // A run that hangs is stopped, and then has no exit code. Detached, it leads a process group of all that it starts.
+  const env = { ...process.env, TMPDIR: temporary };
+  const child = spawn(process.execPath, ["--test", file], {
+    env,
+    timeout: 150_000,
+    detached: true,
+    stdio: ["ignore", "pipe", "ignore"],
   });
+  const [[code], output] = await Promise.all([once(child, "exit"), text(child.stdout)]);
   // Node and Pulumi's ts-node keep their caches of compiled code there.
   const left = readdirSync(temporary).filter((name) => !/^(node-compile-cache|ts-node-)/.test(name));
-  return { code, text, left, processes: () => processesWith(mark) };
+  return { code, output, left, isAlive: () => hasProcesses(child.pid ?? 0) };
 }
 
-/** The processes with this text in their environment. Empty on systems without /proc. */
-function processesWith(mark: string): string[] {
-  if (!existsSync("/proc/self/environ")) return [];
-  return readdirSync("/proc").filter((pid) => {
-    try {
-      return /^\d+$/.test(pid) && readFileSync(`/proc/${pid}/environ`, "utf8").includes(mark);
-    } catch {
-      return false;
-    }
-  });
+/** Whether a process group has a process. */
+function hasProcesses(group: number): boolean {
+  try {
+    return process.kill(-group, 0);
+  } catch {
+    return false;
+  }
 }
 
 test("tests that forget to close what they started end, and leave no process and no folder", async () => {
-  const { code, text, left, processes } = await runNodeTest(`
+  const { code, output, left, isAlive } = await runNodeTest(`
     test("forgets", async () => {
       const stack = await TestStack.create({ program });
       await stack.up({ skipPreview: true });
@@ -61,13 +60,13 @@ test("tests that forget to close what they started end, and leave no process and
       await TestStack.create({ program });
       assert.fail("this test fails");
     });`);
-  expect(text).toMatch(/pass 1\b/);
+  expect(output).toMatch(/pass 1\b/);
   expect([code, left]).toEqual([1, []]);
-  expect(processes()).toEqual([]);
+  await expect.poll(isAlive, { timeout: 30_000 }).toBe(false);
 });
 
 test("a test run that exits during a command leaves no process and no folder", async () => {
-  const { code, left, processes } = await runNodeTest(`
+  const { code, left, isAlive } = await runNodeTest(`
     test("exits", async () => {
       const stack = await TestStack.create({ program });
       stack.emulator.intercept("create", { hang: true });
@@ -76,7 +75,7 @@ test("a test run that exits during a command leaves no process and no folder", a
       process.exit(3);
     });`);
   expect([code, left]).toEqual([1, []]);
-  await expect.poll(processes, { timeout: 30_000 }).toEqual([]);
+  await expect.poll(isAlive, { timeout: 30_000 }).toBe(false);
 });
 
 test.skipIf(!(await findPulumiCli()))("a forgotten stack of the CLI leaves no settings file", async () => {
