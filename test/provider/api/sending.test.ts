@@ -157,7 +157,7 @@ describe("after the engine ended", () => {
     const before = () => {
       if (emulator.requests.length === provider) engine.isThere = false;
     };
-    emulator.intercept(() => true, { before, afterCommit: true, delayMs: 20 }, 64);
+    emulator.intercept(() => true, { before, afterCommit: true, delayMs: 200 }, 64);
     expect(await creates(api, 64)).toEqual([
       ...Array<string>(provider).fill("created"),
       ...Array<string>(64 - provider).fill("not sent"),
