@@ -17,10 +17,9 @@ function commandsUnder(heading: string): string[] {
   const [, section = ""] = page.split(new RegExp(`^#+ ${heading}$`, "m"));
   const [, block] = /```sh\n(.*?)```/s.exec(section) ?? [];
   if (block === undefined) throw new Error(`no commands under "${heading}"`);
-  return block
-    .split("\n")
-    .map((line) => line.replace(/\s+#.*$/, ""))
-    .filter((line) => line !== "");
+  const commands = block.split("\n").map((line) => line.replace(/\s+#.*$/, ""));
+  expect(commands.join("")).not.toBe("");
+  return commands.filter((line) => line !== "");
 }
 
 /** A project with `count` endpoints on the real CLI, with a folder as its backend. */
@@ -102,38 +101,32 @@ describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
     expect(await idsInState()).toHaveLength(1);
   });
 
-  test.each([
-    ["its copy", false],
-    ["a backup, because its copy is truncated too", true],
-  ])(
-    "a truncated state is restored from %s, and a run after that adopts what it lacks",
-    async (_, isCopyLost) => {
-      const { emulator, backend, folder, sh, idsInState } = await project(1);
-      for (const command of commandsUnder("Marked creates")) await sh(command);
-      await sh("pulumi up --yes --skip-preview");
-      const program = join(folder, "index.js");
-      writeFileSync(program, readFileSync(program, "utf8").replace("i < 1", "i < 3"));
-      await sh("pulumi up --yes --skip-preview");
-      // On a full disk, the last command stores no backup.
-      const backups = join(backend, ".pulumi/backups/drill/dev");
-      const newest =
-        readdirSync(backups)
-          .filter((file) => file.endsWith(".json"))
-          .sort()
-          .at(-1) ?? "";
-      rmSync(join(backups, newest));
-      const state = join(backend, ".pulumi/stacks/drill/dev.json");
-      for (const file of isCopyLost ? [state, `${state}.bak`] : [state]) truncateSync(file, 1000);
+  test("a truncated state is restored from its copy, or else from a backup, and a run after that adopts what it lacks", async () => {
+    const { emulator, backend, folder, sh, idsInState } = await project(1);
+    for (const command of commandsUnder("Marked creates")) await sh(command);
+    await sh("pulumi up --yes --skip-preview");
+    const program = join(folder, "index.js");
+    writeFileSync(program, readFileSync(program, "utf8").replace("i < 1", "i < 3"));
+    await sh("pulumi up --yes --skip-preview");
+    const state = join(backend, ".pulumi/stacks/drill/dev.json");
+    const restore = async (...files: string[]) => {
+      for (const file of files) truncateSync(file, 1000);
       await expect(sh("pulumi stack export")).rejects.toThrow(/unexpected end of JSON input/);
-      const restore = commandsUnder('"failed to load checkpoint: unexpected end of JSON input"').join("\n");
-      await sh(restore.replaceAll("shop", "drill"), backend);
-      if (isCopyLost) expect(await idsInState()).toHaveLength(1);
-      for (const command of commandsUnder("When a run is ended"))
-        await sh(command.startsWith("pulumi cancel") ? `${command} || true` : command);
-      expect(emulator.endpoints).toHaveLength(3);
-      expect((await idsInState()).sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
-    },
-  );
+      const commands = commandsUnder('"failed to load checkpoint: unexpected end of JSON input"').join("\n");
+      await sh(commands.replaceAll("shop", "drill"), backend);
+    };
+    await restore(state);
+    // On a full disk, the last command stores no backup.
+    const backups = join(backend, ".pulumi/backups/drill/dev");
+    const stored = readdirSync(backups).filter((file) => file.endsWith(".json"));
+    rmSync(join(backups, stored.sort().at(-1) ?? ""));
+    await restore(state, `${state}.bak`);
+    expect(await idsInState()).toHaveLength(1);
+    for (const command of commandsUnder("When a run is ended"))
+      await sh(command.startsWith("pulumi cancel") ? `${command} || true` : command);
+    expect(emulator.endpoints).toHaveLength(3);
+    expect((await idsInState()).sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
+  });
 
   test("another account is refused, and accepted for a run with ENDPOINTS_ACCEPT_ACCOUNT", async () => {
     const { emulator, sh, idsInState } = await project(1);

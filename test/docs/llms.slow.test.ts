@@ -104,27 +104,17 @@ describe("of the page for assistants", () => {
 
   const secret = "CANARY-77ab";
   const examples = mistakes.flatMap(({ wrong, ...rest }) => wrong.map((code) => ({ ...rest, code })));
+  const of = (outcome: string) => examples.filter((example) => example.outcome.startsWith(outcome));
+  const without = mistakes.filter(({ outcome }) => !/^(up|state)/.test(outcome));
 
-  test.each(examples.filter(({ outcome }) => outcome === "preview warns"))(
-    "the preview of mistake $row warns as the page says",
-    async ({ code, message }) => {
-      const { stack } = await start(withPrelude(code), { secret });
-      const warnings = messagesOf(await stack.preview());
-      expect(warnings).toContainEqual(expect.stringContaining(message));
-    },
-  );
+  test.each(of("preview"))("the preview of mistake $row warns or fails as the page says", async (example) => {
+    const { stack } = await start(withPrelude(example.code), { secret });
+    const run = stack.preview();
+    const { diagnostics } = await (example.outcome === "preview warns" ? run : failed(run));
+    expect(diagnostics.map((one) => one.message).join("\n")).toContain(example.message);
+  });
 
-  test.each(examples.filter(({ outcome }) => outcome.startsWith("preview fails")))(
-    "the preview of mistake $row fails as the page says",
-    async ({ code, message }) => {
-      const { stack } = await start(withPrelude(code), { secret });
-      const { command, diagnostics } = await failed(stack.preview());
-      expect(command).toBe("preview");
-      expect(diagnostics.map((one) => one.message).join("\n")).toContain(message);
-    },
-  );
-
-  test.each(examples.filter(({ outcome }) => outcome === "up fails"))(
+  test.each(of("up fails"))(
     "mistake $row, a rename, fails as the page says, and its correction changes nothing",
     async ({ code, message, right }) => {
       const before = `new CloudEndpoint("a", { url, trafficPolicy: policy });`;
@@ -139,7 +129,7 @@ describe("of the page for assistants", () => {
     },
   );
 
-  test.each(examples.filter(({ outcome }) => outcome.startsWith("state")))(
+  test.each(of("state"))(
     "the state has the secret of mistake $row in plain text, and that of its correction encrypted",
     async ({ code, right }) => {
       const withRule = (rule: string) =>
@@ -158,12 +148,9 @@ describe("of the page for assistants", () => {
     },
   );
 
-  test.each(mistakes.filter(({ outcome }) => !/^(up|state)/.test(outcome)))(
-    "the preview of the correction of mistake $row has no message",
-    async ({ right }) => {
-      const { stack } = await start(withPrelude(right), { secret });
-      if (right.includes("adopt")) stack.emulator.seed({ type: "cloud", url: "https://a.example.com" });
-      expect(messagesOf(await stack.preview())).toEqual([]);
-    },
-  );
+  test.each(without)("the preview of the correction of mistake $row has no message", async ({ right }) => {
+    const { stack } = await start(withPrelude(right), { secret });
+    if (right.includes("adopt")) stack.emulator.seed({ type: "cloud", url: "https://a.example.com" });
+    expect(messagesOf(await stack.preview())).toEqual([]);
+  });
 });

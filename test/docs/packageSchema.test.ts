@@ -10,38 +10,32 @@ test("the committed package schema is up to date", () => {
   expect(checkedIn, "run `npm run generate`").toEqual(JSON.parse(JSON.stringify(packageSchema())));
 });
 
+/** All parts of the schema with their paths. */
+function partsOf(value: unknown, path = ""): { path: string; name: string; part: unknown }[] {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, part]) => [
+    { path, name, part },
+    ...partsOf(part, `${path}.${name}`),
+  ]);
+}
+
 test("every property of the package schema has its documentation", () => {
-  const undocumented: string[] = [];
-  const visit = (value: unknown, path: string) => {
-    if (typeof value !== "object" || value === null) return;
-    for (const [name, part] of Object.entries(value)) {
-      const isProperties = /[pP]roperties$|\.variables$/.test(path);
-      if (isProperties && !(part as { description?: string }).description)
-        undocumented.push(`${path}.${name}`);
-      visit(part, `${path}.${name}`);
-    }
-  };
-  visit(packageSchema(), "");
+  const properties = partsOf(packageSchema()).filter(({ path }) => /[pP]roperties$|\.variables$/.test(path));
+  expect(properties.length).toBeGreaterThan(50);
+  const undocumented = properties.filter(({ part }) => !Object(part).description);
   expect(undocumented).toEqual([]);
 });
 
 test("every description stands alone, and names only what programs in every language have", () => {
-  const descriptions: [path: string, text: string][] = [];
-  const names = new Set(["deleteBeforeReplace"]);
-  const visit = (value: unknown, path: string) => {
-    if (typeof value !== "object" || value === null) return;
-    for (const [name, part] of Object.entries(value)) {
-      names.add(name.split(":").at(-1) ?? "");
-      if (name === "description" && typeof part === "string") descriptions.push([path, part]);
-      visit(part, `${path}.${name}`);
-    }
-  };
-  visit(packageSchema(), "");
-  for (const [path, text] of descriptions) {
-    const [prose = ""] = text.split("{{% examples %}}");
+  const parts = partsOf(packageSchema());
+  const names = new Set(["deleteBeforeReplace", ...parts.map(({ name }) => name.split(":").at(-1))]);
+  const descriptions = parts.filter(({ name, part }) => name === "description" && typeof part === "string");
+  expect(descriptions.length).toBeGreaterThan(50);
+  for (const { path, part } of descriptions) {
+    const [prose = ""] = String(part).split("{{% examples %}}");
     expect(prose.trimEnd(), path).toMatch(/^(CEL|[A-Z][a-z]*) [\s\S]*\.$/);
     expect(prose, path).not.toMatch(/\b(above|below|undefined|promise|RunError|pulumi\.Input)\b/i);
-    const camelCase = [...prose.matchAll(/`([A-Za-z]+[a-z][A-Z]\w*)`/g)].map(([, name = ""]) => name);
+    const camelCase = [...prose.matchAll(/`([A-Za-z]+[a-z][A-Z]\w*)`/g)].map(([, name]) => name);
     expect(
       camelCase.filter((name) => !names.has(name)),
       path,

@@ -97,18 +97,13 @@ test.each([
   },
 );
 
+// biome-ignore format: one line for each place
 test.each<[place: string, addPlugin: () => void]>([
-  [
-    "the project's plugins",
-    () => writeProject("plugins:\n  providers:\n    - name: endpoints\n      path: x\n"),
-  ],
+  ["the project's plugins", () => writeProject("plugins:\n  providers:\n    - name: endpoints\n      path: x\n")],
   ["the project's packages", () => writeProject("packages:\n  endpoints: ./x\n")],
   ["an unknown place if there is no project file", () => rmSync(join(folder, "Pulumi.yaml"))],
   ["the PATH", () => writeFileSync(join(folder, "pulumi-resource-endpoints"), "")],
-  [
-    "Pulumi's own folder",
-    () => mkdirSync(join(folder, "home/plugins/resource-endpoints-v0.1.0"), { recursive: true }),
-  ],
+  ["Pulumi's own folder", () => mkdirSync(join(folder, "home/plugins/resource-endpoints-v0.1.0"), { recursive: true })],
   ["a debugger", () => vi.stubEnv("PULUMI_DEBUG_PROVIDERS", "other:1,endpoints:4711")],
 ])("the plugin is accepted from %s", async (_, addPlugin) => {
   pulumi.runtime.setConfig("endpoints:provider", "plugin");

@@ -69,19 +69,6 @@ describe.each(bothProviders)("with %s", (_, start) => {
     }
   });
 
-  test("an update of the metadata sends the mark again, and an update of another field does not send metadata", async () => {
-    const { check, create, update, emulator } = await marking();
-    const { inputs } = await check({}, { url, metadata: { a: 1 }, __urn });
-    const { id, outs } = await create(inputs);
-    const mark = metadataOf(emulator.endpoints[0])[MARK_FIELD];
-    const described = await update(id, outs, { ...inputs, description: "x" });
-    expect(emulator.requests.at(-1)?.body).toEqual({ id, description: "x" });
-    await update(id, described.outs, { ...inputs, description: "x", metadata: { a: 2 } });
-    const { nonce, urn } = mark as { nonce: string; urn: string };
-    const sent = { nonce, urn, time: emulator.endpoints[0]?.created_at };
-    expect(metadataOf(emulator.requests.at(-1)?.body)).toMatchObject({ a: 2, [MARK_FIELD]: sent });
-  });
-
   test("without the setting, an update of the metadata keeps an existing mark and adds no new one", async () => {
     const first = await marking();
     const { id, outs } = await first.create({ url, metadata: { a: 1 }, __urn });

@@ -15,7 +15,7 @@ describe("a refresh", () => {
         totals.reads += reads;
         totals.requests += requests;
       }),
-      { numRuns: 150 },
+      { numRuns: 75 },
     );
     // Otherwise, the reads by id alone would satisfy the bound.
     expect(totals.requests).toBeLessThan(totals.reads);

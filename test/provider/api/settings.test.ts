@@ -4,45 +4,40 @@ import {
   environmentName,
   readSettings,
   type SettingName,
+  type Settings,
   settingFields,
   settingsProblems,
 } from "../../../provider/api/settings";
 import { thrown } from "../service";
 
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };
-const from = (config: Record<string, string>) => (key: string) => config[key];
+const from = (config: Partial<Record<SettingName, string>>) => (key: string) =>
+  config[key.replace("endpoints:", "") as SettingName];
 
-test("the stack's configuration has precedence over the environment", () => {
-  const config = from({ "endpoints:apiKey": "stack_key", "endpoints:baseUrl": "https://stack.example.com" });
-  expect(readSettings(config, environment)).toMatchObject({
-    apiKey: "stack_key",
-    apiKeyIsConfigured: true,
-    baseUrl: "https://stack.example.com",
-  });
-  expect(readSettings(from({}), environment)).toMatchObject({ apiKey: "env_key", apiKeyIsConfigured: false });
-});
-
-test("a base URL keeps its path prefix and loses its trailing slashes", () => {
-  const config = from({ "endpoints:baseUrl": "https://gateway.example.com/api/v2//" });
-  expect(readSettings(config, environment).baseUrl).toBe("https://gateway.example.com/api/v2");
-});
-
-test("the version header is Ngrok-Version for the public service, and Service-Version for others", () => {
-  const nameFor = (config: Record<string, string>) => readSettings(from(config), environment).versionHeader;
-  expect(nameFor({ "endpoints:baseUrl": "https://api.ngrok.com" })).toBe("Ngrok-Version");
-  expect(nameFor({ "endpoints:baseUrl": "https://api.ngrok.com." })).toBe("Ngrok-Version");
-  expect(nameFor({ "endpoints:baseUrl": "https://api.example.com" })).toBe("Service-Version");
-  expect(nameFor({ "endpoints:versionHeader": "X-Version" })).toBe("X-Version");
-});
-
-test.each([
-  ["https://api.ngrok.com", undefined, "on"],
-  ["https://api.ngrok.com", "off", "off"],
-  ["https://api.example.com", undefined, "off"],
-  ["https://api.example.com", "true", "on"],
-])("lists of %s with listFilter %s are filtered: %s", (baseUrl, listFilter, expected) => {
-  const config = { "endpoints:baseUrl": baseUrl, ...(listFilter && { "endpoints:listFilter": listFilter }) };
-  expect(readSettings(from(config), environment).listFilter).toBe(expected);
+const PUBLIC = "https://api.ngrok.com";
+const OTHER = "https://api.example.com";
+test.each<[Partial<Record<SettingName, string>>, Partial<Settings>]>([
+  [{}, { apiKey: "env_key", apiKeyIsConfigured: false, baseUrl: "https://env.example.com" }],
+  [
+    { apiKey: "stack_key", baseUrl: OTHER },
+    { apiKey: "stack_key", apiKeyIsConfigured: true, baseUrl: OTHER },
+  ],
+  [{ baseUrl: `${OTHER}/api/v2//` }, { baseUrl: `${OTHER}/api/v2` }],
+  [{ baseUrl: PUBLIC }, { versionHeader: "Ngrok-Version", listFilter: "on" }],
+  [{ baseUrl: `${PUBLIC}.` }, { versionHeader: "Ngrok-Version", listFilter: "on" }],
+  [{ baseUrl: OTHER }, { versionHeader: "Service-Version", listFilter: "off" }],
+  [
+    { baseUrl: PUBLIC, versionHeader: "X-A", listFilter: "off" },
+    { versionHeader: "X-A", listFilter: "off" },
+  ],
+  [{ baseUrl: OTHER, listFilter: "true" }, { listFilter: "on" }],
+  [{}, { requestsPerWindow: 120, windowSeconds: 60 }],
+  [
+    { requestsPerWindow: "40", windowSeconds: "0.5" },
+    { requestsPerWindow: 40, windowSeconds: 0.5 },
+  ],
+])("the configuration %j over the environment results in %j", (config, settings) => {
+  expect(readSettings(from(config), environment)).toMatchObject(settings);
 });
 
 const UP_TO_A_DAY = /number of seconds above zero and up to 86400/;
@@ -78,40 +73,19 @@ test.each<[string, SettingName, string | undefined, RegExp]>([
   },
 );
 
-test("by default, the budget is that of the public service", () => {
-  expect(readSettings(from({}), environment)).toMatchObject({
-    requestsPerWindow: 120,
-    windowSeconds: 60,
-  });
-  const config = {
-    "endpoints:requestsPerWindow": "40",
-    "endpoints:windowSeconds": "0.5",
-  };
-  expect(readSettings(from(config), environment)).toMatchObject({
-    requestsPerWindow: 40,
-    windowSeconds: 0.5,
-  });
-});
-
 test("an empty variable of the environment counts as unset, for every optional setting", () => {
   const optional = Object.keys(settingFields).filter((name) => !["apiKey", "baseUrl"].includes(name));
-  const empty = Object.fromEntries(
-    optional.map((name, index) => [environmentName(name), " ".repeat(index % 2)]),
-  );
-  expect(readSettings(from({}), { ...environment, ...empty })).toEqual(readSettings(from({}), environment));
+  const empty = optional.map((name, index) => [environmentName(name), " ".repeat(index % 2)]);
+  const settings = readSettings(from({}), { ...environment, ...Object.fromEntries(empty) });
+  expect(settings).toEqual(readSettings(from({}), environment));
 });
 
 test("all problems of the settings are reported at once", () => {
-  const config = from({ "endpoints:baseUrl": "localhost", "endpoints:windowSeconds": "soon" });
+  const config = from({ baseUrl: "localhost", windowSeconds: "soon" });
   const problems = settingsProblems(config, { ENDPOINTS_POLICY_WARNINGS: "perhaps" });
-  expect(problems.map(({ setting }) => setting)).toEqual([
-    "apiKey",
-    "baseUrl",
-    "windowSeconds",
-    "policyWarnings",
-  ]);
-  expect(() => readSettings(from({}), {})).toThrow(
-    /^there is no API key: .*\nthere is no base URL of the service: .*$/,
-  );
+  const names = ["apiKey", "baseUrl", "windowSeconds", "policyWarnings"];
+  expect(problems.map(({ setting }) => setting)).toEqual(names);
+  const both = /^there is no API key: .*\nthere is no base URL of the service: .*$/;
+  expect(() => readSettings(from({}), {})).toThrow(both);
   expect(settingsProblems(from({}), environment)).toEqual([]);
 });

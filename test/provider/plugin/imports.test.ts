@@ -1,94 +1,68 @@
 import { describe, expect, test } from "vitest";
 import { thrown } from "../service";
-import { plugin, url } from "./pluginClient";
+import { plugin, secret, url } from "./pluginClient";
+
+const chosen = { bindings: ["public"], poolingEnabled: false };
 
 describe("an import", () => {
-  test("returns all inputs, and they cause no change", async () => {
+  // biome-ignore format: one line for each endpoint
+  test.each<[string, live: object, inputs: { [input: string]: unknown }]>([
+    ["all inputs", { traffic_policy: "on_http_request: []", metadata: '{"a":1}', description: "by hand" }, { trafficPolicy: { on_http_request: [] }, metadata: { a: 1 }, description: "by hand", ...chosen }],
+    ["metadata with a number of more digits than data can hold as text", { metadata: '{"n":9007199254740993}' }, { metadata: '{"n":9007199254740993}', ...chosen }],
+    ["secrets, without a note, because the inputs become code", { metadata: '{"password":"CANARY-1"}' }, { metadata: secret({ password: "CANARY-1" }), ...chosen }],
+  ])("returns %s, and they cause no change", async (_, live, expected) => {
     const { client, emulator } = await plugin();
-    const { id } = emulator.seed({
-      type: "cloud",
-      url,
-      traffic_policy: "on_http_request: []",
-      metadata: '{"a":1}',
-      description: "by hand",
-    });
-    const { inputs, props } = await client.read(id);
-    expect(inputs).toEqual({
-      url,
-      trafficPolicy: { on_http_request: [] },
-      metadata: { a: 1 },
-      description: "by hand",
-      bindings: ["public"],
-      poolingEnabled: false,
-    });
-    expect((await client.check(inputs ?? {}, inputs ?? {})).inputs).toEqual(inputs);
-    expect(await client.diff(id, props ?? {}, inputs ?? {})).toMatchObject({ changes: false });
-  });
-
-  test("causes no change if the program omits fields that the service chooses", async () => {
-    const { client, emulator } = await plugin();
-    const { id } = emulator.seed({ type: "cloud", url, traffic_policy: "{}" });
-    const { props = {} } = await client.read(id);
-    const news = { url, trafficPolicy: {} };
-    expect(await client.diff(id, props, news)).toMatchObject({ changes: false });
-    const refreshed = await client.read(id, props, news);
-    expect(refreshed.inputs).toEqual(news);
-    expect(await client.diff(id, refreshed.props ?? {}, news)).toMatchObject({ changes: false });
-  });
-
-  test("keeps metadata with a number of more digits than data can hold, as text", async () => {
-    const { client, emulator } = await plugin();
-    const metadata = '{"n":9007199254740993}';
-    const { id } = emulator.seed({ type: "cloud", url, metadata });
-    const { inputs, props } = await client.read(id);
-    expect(inputs).toMatchObject({ metadata });
-    expect(await client.diff(id, props ?? {}, { url, metadata })).toMatchObject({ changes: false });
+    const { id } = emulator.seed({ type: "cloud", url, ...live });
+    const { inputs = {}, props = {} } = await client.read(id);
+    expect(inputs).toEqual({ url, ...expected });
+    expect((await client.check(inputs, inputs)).inputs).toEqual(inputs);
+    expect(await client.diff(id, props, inputs)).toMatchObject({ changes: false });
+    const { bindings: _b, poolingEnabled: _p, ...own } = inputs;
+    expect(await client.diff(id, props, own)).toMatchObject({ changes: false });
   });
 
   test("notes the service's choices, so that a later edit is drift", async () => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type: "cloud", url, bindings: ["internal"] });
     const { props = {} } = await client.read(id);
-    const news = { url };
     emulator.edit(id, { bindings: ["public"], pooling_enabled: true });
     // After a write, the provider does not use the earlier list.
-    const { outs } = await client.update(id, props, { url, description: "x" });
-    const drifted = await client.read(id, outs, news);
-    expect(drifted.inputs).toEqual({ url, description: "x", bindings: ["public"], poolingEnabled: true });
-    expect(await client.diff(id, drifted.props ?? {}, { url, description: "x" })).toMatchObject({
+    const news = { url, description: "x" };
+    const { outs } = await client.update(id, props, news);
+    const drifted = await client.read(id, outs, { url });
+    expect(drifted.inputs).toEqual({ ...news, bindings: ["public"], poolingEnabled: true });
+    expect(await client.diff(id, drifted.props ?? {}, news)).toMatchObject({
       changes: true,
-      diffs: ["bindings", "poolingEnabled"],
       detailed: { bindings: "UPDATE", poolingEnabled: "UPDATE" },
     });
   });
 
-  test.each(['"by hand"', '{"namespace":"platform"}', "null"])(
-    "of an endpoint with the mark's key and the value %s is refused with the next step",
-    async (value) => {
-      const { client, emulator } = await plugin();
-      const metadata = `{"team":"shop","pulumi-endpoints":${value}}`;
-      const { id } = emulator.seed({ type: "cloud", url, metadata });
-      await expect(client.read(id)).rejects.toThrow(
-        new RegExp(
-          `cannot import ${id}: .*the key pulumi-endpoints.* rename or remove that key on the service`,
-        ),
-      );
-    },
-  );
-
-  test("of an endpoint that does not exist is refused, because the id is wrong", async () => {
-    const { client } = await plugin();
-    expect((await thrown(client.read("ep_none"))).message).toBe(
-      "cannot import ep_none: There is no endpoint ep_none in this account. Correct the id; getEndpoints() lists them all.",
-    );
+  const withMark = (value: string) => ({
+    type: "cloud" as const,
+    url,
+    metadata: `{"pulumi-endpoints":${value}}`,
   });
-
-  test.each(["edge", "ephemeral"] as const)("of an %s endpoint is refused with the reason", async (type) => {
+  const marked = /^cannot import ep_1: .*the key pulumi-endpoints.* rename or remove that key on the service/;
+  test.each<
+    [string, live: Parameters<Awaited<ReturnType<typeof plugin>>["emulator"]["seed"]>[0] | undefined, RegExp]
+  >([
+    ["an endpoint with a text under the mark's key", withMark('"by hand"'), marked],
+    ["an endpoint with another object under the mark's key", withMark('{"namespace":"platform"}'), marked],
+    ["an endpoint with null under the mark's key", withMark("null"), marked],
+    [
+      "a wrong id",
+      undefined,
+      /^cannot import ep_1: There is no endpoint ep_1 in this account\. Correct the id; getEndpoints\(\) lists them all\.$/,
+    ],
+    [
+      "an edge",
+      { type: "edge" },
+      /^cannot import ep_1: ep_1 is of type edge; CloudEndpoint manages cloud endpoints only\. Read it with getEndpoint, or give the id of a cloud endpoint\.$/,
+    ],
+    ["an agent's endpoint", { type: "ephemeral" }, /^cannot import ep_1: ep_1 is of type ephemeral/],
+  ])("of %s is refused with the reason and the next step", async (_, live, message) => {
     const { client, emulator } = await plugin();
-    const { id } = emulator.seed({ type });
-    const error = await thrown(client.read(id));
-    expect(error.message).toBe(
-      `cannot import ${id}: ${id} is of type ${type}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
-    );
+    if (live) emulator.seed({ ...live, id: "ep_1" });
+    expect((await thrown(client.read("ep_1"))).message).toMatch(message);
   });
 });

@@ -1,21 +1,18 @@
 import { describe, expect, test } from "vitest";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { thrown } from "../service";
 import { CallError, monitor, plugin, secret } from "./pluginClient";
 
 const MERGE = "endpoints:index:mergeTrafficPolicy";
 const CONFIGS = "endpoints:index:mergeAgentConfigs";
 const TYPE = "endpoints:index:WebhookVerification";
-const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const forward = { actions: [{ type: "forward-internal", config: { url: "https://hooks.internal" } }] };
 /** The messages that users see. Pulumi's runtime also sends messages for debugging. */
 const shown = (logged: { severity: number; message: string }[]) =>
   logged.filter(({ severity }) => severity > 0).map(({ message }) => message);
-const verifies = (more: object = {}) =>
-  JSON.stringify({
-    on_http_request: [
-      { ...more, actions: [{ config: { provider: "github", secret: "CANARY" }, type: "verify-webhook" }] },
-    ],
-  });
+const verify = { config: { provider: "github", secret: "CANARY" }, type: "verify-webhook" };
+const verifies = (more: object = {}) => JSON.stringify({ on_http_request: [{ ...more, actions: [verify] }] });
+const github = { platform: "github", secret: "CANARY" };
 const shouting = { expressions: ["req.headers['X-Event'][0] == 'push'"] };
 
 async function constructed(...components: [name: string, inputs: object][]) {
@@ -26,24 +23,21 @@ async function constructed(...components: [name: string, inputs: object][]) {
 }
 
 describe("a component of a program in another language", () => {
-  test("has the outputs of a Node program's, all but two of them secret, without a setting of the account", async () => {
-    const inputs = { platform: "github", secret: secret("CANARY"), agent: { upstream: 8080 } };
-    const { answers, registered } = await constructed(["hooks", inputs]);
-    const urn = `urn:pulumi:stack::project::${TYPE}::hooks`;
-    const state = {
-      platform: "github",
-      secretSource: expect.stringMatching(/^Generate a long random secret/),
-      trafficPolicy: secret(verifies()),
-      agentOptions: secret(["--verify-webhook", "github", "--verify-webhook-secret", "CANARY"]),
-      agentConfig: secret(expect.stringContaining('name: "hooks"')),
-    };
-    expect(answers).toEqual([{ urn, state }]);
-    expect(registered).toEqual([{ urn, outputs: state }]);
-  });
-
-  test("has secret outputs although the program gave its secret in plain text", async () => {
-    const { answers } = await constructed(["hooks", { platform: "github", secret: "CANARY" }]);
-    expect(answers).toMatchObject([{ state: { trafficPolicy: secret(verifies()) } }]);
+  test("has the outputs of a Node program's, all but two of them secret, whether its secret was one or not", async () => {
+    for (const given of ["CANARY", secret("CANARY")]) {
+      const inputs = { platform: "github", secret: given, agent: { upstream: 8080 } };
+      const { answers, registered } = await constructed(["hooks", inputs]);
+      const urn = `urn:pulumi:stack::project::${TYPE}::hooks`;
+      const state = {
+        platform: "github",
+        secretSource: expect.stringMatching(/^Generate a long random secret/),
+        trafficPolicy: secret(verifies()),
+        agentOptions: secret(["--verify-webhook", "github", "--verify-webhook-secret", "CANARY"]),
+        agentConfig: secret(expect.stringContaining('name: "hooks"')),
+      };
+      expect(answers).toEqual([{ urn, state }]);
+      expect(registered).toEqual([{ urn, outputs: state }]);
+    }
   });
 
   test("previews with an unknown secret, and says that it could not be checked", async () => {
@@ -52,34 +46,28 @@ describe("a component of a program in another language", () => {
     expect(shown(logged)).toEqual(["hooks: the secret is not known yet; `pulumi up` checks its form."]);
   });
 
-  test("fails with all its mistakes, at paths where the engine finds no value to print", async () => {
-    const inputs = {
+  test("fails with all its mistakes, at paths where the engine finds no value to print, and leaves the plugin at work", async () => {
+    const { address } = await monitor();
+    const { client } = await plugin();
+    const wrong = {
       platform: "CANARY-1",
       secret: secret("CANARY-2\n"),
       agent: { upstream: 0 },
       enforce: "no",
+      provider: "x",
     };
-    const error = await thrown(constructed(["hooks", inputs]));
-    expect(error.message).toBe("3 inputs are wrong");
+    const error = await thrown(client.construct(address, "hooks", wrong));
+    expect(error.message).toBe("4 inputs are wrong");
     expect(error instanceof CallError && error.mistakes).toEqual([
-      expect.stringMatching(/^inputs\.enforce must be true or false$/),
+      "inputs.provider is no input of a webhook verification; did you mean platform?",
+      "inputs.enforce must be true or false",
       expect.stringMatching(/^inputs\.agent\.upstream must be a port/),
       expect.stringMatching(/^inputs\.secret ends with a line break/),
     ]);
     expect(JSON.stringify(error)).not.toContain("CANARY");
-  });
-
-  test("fails for an unknown input with the likely name, and leaves the plugin at work", async () => {
-    const { address } = await monitor();
-    const { client, emulator } = await plugin();
-    const error = await thrown(client.construct(address, "hooks", { provider: "github", secret: "CANARY" }));
-    expect(error instanceof CallError && error.mistakes).toContainEqual(
-      expect.stringMatching(
-        /^inputs\.provider is no input of a webhook verification; did you mean platform\?$/,
-      ),
-    );
-    const { id } = await client.create({ url: "https://shop.example.com" });
-    expect(emulator.endpoints).toMatchObject([{ id }]);
+    expect((await client.create({ url: "https://shop.example.com" })).id).toMatch(/^ep_/);
+    const other = await thrown(client.construct(address, "hooks", {}, "endpoints:index:WebhookVerifier"));
+    expect(other.message).toContain(TYPE);
   });
 
   test("ends as cancelled before the engine closes the connection, which it would report as the component's problem", async () => {
@@ -87,75 +75,49 @@ describe("a component of a program in another language", () => {
     let register = () => {};
     const registers = new Promise<void>((resolve) => (register = resolve));
     const { address } = await monitor(register);
-    const failed = thrown(client.construct(address, "hooks", { platform: "github", secret: "CANARY" }));
+    const failed = thrown(client.construct(address, "hooks", github));
     await registers;
     await client.cancel();
     client.close();
     expect((await failed).message).toBe("cancelled, because the run ended");
   });
-
-  test("of another type is refused with the type that exists", async () => {
-    const { address } = await monitor();
-    const { client } = await plugin();
-    const error = await thrown(client.construct(address, "hooks", {}, "endpoints:index:WebhookVerifier"));
-    expect(error.message).toContain(TYPE);
-  });
 });
 
-describe("components of one run", () => {
-  const expecting = (expectedDeliveriesPerMonth: number) => ({
-    platform: "github",
-    secret: "CANARY",
-    expectedDeliveriesPerMonth,
-  });
-
-  test("cause another warning when the sum has doubled, and it names five of them", async () => {
-    const { client, logged } = await plugin();
-    const { address } = await monitor();
-    for (let index = 0; index < 21; index++) await client.construct(address, `c${index}`, expecting(100));
-    expect(shown(logged)).toEqual([
-      expect.stringMatching(/^600 .*\(c0 100, c1 100, c2 100, c3 100, c4 100, 1 more\)/),
-      expect.stringMatching(/^1200 .*, 7 more\)/),
-    ]);
-  });
-
-  test("add up their expected deliveries, and those of another run do not count", async () => {
-    const { client, logged } = await plugin();
-    const [first, second] = [await monitor(), await monitor()];
-    await client.construct(first.address, "a", expecting(300));
-    await client.construct(second.address, "c", expecting(300));
-    expect(shown(logged)).toEqual([]);
-    await client.construct(first.address, "b", expecting(250));
-    expect(shown(logged)).toEqual([
-      expect.stringMatching(
-        /^550 webhook deliveries a month are expected \(a 300, b 250\), and a free account/,
-      ),
-    ]);
-  });
+test("components of one run add up their expected deliveries; a warning names five, and comes again when the sum has doubled", async () => {
+  const { client, logged } = await plugin();
+  const [first, second] = [await monitor(), await monitor()];
+  const expecting = (address: string, name: string) =>
+    client.construct(address, name, { ...github, expectedDeliveriesPerMonth: 200 });
+  for (const name of ["a", "b"]) await expecting(first.address, name);
+  await expecting(second.address, "other");
+  expect(shown(logged)).toEqual([]);
+  for (const name of ["c", "d", "e", "f"]) await expecting(first.address, name);
+  expect(shown(logged)).toEqual([
+    expect.stringMatching(
+      /^600 webhook deliveries a month are expected \(a 200, b 200, c 200\), and a free account/,
+    ),
+    expect.stringMatching(/^1200 .*\(a 200, b 200, c 200, d 200, e 200, 1 more\)/),
+  ]);
 });
 
 describe("mergeTrafficPolicy in another language", () => {
-  const merge = async (args: object, parts = plugin({ configure: false })) => {
-    const { client, logged } = await parts;
-    const { result, failures } = await client.invoke(MERGE, { ...args });
-    return { result, failures, warnings: shown(logged) };
-  };
-
-  test("puts the verifications before the policy's own rules, and its result is secret", async () => {
-    const policy = { on_http_request: [forward] };
-    const { result, warnings } = await merge({ policy, verifications: [secret(verifies())] });
-    const [rule] = JSON.parse(verifies()).on_http_request;
-    expect(result).toEqual({ trafficPolicy: secret({ on_http_request: [rule, forward] }) });
-    expect(warnings).toEqual([]);
+  const deny = (status_code: unknown) => ({
+    on_http_request: [{ actions: [{ type: "deny", config: { status_code } }] }],
   });
+  const own = { on_http_request: [forward] };
+  const [rule] = JSON.parse(verifies()).on_http_request;
 
-  test("is unknown while a verification is, and keeps unknown parts of the policy", async () => {
-    const unknown = { trafficPolicy: secret(UNKNOWN) };
-    expect((await merge({ policy: {}, verifications: [UNKNOWN] })).result).toEqual(unknown);
-    expect((await merge({ policy: UNKNOWN, verifications: [verifies()] })).result).toEqual(unknown);
-    const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: UNKNOWN } }] }] };
-    const { result } = await merge({ policy, verifications: [verifies()] });
-    expect(JSON.stringify(result)).toContain(`"status_code":"${UNKNOWN}"`);
+  // biome-ignore format: one line for each call
+  test.each<[string, policy: unknown, verifications: unknown, trafficPolicy: unknown]>([
+    ["has the verifications before the policy's own rules", own, [secret(verifies())], { on_http_request: [rule, forward] }],
+    ["is unknown while a verification is", own, [UNKNOWN], UNKNOWN],
+    ["is unknown while the policy is", UNKNOWN, [verifies()], UNKNOWN],
+    ["keeps unknown parts of the policy", deny(UNKNOWN), [verifies()], { on_http_request: [rule, deny(UNKNOWN).on_http_request[0]] }],
+  ])("%s, and is secret", async (_, policy, verifications, trafficPolicy) => {
+    const { client, logged } = await plugin({ configure: false });
+    const { result } = await client.invoke(MERGE, { policy, verifications });
+    expect(result).toEqual({ trafficPolicy: secret(trafficPolicy) });
+    expect(shown(logged)).toEqual([]);
   });
 
   test.each([
@@ -164,81 +126,66 @@ describe("mergeTrafficPolicy in another language", () => {
     [[verifies(), '{"on_http_request":[]}'], /verification 2 is not the trafficPolicy/],
     [[verifies(), verifies()], /would refuse all requests/],
   ])("refuses the verifications %j without a quotation", async (verifications, words) => {
-    const { message } = await thrown(merge({ policy: { on_http_request: [forward] }, verifications }));
+    const { client } = await plugin({ configure: false });
+    const { message } = await thrown(client.invoke(MERGE, { policy: own, verifications }));
     expect(message).toMatch(words);
     expect(message).not.toContain("CANARY");
   });
 
   test("names the argument of a wrong type", async () => {
-    const { failures } = await merge({ policy: 7, verifications: "CANARY" });
+    const { client } = await plugin({ configure: false });
+    const { failures } = await client.invoke(MERGE, { policy: 7, verifications: [verifies(), null] });
     expect(failures).toEqual([
       { property: "policy", reason: "must be an object or text" },
-      { property: "verifications", reason: expect.stringMatching(/^must be a list/) },
-    ]);
-    const items = await merge({ policy: {}, verifications: [verifies(), null] });
-    expect(items.failures).toEqual([
       { property: "verifications.1", reason: "must be the output trafficPolicy of a webhook verification" },
     ]);
   });
 
-  test("warns of a header name once: neither the merge nor the endpoint repeats the component's warning", async () => {
+  test("warns of its own policy once a run, without the secrets in it, and of no header of which the component has warned", async () => {
     const { client, logged } = await plugin();
     const { address } = await monitor();
-    const inputs = { platform: "github", secret: "CANARY", ...shouting };
-    await client.construct(address, "hooks", inputs);
+    await client.construct(address, "hooks", { ...github, ...shouting });
+    const log = { type: "log", config: { metadata: secret("CANARY") } };
     const policy = {
-      on_http_request: [{ ...forward, expressions: ["req.headers['X-Own'][0] == 'a'"] }, forward],
+      on_http_request: [
+        { ...forward, expressions: ["req.headers['X-Own'][0] == 'a'"] },
+        { actions: [log, { type: "denyy" }] },
+      ],
     };
-    const { result } = await client.invoke(MERGE, { policy, verifications: [secret(verifies(shouting))] });
+    const merge = () => client.invoke(MERGE, { policy, verifications: [secret(verifies(shouting))] });
+    await merge();
+    const { result } = await merge();
     await client.check({}, { url: "https://hooks.example.com", trafficPolicy: result["trafficPolicy"] });
-    expect(shown(logged).map((message) => message.replace(/ with .*/, ""))).toEqual([
+    expect(shown(logged).map((message) => message.replace(/ (with|"denyy") .*/, ""))).toEqual([
       "hooks: expressions[0] (character 13) looks for X-Event",
       "mergeTrafficPolicy: policy.on_http_request[0].expressions[0] (character 13) looks for X-Own",
+      "mergeTrafficPolicy: policy.on_http_request[1].actions[1].type",
     ]);
+    const quiet = await plugin({ environment: { ENDPOINTS_POLICY_WARNINGS: "off" } });
+    await quiet.client.invoke(MERGE, { policy, verifications: [verifies()] });
+    expect(shown(quiet.logged)).toEqual([]);
   });
 });
 
-test("a merge warns of its own policy once a run, without the secrets in it, unless warnings are off", async () => {
-  const log = { type: "log", config: { metadata: secret("CANARY") } };
-  const policy = { on_http_request: [{ actions: [log, { type: "denyy" }, { type: "deny" }] }] };
-  const verifications = [verifies()];
-  const { client, logged } = await plugin();
-  for (let twice = 0; twice < 2; twice++) await client.invoke(MERGE, { policy, verifications });
-  expect(shown(logged)).toEqual([
-    expect.stringMatching(/^mergeTrafficPolicy: policy\.on_http_request\[0\]\.actions\[1\]\.type .*deny/),
-  ]);
-  const quiet = await plugin({ environment: { ENDPOINTS_POLICY_WARNINGS: "off" } });
-  await quiet.client.invoke(MERGE, { policy, verifications });
-  expect(shown(quiet.logged)).toEqual([]);
-});
-
 describe("mergeAgentConfigs in another language", () => {
-  test("makes one secret configuration of several", async () => {
-    const agent = (upstream: number) => ({ platform: "github", secret: "CANARY", agent: { upstream } });
+  test("makes one secret configuration of several, which is unknown while one is", async () => {
+    const agent = (upstream: number) => ({ ...github, agent: { upstream } });
     const { client, answers } = await constructed(["a", agent(1)], ["b", agent(2)]);
     const configs = answers.map(({ state }) => state["agentConfig"]);
     const { result } = await client.invoke(CONFIGS, { configs });
     expect(result).toEqual({ agentConfig: secret(expect.stringMatching(/name: "a"[\s\S]*name: "b"/)) });
-    expect((await client.invoke(CONFIGS, { configs: [UNKNOWN] })).result).toEqual({
-      agentConfig: secret(UNKNOWN),
-    });
+    const unknown = await client.invoke(CONFIGS, { configs: [UNKNOWN] });
+    expect(unknown.result).toEqual({ agentConfig: secret(UNKNOWN) });
   });
 
-  test("refuses what is no configuration of an agent, without a quotation", async () => {
-    const { client } = await plugin();
-    const { message } = await thrown(client.invoke(CONFIGS, { configs: ["CANARY"] }));
-    expect(message).toMatch(/configuration 1 is not the agentConfig of a webhook verification/);
-    expect(message).not.toContain("CANARY");
-  });
-
-  test("names the verification without an agent, whether its output arrives as null or, from Go, as empty text", async () => {
-    const { client, answers } = await constructed(["a", { platform: "github", secret: "CANARY" }]);
+  test("refuses what is no configuration, and the output without an agent: null or, from Go, empty text", async () => {
+    const { client, answers } = await constructed(["a", github]);
     expect(answers[0]?.state["agentConfig"]).toEqual(secret(null));
-    const { message } = await thrown(client.invoke(CONFIGS, { configs: [null, ""] }));
-    expect(message.split("\n")).toEqual(
-      [1, 2].map((place) =>
-        expect.stringContaining(`configuration ${place} is missing; give its verification an agent`),
-      ),
-    );
+    const { message } = await thrown(client.invoke(CONFIGS, { configs: [null, "", "CANARY"] }));
+    expect(message.split("\n")).toEqual([
+      expect.stringContaining("configuration 1 is missing; give its verification an agent"),
+      expect.stringContaining("configuration 2 is missing"),
+      expect.stringMatching(/configuration 3 is not the agentConfig of a webhook verification$/),
+    ]);
   });
 });

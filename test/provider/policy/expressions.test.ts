@@ -3,7 +3,6 @@ import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
 import { flatName, flattened, namesOfExpressions, policyEnvironment } from "../../../provider/policy/cel";
 import { resourceWarnings, ruleWarnings } from "../../../provider/policy/resourceWarnings";
 import { policyWarnings } from "../../../provider/policy/warnings";
-import { expectLinear } from "../../growth";
 import { calls } from "../../kit/runner/documentedCalls";
 import { act, onConnect, onRequest, onResponse, rule } from "./cases";
 import { macroCalls, openExpressions, variableUses } from "./referenceExpressions";
@@ -261,35 +260,6 @@ describe("expressions are found", () => {
   });
 });
 
-describe("the time is linear for an expression, and for a text, that repeats", () => {
-  test.each([
-    "req.headers['",
-    "'a' ",
-    "${",
-    "${req.headers['A",
-    "${\\'}",
-    "r'\\",
-    '"""\n\\',
-    '"""x" ',
-    ".all(a, b",
-    "req.headers['A'] && ",
-    "(",
-    "!",
-    "a.",
-    "a . ",
-    '"""',
-    "'''\"",
-    "true && ",
-    "1 + ",
-    "// ",
-    "[",
-    "{'a': ",
-  ])("%j", async (part) => {
-    const policyOf = (times: number) =>
-      onRequest({ expressions: [`${part.repeat(times)}${times}`], ...answer(part.repeat(times)) });
-    await expectLinear(policyOf, (policy) => policyWarnings(policy), 4_000);
-  });
-});
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above
 
 describe("the environment", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
-import { actions } from "../../../provider/policy/catalogue";
+import { type ActionInfo, actions } from "../../../provider/policy/catalogue";
 import { mayAnswer, policyWarnings, warningText } from "../../../provider/policy/warnings";
 import { act, mistakes, moreRightPolicies, onRequest, rightPolicies, rule } from "./cases";
 
@@ -15,6 +15,35 @@ describe("a mistake is reported with its place", () => {
     const warnings = policyWarnings(policy, target);
     expect(warnings.map(({ path }) => pathText(path))).toEqual([at].flat());
     for (const warning of warnings) expect(warning.reason).toMatch(reason);
+  });
+
+  const names = Object.entries<ActionInfo>(actions);
+  const otherNames = names.flatMap(
+    ([
+      type,
+      {
+        also = [],
+        keys,
+        phases: [phase = ""],
+      },
+    ]) => {
+      const policy = (action: object) => ({ [phase]: [{ actions: [action] }] });
+      const ofKeys = Object.entries(keys).flatMap(([key, info]) =>
+        (info.also ?? []).map((other): [string, object, string] => [
+          other,
+          policy({ type, config: { [other]: "a" } }),
+          key,
+        ]),
+      );
+      return [
+        ...also.map((other): [string, object, string] => [other, policy({ type: other }), type]),
+        ...ofKeys,
+      ];
+    },
+  );
+  test.each(otherNames)("the other name %s of an action or a key, with the right one", (_, policy, right) => {
+    const reasons = policyWarnings(policy).map(({ reason }) => reason);
+    expect(reasons).toContainEqual(expect.stringMatching(`did you mean ${right}\\?$`));
   });
 
   test("several mistakes, in the order of the policy", () => {

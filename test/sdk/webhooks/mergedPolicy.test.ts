@@ -66,27 +66,23 @@ describe("mergeTrafficPolicy", () => {
     expect(both).toMatchObject({ on_http_request: [first, verifying, rule] });
   });
 
-  test("throws if two verifications would apply to every request", async () => {
-    const every = await resolved(github().trafficPolicy);
-    const empty = { expressions: [], ...verifying };
-    const error = /would refuse all requests.*expressions.*enforce: false/;
-    expect(() => mergedPolicy({}, [every, every])).toThrow(error);
-    expect(() => mergedPolicy({ on_http_request: [empty, rule] }, [every])).toThrow(error);
-    expect(() => mergedPolicy(mergedPolicy({ on_http_request: [rule] }, [every]), [every])).toThrow(error);
-    const twice = { actions: [verify, verify] };
-    const chosen = await resolved(github({ expressions: ["req.method == 'POST'"] }).trafficPolicy);
-    expect(() => mergedPolicy({ on_http_request: [twice] }, [chosen])).toThrow(error);
-  });
+  const every = JSON.stringify({ on_http_request: [verifying] });
+  const lax = every.replace('"shared"', '"shared","enforce":false');
+  const twice = { actions: [verify, verify] };
+  const refusing = /would refuse all requests.*expressions.*enforce: false/;
 
-  test("accepts several verifications of every request if at most one is enforced", async () => {
-    const [every = "", lax = "", chosen = ""] = await Promise.all(
-      [{}, { enforce: false }, { expressions: ["req.method == 'POST'"] }].map((more) =>
-        resolved(github(more).trafficPolicy),
-      ),
-    );
-    const rules = (policy: object) => (policy as { on_http_request: object[] }).on_http_request.length;
-    expect(rules(mergedPolicy({ on_http_request: [rule] }, [lax, lax]))).toBe(3);
-    expect(rules(mergedPolicy(mergedPolicy({ on_http_request: [rule] }, [every]), [lax, chosen]))).toBe(4);
+  // biome-ignore format: one line for each merge
+  test.each<[string, object, string[], number | RegExp]>([
+    ["two of every request", {}, [every, every], refusing],
+    ["one beside the policy's own, with an empty list of expressions", { on_http_request: [{ expressions: [], ...verifying }, rule] }, [every], refusing],
+    ["one beside that of an earlier merge", { on_http_request: [verifying, rule] }, [every], refusing],
+    ["one beside two in one rule of the policy", { on_http_request: [twice] }, [CHOSEN], refusing],
+    ["two that are not enforced", { on_http_request: [rule] }, [lax, lax], 3],
+    ["one that is enforced beside one that is not and one of some requests", { on_http_request: [verifying, rule] }, [lax, CHOSEN], 4],
+  ])("throws if two enforced verifications would apply to every request: %s", (_, policy, policies, result) => {
+    const merging = () => (mergedPolicy(policy, policies) as { on_http_request: object[] }).on_http_request.length;
+    if (typeof result === "number") expect(merging()).toBe(result);
+    else expect(merging).toThrow(result);
   });
 
   const forward = { type: "forward-internal", config: { url: "https://app.internal" } };
@@ -95,75 +91,35 @@ describe("mergeTrafficPolicy", () => {
   const verifiesNothing =
     /a rule of on_tcp_connect without expressions ends every connection.* nothing would be verified; move it to on_http_request/;
 
+  // biome-ignore format: one line for each policy
   test.each<[string, object | string, RegExp]>([
     ["forwards every connection", onConnect(forward), verifiesNothing],
-    ["denies every connection", onConnect({ type: "deny" }), verifiesNothing],
     ["closes every connection", onConnect(log, { type: "close-connection" }), verifiesNothing],
-    [
-      "forwards every connection, and continues if that fails",
-      onConnect({ ...forward, config: { ...forward.config, on_error: "continue" } }),
-      verifiesNothing,
-    ],
-    [
-      "forwards every connection by a rule with no expression",
-      { on_tcp_connect: [{ expressions: [], actions: [forward] }] },
-      verifiesNothing,
-    ],
-    ["forwards every connection, as YAML", "on_tcp_connect: [{actions: [{type: deny}]}]", verifiesNothing],
-    [
-      "forwards connections after some were denied",
-      { on_tcp_connect: [{ expressions: ["false"], actions: [{ type: "deny" }] }, { actions: [forward] }] },
-      verifiesNothing,
-    ],
-    [
-      "verifies after a rule that ends every request",
-      { on_http_request: [rule, verifying] },
-      /verify-webhook of the policy follows an action that ends every request/,
-    ],
-    [
-      "verifies some requests after an action that ends them",
-      { on_http_request: [{ expressions: ["false"], actions: [forward, verify] }] },
-      /verify-webhook of the policy follows/,
-    ],
+    ["forwards every connection, and continues if that fails", onConnect({ ...forward, config: { ...forward.config, on_error: "continue" } }), verifiesNothing],
+    ["forwards every connection by a rule with no expression", { on_tcp_connect: [{ expressions: [], actions: [forward] }] }, verifiesNothing],
+    ["denies every connection, as YAML", "on_tcp_connect: [{actions: [{type: deny}]}]", verifiesNothing],
+    ["forwards connections after some were denied", { on_tcp_connect: [{ expressions: ["false"], actions: [{ type: "deny" }] }, { actions: [forward] }] }, verifiesNothing],
+    ["verifies after a rule that ends every request", { on_http_request: [rule, verifying] }, /verify-webhook of the policy follows an action that ends every request/],
+    ["verifies some requests after an action that ends them", { on_http_request: [{ expressions: ["false"], actions: [forward, verify] }] }, /verify-webhook of the policy follows/],
     ["has rules under inbound", { inbound: [rule] }, /rules under inbound, .*move them to on_http_request/],
-    ["has rules under outbound", { outbound: [rule] }, /rules under outbound, .*to on_http_response/],
     ["has rules under onHttpRequest", { onHttpRequest: [rule] }, /onHttpRequest, .*to on_http_request/],
     ["has rules under on_connect", { on_connect: [{ actions: [forward] }] }, /to on_tcp_connect/],
   ])("throws if the policy %s", (_, policy, words) => {
     expect(() => mergedPolicy(policy, [CHOSEN])).toThrow(words);
   });
 
-  test.each<[string, object]>([
-    ["forwarded", { expressions: ["conn.client_ip == '192.0.2.1'"], actions: [forward] }],
-    ["denied", { expressions: ["conn.client_ip == '192.0.2.1'"], actions: [{ type: "deny" }] }],
-  ])("warns if some connections are %s before the verification", async (_, early) => {
-    const warned = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
-    const policy = { on_tcp_connect: [early], on_http_request: [rule] };
-    expect(await merged(policy)).toEqual({ ...policy, on_http_request: [verifying, rule] });
-    expect(warned.mock.calls).toEqual([
-      [expect.stringMatching(/on_tcp_connect ends the connections that its expressions select/)],
-    ]);
-  });
-
-  test.each<[string, object]>([
+  // biome-ignore format: one line for each policy
+  test.each<[string, object, warning?: RegExp]>([
+    ["some connections that are forwarded", { on_tcp_connect: [{ expressions: ["conn.client_ip == '192.0.2.1'"], actions: [forward] }] }, /on_tcp_connect ends the connections that its expressions select/],
+    ["some connections that are denied", { on_tcp_connect: [{ expressions: ["conn.client_ip == '192.0.2.1'"], actions: [{ type: "deny" }] }] }, /on_tcp_connect ends the connections/],
     ["rules of on_tcp_connect that end no connection", onConnect(log, { type: "restrict-ips" })],
     ["TLS that the endpoint terminates", onConnect({ type: "terminate-tls" })],
-    [
-      "a verification of some requests after others were forwarded",
-      {
-        on_http_request: [
-          { ...verifying, expressions: ["false"] },
-          { expressions: ["1 > 2"], actions: [forward] },
-          { ...verifying, expressions: ["1 > 3"] },
-          rule,
-        ],
-      },
-    ],
-  ])("accepts %s without a warning", async (_, policy) => {
+    ["a verification of some requests after others were forwarded", { on_http_request: [{ ...verifying, expressions: ["false"] }, { expressions: ["1 > 2"], actions: [forward] }, { ...verifying, expressions: ["1 > 3"] }, rule] }],
+  ])("accepts %s, with a warning if something is not verified", async (_, given, warning) => {
     const warned = vi.spyOn(pulumi.log, "warn").mockResolvedValue();
-    const own = (policy as { on_http_request: object[] }).on_http_request;
-    expect(await merged(policy)).toEqual({ ...policy, on_http_request: [verifying, ...own] });
-    expect(warned).not.toHaveBeenCalled();
+    const policy = { on_http_request: [rule], ...given };
+    expect(await merged(policy)).toEqual({ ...policy, on_http_request: [verifying, ...policy.on_http_request] });
+    expect(warned.mock.calls).toEqual(warning ? [[expect.stringMatching(warning)]] : []);
   });
 
   test.each([

@@ -89,27 +89,18 @@ test("a merged policy without an action that answers gets a warning", async () =
 });
 
 describe("an unknown platform", () => {
-  const unknownTo = /is not in the catalogue; ignore this if the service now supports it/;
-
-  test("gets a warning that names it and the nearest known platform", async () => {
-    expect(await reported(() => create("a", { platform: "sonatype_nexus", secret: "shared" }))).toEqual([
-      expect.stringMatching(/a: platform "sonatype_nexus" is not in the catalogue; did you mean sonatype\?$/),
-    ]);
-  });
-
-  test.each([
-    ["it is marked as a secret", pulumi.secret(CANARY), "shared"],
-    ["it does not look like an identifier", `${CANARY}+/=`, "shared"],
-    ["the secret is still unknown, so the two may be swapped", CANARY, unknownOutput()],
-  ])("is not named in the warning if %s", async (_, platform, secret) => {
+  const unnamed = /is not in the catalogue; ignore this if the service now supports it/;
+  // biome-ignore format: one line for each platform
+  test.each<[string, unknown, unknown, RegExp]>([
+    ["is named with the nearest known platform", "sonatype_nexus", "shared", /^warning: \[runtime\] a: platform "sonatype_nexus" is not in the catalogue; did you mean sonatype\?$/],
+    ["is not named if it is marked as a secret", pulumi.secret(CANARY), "shared", unnamed],
+    ["is not named if it does not look like an identifier", `${CANARY}+/=`, "shared", unnamed],
+    ["is not named if the secret is still unknown, so the two may be swapped", CANARY, unknownOutput(), unnamed],
+    ["is reported as swapped with the secret if that is a platform", CANARY, "github", /^a: platform and secret seem to be swapped$/],
+  ])("%s", async (_, platform, secret, message) => {
     const texts = await reported(() => create("a", { platform, secret }));
-    expect(texts).toEqual([expect.stringMatching(unknownTo)]);
+    expect(texts).toEqual([expect.stringMatching(message)]);
     expect(texts.join()).not.toContain("CANARY");
-  });
-
-  test("is reported as swapped with the secret, without naming either, if the secret is a platform", async () => {
-    const texts = await reported(() => create("a", { platform: CANARY, secret: "github" }));
-    expect(texts).toEqual(["a: platform and secret seem to be swapped"]);
   });
 
   test("is not named in the output secretSource", async () => {
@@ -119,23 +110,18 @@ describe("an unknown platform", () => {
   });
 });
 
-describe("the warning about an account's deliveries", () => {
-  const warningFor = (...expected: [string, number, AccountPlan?][]) =>
-    quotaWarning(expected.map(([name, deliveries, plan]) => ({ name, deliveries, plan })))?.text;
-
-  test("appears if the components expect more than 500 a month together", () => {
-    expect(warningFor(["a", 499], ["b", 1, "free"])).toBeUndefined();
-    expect(warningFor(["a", 499], ["b", 2, "free"])).toMatch(
-      /^501 webhook deliveries a month are expected \(a 499, b 2\).*500.*plan: "pay-as-you-go"/,
-    );
-  });
-
-  test("does not appear if any component names a paid plan", () => {
-    expect(warningFor(["a", 9999], ["b", 1, "pro"])).toBeUndefined();
-    const paid = plans.filter((plan) => plan !== "free");
-    expect(paid).toEqual(["hobbyist", "pay-as-you-go", "pro", "enterprise"]);
-    for (const plan of paid) expect(warningFor(["a", 9999, plan])).toBeUndefined();
-  });
+const free = /^501 webhook deliveries a month are expected \(a 499, b 2\).*500.*plan: "pay-as-you-go"/;
+type Expected = [name: string, deliveries: number, plan?: AccountPlan];
+const paid = plans.filter((plan) => plan !== "free");
+// biome-ignore format: one line for each sum
+test.each<[Expected[], RegExp | undefined]>([
+  [[["a", 499], ["b", 1, "free"]], undefined],
+  [[["a", 499], ["b", 2, "free"]], free],
+  ...paid.map((plan): [Expected[], undefined] => [[["a", 9999], ["b", 1, plan]], undefined]),
+])("more than 500 deliveries a month of free accounts cause a warning: %j", (expected, warning) => {
+  const text = quotaWarning(expected.map(([name, deliveries, plan]) => ({ name, deliveries, plan })))?.text;
+  if (warning) expect(text).toMatch(warning);
+  else expect(text).toBeUndefined();
 });
 
 test("the deliveries of two components with the same name are both counted", async () => {
@@ -182,14 +168,9 @@ describe("an expression that misspells a header's name", () => {
   });
 });
 
-const problems = (field: WebhookField, value: unknown) => {
-  const result = checkField(field, value);
-  return "mistakes" in result
-    ? result.mistakes.map(({ path, reason }) => `${path} ${reason}`).join("; ")
-    : undefined;
-};
-
 describe("the input", () => {
+  const UPSTREAM = /^agent.upstream must be a port from 1 to 65535, or a URL, as in http:\/\/localhost:8080/;
+  // biome-ignore format: one line for each mistake
   test.each<[WebhookField, unknown, RegExp]>([
     ["platform", undefined, /^platform is missing/],
     ["platform", "", /^platform must not be empty/],
@@ -199,26 +180,23 @@ describe("the input", () => {
     ["expressions", [], /^expressions must contain an expression/],
     ["expressions", "req.method == 'POST'", /^expressions must be a list/],
     ["agent", {}, /^agent.upstream .*must be a port/],
-    ["agent", { upstream: 0 }, /^agent.upstream must be a port from 1 to 65535, or a URL/],
-    ["agent", { upstream: 70_000 }, /^agent.upstream must be/],
-    ["agent", { upstream: "localhost:8080" }, /^agent.upstream must be .* http:\/\/localhost:8080/],
-    ["agent", { upstream: "ftp://files" }, /^agent.upstream must be/],
-    [
-      "agent",
-      { upstream: "http://localhost:8080/hooks" },
-      /^agent.upstream has a path.*http:\/\/localhost:8080/,
-    ],
+    ["agent", { upstream: 0 }, UPSTREAM],
+    ["agent", { upstream: 70_000 }, UPSTREAM],
+    ["agent", { upstream: "localhost:8080" }, UPSTREAM],
+    ["agent", { upstream: "ftp://files" }, UPSTREAM],
+    ["agent", { upstream: "http://localhost:8080/hooks" }, /^agent.upstream has a path, query or fragment.*http:\/\/localhost:8080/],
     ["agent", { upstream: "http://localhost:8080/?a=1" }, /^agent.upstream has a path, query/],
     ["agent", { upstream: "http://localhost:8080#a" }, /^agent.upstream has a path, query or fragment/],
     ["agent", { upstream: 80, url: "tcp://a.example.com:1" }, /^agent.url must be an http or https URL/],
     ["agent", { upstream: 80, url: "https://a.example.com/path" }, /^agent.url has a path/],
-    ["agent", { upstream: 80, adress: "x" }, /^agent\.adress is no input; agent must have an upstream/],
     ["agent", { port: 8080 }, /^agent\.port is no input; agent must have an upstream, .* a url$/],
     ["agentConfigVersion", 4, /^agentConfigVersion must be 2 or 3/],
     ["expectedDeliveriesPerMonth", -1, /must not be negative/],
     ["plan", "gold", /^plan must be free, hobbyist, pay-as-you-go, pro or enterprise$/],
   ])("%s refuses %j in a message that names the field", (field, value, words) => {
-    expect(problems(field, value)).toMatch(words);
+    const result = checkField(field, value);
+    const mistakes = "mistakes" in result ? result.mistakes : [];
+    expect(mistakes.map(({ path, reason }) => `${path} ${reason}`)).toEqual([expect.stringMatching(words)]);
   });
 
   test.each<[WebhookField, unknown, unknown]>([

@@ -1,0 +1,29 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { root } from "../package/pack";
+
+/** The pages with code, for readers and for Pulumi's registry. */
+export const pages = [
+  "README.md",
+  ...readdirSync(join(root, "docs")).flatMap((file) => (file.endsWith(".md") ? [`docs/${file}`] : [])),
+];
+
+/** What a reader copies from a page into a project. */
+export interface Block {
+  page: string;
+  line: number;
+  language: string;
+  code: string;
+}
+
+/** The blocks of code in a page, also those in lists, which are indented. */
+export function blocksOf(page: string, text = readFileSync(join(root, page), "utf8")): Block[] {
+  return [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^\1```$/gm)].map(
+    ({ index, 1: indent = "", 2: language = "", 3: code = "" }) => ({
+      page,
+      line: text.slice(0, index).split("\n").length,
+      language,
+      code: code.replace(new RegExp(`^${indent}`, "gm"), ""),
+    }),
+  );
+}

@@ -1,0 +1,73 @@
+import { expect, test } from "vitest";
+import { entries, errorsIn } from "./compiler";
+import { type Mistake, mistakes, namesIn, programs, withPrelude } from "./llmsPage";
+import { type Block, blocksOf, pages } from "./pages";
+
+/* Compiles what the pages show, with the settings of a project that `new` makes. The examples of `docs/policies.md` are among it. */
+
+/** What the fragments use of the text around them. */
+const prelude = `import * as pulumi from "@pulumi/pulumi";
+import { type AnyEndpoint, CloudEndpoint, getEndpoints, getEndpointsOutput, mergeAgentConfigs, mergeTrafficPolicy, Provider, readJson, type TrafficPolicy, type WebhookPlatform, WebhookVerification } from "pulumi-endpoints";
+import { Emulator, gatewayReply, signWebhook, TestStack } from "pulumi-endpoints/testing";
+import { expect } from "vitest";
+import { z } from "zod";
+declare const config: pulumi.Config;
+declare const endpoint: AnyEndpoint, endpoints: AnyEndpoint[];
+declare const shop: CloudEndpoint, github: WebhookVerification, brex: WebhookVerification;
+declare const trafficPolicy: TrafficPolicy;
+declare const secret: string, githubSecret: pulumi.Output<string>, brexSecret: pulumi.Output<string>;
+declare const stack: TestStack, emulator: Emulator;
+`;
+
+/** A part of the SDK that Pulumi generates for the public service's Terraform provider. */
+const GENERATED = `declare module "@pulumi/ngrok" {
+  import { CustomResource, type Input, type Output } from "@pulumi/pulumi";
+  export class Domain extends CustomResource {
+    constructor(name: string, args: { domain: Input<string> });
+    readonly domain: Output<string>;
+  }
+}`;
+
+const inPrelude = (fragment: string) =>
+  `${prelude}export async function fragment() {\n${fragment.replace(/^export /gm, "")}\n}\n`;
+
+const isWhole = ({ code }: Block) => /^import /m.test(code);
+const isRefused = ({ outcome }: Mistake) => outcome === "does not compile";
+
+test("every program in TypeScript compiles as it is, every fragment with what the text around it names, and those mistakes of the page for assistants that it does not exclude", () => {
+  const blocks = pages
+    .flatMap((page) => blocksOf(page))
+    .filter(({ language }) => /^(ts|typescript)$/.test(language));
+  expect(blocks.length).toBeGreaterThan(30);
+  const imports = Object.keys(entries).map((entry) => {
+    const names = namesIn(`Exports of \`${entry}\``);
+    expect(names.length).toBeGreaterThan(5);
+    return `import { ${names.map((name) => `type ${name}`).join(", ")} } from "${entry}";`;
+  });
+  const texts: [place: string, text: string][] = [
+    ...blocks.map((block): [string, string] => [
+      `${block.page}:${block.line}`,
+      isWhole(block) ? block.code : inPrelude(block.code),
+    ]),
+    ...[
+      ...imports,
+      ...programs,
+      ...mistakes.map(({ right }) => withPrelude(right)),
+      ...mistakes.flatMap((mistake) => (isRefused(mistake) ? [] : mistake.wrong.map(withPrelude))),
+    ].map((text): [string, string] => ["docs/llms.md", text]),
+  ];
+  const refused = mistakes.filter(isRefused).flatMap(({ wrong }) => wrong.map(withPrelude));
+  // A test on the page imports the program above it.
+  const shop = blocks.find(({ code }) => code.includes("export const shop = new CloudEndpoint"))?.code ?? "";
+  const errors = errorsIn([...texts.map(([, text]) => text), ...refused], {
+    "shop.ts": shop,
+    "ngrok.d.ts": GENERATED,
+  });
+  const found = texts.flatMap(([place], index) => (errors[index] ?? []).map((error) => `${place}: ${error}`));
+  expect(found).toEqual([]);
+  expect(errors.slice(texts.length)).toEqual([
+    ["Domain", "Edge", "Tunnel"].map((name) => expect.stringContaining(`no exported member '${name}'`)),
+    [expect.stringContaining("'traffic_policy' does not exist in type 'CloudEndpointArgs'")],
+    [expect.stringContaining("cannot use 'await' at the top level")],
+  ]);
+});

@@ -1,0 +1,198 @@
+import { describe, expect, test } from "vitest";
+import { ApiError, ReplyError, remedyFor } from "../../../provider/api/apiErrors";
+import { VERSION } from "../../../provider/api/version";
+import type { ScriptedReply } from "../../../sdk/testing/emulator";
+import { methods } from "../../requests";
+import { service, thrown } from "../service";
+
+const url = "https://shop.example.com";
+const any = () => true;
+const TOO_LONG = `"${"x".repeat(17 << 20)}"`;
+
+test("create, read, update and delete each send one request with the version, the user agent and the base URL's prefix", async () => {
+  const { api, emulator } = await service({
+    basePath: "/gateway/v2",
+    versionHeader: "X-Version",
+    settings: { "endpoints:versionHeader": "X-Version" },
+  });
+  const { id } = await api.create({ url, description: "front door" });
+  expect(await api.get(id)).toMatchObject({ id, url, publicUrl: url, hostport: "shop.example.com:443" });
+  expect(await api.update(id, { description: "" })).not.toHaveProperty("description");
+  await api.delete(id);
+
+  expect(emulator.requests.map(({ method, path, status }) => `${method} ${path} ${status}`)).toEqual([
+    "POST /endpoints 201",
+    `GET /endpoints/${id} 200`,
+    `PATCH /endpoints/${id} 200`,
+    `DELETE /endpoints/${id} 204`,
+  ]);
+  for (const { headers } of emulator.requests)
+    expect(headers).toMatchObject({
+      "x-version": "2",
+      "user-agent": `pulumi-endpoints/${VERSION}`,
+      "accept-encoding": "identity",
+    });
+});
+
+const ok = (body: object | string) => ({ status: 200, body });
+const encoded = (encoding: string) => ({
+  afterCommit: true as const,
+  headers: { "content-encoding": encoding },
+});
+
+test.each<[string, ScriptedReply, object]>([
+  ["in gzip", encoded("gzip"), { url }],
+  ["in x-gzip", encoded("x-gzip"), { url }],
+  ["in br", encoded("br"), { url }],
+  ["in deflate", encoded("deflate"), { url }],
+  [
+    "with the other spelling of a field",
+    ok({ id: "ep_1", upstream_protocol: "http2" }),
+    { upstreamProto: "http2" },
+  ],
+  [
+    "with an id in place of a reference",
+    ok({ id: "ep_1", principal_id: "usr_1" }),
+    { principalId: { id: "usr_1" } },
+  ],
+])("a reply %s is read", async (_, reply, expected) => {
+  const { api, emulator } = await service();
+  emulator.seed({ type: "cloud", id: "ep_1", url });
+  emulator.intercept(any, reply);
+  expect(await api.get("ep_1")).toMatchObject(expected);
+});
+
+describe("the error for a read", () => {
+  const checkAddress = /\. Check that endpoints:baseUrl/;
+  const proxy = { status: 403, body: "<html>CANARY</html>" };
+  const refusal = { status: 418, body: { error_code: "ERR_NGROK_1", msg: "stout and\nshort-key" } };
+
+  test.each<[string, ScriptedReply, typeof ApiError | typeof ReplyError, RegExp]>([
+    ["an HTML page", ok("<html>CANARY</html>"), ReplyError, checkAddress],
+    ["JSON without an id", ok({ type: "cloud" }), ReplyError, checkAddress],
+    ["JSON null", ok("null"), ReplyError, checkAddress],
+    ["another endpoint", ok({ id: "ep_2", type: "cloud" }), ReplyError, /another endpoint\. Check/],
+    [
+      "a redirect",
+      { status: 302, headers: { location: "https://evil.example" } },
+      ApiError,
+      /\. Check the id/,
+    ],
+    ["a proxy's error", proxy, ApiError, /status 403\. The API key lacks the permission/],
+    ["a refusal in gzip", encoded("gzip"), ApiError, /status 404, ERR_NGROK_\d+/],
+    ["more than 16 MiB", ok(TOO_LONG), ReplyError, /longer than 16 MiB/],
+    [
+      "more than 16 MiB in gzip",
+      { ...ok(TOO_LONG), headers: { "content-encoding": "gzip" } },
+      ReplyError,
+      /longer than 16 MiB/,
+    ],
+    [
+      "an unknown encoding",
+      { ...ok("\u0001"), headers: { "content-encoding": "snappy" } },
+      ReplyError,
+      /is not JSON/,
+    ],
+    ["a refusal with our key", refusal, ApiError, /stout and \[key\]/],
+  ])("after %s is one line with a next step, and quotes no foreign text", async (_, reply, type, words) => {
+    const { api, emulator } = await service({ apiKey: "short-key" });
+    emulator.intercept(any, reply);
+    const error = await thrown(api.get("ep_1"));
+    expect(error).toBeInstanceOf(type);
+    expect(error.message).toMatch(words);
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(/CANARY|short-key/);
+    expect(error.message).not.toContain("\n");
+    expect(emulator.requests).toHaveLength(1);
+  });
+});
+
+test("a create is sent once, whether its reply is encoded or no JSON", async () => {
+  const { api, emulator } = await service();
+  emulator.intercept(any, encoded("gzip"));
+  expect(await api.create({ url })).toMatchObject({ url });
+  emulator.intercept(any, { status: 201, body: "no JSON" });
+  await expect(api.create({ url })).rejects.toThrow(/may have been created nevertheless/);
+  expect(methods(emulator)).toEqual(["POST", "POST"]);
+});
+
+describe("an update whose reply does not describe the endpoint", () => {
+  test.each<[string, { status: number; body?: string | object }]>([
+    ["an empty 204", { status: 204 }],
+    ["a 202 with a text", { status: 202, body: "Accepted" }],
+    ["an empty object", { status: 200, body: {} }],
+  ])("%s: a read by id shows the change, or the update fails with that reply", async (_, reply) => {
+    const { api, emulator } = await service();
+    const { id } = await api.create({ url, metadata: '{"a":[1,{"b":2}]}' });
+    emulator.intercept("update", { ...reply, afterCommit: true });
+    const change = { url, metadata: '{"a":[1,{"b":3}]}', description: "", bindings: ["public"] };
+    expect(await api.update(id, change)).toMatchObject({ id, url, metadata: change.metadata });
+    emulator.intercept("update", reply);
+    const error = await thrown(api.update(id, { description: "front door" }));
+    expect(error).toMatchObject({ name: "ReplyError", status: reply.status });
+    expect(methods(emulator)).toEqual(["POST", "PATCH", "GET", "PATCH", "GET"]);
+  });
+});
+
+test("a deletion that is answered with 200 leaves open whether the endpoint is gone", async () => {
+  const { api, emulator } = await service();
+  const { id } = await api.create({ url });
+  emulator.intercept("delete", { status: 200, body: {} });
+  await expect(api.delete(id)).rejects.toThrow(/must be answered with 204/);
+  expect(emulator.endpoints).toHaveLength(1);
+});
+
+test("a refusal has the request, the status, the service's code, message and operation, and the next step", async () => {
+  const { api } = await service();
+  await api.create({ url });
+  const error = await thrown(api.create({ url }));
+  expect(error).toMatchObject({ method: "POST", path: "/endpoints", status: 400, code: "ERR_NGROK_18017" });
+  expect(error).toMatchObject({ operationId: expect.stringMatching(/^op_/) });
+  expect(error.message).toMatch(
+    /^POST \/endpoints: status 400, ERR_NGROK_18017 .+ \(operation op_\w+\)\. .*choose another url/,
+  );
+});
+
+test("a refused key in the configuration recommends `pulumi refresh --run-program`", async () => {
+  const { api } = await service({ settings: { "endpoints:apiKey": "wrong_key" } });
+  const { message } = await thrown(api.get("ep_1"));
+  expect(message).toMatch(/key was refused.*endpoints:apiKey.*pulumi refresh --run-program/);
+  expect(message).not.toContain("wrong_key");
+});
+
+describe("the remedy", () => {
+  const remedy = (status: number, number?: number, isOfEndpoint = true) =>
+    remedyFor({ status, code: number && `ERR_NGROK_${number}` } as Parameters<typeof remedyFor>[0], {
+      keyIsConfigured: false,
+      isOfEndpoint,
+    });
+  const page = (number: number) => new RegExp(`^See https://ngrok.com/docs/errors/err_ngrok_${number}\\.$`);
+
+  /* The service documents the status of only a few codes, so the remedy must not depend on it. */
+  test.each<[number, RegExp]>([
+    [204, page(204)],
+    [218, /set endpoints:versionHeader/],
+    [2235, page(2235)],
+    [18005, /to replace the endpoint/],
+    [18008, page(18008)],
+    [18017, /choose another url/],
+    [18023, page(18023)],
+  ])("for the code %i is the same with any status", (number, expected) => {
+    const remedies = new Set([400, 401, 402, 403, 409, 422].map((status) => remedy(status, number)));
+    expect([...remedies]).toEqual([expect.stringMatching(expected)]);
+  });
+
+  test.each<[number, number | undefined, boolean, boolean]>([
+    [400, undefined, true, true],
+    [422, 18014, true, true],
+    [400, 18012, true, false],
+    [500, undefined, true, false],
+    [404, undefined, true, false],
+    [400, 18014, false, false],
+  ])(
+    "after %i with the code %s, of an endpoint: %s, says how to go on if url cannot change: %s",
+    (status, number, isOfEndpoint, isNamed) => {
+      const text = remedy(status, number, isOfEndpoint) ?? "";
+      expect(text.includes("never changes url or poolingEnabled")).toBe(isNamed);
+    },
+  );
+});

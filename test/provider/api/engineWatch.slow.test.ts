@@ -1,0 +1,63 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { engineIsThere } from "../../../provider/api/engineWatch";
+import { service, thrown } from "../service";
+
+/** A process that listens like an engine, on the port that it prints. */
+function startProcess(code: string) {
+  const child = spawn(process.execPath, ["--eval", code], { stdio: ["ignore", "pipe", "pipe"] });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  return child;
+}
+const LISTEN = `require("net").createServer((socket) => socket.on("error", () => {}))
+  .listen({ port: 0, host: "127.0.0.1", backlog: 1 }, function () { console.log(this.address().port) });`;
+
+// On Linux, a full queue neither accepts nor refuses a connection. Other systems may refuse it.
+test.runIf(process.platform === "linux")(
+  "an engine that is too busy to accept within a second counts as running, and one that has ended does not",
+  async () => {
+    const engine = startProcess(LISTEN);
+    const ended = once(engine, "exit");
+    const [port] = await once(engine.stdout, "data");
+    const address = { host: "127.0.0.1", port: Number(port) };
+    engine.kill("SIGSTOP");
+    const queue = Array.from({ length: 8 }, () => connect(address).on("error", () => {}));
+    onTestFinished(() => {
+      for (const socket of queue) socket.destroy();
+    });
+    await vi.waitFor(() => expect(queue.some(({ readyState }) => readyState === "open")).toBe(true));
+    expect(await engineIsThere(address)).toBe(true);
+    engine.kill("SIGKILL");
+    await ended;
+    expect(await engineIsThere(address)).toBe(false);
+  },
+);
+
+test("a provider that writes after its engine was killed ends, too, and does not fill the memory", async () => {
+  const engine = startProcess(LISTEN);
+  const [port] = await once(engine.stdout, "data");
+  const module = join(import.meta.dirname, "../../../dist/provider/api/engineWatch.js");
+  // Like Pulumi's host, it writes each uncaught error, also that of a write to the engine's closed pipe.
+  const provider = startProcess(`process.on("uncaughtException", (error) => console.error(error));
+    require(${JSON.stringify(module)}).endWithEngine({ host: "127.0.0.1", port: ${Number(port)} });
+    setInterval(() => console.error("a line"), 50);`);
+  const ended = once(provider, "exit");
+  await once(provider.stderr, "data");
+  provider.stdout.destroy();
+  provider.stderr.destroy();
+  engine.kill("SIGKILL");
+  const overdue = setTimeout(() => provider.kill("SIGKILL"), 8_000);
+  expect(await ended).toEqual([1, null]);
+  clearTimeout(overdue);
+});
+
+test("a create without a reply ends after `timeoutSeconds`, is not repeated, and its error mentions a possible endpoint", async () => {
+  const { api, emulator } = await service({ settings: { "endpoints:timeoutSeconds": "0.2" } });
+  emulator.intercept("create", { hang: true });
+  const { message } = await thrown(api.create({ url: "https://shop.example.com" }));
+  expect(message).toMatch(/may have been created nevertheless/);
+  expect(emulator.requests).toHaveLength(1);
+});

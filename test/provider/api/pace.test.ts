@@ -1,0 +1,205 @@
+import { describe, expect, test } from "vitest";
+import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/apiErrors";
+import { type LongWait, RateLimiter, type Traffic, waitForTurn } from "../../../provider/api/rateLimiter";
+import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/api/retry";
+import { service, thrown } from "../service";
+import { virtualClock } from "../virtualClock";
+
+/* When requests are sent, and whether they are repeated. */
+
+const traffic = { now: 10_000, inFlight: 0, ended: [], heldUntil: 0 };
+
+test.each<[string, Partial<Traffic>, number | undefined]>([
+  ["is zero within the budget", { inFlight: 1, ended: [9_500] }, 0],
+  ["ends when the oldest request leaves the window", { ended: [9_100, 9_500, 9_900] }, 100],
+  ["does not count requests that have left the window", { ended: [9_000, 9_500, 9_900] }, 0],
+  ["counts requests in flight, however old", { inFlight: 1, ended: [9_500, 9_900] }, 500],
+  ["lasts until a request ends if the whole budget is in flight", { inFlight: 3 }, undefined],
+  ["lasts until a request ends if all connections are in use", { inFlight: 5, ended: [9_500] }, undefined],
+  ["is as long as the service asked, whatever the budget", { heldUntil: 70_000 }, 60_000],
+])("the wait for a turn %s", (_, change, wait) => {
+  expect(waitForTurn({ requests: 3, window: 1000, atOnce: 5 }, { ...traffic, ...change })).toBe(wait);
+});
+
+describe("many requests, eight at a time", () => {
+  /** Sends requests that take `takes` milliseconds each, and returns when each was sent, and what was reported. */
+  async function send(
+    { requests, window, count, takes }: Record<"requests" | "window" | "count" | "takes", number>,
+    before: (limiter: RateLimiter) => void = () => {},
+  ) {
+    const clock = virtualClock();
+    const began = clock.now();
+    const waits: LongWait[] = [];
+    const sent: { index: number; at: number }[] = [];
+    const limiter = new RateLimiter({ requests, window, atOnce: 8 }, clock, (wait) => waits.push(wait));
+    before(limiter);
+    const queue = Array(count).keys();
+    const worker = async () => {
+      for (const index of queue) {
+        await limiter.turn();
+        sent.push({ index, at: clock.now() - began });
+        await clock.sleep(takes);
+        limiter.end();
+      }
+    };
+    await Promise.all(Array.from({ length: 8 }, worker));
+    return { sent, waits, took: clock.now() - began };
+  }
+
+  test.each([
+    { requests: 120, window: 60_000, count: 200, takes: 50 },
+    { requests: 3, window: 1_000, count: 20, takes: 700 },
+  ])("use a budget in order and fully, and never exceed it: %j", async (given) => {
+    const { requests, window, count, takes } = given;
+    const { sent, took } = await send(given);
+    expect(sent.map(({ index }) => index)).toEqual([...Array(count).keys()]);
+    for (const { at } of sent) {
+      // The service may count a request at any time between its start and its end.
+      const within = sent.filter((other) => other.at > at - window && other.at <= at);
+      expect(within.length).toBeLessThanOrEqual(requests);
+    }
+    const least = Math.max((Math.ceil(count / requests) - 1) * window, (count / 8) * takes);
+    expect(took).toBeLessThanOrEqual(least * 1.05 + 2 * takes * Math.ceil(count / requests));
+  });
+
+  test("all wait for the longest time that the service asked for, which is reported", async () => {
+    const { sent, waits } = await send({ requests: 100, window: 60_000, count: 3, takes: 10 }, (limiter) => {
+      limiter.hold(45_000);
+      limiter.hold(1_000);
+    });
+    expect(sent.map(({ at }) => Math.round(at / 100))).toEqual([450, 450, 450]);
+    expect(waits).toEqual([{ milliseconds: expect.closeTo(45_000, 0), asked: true }]);
+  });
+
+  test("wait for the budget without a report if the wait is short", async () => {
+    expect((await send({ requests: 1, window: 9_000, count: 3, takes: 10 })).waits).toEqual([]);
+  });
+});
+
+const request = { method: "GET", path: "/endpoints" };
+const refused = (status: number, code?: string, retryAfter?: number) =>
+  new ApiError(
+    request,
+    { status, code, message: undefined, operationId: undefined, retryAfter },
+    { keyIsConfigured: false },
+  );
+const connection = (wentOut: boolean) =>
+  new ConnectionError(request, new Error("ECONNRESET"), { origin: "http://x", wentOut });
+
+describe("after", () => {
+  const passing = [connection(true), ...[408, 429, 500, 502, 503, 504].map((status) => refused(status))];
+  const permanent = [
+    ...[400, 401, 403, 404, 409, 501].map((status) => refused(status)),
+    new ReplyError(request, 200, "no JSON"),
+  ];
+  const other = { method: "GET", sent: 1, elapsed: 0, window: 60_000, retryFor: 120_000, random: 0.5 };
+  const late = { elapsed: 119_999 };
+
+  test.each<[string, errors: Error[], Partial<Attempt>, wait: number | "any" | undefined]>([
+    ["a passing fault, a GET is repeated", passing, {}, "any"],
+    ["a passing fault, a PATCH is repeated", passing, { method: "PATCH" }, "any"],
+    ["a passing fault, a DELETE is repeated", passing, { method: "DELETE" }, "any"],
+    [
+      "a passing fault, a create is not, since it may have had an effect",
+      passing,
+      { method: "POST" },
+      undefined,
+    ],
+    ["a permanent fault, nothing is repeated", permanent, {}, undefined],
+    ["no connection, a create is repeated", [connection(false)], { method: "POST" }, "any"],
+    [
+      "the service's own 429, a create is repeated",
+      [refused(429, "ERR_NGROK_226")],
+      { method: "POST" },
+      60_000,
+    ],
+    ["`retryForSeconds`, nothing is repeated", [connection(true), connection(false)], late, undefined],
+    ["a Retry-After, the wait is as long", [refused(503, undefined, 90_000)], {}, 90_000],
+    [
+      "a Retry-After longer than `retryForSeconds`, there is none",
+      [refused(503, undefined, 130_000)],
+      {},
+      undefined,
+    ],
+    ["one attempt, the wait is at most 250 ms", [connection(true)], { random: 1 }, 250],
+    ["four attempts, the wait has doubled thrice", [connection(true)], { random: 1, sent: 4 }, 2000],
+    ["many attempts, the wait is 15 s", [connection(true)], { random: 1, sent: 20 }, 15_000],
+    ["many attempts, half of the wait is random", [connection(true)], { random: 0, sent: 20 }, 7_500],
+  ])("%s", (_, errors, change, wait) => {
+    const waits = errors.map((error) => waitBeforeRetry({ ...other, error, ...change }));
+    expect(waits).toEqual(errors.map(() => (wait === "any" ? expect.any(Number) : wait)));
+  });
+});
+
+test.each<[string | undefined, number | undefined]>([
+  ["7", 7_000],
+  ["0", 0],
+  ["Thu, 01 Jan 2026 00:00:30 GMT", 30_000],
+  ["Wed, 31 Dec 2025 23:00:00 GMT", 0],
+  ["9".repeat(400), Number.POSITIVE_INFINITY],
+  ["-5", undefined],
+  ["1.5", undefined],
+  ["1e309", undefined],
+  ["0x10", undefined],
+  ["12 apples", undefined],
+  [" ", undefined],
+  [undefined, undefined],
+])("Retry-After %j is a wait of %s ms", (header, wait) => {
+  expect(parseRetryAfter(header, Date.parse("2026-01-01T00:00:00Z"))).toBe(wait);
+});
+
+describe("a 429", () => {
+  const any = () => true;
+  const url = "https://shop.example.com";
+  const limited = { status: 429, body: { error_code: "ERR_NGROK_226", msg: "rate" } };
+
+  test.each([
+    ["for the seconds of its Retry-After", { "retry-after": "7" }, 7],
+    ["for a full window without a Retry-After", undefined, 60],
+    ["for at least a second", { "retry-after": "0" }, 1],
+  ])("holds all requests %s", async (_, headers, seconds) => {
+    const { api, emulator, waits } = await service();
+    emulator.intercept(any, { ...limited, ...(headers && { headers }) });
+    await Promise.all([api.create({ url }), api.create({ url: "https://other.example.com" })]);
+    expect(emulator.endpoints).toHaveLength(2);
+    expect(Math.round((waits[0] ?? 0) / 1000)).toBe(seconds);
+  });
+
+  test("is repeated for up to ten minutes, for all waiting requests together", async () => {
+    const { api, emulator, clock } = await service();
+    emulator.intercept(any, limited, 9);
+    await api.create({ url });
+    emulator.intercept(any, limited, 999);
+    const began = clock.now();
+    const errors = await Promise.all(Array.from({ length: 20 }, () => thrown(api.get("ep_1"))));
+    for (const { message } of errors) expect(message).toMatch(/429.*wait a minute/);
+    expect(clock.now() - began).toBeLessThan(11 * 60_000);
+  });
+
+  test("that asks for more than ten minutes fails at once, with the wait in the message", async () => {
+    const { api, emulator, waits } = await service();
+    emulator.intercept(any, { ...limited, headers: { "retry-after": "3600" } });
+    expect((await thrown(api.get("ep_1"))).message).toMatch(/429.*asks to wait 3600 s/);
+    expect(waits).toEqual([]);
+  });
+
+  test.each<[string, Record<string, string>, refusals: number, RegExp]>([
+    [
+      "asks for it",
+      {},
+      2,
+      /^requests wait 60 s, because the service reports .*Others may use the account too/,
+    ],
+    [
+      "would follow",
+      { "endpoints:requestsPerWindow": "3" },
+      0,
+      /^requests wait 60 s, to keep to the account's budget of 3 requests in 60 s \(endpoints:requestsPerWindow/,
+    ],
+  ])("that %s causes a long wait, which is logged once", async (_, settings, refusals, message) => {
+    const { api, emulator, logged } = await service({ settings });
+    emulator.intercept(any, limited, refusals);
+    await Promise.all(Array.from({ length: 8 }, () => thrown(api.get("ep_1"))));
+    expect(logged).toEqual([expect.stringMatching(message)]);
+  });
+});

@@ -1,0 +1,239 @@
+import { createServer } from "node:http";
+import { createServer as createTcpServer, type Socket } from "node:net";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { type ConnectionError, UnsentError } from "../../../provider/api/apiErrors";
+import { CONNECTIONS } from "../../../provider/api/client";
+import type { EndpointsApi } from "../../../provider/api/endpoints";
+import type { RecordedRequest } from "../../../sdk/testing";
+import { methods } from "../../requests";
+import { listening, startProxy, useProxy } from "../servers";
+import { service, thrown } from "../service";
+
+/* A request that was never sent had no effect. A request that was sent may have had one. */
+
+const url = "https://shop.example.com";
+const isCreate = ({ method }: { method: string }) => method === "POST";
+
+/** An address whose port is closed. */
+async function refused(): Promise<string> {
+  const server = createTcpServer();
+  const address = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  return address;
+}
+
+describe("a create that was never sent", () => {
+  const proxied = (address: string) => {
+    useProxy(address);
+    return {};
+  };
+  test.each<[string, () => Promise<Record<string, string>>]>([
+    ["a refused connection", async () => ({ "endpoints:baseUrl": `http://${await refused()}` })],
+    ["an unknown host", async () => ({ "endpoints:baseUrl": "http://nowhere.invalid" })],
+    [
+      "a failed TLS handshake",
+      async () => {
+        const server = createTcpServer((socket) => socket.end("no TLS\r\n"));
+        return { "endpoints:baseUrl": `https://${await listening(server)}` };
+      },
+    ],
+    ["a proxy that refuses the connection", async () => proxied(await refused())],
+    [
+      "a proxy that does not reach the service",
+      async () => {
+        const proxy = createServer();
+        proxy.on("connect", (_, socket) => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
+        return proxied(await listening(proxy));
+      },
+    ],
+  ])(
+    "because of %s is repeated, and fails with the reason, without a look at the list",
+    async (_, settings) => {
+      const { core, waits } = await service({
+        settings: { "endpoints:retryForSeconds": "3", ...(await settings()) },
+      });
+      const { message } = await thrown(core.create({ url }));
+      expect(message).toMatch(/cannot create .*POST \/endpoints: no answer .*endpoints:baseUrl/);
+      expect(message).not.toMatch(/GET|could not find out|may have been created/);
+      expect(waits.length).toBeGreaterThan(1);
+    },
+  );
+
+  /** A service that begins to listen after two seconds of the client's waits, which take no time. */
+  async function startedLate(serve: (socket: Socket) => void) {
+    const address = await refused();
+    const [host, port] = address.split(":");
+    const server = createTcpServer(serve);
+    onTestFinished(() => void server.close());
+    const engineIsThere = vi.fn(async () => true);
+    const { api, clock, waits } = await service({
+      settings: { "endpoints:baseUrl": `http://${address}` },
+      engineIsThere,
+      sleep: async () => {
+        if (late() > 2_000 && !server.listening)
+          await new Promise<void>((resolve) => server.listen(Number(port), host, resolve));
+      },
+    });
+    const late = () => waits.reduce((sum, wait) => sum + wait, 0);
+    return { api, engineIsThere, clock, late };
+  }
+
+  test("is sent once the service listens, after a check that the engine still runs", async () => {
+    const made = JSON.stringify({ id: "ep_1", type: "cloud", url });
+    const reply = `HTTP/1.1 201 Created\r\ncontent-length: ${made.length}\r\n\r\n${made}`;
+    const { api, engineIsThere } = await startedLate((socket) => socket.on("data", () => socket.end(reply)));
+    expect(await api.create({ url })).toMatchObject({ id: "ep_1" });
+    expect(engineIsThere).toHaveBeenCalled();
+  });
+
+  test("and is then lost has the time of the attempt that was sent", async () => {
+    const { api, clock, late } = await startedLate((socket) => socket.on("data", () => socket.destroy()));
+    const before = clock.now();
+    const error = await thrown(api.create({ url }));
+    expect(error).toMatchObject({ name: "ConnectionError", wentOut: true });
+    expect((error as ConnectionError).sentAt).toBeGreaterThanOrEqual(before + late());
+  });
+});
+
+test("a create that was sent is not repeated after a reset connection, new or used, and its error mentions a possible endpoint", async () => {
+  const { api, emulator } = await service();
+  for (const isUsed of [false, true]) {
+    if (isUsed) await thrown(api.get("ep_1"));
+    emulator.intercept(isCreate, { reset: true });
+    await expect(api.create({ url })).rejects.toThrow(/may have been created nevertheless/);
+  }
+  expect(emulator.requests.filter(isCreate)).toHaveLength(2);
+});
+
+describe("an address that refuses connections", () => {
+  const hint = /Nothing listens on http:.*`npx pulumi-endpoints emulator`/;
+  const sum = (waits: number[]) => waits.reduce((all, wait) => all + wait, 0);
+
+  test.each(["127.0.0.1", "localhost"])(
+    "of this machine, %s, ends the attempt within five seconds, with the emulator in the message",
+    async (host) => {
+      const baseUrl = `http://${host}:${(await refused()).split(":")[1]}`;
+      const { api, waits, logged } = await service({ settings: { "endpoints:baseUrl": baseUrl } });
+      expect((await thrown(api.get("ep_1"))).message).toMatch(hint);
+      expect(waits.length).toBeGreaterThan(2);
+      expect(sum(waits)).toBeLessThan(5_000);
+      expect(logged).toEqual([]);
+    },
+  );
+
+  test("as a proxy of this machine is tried for as long as any other failure", async () => {
+    useProxy(await refused());
+    const { api, waits } = await service();
+    expect((await thrown(api.get("ep_1"))).message).not.toMatch(hint);
+    expect(sum(waits)).toBeGreaterThan(60_000);
+  });
+});
+
+/* An engine that has ended cannot store a new endpoint, so no create is sent, whatever it waited for. */
+describe("after the engine ended", () => {
+  /** A client and an engine that a test can end, also after the reply to a request with this method. */
+  async function client(settings: Record<string, string> = {}, endsAfter?: string) {
+    const engine = { isThere: true };
+    const onAnswer = ({ method }: RecordedRequest) => {
+      if (method === endsAfter) engine.isThere = false;
+    };
+    const parts = await service({ settings, onAnswer, engineIsThere: async () => engine.isThere });
+    return { ...parts, engine };
+  }
+
+  const creates = (api: EndpointsApi, count: number) =>
+    Promise.all(
+      Array.from({ length: count }, (_, index) =>
+        api.create({ url: `https://e${index}.example.com` }).then(
+          () => "created",
+          (error: unknown) => (error instanceof UnsentError ? "not sent" : String(error)),
+        ),
+      ),
+    );
+
+  test("only those of 64 parallel creates are sent that had a connection before", async () => {
+    const { emulator, api, engine } = await client();
+    const { provider } = CONNECTIONS;
+    const before = () => {
+      if (emulator.requests.length === provider) engine.isThere = false;
+    };
+    emulator.intercept(() => true, { before, afterCommit: true, delayMs: 200 }, 64);
+    expect(await creates(api, 64)).toEqual([
+      ...Array<string>(provider).fill("created"),
+      ...Array<string>(64 - provider).fill("not sent"),
+    ]);
+    expect(emulator.requests).toHaveLength(provider);
+  });
+
+  test("a create that waits for the budget is not sent, but a read is", async () => {
+    const { api } = await client({ "endpoints:requestsPerWindow": "1" }, "POST");
+    const all = creates(api, 2);
+    expect(await thrown(api.get("ep_1"))).toMatchObject({ status: 404 });
+    expect(await all).toEqual(["created", "not sent"]);
+  });
+
+  test("a create that waits for its connection is not sent", async () => {
+    let connected = () => {};
+    const { address, tunnels } = await startProxy(new Promise((resolve) => (connected = resolve)));
+    useProxy(address);
+    const { emulator, api, engine } = await client();
+    const create = creates(api, 1);
+    await vi.waitUntil(() => tunnels.length === 1, 60_000);
+    engine.isThere = false;
+    connected();
+    expect(await create).toEqual(["not sent"]);
+    expect(emulator.requests).toEqual([]);
+  });
+
+  test("a lost create is looked for, but not sent again", async () => {
+    const { emulator, core } = await client({}, "GET");
+    emulator.intercept(isCreate, { reset: true });
+    const { cause } = await thrown(core.create({ url }));
+    expect(cause).toBeInstanceOf(UnsentError);
+    expect(methods(emulator)).toContain("GET");
+    expect(emulator.requests.filter(isCreate)).toHaveLength(1);
+  });
+
+  test("no byte of a create was sent before the engine's answer", async () => {
+    let bytes = 0;
+    const server = createTcpServer((socket) => socket.on("data", (data) => (bytes += data.length)));
+    const connected = new Promise((resolve) => server.once("connection", resolve));
+    const settings = { "endpoints:baseUrl": `http://${await listening(server)}` };
+    const engineIsThere = async () => {
+      await connected;
+      // What was written before would have arrived by then.
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      return false;
+    };
+    const { api } = await service({ settings, engineIsThere });
+    expect(await thrown(api.create({ url }))).toBeInstanceOf(UnsentError);
+    expect(bytes).toBe(0);
+  });
+});
+
+describe("a stopped client", () => {
+  /** A client whose waits never end. */
+  const waiting = () => service({ sleep: () => new Promise(() => {}) });
+
+  test("fails a request that waits for a repetition, with its last error", async () => {
+    const { emulator, api } = await waiting();
+    emulator.intercept(() => true, { status: 503, body: "" });
+    const error = thrown(api.get("ep_1"));
+    await vi.waitUntil(() => emulator.requests.some(({ status }) => status === 503), 60_000);
+    api.http.stop();
+    expect(await error).toMatchObject({ status: 503 });
+  });
+
+  test("cancels requests that wait for a connection", async () => {
+    const { emulator, api } = await waiting();
+    emulator.intercept(() => true, { hang: true }, 30);
+    const errors = Array.from({ length: 30 }, () => thrown(api.get("ep_1")));
+    await vi.waitUntil(() => emulator.requests.length === CONNECTIONS.provider, 60_000);
+    api.http.stop();
+    for (const error of await Promise.all(errors.slice(CONNECTIONS.provider)))
+      expect(error).toBeInstanceOf(UnsentError);
+    expect(emulator.requests).toHaveLength(CONNECTIONS.provider);
+    await emulator.close();
+    await Promise.all(errors);
+  });
+});
