@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { VERSION } from "../../provider/api/version";
 import { documentsAsText } from "../../provider/endpoint/fields";
 import { bodies, methods } from "../requests";
-import { bothProviders, created, type Props, startDynamic } from "./bothProviders";
+import { bothProviders, created, type Options, type Props, startDynamic } from "./bothProviders";
 import { thrown } from "./service";
 
 /*
@@ -39,16 +39,18 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   describe("check", () => {
-    test("reports each wrong setting as a mistake of its own", async () => {
-      const { check } = await start({
-        settings: { apiKey: " ", baseUrl: "nonsense", timeoutSeconds: "soon" },
-      });
+    test.each<[Options, Props, RegExp[]]>([
+      [
+        { settings: { apiKey: " ", baseUrl: "nonsense", timeoutSeconds: "soon" } },
+        { url },
+        [/^there is no API key/, /^the base URL has no scheme/, /^timeoutSeconds is not a number/],
+      ],
+      [{ settings: { baseUrl: undefined } }, { url }, [/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/]],
+      [{}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } }, [/longer than 1000000 characters/]],
+    ])("reports each mistake with a reason: %.60j", async (options, news, reasons) => {
+      const { check } = await start(options);
       vi.stubEnv("ENDPOINTS_API_KEY", "");
-      expect((await check({}, { url })).failures).toEqual([
-        failure(/^there is no API key/),
-        failure(/^the base URL has no scheme/),
-        failure(/^timeoutSeconds is not a number/),
-      ]);
+      expect((await check({}, news)).failures).toEqual(reasons.map(failure));
     });
 
     test("normalizes the inputs, and parses documents", async () => {
@@ -85,24 +87,6 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(JSON.stringify(failures)).not.toContain("secret:");
       expect(provider.emulator.requests).toEqual([]);
     });
-
-    test("refuses a policy object of 2 MB, because the limit is 1 MB", async () => {
-      const provider = await start();
-      const { failures } = await provider.check({}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } });
-      expect(failures).toEqual([failure(/longer than 1000000 characters/)]);
-    });
-
-    test("refuses to remove a policy", async () => {
-      const provider = await start();
-      const { failures } = await provider.check(full, { url });
-      expect(failures).toEqual([failure(/^trafficPolicy cannot be removed/)]);
-    });
-
-    test("reports a missing setting", async () => {
-      const provider = await start({ settings: { baseUrl: undefined } });
-      const { failures } = await provider.check({}, { url });
-      expect(failures).toEqual([failure(/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/)]);
-    });
   });
 
   describe("diff", () => {
@@ -130,6 +114,11 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   describe("create", () => {
+    test("sends `poolingEnabled: false` if the program gives it", async () => {
+      const { emulator } = await created(start, { url, poolingEnabled: false });
+      expect(bodies(emulator)).toEqual([{ type: "cloud", url, pooling_enabled: false }]);
+    });
+
     test("sends the given inputs, and returns the service's fields", async () => {
       const provider = await created(start, full);
       expect(bodies(provider.emulator)).toEqual([
@@ -173,14 +162,6 @@ describe.each(bothProviders)("%s", (_, start) => {
       });
     });
 
-    test("returns a drifted field as an input, and no field that the service chose", async () => {
-      const provider = await created(start, { url, trafficPolicy: policy });
-      provider.emulator.edit(provider.id, { traffic_policy: '{"on_http_request":[]}' });
-      const found = await provider.read(provider.id, provider.outs, provider.inputs);
-      expect(found.inputs).toEqual({ url, trafficPolicy: { on_http_request: [] } });
-      expect(found.props).toMatchObject({ bindings: ["public"], trafficPolicy: '{"on_http_request":[]}' });
-    });
-
     test("refuses an endpoint of another type", async () => {
       const provider = await created(start, full);
       const edge = provider.emulator.seed({ type: "edge" });
@@ -197,6 +178,20 @@ describe.each(bothProviders)("%s", (_, start) => {
       const __chosen = { bindings: ["public"], poolingEnabled: false };
       expect(outs).toEqual({ ...provider.outs, __given: [], __chosen });
     });
+  });
+
+  test("ENDPOINTS_LOG has an operation id only if that has the service's form, since a text may repeat a secret", async () => {
+    vi.stubEnv("ENDPOINTS_LOG", "requests");
+    const trace = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    const provider = await start();
+    for (const operation_id of ["op_2abc", "op_CANARY-1"]) {
+      const body = { error_code: "ERR_NGROK_9", msg: "CANARY-1", details: { operation_id } };
+      provider.emulator.intercept("create", { status: 418, body });
+      await thrown(provider.create({ url, description: "CANARY-1", __secrets: ["description"] }));
+    }
+    const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.logged()].join("\n");
+    expect(lines).toMatch(/POST \/endpoints 418 \d+ms op_2abc[\s\S]*POST \/endpoints 418 \d+ms -/);
+    expect(lines).not.toContain("CANARY");
   });
 
   describe("a warning", () => {

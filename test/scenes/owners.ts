@@ -425,6 +425,12 @@ export const markedEndpoints: Scene[] = [
     ],
     state: { o: "shop" },
   }),
+  withMarks("empty metadata with a mark is no change", {
+    from: { o: { ...shop, metadata: {} } },
+    command: "refresh",
+    next: [{}],
+    state: { o: "shop" },
+  }),
   withMarks("metadata that cannot hold a mark is created without one, which is told", {
     program: { o: { ...shop, metadata: "text" } },
     writes: ["POST shop"],

@@ -125,6 +125,11 @@ const absences: [string, Reply[], RegExp?][] = [
     [`that is gone goes after ${what}`, [["by id", reply, 99]]],
     [`that exists stays after ${what}`, [["by id", reply, 99]], STILL_LISTED],
   ]),
+  ...[401, 403].map((status): (typeof absences)[number] => [
+    `that exists stays after a ${status}`,
+    [["any", { status, body: "" }, 99]],
+    new RegExp(`status ${status}`),
+  ]),
   ["that exists stays if the base URL is wrong", [["any", html, 99]], /Check endpoints:baseUrl/],
   [
     "that exists stays if the list is a 404 too, as with a base URL without its path prefix",
@@ -155,6 +160,13 @@ export const gone: Scene[] = [
       });
     }),
   ),
+  scene("refresh: an endpoint that exists stays after a 500", {
+    from,
+    command: "refresh",
+    replies: [["any", { status: 500, body: "" }, 999]],
+    fails: /status 500/,
+    state: { o: "shop" },
+  }),
   scene("a refresh drops an endpoint that was deleted by hand, and `up` creates it again", {
     from: { o: "shop", p: "other" },
     later: true,
@@ -323,6 +335,12 @@ export const drift: Scene[] = [
     byHand: edited({ description: "by hand" }),
     command: "refresh",
     next: [{ writes: ["PATCH shop description"] }],
+    state: { o: "shop" },
+  }),
+  scene("another order of a policy's list is a change", {
+    from: { o: { ...shop, trafficPolicy: { a: [1, 2] } } },
+    program: { o: { ...shop, trafficPolicy: { a: [2, 1] } } },
+    writes: ["PATCH shop traffic_policy"],
     state: { o: "shop" },
   }),
   scene("a field that leaves the program is cleared", {

@@ -55,8 +55,7 @@ describe("many imports", () => {
   /** Imports 120 endpoints at once, as the engine does. */
   async function imported(fields: object) {
     const parts = await service();
-    const seed = (_: unknown, i: number) =>
-      parts.emulator.seed({ type: "cloud", url: `https://n${i}.example.com`, ...fields });
+    const seed = (_: unknown, i: number) => parts.emulator.seed({ type: "cloud", url: at(i), ...fields });
     const ids = Array.from({ length: 120 }, seed).map(({ id }) => id);
     const all = await Promise.all(ids.map((id) => parts.core.import(id, {})));
     return { ...parts, ids, all };
@@ -73,13 +72,12 @@ describe("many imports", () => {
 
   test("need no list if the key may not list", async () => {
     const { core, emulator } = await service();
-    const { id: one } = emulator.seed({ type: "cloud", url: "https://one.example.com", ...described });
-    const { id: other } = emulator.seed({ type: "cloud", url: "https://other.example.com", ...described });
-    for (let index = 0; index < 3; index++) emulator.intercept("list", { status: 403 });
-    for (const id of [one, other])
+    emulator.intercept("list", { status: 403 }, 9);
+    const ids = [0, 1].map((i) => emulator.seed({ type: "cloud", url: at(i), ...described }).id);
+    for (const id of ids)
       expect((await core.import(id, {})).inputs).toMatchObject({ description: "by hand" });
     expect(paths(emulator).filter((path) => path !== "GET /endpoints")).toEqual(
-      [one, other].map((id) => `GET /endpoints/${id}`),
+      ids.map((id) => `GET /endpoints/${id}`),
     );
   });
 
@@ -93,9 +91,7 @@ describe("many imports", () => {
     "read an endpoint by id if its item lacks the field %s",
     async (field) => {
       const { core, emulator } = await service();
-      const seeded = [0, 1, 2].map((i) =>
-        emulator.seed({ type: "cloud", url: `https://n${i}.example.com`, ...described }),
-      );
+      const seeded = [0, 1, 2].map((i) => emulator.seed({ type: "cloud", url: at(i), ...described }));
       const last = seeded.at(-1);
       const items = emulator.endpoints.map((one) =>
         Object.fromEntries(Object.entries(one).filter(([name]) => name !== field || one.id !== last?.id)),
@@ -116,6 +112,24 @@ describe("many imports", () => {
     expect(paths(emulator).at(-1)).toBe("GET /endpoints/ep_late");
     await expect(core.import(other, {})).rejects.toThrow(/already/);
   });
+});
+
+test.each([
+  [
+    "another stack's endpoint warns of the owner",
+    "prod",
+    [/carries the mark of 'front' of the stack shop\/prod/],
+  ],
+  ["an endpoint with this stack's mark does not warn", "dev", []],
+])("an import of %s", async (_, stack, warnings) => {
+  const { core, emulator, logged } = await service({ settings: { "endpoints:mark": "team" } });
+  const created_at = "2020-01-01T00:00:00Z";
+  const urnIn = (name: string) => `urn:pulumi:${name}::shop::endpoints:index:CloudEndpoint::front`;
+  const mark = { namespace: "team", urn: urnIn(stack), nonce: "0011", time: created_at };
+  const metadata = JSON.stringify({ "pulumi-endpoints": mark });
+  const { id } = emulator.seed({ type: "cloud", url, created_at, metadata });
+  expect((await core.import(id, { __urn: urnIn("dev") })).id).toBe(id);
+  expect(logged).toEqual(warnings.map((text) => expect.stringMatching(text)));
 });
 
 type Service = Awaited<ReturnType<typeof service>>;
