@@ -89,7 +89,7 @@ class Player {
   assertEnd(): void {
     const entries = [...this.states.values()].flatMap((state) => [...state]);
     expect(this.names.live()).toEqual(this.scene.live.toSorted());
-    const state = Object.fromEntries(entries.map(([name, { id }]) => [name, this.names.of(id)]));
+    const state = Object.fromEntries(entries.map(([name, { id }]) => [name, this.names.shown(id)]));
     expect(state).toEqual(this.scene.state);
     for (const [name, fields] of Object.entries(this.scene.fields ?? {}))
       expect(this.emulator.endpoints.find(({ id }) => this.names.of(id) === name)).toMatchObject(fields);

@@ -38,13 +38,16 @@ export class EndpointNames {
     }
   }
 
+  /** The name of an endpoint, with its URL's label if it has moved: `a=b`. */
+  shown = (id: string): string => {
+    const live = this.emulator.endpoints.find((endpoint) => endpoint.id === id);
+    const label = live && labelOf(urlOf(live));
+    return label === undefined || label === this.labels.get(id) ? this.of(id) : `${this.of(id)}=${label}`;
+  };
+
   live(): string[] {
     this.nameNew();
-    const shown = ({ id = "", ...live }: WireEndpoint) => {
-      const label = labelOf(urlOf(live));
-      return this.labels.get(id) === label ? this.of(id) : `${this.of(id)}=${label}`;
-    };
-    return this.emulator.endpoints.map(shown).sort();
+    return this.emulator.endpoints.map(({ id = "" }) => this.shown(id)).sort();
   }
 
   /** The reading requests in the form of `Run.reads`. */

@@ -40,8 +40,7 @@ export const adoption: Scene[] = [
     others: { theirs: { url: at("old") } },
     program: { o: byId },
     writes: ["PATCH theirs url=shop"],
-    state: { o: "theirs" },
-    live: ["theirs=shop"],
+    state: { o: "theirs=shop" },
   }),
   scene("`adopt: true` creates an endpoint if none has the URL, and says so", {
     program: { o: adopted },
@@ -97,6 +96,13 @@ export const adoption: Scene[] = [
       fails,
     }),
   ),
+  scene("the adoption of an endpoint that another resource of the program keeps fails at the preview", {
+    from: { o: "shop" },
+    program: { o: "shop", z: "new", n: { url: at("other"), adopt: "@shop" } },
+    order: ["o", "z", "n"],
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
   scene("no resource adopts the endpoint of another resource of the program", {
     from: { o: "shop" },
     program: { o: "shop", n: { url: at("other"), adopt: "@shop" } },

@@ -138,10 +138,10 @@ interface Row extends Run {
   /** Endpoints of somebody else, by name. They exist before the first run, or before `from`. */
   others?: Record<string, Partial<Seed>>;
   next?: Run[];
-  /** The names of all endpoints at the end, each with its URL's label if it has moved: `a=b`. Default: those in the state. */
-  live?: string[];
-  /** The resources in the state at the end, with the names of their endpoints. Default: none. */
+  /** The resources in the state at the end, with their endpoints by name: `a=b` is `a` with the URL `b`. Default: none. */
   state?: Record<string, string>;
+  /** The names of all endpoints at the end, in the same form. Default: those in the state, and `others`. */
+  live?: string[];
   /** Fields of live endpoints, by name. */
   fields?: Record<string, Props>;
   /** Outputs in the state, by resource. */
@@ -169,7 +169,9 @@ export interface Scene extends Row {
 
 export function scene(name: string, row: Row): Scene {
   const { state = {}, others = {}, from, leftBy, program = from ?? leftBy ?? { o: "shop" } } = row;
-  const live = [...new Set([...Object.values(state), ...Object.keys(others)])];
+  const stored = Object.values(state);
+  const names = stored.map((shown) => shown.split("=")[0]);
+  const live = [...new Set(stored), ...Object.keys(others).filter((other) => !names.includes(other))];
   return { name, runs: [{ ...row, program }, ...(row.next ?? [])], live, ...row, others, state };
 }
 

@@ -88,7 +88,7 @@ class StackPlayer {
     const { live, state, fields = {} } = this.scene;
     expect(this.names.live()).toEqual(live.toSorted());
     const endpoints = (await this.resources()).filter(({ type }) => type.endsWith(":CloudEndpoint"));
-    const entries = endpoints.map(({ urn, id = "" }) => [urn.split("::").at(-1), this.names.of(id)]);
+    const entries = endpoints.map(({ urn, id = "" }) => [urn.split("::").at(-1), this.names.shown(id)]);
     expect(Object.fromEntries(entries)).toEqual(state);
     for (const [name, expected] of Object.entries(fields))
       expect(this.stack.emulator.endpoints.find(({ id }) => this.names.of(id) === name)).toMatchObject(

@@ -2,12 +2,12 @@ import { describe, expect, test } from "vitest";
 import { methods } from "../../requests";
 import { bothProviders } from "../bothProviders";
 
-/* What lists a run of deletions reads in search of new marks. `test/scenes` has the rest about owners. */
+/* Deletions in one process: what lists they read in search of new marks. `test/scenes` has the rest about owners. */
 
 const at = (name: string) => `https://${name}.example.com`;
 const urnOf = (name: string) => `urn:pulumi:stack::project::endpoints:index:CloudEndpoint::${name}`;
 
-describe.each(bothProviders)("%s: a deletion of a removed resource", (_, start) => {
+describe.each(bothProviders)("%s: the deletion of an entry", (_, start) => {
   /** Endpoints of an earlier run, and new processes of the provider. */
   async function stack(...names: string[]) {
     const first = await start({ settings: { mark: "our-team" } });
@@ -31,6 +31,14 @@ describe.each(bothProviders)("%s: a deletion of a removed resource", (_, start) 
     const live = () => run.emulator.endpoints.map(({ url }) => url).sort();
     return { run, entries, adopt, remove, live };
   }
+
+  test("without a token deletes its endpoint, also after an update in the same process", async () => {
+    const { run, entries, live } = await stack("a");
+    const { id = "", outs: { __entry, ...outs } = {} } = entries.get("a") ?? {};
+    const updated = await run.update(id, outs, { url: at("a"), description: "x" });
+    await run.delete(id, updated.outs);
+    expect(live()).toEqual([]);
+  });
 
   test("shares one list with others", async () => {
     const { run, adopt, remove, live } = await stack("a", "b", "c");
