@@ -30,15 +30,6 @@ export const takenUrls: Scene[] = [
     seconds: 10,
     stacks: true,
   }),
-  ...([400, 409, 422] as const).flatMap((status) =>
-    ["", "<html>"].map((body) =>
-      scene(`a taken URL is found after a ${status} without a code: ${body}`, {
-        others: theirs,
-        replies: [["create", { status, body }, 9]],
-        fails: /is served by ep_\w+, a cloud endpoint, created at/,
-      }),
-    ),
-  ),
   ...(["18009", "422", "400-bare", "409-bare"] as const).map((urlTaken) =>
     scene(`a taken URL is found after a refusal of the form ${urlTaken}`, {
       service: { urlTaken },

@@ -1,4 +1,4 @@
-import { at, coded, type Scene, scene, withMarks } from "./scene";
+import { at, type Scene, scene, withMarks } from "./scene";
 
 /* Renames, moves of URLs between resources, and moves between the two providers. */
 
@@ -142,8 +142,12 @@ export const moves: Scene[] = [
   scene("a move waits for longer than five seconds while the other's own request is repeated", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },
-    replies: [["update", { ...coded(429, 226), headers: { "Retry-After": "8" } }]],
-    writes: ["PATCH a url=b", "PATCH b url=c"],
+    byHand: ({ emulator, id }) => {
+      const ofTwo = ({ method, path }: { method: string; path: string }) =>
+        method === "PATCH" && path.endsWith(id("b"));
+      emulator.intercept(ofTwo, { status: 503, body: "" }, 5);
+    },
+    writes: ["PATCH a url=b", ...Array(5).fill("PATCH b url=c 503"), "PATCH b url=c"],
     state: { one: "a=b", two: "b=c" },
     engine: "parallel",
     order: ["two", "one"],

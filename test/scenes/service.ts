@@ -54,7 +54,6 @@ export const oddReplies: Scene[] = [
     replies: nothing,
     command: "refresh",
     state: { o: "shop" },
-    stacks: true,
   }),
   scene("a refresh reads an endpoint of unknown age again that neither the list nor a first read shows", {
     from,
