@@ -2,7 +2,7 @@ import { afterEach, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
 import { dynamicProvider } from "../../provider/dynamic";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
-import { plugin } from "./plugin/pluginClient";
+import { plugin, startEngine } from "./plugin/pluginClient";
 import { CANARY_KEY } from "./service";
 import { virtualClock } from "./virtualClock";
 
@@ -45,6 +45,8 @@ export type Options = EmulatorOptions & {
   emulator?: Emulator;
   /** The clock of a given emulator. */
   clock?: Clock;
+  /** The engine of the plugin. Default: a new one. */
+  engine?: Awaited<ReturnType<typeof startEngine>>;
   /** The environment of the provider's process. */
   environment?: Record<string, string>;
 };
@@ -73,6 +75,7 @@ export async function startDynamic({
   settings = {},
   clock = virtualClock(),
   emulator: given,
+  engine: _,
   environment = {},
   ...options
 }: Options = {}): Promise<DrivenProvider> {
@@ -110,18 +113,28 @@ export async function startPlugin({
   settings = {},
   clock = virtualClock(),
   emulator: given,
+  engine: givenEngine,
   ...options
 }: Options = {}): Promise<DrivenProvider> {
   const emulator = given ?? (await startEmulator(clock, options));
-  const { client, logged } = await plugin({ ...options, emulator, clock, configure: false });
+  const engine = givenEngine ?? (await startEngine());
+  const { client, logged } = await plugin({
+    ...options,
+    emulator,
+    engine,
+    clock,
+    configure: false,
+    isDirect: true,
+  });
+  const before = logged.length;
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
   const driven = (urn?: string): DrivenProvider => ({
     emulator,
     clock,
-    logged: () => logged.map(({ message }) => message),
+    logged: () => logged.slice(before).map(({ message }) => message),
     of: driven,
-    restart: (environment = {}) => startPlugin({ settings, emulator, clock, environment }),
+    restart: (environment = {}) => startPlugin({ settings, emulator, engine, clock, environment }),
     check: (olds, news) => client.check(olds, news, urn),
     diff: async (id, olds, news) => {
       const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news, {}, urn);

@@ -2,7 +2,7 @@ import { describe, expect, test, vi } from "vitest";
 import { VERSION } from "../../provider/api/version";
 import { documentsAsText } from "../../provider/endpoint/fields";
 import { bodies, methods } from "../requests";
-import { bothProviders, created } from "./bothProviders";
+import { bothProviders, created, type Options, type Props, startDynamic } from "./bothProviders";
 import { thrown } from "./service";
 
 /*
@@ -39,16 +39,18 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   describe("check", () => {
-    test("reports each wrong setting as a mistake of its own", async () => {
-      const { check } = await start({
-        settings: { apiKey: " ", baseUrl: "nonsense", timeoutSeconds: "soon" },
-      });
+    test.each<[Options, Props, RegExp[]]>([
+      [
+        { settings: { apiKey: " ", baseUrl: "nonsense", timeoutSeconds: "soon" } },
+        { url },
+        [/^there is no API key/, /^the base URL has no scheme/, /^timeoutSeconds is not a number/],
+      ],
+      [{ settings: { baseUrl: undefined } }, { url }, [/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/]],
+      [{}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } }, [/longer than 1000000 characters/]],
+    ])("reports each mistake with a reason: %.60j", async (options, news, reasons) => {
+      const { check } = await start(options);
       vi.stubEnv("ENDPOINTS_API_KEY", "");
-      expect((await check({}, { url })).failures).toEqual([
-        failure(/^there is no API key/),
-        failure(/^the base URL has no scheme/),
-        failure(/^timeoutSeconds is not a number/),
-      ]);
+      expect((await check({}, news)).failures).toEqual(reasons.map(failure));
     });
 
     test("normalizes the inputs, and parses documents", async () => {
@@ -85,32 +87,6 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(JSON.stringify(failures)).not.toContain("secret:");
       expect(provider.emulator.requests).toEqual([]);
     });
-
-    test("refuses a policy object of 2 MB, because the limit is 1 MB", async () => {
-      const provider = await start();
-      const { failures } = await provider.check({}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } });
-      expect(failures).toEqual([failure(/longer than 1000000 characters/)]);
-    });
-
-    test("refuses to remove a policy", async () => {
-      const provider = await start();
-      const { failures } = await provider.check(full, { url });
-      expect(failures).toEqual([failure(/^trafficPolicy cannot be removed/)]);
-    });
-
-    test("reports a missing setting", async () => {
-      const provider = await start({ settings: { baseUrl: undefined } });
-      const { failures } = await provider.check({}, { url });
-      expect(failures).toEqual([failure(/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/)]);
-    });
-
-    test("logs the changes of an adoption", async () => {
-      const provider = await start();
-      const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
-      expect((await provider.check({}, { url, description: "new", adopt: true })).failures).toEqual([]);
-      expect(provider.logged()).toEqual([`${url}: adopts ${id} and changes description`]);
-      expect(methods(provider.emulator)).toEqual(["GET", "GET"]);
-    });
   });
 
   describe("diff", () => {
@@ -120,40 +96,11 @@ describe.each(bothProviders)("%s", (_, start) => {
       expect(await provider.diff(provider.id, provider.outs, news)).toEqual(unchanged);
     });
 
-    test.each([
-      ["url", { url: "https://other.example.com" }],
-      ["trafficPolicy", { trafficPolicy: { on_http_request: [] } }],
-      ["description", { description: "back door" }],
-      ["metadata", { metadata: "text" }],
-      ["bindings", { bindings: ["public"] }],
-      ["poolingEnabled", { poolingEnabled: false }],
-    ])("reports a change of %s, and an update sends only that", async (field, change) => {
-      const provider = await created(start, full);
-      const news = { ...full, ...change };
-      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(changed);
-      const { outs } = await provider.update(provider.id, provider.outs, news);
-      const snake = field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`);
-      expect(Object.keys(provider.emulator.requests.at(-1)?.body as object)).toEqual(["id", snake]);
-      expect(outs).toMatchObject(documentsAsText(change));
-      expect(await provider.diff(provider.id, outs, news)).toEqual(unchanged);
-    });
-
     test("replaces the endpoint for another scheme, and deletes the old one first", async () => {
       const provider = await created(start, full);
       const news = { ...full, url: "tls://shop.example.com" };
       const diff = await provider.diff(provider.id, provider.outs, news);
       expect(diff).toEqual({ ...changed, replaces: ["url"] });
-    });
-
-    test("reports a removed description, which an update clears; it leaves removed bindings to the service", async () => {
-      const provider = await created(start, full);
-      const { description: _description, bindings: _bindings, ...news } = full;
-      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(changed);
-      const { outs } = await provider.update(provider.id, provider.outs, news);
-      expect(provider.emulator.requests.at(-1)?.body).toEqual({ id: provider.id, description: "" });
-      expect(outs).not.toHaveProperty("description");
-      expect(outs).toMatchObject({ bindings: full.bindings });
-      expect(await provider.diff(provider.id, outs, news)).toEqual(unchanged);
     });
 
     test.each([
@@ -167,6 +114,11 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   describe("create", () => {
+    test("sends `poolingEnabled: false` if the program gives it", async () => {
+      const { emulator } = await created(start, { url, poolingEnabled: false });
+      expect(bodies(emulator)).toEqual([{ type: "cloud", url, pooling_enabled: false }]);
+    });
+
     test("sends the given inputs, and returns the service's fields", async () => {
       const provider = await created(start, full);
       expect(bodies(provider.emulator)).toEqual([
@@ -198,41 +150,6 @@ describe.each(bothProviders)("%s", (_, start) => {
         __version: VERSION,
       });
     });
-
-    test("adopts an endpoint, and changes only what differs", async () => {
-      const provider = await start();
-      const { id } = provider.emulator.seed({ type: "cloud", url, description: "old" });
-      provider.emulator.seed({ type: "edge", public_url: url });
-      const news = { url, description: "new", adopt: true };
-      const { outs, ...result } = await provider.create(news);
-      expect(result).toEqual({ id });
-      expect(outs).toMatchObject({ description: "new", adopt: true });
-      expect(await provider.diff(id, outs, { url, description: "new" })).toEqual(unchanged);
-      expect(methods(provider.emulator)).toEqual(["GET", "GET", "PATCH"]);
-    });
-
-    test("adopts an endpoint without a change if its policy and metadata differ only in spelling", async () => {
-      const provider = await start();
-      provider.emulator.seed({
-        type: "cloud",
-        url,
-        traffic_policy: JSON.stringify(policy, null, 2),
-        metadata: '{ "team": "shop" }',
-      });
-      const news = { url, trafficPolicy: policy, metadata: { team: "shop" }, adopt: true };
-      const { id, outs } = await provider.create(news);
-      expect(methods(provider.emulator)).toEqual(["GET", "GET"]);
-      expect(outs).toMatchObject(documentsAsText(news));
-      expect(await provider.diff(id, outs, news)).toEqual(unchanged);
-    });
-
-    test("fails with the endpoint, the reason and the next step if the service refuses", async () => {
-      const provider = await start();
-      const { id } = provider.emulator.seed({ type: "cloud", url, description: "theirs" });
-      const { message } = await thrown(provider.create({ url }));
-      expect(message).toMatch(new RegExp(`cannot create ${url}: .*set adopt: "${id}"`));
-      expect(message).not.toContain("\n");
-    });
   });
 
   describe("read", () => {
@@ -245,41 +162,6 @@ describe.each(bothProviders)("%s", (_, start) => {
       });
     });
 
-    test("returns a drifted field as an input, and no field that the service chose", async () => {
-      const provider = await created(start, { url, trafficPolicy: policy });
-      provider.emulator.edit(provider.id, { traffic_policy: '{"on_http_request":[]}' });
-      const found = await provider.read(provider.id, provider.outs, provider.inputs);
-      expect(found.inputs).toEqual({ url, trafficPolicy: { on_http_request: [] } });
-      expect(found.props).toMatchObject({ bindings: ["public"], trafficPolicy: '{"on_http_request":[]}' });
-    });
-
-    test.each([
-      [
-        "JSON with spaces and another order",
-        '{ "on_http_request" : [ {"actions":[{"type":"deny","config":{"status_code":404}}]}]}',
-      ],
-      ["YAML", "on_http_request:\n- actions:\n  - {type: deny, config: {status_code: 404}} # closed\n"],
-    ])("normalizes a live policy, and a diff reports no change: %s", async (_, text) => {
-      const provider = await created(start, full);
-      provider.emulator.edit(provider.id, { traffic_policy: text });
-      const { props = {}, inputs } = await provider.read(provider.id, provider.outs, provider.inputs);
-      expect(props["trafficPolicy"]).toBe(provider.outs["trafficPolicy"]);
-      expect(inputs).toEqual(provider.inputs);
-      expect(await provider.diff(provider.id, props, full)).toEqual(unchanged);
-    });
-
-    test("returns the text of a live policy that is invalid, and an update repairs it", async () => {
-      const provider = await created(start, full);
-      provider.emulator.edit(provider.id, { traffic_policy: "{ no: [policy" });
-      const { props = {}, inputs } = await provider.read(provider.id, provider.outs, provider.inputs);
-      expect(props).toMatchObject({ trafficPolicy: "{ no: [policy" });
-      expect(inputs).toEqual({ ...provider.inputs, trafficPolicy: "{ no: [policy" });
-      expect(await provider.diff(provider.id, props, full)).toEqual(changed);
-      expect((await provider.update(provider.id, props, full)).outs).toMatchObject({
-        trafficPolicy: provider.outs["trafficPolicy"],
-      });
-    });
-
     test("refuses an endpoint of another type", async () => {
       const provider = await created(start, full);
       const edge = provider.emulator.seed({ type: "edge" });
@@ -289,14 +171,6 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 
   describe("update", () => {
-    test("fails with the advice to run `pulumi refresh` if the endpoint does not exist", async () => {
-      const provider = await start();
-      const { id, outs } = await provider.create({ url });
-      provider.emulator.remove(id);
-      const { message } = await thrown(provider.update(id, outs, { url, description: "x" }));
-      expect(message).toMatch(/The endpoint ep_\w+ no longer exists.*pulumi refresh/);
-    });
-
     test("sends no request if no field changed", async () => {
       const provider = await created(start, { url, bindings: ["public"] });
       const { outs } = await provider.update(provider.id, provider.outs, { url });
@@ -306,15 +180,71 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
-  describe("delete", () => {
-    test("succeeds if the endpoint is already gone", async () => {
-      const provider = await created(start, full);
-      await provider.delete(provider.id, provider.outs);
-      // For a new endpoint, the provider would wait until the list shows it.
-      const later = await provider.restart();
-      await later.delete(provider.id, { ...provider.outs, createdAt: "2026-01-01T00:00:00Z" });
-      expect(provider.emulator.endpoints).toEqual([]);
-      expect(methods(provider.emulator)).toEqual(["POST", "DELETE", "DELETE", "GET"]);
+  test("ENDPOINTS_LOG has an operation id only if that has the service's form, since a text may repeat a secret", async () => {
+    vi.stubEnv("ENDPOINTS_LOG", "requests");
+    const trace = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    const provider = await start();
+    for (const operation_id of ["op_2abc", "op_CANARY-1"]) {
+      const body = { error_code: "ERR_NGROK_9", msg: "CANARY-1", details: { operation_id } };
+      provider.emulator.intercept("create", { status: 418, body });
+      await thrown(provider.create({ url, description: "CANARY-1", __secrets: ["description"] }));
+    }
+    const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.logged()].join("\n");
+    expect(lines).toMatch(/POST \/endpoints 418 \d+ms op_2abc[\s\S]*POST \/endpoints 418 \d+ms -/);
+    expect(lines).not.toContain("CANARY");
+  });
+
+  describe("a warning", () => {
+    const onPublicService = { settings: { baseUrl: "https://api.ngrok.com" } };
+    const missing = "trafficPolicy is missing, and the public service refuses";
+
+    test("tells once of a misspelt binding, but not of an unknown one", async () => {
+      const { check, logged } = await start();
+      for (const bindings of [["publik"], ["publik"], ["edge-of-the-world"], ["kubernetes"], UNKNOWN])
+        expect((await check({}, { url, bindings })).failures).toEqual([]);
+      expect(logged()).toEqual([
+        expect.stringContaining(
+          "bindings has a name that the public service does not know; did you mean public?",
+        ),
+      ]);
+    });
+
+    test("tells once of each create on the public service without a policy", async () => {
+      const { check, logged } = await start(onPublicService);
+      const other = "https://other.example.com";
+      for (const each of [url, url, other, UNKNOWN])
+        expect((await check({}, { url: each })).failures).toEqual([]);
+      expect(logged().map((line) => line.split(" to create")[0])).toEqual(
+        [url, other, "an endpoint whose URL is not known yet"].map((each) => `${each}: ${missing}`),
+      );
+    });
+
+    test.each([
+      ["with a policy", onPublicService, {}, { url, trafficPolicy: policy }],
+      ["with an unknown policy", onPublicService, {}, { url, trafficPolicy: UNKNOWN }],
+      ["that exists already", onPublicService, { url }, { url, description: "new" }],
+      ["on another service", {}, {}, { url }],
+    ])("does not tell of a policy that is missing in an endpoint %s", async (_, options, olds, news) => {
+      const { check, logged } = await start(options);
+      expect((await check(olds, news)).failures).toEqual([]);
+      expect(logged()).toEqual([]);
     });
   });
+});
+
+test("the dynamic provider logs the changed places of a secret document, without values, once they are known", async () => {
+  const provider = await startDynamic();
+  const news = (body: unknown, status: unknown) => ({
+    url,
+    trafficPolicy: { on_http_request: [{ body }], on_http_response: [{ status, "X-CANARY": status }] },
+    __secrets: ["trafficPolicy"],
+  });
+  const { id, outs } = await provider.create(news("CANARY-1", 404));
+  // The engine unwraps the secrets of a dynamic resource.
+  const state = { ...outs, trafficPolicy: (outs["trafficPolicy"] as Props)["value"] };
+  for (const after of [news("CANARY-1", 404), news("CANARY-1", UNKNOWN), news("CANARY-2", 403)])
+    await provider.diff(id, state, after);
+  expect(provider.logged()).toEqual([
+    `${url}: changes trafficPolicy.on_http_request[0].body, trafficPolicy.on_http_response[0]["[secret]"], trafficPolicy.on_http_response[0].status`,
+  ]);
 });

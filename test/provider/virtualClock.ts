@@ -4,7 +4,7 @@ import { onTestFinished } from "vitest";
 import type { Clock } from "../../provider/api/clock";
 
 /** After so many turns of the event loop without an event, every call under way sleeps. gRPC needs fewer than ten. */
-const QUIET_TURNS = 50;
+const QUIET_TURNS = 25;
 
 /**
  * A clock for provider and service whose waits take no real time. Time stands still while anything happens: it moves to the

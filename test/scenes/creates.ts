@@ -1,536 +1,448 @@
-import type { ScriptedReply } from "../../sdk/testing/emulator";
-import { makeBusy, rival } from "../faults/serviceFaults";
-import { at, type Hand, type Scene } from "./scene";
+import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
+import { at, coded, type Hand, markedFor, marks, refused, type Scene, scene, withMarks } from "./scene";
 
 /* Creates: taken URLs, lost answers, and replies that cannot be read. */
 
 const shop = { url: at("shop") };
 const pooled = { ...shop, poolingEnabled: true };
-const marks = { mark: "team/dev" };
 /** A service that accepts a URL twice, so that no refusal reveals another endpoint. */
 const trusting = { urlTaken: "allowed" } as const;
+const theirs = { theirs: shop };
 
-/** The next create gets this reply, after it took effect. */
-const answered =
-  (reply: object) =>
-  ({ emulator }: Hand) =>
-    emulator.intercept("create", { afterCommit: true, ...reply } as ScriptedReply);
-/** The next create is lost without effect. */
-const unsent = ({ emulator }: Hand) => emulator.intercept("create", { reset: true });
-/** The next create takes effect, but its reply is lost. */
+/** A create takes effect, and gets this reply. */
+const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
+/** A create that takes effect, and one without effect. The reply to both is lost. */
 const lost = answered({ reset: true });
+const unsent: ScriptedReply = { reset: true };
+const noList = ["list", refused, 99] as const;
+/** The reply to a create whose URL is taken. */
+const conflict = coded(400, 18017);
+
+const CAUSES =
+  /created at [^ ,]+\. If you renamed or moved this resource, give it aliases.*\. If another resource of this program.*--target.*--replace.*deleteBeforeReplace.*\. If it is somebody else's, choose another url; if a killed run left it behind, set adopt: "ep_/;
+const TAKEN = /is served by ep_.*set adopt/;
+const DOUBTFUL = /may have created one of these.* ep_.*set adopt/;
 
 export const takenUrls: Scene[] = [
-  {
-    name: "a create on a stranger's URL fails, and names its endpoint, its time and all ways out",
-    runs: [
-      {
-        byHand: ({ seed }) => seed("theirs", shop),
-        program: { o: "shop" },
-        writes: [],
-        fails:
-          /is served by ep_\w+, a cloud endpoint, created at [\s\S]*aliases[\s\S]*--target[\s\S]*adopt: "ep_|is served by ep_\w+, a cloud endpoint, created at [\s\S]*aliases[\s\S]*--target[\s\S]*set adopt/,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
+  scene("a create on a stranger's URL fails after some seconds, with its endpoint and the three causes", {
+    others: theirs,
+    fails: CAUSES,
+    seconds: 10,
     stacks: true,
-  },
-  {
-    name: "the message about a stranger's URL names all three causes, and the id to adopt",
-    runs: [
-      {
-        byHand: ({ seed }) => seed("theirs", shop),
-        program: { o: "shop" },
-        writes: [],
-        fails: /aliases[\s\S]*--target[\s\S]*--replace[\s\S]*deleteBeforeReplace[\s\S]*adopt: "ep_/,
-        seconds: 10,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
-  },
-  {
-    name: "a create on an agent's URL fails at once, and does not advise to adopt it",
-    runs: [
-      {
-        byHand: ({ seed }) => seed("theirs", { type: "ephemeral", ...shop }),
-        program: { o: "shop" },
-        writes: [],
-        fails: /^(?![\s\S]*set adopt)[\s\S]*of type ephemeral[\s\S]*another url/,
-        seconds: 1,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
-  },
-  {
-    // Trap 5.
-    name: "with marks, a create on a URL with a stranger's mark fails at once, and names the owner",
-    settings: marks,
-    runs: [
-      {
-        byHand: ({ seed, clock }) => seed("theirs", { ...shop, ...markedFor("prod", clock.now()) }),
-        program: { o: "shop" },
-        writes: [],
-        fails: /'front' of the stack shop\/prod \(team\/prod\)/,
-        seconds: 1,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
-  },
-  {
-    // Trap 5.
-    name: "with marks, a move to a URL with a stranger's mark fails at once",
-    settings: marks,
-    from: { o: "a" },
-    runs: [
-      {
-        byHand: ({ seed, clock }) => seed("theirs", { ...shop, ...markedFor("prod", clock.now()) }),
-        program: { o: "shop" },
-        writes: [],
-        fails: /'front' of the stack shop\/prod/,
-        seconds: 1,
-      },
-    ],
-    live: ["a", "theirs"],
-    state: { o: "a" },
-  },
-  ...(["18009", "422", "400-bare", "409-bare"] as const).map(
-    (urlTaken): Scene => ({
-      name: `a taken URL is found after a refusal of the form ${urlTaken}`,
+  }),
+  ...(["18009", "422", "400-bare", "409-bare"] as const).map((urlTaken) =>
+    scene(`a taken URL is found after a refusal of the form ${urlTaken}`, {
       service: { urlTaken },
-      runs: [
-        {
-          byHand: ({ seed }) => seed("theirs", shop),
-          program: { o: "shop" },
-          writes: [],
-          fails: /is served by ep_/,
-        },
-      ],
-      live: ["theirs"],
-      state: {},
+      others: theirs,
+      fails: /is served by ep_/,
     }),
   ),
-  ...([18006, 18016, 18017] as const).map(
-    (code): Scene => ({
-      name: `a URL that is refused with ${code} for some seconds, and that nobody has, is created`,
-      runs: [
-        {
-          byHand: ({ emulator, clock }) => makeBusy(emulator, shop.url, { ms: 3_000, code }, clock),
-          program: { o: "shop" },
-          writes: ["POST shop"],
-          seconds: 10,
-        },
-      ],
-      live: ["shop"],
+  ...(
+    [
+      { type: "ephemeral", ...shop },
+      { type: "edge", public_url: shop.url },
+    ] as const
+  ).map((endpoint) =>
+    scene(`a create on the URL of an endpoint of type ${endpoint.type} fails at once`, {
+      others: { theirs: endpoint },
+      replies: [["create", conflict, 9]],
+      fails: /^(?!.*set adopt).*of type (ephemeral|edge).*another url, or stop the agent/,
+      seconds: 1,
+    }),
+  ),
+  // Trap 5.
+  ...["a", undefined].map((old) =>
+    withMarks(`${old ? "a move" : "a create"} that meets a stranger's mark fails at once, with the owner`, {
+      others: { theirs: { ...shop, ...markedFor("prod") } },
+      ...(old && { from: { o: old }, state: { o: old } }),
+      program: { o: "shop" },
+      fails: /created for 'front' of the stack shop\/prod \(team\/prod\)/,
+      seconds: 1,
+    }),
+  ),
+  withMarks(
+    "a message has safe text of another's mark: one line of limited length, without control characters",
+    {
+      others: {
+        theirs: { ...shop, ...markedFor(`x\n\u001b[2J\u202e##vso[task.complete]${"y".repeat(3_000)}`) },
+      },
+      fails: /^(?!.*##vso)[^\p{Cc}\p{Cf}]{1,1500}$/u,
+    },
+  ),
+  scene("a move does not wait for the endpoint of a resource without a change, which keeps the URL", {
+    from: { o: "shop", m: "a" },
+    program: { o: "shop", m: "shop" },
+    order: ["o", "m"],
+    on: "dynamic",
+    fails: /belongs to another resource of this stack, which keeps this URL[^.]*\.$/,
+    seconds: 2,
+    state: { o: "shop", m: "a" },
+  }),
+  scene("a replacement that creates first does not wait for its own endpoint, and says what helps", {
+    from: { o: "shop" },
+    program: { o: { ...shop, options: { createsFirst: true } } },
+    replace: ["o"],
+    fails: /It is this resource's own endpoint[^.]*deleteBeforeReplace[^.]*--replace\.$/,
+    seconds: 1,
+    state: { o: "shop" },
+  }),
+  scene("a filtered list that shows only a member of a pool hides no other endpoint on the URL", {
+    settings: { listFilter: "on" },
+    service: { filters: "incomplete" },
+    others: { member: { ...shop, pooling_enabled: true }, ...theirs },
+    program: { o: pooled },
+    replies: [["create", conflict, 9]],
+    fails: /is served by ep_\w+, a cloud endpoint/,
+  }),
+  ...([18006, 18016, 18017] as const).flatMap((code) => [
+    scene(`a URL that is refused with ${code} for some seconds, and that nobody has, is created`, {
+      replies: [["create", coded(400, code), 3]],
+      writes: ["POST shop"],
+      seconds: 10,
       state: { o: "shop" },
     }),
+    scene(`a create that is refused with ${code} for longer fails with that`, {
+      replies: [["create", coded(400, code), 4]],
+      fails: new RegExp(`ERR_NGROK_${code}`),
+    }),
+  ]),
+  ...[401, 403, 404].map((status) =>
+    scene(`a create that is refused with ${status} is neither repeated nor followed by a look at the list`, {
+      replies: [["create", { status, body: "" }]],
+      reads: [],
+      fails: new RegExp(`status ${status}`),
+    }),
   ),
-  {
-    name: "a refusal for another reason fails with it, and is not repeated",
-    runs: [
-      {
-        byHand: ({ emulator }) =>
-          emulator.intercept("create", { status: 400, body: { error_code: "ERR_NGROK_2201", msg: "x" } }, 9),
-        program: { o: "shop" },
-        writes: [],
-        fails: /ERR_NGROK_2201/,
-      },
-    ],
-    live: [],
-    state: {},
-  },
-  {
-    name: "a taken URL whose holder cannot be looked up fails with a way out",
-    runs: [
-      {
-        byHand: ({ seed, emulator }) => {
-          seed("theirs", shop);
-          emulator.intercept("list", { status: 403, body: "" }, 99);
-        },
-        program: { o: "shop" },
-        writes: [],
-        fails: /ERR_NGROK_180[\s\S]*another url/,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
-  },
-  {
-    name: "without marks, the endpoint that a killed run left is named, and its adoption ends it",
-    runs: [
-      { program: { o: "shop" }, killed: true },
-      { writes: [], fails: /is served by ep_[\s\S]*adopt/ },
-      { program: { o: { ...shop, adopt: "@shop" } }, writes: [] },
-    ],
-    live: ["shop"],
+  scene("a refusal for another reason fails with it, and is not repeated", {
+    replies: [["create", coded(400, 2201)]],
+    fails: /ERR_NGROK_2201/,
+  }),
+  ...[refused, { status: 200, body: "" }, { status: 200, body: { endpoints: [], next_page_uri: null } }].map(
+    (list) =>
+      scene(`a refusal without a code has a next step if the list shows nothing: ${JSON.stringify(list)}`, {
+        others: theirs,
+        replies: [
+          ["create", { status: 409, body: "" }, 9],
+          ["list", list, 99],
+        ],
+        fails: /status 409.*[Rr]un the command again.*choose another url/,
+      }),
+  ),
+  scene("the endpoint that a killed run left is named, and its adoption ends it", {
+    leftBy: { o: "shop" },
+    fails: TAKEN,
+    next: [{ program: { o: { ...shop, adopt: "@shop" } } }],
     state: { o: "shop" },
-  },
+  }),
 ];
 
-/** Replies to a create that took effect. */
-const lostReplies: [string, object, number][] = [
-  ["a reset connection", { reset: true }, 0],
-  ["no reply in time", { hang: true }, 0],
-  ["a body that ends early", { cut: "end" }, 201],
-  ["an empty body", { body: "" }, 201],
-  ["an HTML page", { status: 200, body: "<html>" }, 200],
-  ["a proxy's 502", { status: 502, body: "<html>" }, 502],
-  ["the service's 500", { status: 500, body: { error_code: "ERR_NGROK_20000", msg: "x" } }, 500],
-  ["a reply without an id", { status: 201, body: shop }, 201],
-  ["a proxy's 429", { status: 429, body: "<html>" }, 429],
-  ["a 408", { status: 408, body: "" }, 408],
+/** Replies to a create that took effect, and what the service has seen. Those of the form 4xx look like refusals. */
+const lostReplies: [string, object, string[]][] = [
+  ["a reset connection", { reset: true }, ["POST shop 0"]],
+  ["no reply in time", { hang: true }, ["POST shop 0"]],
+  ["a body that ends early", { cut: "end" }, ["POST shop"]],
+  ["a body that is reset", { cut: "reset" }, ["POST shop"]],
+  ["an empty body", { body: "" }, ["POST shop"]],
+  ["an HTML page", gatewayReply("html", 200), ["POST shop"]],
+  ["a proxy's 502", gatewayReply("html", 502), ["POST shop 502"]],
+  ["the service's 500", coded(500, 20000), ["POST shop 500"]],
+  ["a proxy's 429", gatewayReply("html", 429), []],
+  ["a 408", { status: 408, body: "" }, []],
+  ["a reply without an id", { status: 201, body: shop }, ["POST shop"]],
+  ["a reply with another URL", { body: (real: object) => ({ ...real, url: at("b") }) }, ["POST shop"]],
+  ["a reply with another type", { body: (real: object) => ({ ...real, type: "edge" }) }, ["POST shop"]],
+  ["a reply with an id that is no text", { body: (real: object) => ({ ...real, id: 5 }) }, ["POST shop"]],
+];
+
+/** An equal endpoint appears during a create that is lost without effect. */
+const appears =
+  (fields: (now: number) => object) =>
+  ({ emulator, seed, clock }: Hand) => {
+    const before = () => void seed("theirs", { ...shop, ...fields(clock.now()) });
+    emulator.intercept("create", { before, ...unsent });
+  };
+const created = (time: number) => ({ created_at: new Date(time).toISOString() });
+
+/** Equal endpoints that a lost create meets: whether it takes one. */
+const equals: [string, (now: number) => object, RegExp?][] = [
+  ["from a second before it", (now) => created(now - 1_000)],
+  ["from a second after it", (now) => created(now + 1_000)],
+  ["from five seconds before it", (now) => created(now - 5_000), TAKEN],
+  ["from five seconds after it", (now) => created(now + 5_000), TAKEN],
+  ["with another description", () => ({ description: "theirs" }), TAKEN],
+  ["with a mark", (now) => ({ ...markedFor("prod"), ...created(now) }), TAKEN],
+  ["without a creation time", () => ({ created_at: undefined }), DOUBTFUL],
+  ["with an invalid creation time", () => ({ created_at: "yesterday" }), DOUBTFUL],
 ];
 
 export const lostCreates: Scene[] = [
-  ...[{}, marks].flatMap((settings) =>
-    lostReplies.map(
-      ([what, reply, status]): Scene => ({
-        name: `${"mark" in settings ? "with marks, a" : "a"} lost create finds its endpoint after ${what}`,
-        settings: settings as Record<string, string>,
-        runs: [
-          {
-            byHand: answered(reply),
-            program: { o: { ...shop, description: "x" } },
-            // Replies of the form 4xx look like refusals.
-            ...(status < 400 || status >= 500
-              ? { writes: [`POST shop${status === 0 || status >= 500 ? ` ${status}` : ""}`] }
-              : { writes: [] }),
-          },
-          { writes: [] },
-        ],
-        live: ["shop"],
-        state: { o: "shop" },
-      }),
-    ),
-  ),
-  {
-    name: "a lost create that finds its endpoint warns that it may be another's, and names marks",
-    runs: [
-      { byHand: lost, program: { o: "shop" }, says: [/same content within two seconds.*endpoints:mark/] },
-    ],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
-  ...[
-    ["", {}, shop],
-    ["with marks, ", marks, shop],
-    ["with marks, in a pool, ", marks, pooled],
-  ].map(
-    ([when, settings, o]): Scene => ({
-      name: `${when}a create that was lost without effect is sent again`,
-      settings: settings as Record<string, string>,
-      runs: [{ byHand: unsent, program: { o: o as typeof shop }, writes: ["POST shop", "POST shop 0"] }],
-      live: ["shop"],
+  ...lostReplies.map(([what, reply, writes]) =>
+    scene(`a lost create finds its endpoint after ${what}, with a warning`, {
+      program: { o: { ...shop, description: "x" } },
+      replies: [["create", answered(reply)]],
+      writes,
+      says: [
+        /after a lost answer, this run continues with ep_\w+\. It has created it, or another run has, with the same content within two seconds.*endpoints:mark/,
+      ],
+      next: [{}],
       state: { o: "shop" },
     }),
   ),
-  {
-    name: "lost creates of two resources each find their own endpoint",
-    runs: [
-      {
-        byHand: (hand) => [lost(hand), lost(hand)],
-        program: { one: "a", two: "b" },
-        writes: ["POST a 0", "POST b 0"],
-      },
-    ],
-    live: ["a", "b"],
-    state: { one: "a", two: "b" },
-  },
-  {
-    name: "a lost create finds its endpoint in a list that lags",
-    service: { listLag: 4_000 },
-    runs: [{ byHand: lost, program: { o: "shop" }, writes: ["POST shop 0"] }],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
-  {
-    name: "a lost create fails with the ids, and is not sent again, if somebody created an equal endpoint at the same time",
-    service: trusting,
-    runs: [
-      {
-        byHand: ({ emulator }) => rival(emulator, "before", { reply: { afterCommit: true, reset: true } }),
-        program: { o: "shop" },
-        writes: ["POST shop 0"],
-        fails: /ep_\w+, ep_\w+[\s\S]*adopt/,
-      },
-    ],
-    live: ["shop", "shop#2"],
-    state: {},
-  },
-  {
-    name: "with marks, a lost create finds its own endpoint beside an equal one",
-    service: trusting,
-    settings: marks,
-    runs: [
-      {
-        byHand: ({ emulator }) =>
-          rival(emulator, "before", {
-            fields: { metadata: "theirs" },
-            reply: { afterCommit: true, reset: true },
-          }),
-        program: { o: "shop" },
-        writes: ["POST shop 0"],
-      },
-    ],
-    live: ["shop", "shop#2"],
-    state: { o: "shop#2" },
-  },
-  ...[1_000, 3_000].map((age): Scene => {
-    const byHand = (hand: Hand) => {
-      hand.seed("theirs", { ...shop, created_at: new Date(hand.clock.now() - age).toISOString() });
-      unsent(hand);
-    };
-    const run = { byHand, program: { o: "shop" }, writes: ["POST shop 0"] };
-    const scene = { service: trusting, live: ["theirs"] };
-    return age < 2_000
-      ? {
-          ...scene,
-          name: "a create that is lost without effect takes an equal endpoint that is a second older, and warns",
-          runs: [{ ...run, says: [/within two seconds/] }],
-          state: { o: "theirs" },
-        }
-      : {
-          ...scene,
-          name: "a create that is lost without effect does not take an equal endpoint that is three seconds older",
-          runs: [{ ...run, fails: /ep_\w+[\s\S]*adopt/ }],
-          state: {},
-        };
-  }),
-  {
-    name: "a lost create does not take an endpoint with its URL and other content, and is not sent again",
-    service: trusting,
-    runs: [
-      {
-        byHand: (hand) => {
-          hand.seed("theirs", { ...shop, description: "theirs" });
-          unsent(hand);
-        },
-        program: { o: "shop" },
-        writes: ["POST shop 0"],
-        fails: /ep_\w+[\s\S]*adopt/,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
-  },
-  ...[
-    ["the service's clock is unknown", { date: null }],
-    ["the endpoint's age is unknown", { createdAt: null }],
-  ].map(
-    ([why, behaviour]): Scene => ({
-      name: `a lost create fails with the id, and is not sent again, if ${why}`,
-      service: { ...trusting, ...(behaviour as object) },
-      runs: [{ byHand: lost, program: { o: "shop" }, writes: ["POST shop 0"], fails: /ep_\w+[\s\S]*adopt/ }],
-      live: ["shop"],
-      state: {},
+  ...equals.map(([which, fields, fails]) =>
+    scene(`a create without effect ${fails ? "does not take" : "takes"} an equal endpoint ${which}`, {
+      service: trusting,
+      byHand: appears(fields),
+      writes: ["POST shop 0"],
+      fails,
+      ...(fails ? { live: ["theirs"] } : { says: [/within two seconds/], state: { o: "theirs" } }),
     }),
   ),
-  {
-    name: "a lost create fails, and is not sent again, if the list cannot be read",
-    runs: [
-      {
-        byHand: (hand) => {
-          lost(hand);
-          hand.emulator.intercept("list", { status: 403, body: "" }, 99);
-        },
-        program: { o: "shop" },
-        writes: ["POST shop 0"],
-        fails: /could not find out[\s\S]*adopt/,
-      },
-    ],
-    live: ["shop"],
-    state: {},
-  },
-  {
-    name: "without marks, a pooled create that was lost without effect fails, and names marks",
-    runs: [{ byHand: unsent, program: { o: pooled }, writes: ["POST shop 0"], fails: /endpoints:mark/ }],
-    live: [],
-    state: {},
-  },
-  {
-    name: "without marks, a pooled create that was lost fails with the ids, since members may be equal",
-    runs: [{ byHand: lost, program: { o: pooled }, writes: ["POST shop 0"], fails: /ep_\w+[\s\S]*adopt/ }],
-    live: ["shop"],
-    state: {},
-  },
-  {
-    name: "with marks, a pooled create that was lost finds its endpoint beside an equal member",
-    settings: marks,
-    runs: [
-      {
-        byHand: (hand) => {
-          hand.seed("theirs", { ...shop, pooling_enabled: true });
-          lost(hand);
-        },
-        program: { o: pooled },
-        writes: ["POST shop 0"],
-      },
-    ],
-    live: ["shop", "theirs"],
-    state: { o: "shop" },
-  },
-  {
-    // Trap 4.
-    name: "with marks, a lost create that finds its own leftover on the URL takes it over",
-    settings: marks,
+  withMarks("a lost create does not take an equal endpoint without a mark", {
     service: trusting,
-    runs: [
-      { program: { o: "shop" }, killed: true },
-      { byHand: unsent, writes: ["PATCH shop metadata", "POST shop 0"] },
-      { writes: [] },
+    byHand: appears(() => ({})),
+    writes: ["POST shop 0"],
+    fails: TAKEN,
+    live: ["theirs"],
+  }),
+  ...([{}, marks, { ...marks, ...pooled }] as const).map(({ url, ...settings }: Record<string, unknown>) =>
+    scene(`a create that was lost without effect is sent again: ${JSON.stringify({ url, ...settings })}`, {
+      settings: "mark" in settings ? marks : {},
+      program: { o: url ? pooled : shop },
+      replies: [["create", unsent]],
+      writes: ["POST shop", "POST shop 0"],
+      state: { o: "shop" },
+    }),
+  ),
+  scene("a create that is lost again and again is not sent again after `retryForSeconds`", {
+    settings: { retryForSeconds: "20" },
+    replies: [["create", unsent, 99]],
+    writes: ["POST shop 0", "POST shop 0"],
+    fails: /no answer /,
+    seconds: 36,
+  }),
+  scene("a lost create finds the endpoint of its second attempt", {
+    replies: [
+      ["create", unsent],
+      ["create", lost],
     ],
-    live: ["shop"],
+    writes: ["POST shop 0", "POST shop 0"],
     state: { o: "shop" },
-  },
+  }),
+  scene("a second attempt does not take the older endpoint that it meets", {
+    byHand: ({ emulator, seed }) => {
+      emulator.intercept("create", unsent);
+      emulator.intercept("create", {
+        before: () => void seed("theirs", { ...shop, ...created(0) }),
+        ...conflict,
+      });
+    },
+    writes: ["POST shop 0"],
+    fails: TAKEN,
+    live: ["theirs"],
+  }),
+  scene("a lost create reads the whole list only at its third look, ten seconds later", {
+    service: { pageSize: 1 },
+    others: Object.fromEntries(["a", "b", "c"].map((name) => [name, { url: at(name) }])),
+    replies: [["create", unsent]],
+    writes: ["POST shop", "POST shop 0"],
+    reads: Array(1 + 1 + 3).fill("/endpoints"),
+    state: { o: "shop" },
+  }),
+  scene("lost creates of two resources each find their own endpoint", {
+    program: { one: "a", two: "b" },
+    replies: [["create", lost, 2]],
+    writes: ["POST a 0", "POST b 0"],
+    state: { one: "a", two: "b" },
+  }),
+  ...[lost, unsent].map((second) =>
+    scene(`two lost creates with equal inputs never get the same endpoint: ${JSON.stringify(second)}`, {
+      program: { one: "shop", two: "shop" },
+      on: "dynamic",
+      engine: "parallel",
+      order: ["one", "two"],
+      replies: [
+        ["create", lost],
+        ["create", second],
+      ],
+      writes: ["POST shop 0", "POST shop 0"],
+      fails: /belongs to another resource|is served by ep_/,
+      state: { one: "shop" },
+    }),
+  ),
+  scene("a lost create finds its endpoint in a list that lags", {
+    service: { listLag: 4_000 },
+    replies: [["create", lost]],
+    writes: ["POST shop 0"],
+    state: { o: "shop" },
+  }),
+  ...(["before", "after"] as const).flatMap((when) => [
+    scene(`a lost create fails with both ids if somebody created an equal endpoint ${when} it`, {
+      service: trusting,
+      byHand: ({ emulator }) => emulator.rival(when, { reply: { afterCommit: true, reset: true } }),
+      writes: ["POST shop 0"],
+      fails: /ep_\w+, ep_\w+.*adopt/,
+      live: ["shop", "shop#2"],
+    }),
+    withMarks(`a lost create finds its own beside an equal endpoint from ${when} it`, {
+      service: trusting,
+      byHand: ({ emulator }) =>
+        emulator.rival(when, { fields: { metadata: "theirs" }, reply: { afterCommit: true, reset: true } }),
+      writes: ["POST shop 0"],
+      live: ["shop", "shop#2"],
+      state: { o: when === "before" ? "shop#2" : "shop" },
+    }),
+  ]),
+  ...[{ date: null }, { date: 600_000 }, { date: -600_000 }, { createdAt: null }].map((behaviour) =>
+    scene(`a lost create with another clock fails with the id: ${JSON.stringify(behaviour)}`, {
+      service: { ...trusting, ...behaviour },
+      replies: [["create", lost]],
+      writes: ["POST shop 0"],
+      fails: /ep_\w+.*adopt/,
+      live: ["shop"],
+    }),
+  ),
+  scene("a lost create fails, and is not sent again, if the list cannot be read", {
+    replies: [["create", lost], [...noList]],
+    writes: ["POST shop 0"],
+    fails: /no answer .*could not find out whether the endpoint exists .*403.*set adopt/,
+    live: ["shop"],
+  }),
+  scene("a lost create fails if a read by id does not find what the list shows", {
+    replies: [
+      ["create", lost],
+      ["read", coded(404, 18100), 99],
+    ],
+    writes: ["POST shop 0"],
+    fails: DOUBTFUL,
+    live: ["shop"],
+  }),
+  scene("a lost create fails if the list shows an endpoint on its URL that cannot be read", {
+    replies: [
+      ["create", lost],
+      ["list", { status: 200, body: { endpoints: [{ id: "ep_odd", ...shop, port: "high" }] } }, 9],
+    ],
+    writes: ["POST shop 0"],
+    fails: /may have created one of these.* ep_odd\. /,
+    live: ["shop"],
+  }),
+  scene("without marks, a pooled create that was lost without effect fails, and names marks", {
+    program: { o: pooled },
+    replies: [["create", unsent]],
+    writes: ["POST shop 0"],
+    fails: /another try could add a second endpoint to the pool.*endpoints:mark/,
+  }),
+  scene("without marks, a pooled create that was lost fails with the ids, since members may be equal", {
+    program: { o: pooled },
+    replies: [["create", lost]],
+    writes: ["POST shop 0"],
+    fails: DOUBTFUL,
+    live: ["shop"],
+  }),
+  withMarks("a pooled create that was lost finds its endpoint beside an equal member", {
+    others: { theirs: { ...shop, pooling_enabled: true } },
+    program: { o: pooled },
+    replies: [["create", lost]],
+    writes: ["POST shop 0"],
+    state: { o: "shop" },
+  }),
+  // Trap 4.
+  withMarks("a lost create that finds its own leftover on the URL takes it over", {
+    service: trusting,
+    leftBy: { o: "shop" },
+    replies: [["create", unsent]],
+    writes: ["PATCH shop metadata", "POST shop 0"],
+    next: [{}],
+    state: { o: "shop" },
+  }),
+];
+
+/** What a reply to a create says of an endpoint that is ours all the same. */
+const garbled: [string, (real: object) => object][] = [
+  [
+    "lacks all but id, URL and type",
+    ({ id, url, type }: { id?: string; url?: string; type?: string }) => ({ id, url, type }),
+  ],
+  [
+    "garbles inputs",
+    (real) => ({ ...real, bindings: 1, description: 5, metadata: true, traffic_policy: [] }),
+  ],
+  ["garbles outputs", (real) => ({ ...real, port: "high", created_at: 5, principal: 1 })],
 ];
 
 export const badReplies: Scene[] = [
+  // Trap 10, in a pool.
   ...[{}, marks].flatMap((settings) =>
-    [shop, pooled].map(
-      (o): Scene => ({
-        // Trap 10, in a pool.
-        name: `a reply with a garbled input is about our endpoint${o === pooled ? ", in a pool" : ""}${"mark" in settings ? ", with marks" : ""}`,
-        settings: settings as Record<string, string>,
-        runs: [
-          {
-            byHand: answered({ body: (real: object) => ({ ...real, bindings: 1 }) }),
-            program: { o: { ...o, description: "x" } },
-            writes: ["POST shop"],
-          },
-          { writes: [] },
-          { command: "refresh", writes: [] },
-          { writes: [] },
-        ],
-        live: ["shop"],
-        state: { o: "shop" },
-      }),
+    garbled.flatMap(([what, body]) =>
+      [shop, pooled].map((o) =>
+        scene(`a reply that ${what} is about our endpoint: ${JSON.stringify({ ...settings, ...o })}`, {
+          settings,
+          program: { o: { ...o, description: "x", metadata: { a: 1 } } },
+          replies: [
+            ["create", answered({ body })],
+            // Without its mark, a reply is not enough.
+            ["read", refused, "mark" in settings ? 0 : 9],
+          ],
+          writes: ["POST shop"],
+          next: [{}, { command: "refresh" }, {}],
+          state: { o: "shop" },
+          stored: { o: { description: "x", metadata: '{"a":1}' } },
+        }),
+      ),
     ),
   ),
-  {
-    name: "a reply with a garbled output is about our endpoint",
-    runs: [
-      {
-        byHand: answered({ body: (real: object) => ({ ...real, port: "high" }) }),
-        program: { o: "shop" },
-        writes: ["POST shop"],
+  ...(
+    [
+      ["without our URL", {}, {}, at("other")],
+      ["with a mark", {}, markedFor("prod"), shop.url],
+      ["without our mark", marks, {}, shop.url],
+      ["with another mark", marks, markedFor("prod"), shop.url],
+    ] as const
+  ).map(([which, settings, mark, url]) =>
+    scene(`a reply about a stranger's endpoint ${which} is not ours`, {
+      settings,
+      others: { theirs: { url: at("other"), ...mark } },
+      byHand: ({ emulator }) => {
+        const body = { ...emulator.endpoints[0], url };
+        emulator.intercept("create", answered({ status: 201, body }));
       },
-      { command: "refresh", writes: [] },
-      { writes: [] },
-    ],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
-  {
-    name: "a reply with a garbled input is stored without a read, which could fail",
-    runs: [
-      {
-        byHand: (hand) => {
-          answered({ body: (real: object) => ({ ...real, description: 5 }) })(hand);
-          hand.emulator.intercept("read", { status: 403, body: "" }, 9);
-        },
-        program: { o: { ...shop, description: "x" } },
-        writes: ["POST shop"],
-      },
-      { writes: [] },
-    ],
-    live: ["shop"],
-    state: { o: "shop" },
-    stored: { o: { description: "x" } },
-  },
-  ...[
-    ["another URL", { url: at("other") }],
-    ["another type", { type: "ephemeral" }],
-    ["an id that is no text", { id: 5 }],
-  ].map(
-    ([what, change]): Scene => ({
-      name: `a create finds its endpoint after a reply with ${what}`,
-      runs: [
-        {
-          byHand: answered({ body: (real: object) => ({ ...real, ...(change as object) }) }),
-          program: { o: "shop" },
-          writes: ["POST shop"],
-        },
-      ],
-      live: ["shop"],
+      writes: ["POST shop"],
       state: { o: "shop" },
     }),
   ),
-  {
-    name: "a create finds its endpoint after a reply about a stranger's",
-    runs: [
-      {
-        byHand: (hand) => {
-          const theirs = hand.seed("theirs", { url: at("other") });
-          const body = hand.emulator.endpoints.find(({ id }) => id === theirs) ?? {};
-          answered({ status: 201, body })(hand);
-        },
-        program: { o: "shop" },
-        writes: ["POST shop"],
-      },
-    ],
-    live: ["shop", "theirs"],
-    state: { o: "shop" },
-  },
-  {
-    // Trap 2.
-    name: "a create whose reply named an endpoint on another URL is never sent again, and fails with its id",
+  scene("a reply with the id of another resource of this run is not ours", {
+    from: { p: "other" },
+    program: { p: "other", o: "shop" },
+    order: ["p", "o"],
+    byHand: ({ emulator, id }) =>
+      emulator.intercept(
+        "create",
+        answered({ status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
+      ),
+    writes: ["POST shop"],
+    state: { p: "other", o: "shop" },
+  }),
+  // Trap 2.
+  scene("a create whose reply named an endpoint on another URL is never sent again, and fails with its id", {
     service: trusting,
-    runs: [
-      {
-        byHand: (hand) => {
-          const before = () => void hand.seed("made", { url: `${shop.url}:8443` });
-          const body = () => ({ ...hand.emulator.endpoints[0] });
-          hand.emulator.intercept("create", { before, status: 201, body });
-        },
-        program: { o: "shop" },
-        writes: ["POST shop"],
-        fails: /ep_\w+[\s\S]*adopt/,
-      },
-    ],
+    byHand: ({ emulator, seed }) => {
+      const before = () => void seed("made", { url: `${shop.url}:8443` });
+      emulator.intercept("create", { before, status: 201, body: () => ({ ...emulator.endpoints[0] }) });
+    },
+    writes: ["POST shop"],
+    fails: /ep_\w+.*adopt/,
     live: ["made"],
-    state: {},
-  },
-  {
-    // Trap 2: whatever becomes of the id.
-    name: "a create whose reply named an id that the service does not know is never sent again, and fails with the id",
-    runs: [
-      {
-        byHand: ({ emulator }) =>
-          emulator.intercept("create", { status: 201, body: { id: "ep_named", type: "cloud" } }),
-        program: { o: "shop" },
-        writes: ["POST shop"],
-        fails: /ep_named/,
-      },
-    ],
-    live: [],
-    state: {},
-  },
-  {
-    name: "with marks, a create does not take an endpoint whose reply lacks its mark",
-    settings: marks,
-    runs: [
-      {
-        byHand: (hand) => {
-          const theirs = hand.seed("theirs", shop);
-          const body = hand.emulator.endpoints.find(({ id }) => id === theirs) ?? {};
-          hand.emulator.intercept("create", { status: 201, body });
-        },
-        program: { o: "shop" },
-        fails: /is served by ep_|ep_\w+[\s\S]*adopt/,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
-  },
+  }),
+  // Trap 2: whatever becomes of the id.
+  scene("a create whose reply named an id that the service does not know is never sent again", {
+    replies: [["create", { status: 201, body: { id: "ep_named", type: "cloud" } }]],
+    writes: ["POST shop"],
+    fails: /may have created one of these.* ep_named\. /,
+  }),
+  withMarks("a create does not take an endpoint whose reply lacks its mark", {
+    others: theirs,
+    byHand: ({ emulator }) =>
+      emulator.intercept("create", { status: 201, body: { ...emulator.endpoints[0] } }),
+    writes: ["POST shop"],
+    fails: /is served by ep_|ep_\w+.*adopt/,
+  }),
 ];
-
-/** The fields of an endpoint with the mark of `front` in another stack. */
-export function markedFor(stack: string, now: number, nonce = "0011") {
-  const time = new Date(now - 60_000).toISOString();
-  const urn = `urn:pulumi:${stack}::shop::endpoints:index:CloudEndpoint::front`;
-  const mark = { namespace: `team/${stack}`, urn, nonce, time };
-  return { created_at: time, metadata: JSON.stringify({ "pulumi-endpoints": mark }) };
-}

@@ -2,12 +2,12 @@ import { expect, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
 import { Emulator } from "../../sdk/testing/emulator";
 import { startDynamic, startPlugin } from "../provider/bothProviders";
-import { secret } from "../provider/plugin/pluginClient";
+import { secret, startEngine } from "../provider/plugin/pluginClient";
 import { CANARY_KEY } from "../provider/service";
 import { virtualClock } from "../provider/virtualClock";
-import { EndpointNames } from "./names";
+import { EndpointNames, reply } from "./names";
 import { type Kind, type Order, type Pace, Phase, type Step } from "./phase";
-import { type Hand, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
+import { createsOf, type Hand, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
 
 /* Plays a scene in this process, with a small model of Pulumi's engine: each phase of a run has its own provider processes. */
 
@@ -29,7 +29,10 @@ export async function play(scene: Scene, kind: Kind, order: Order): Promise<void
   const emulator = await Emulator.start({ apiKey: CANARY_KEY, now, ...scene.service });
   try {
     const player = new Player(scene, kind, order, emulator, clock);
-    if (scene.from) await player.run({ program: scene.from });
+    player.start();
+    if (scene.from) await player.run({ program: scene.from, writes: createsOf(scene.from) });
+    const { leftBy } = scene;
+    if (leftBy) await player.run({ program: leftBy, killed: true, writes: createsOf(leftBy) });
     for (const run of scene.runs) await player.run(run);
     player.assertEnd();
   } finally {
@@ -41,6 +44,7 @@ class Player {
   private readonly states = new Map<string, State>();
   private readonly names: EndpointNames;
   private program: Program = {};
+  private engine: ReturnType<typeof startEngine> | undefined;
 
   constructor(
     private readonly scene: Scene,
@@ -52,9 +56,15 @@ class Player {
     this.names = new EndpointNames(emulator);
   }
 
+  start(): void {
+    for (const [name, endpoint] of Object.entries(this.scene.others ?? {})) this.names.seed(name, endpoint);
+  }
+
   async run(run: Run): Promise<void> {
     vi.unstubAllEnvs();
+    if (run.later) await this.clock.sleep(60_000);
     await run.byHand?.(this.hand(run));
+    const endReplies = reply(this.emulator, run.replies);
     const [began, sent] = [this.clock.now(), this.emulator.requests.length];
     this.program = run.program ?? this.program;
     const stack = this.stateOf(run.stack);
@@ -68,16 +78,18 @@ class Player {
     else expect(errors).toBe("");
     for (const pattern of run.says ?? []) expect(said).toMatch(pattern);
     expect(said).not.toMatch(/CANARY/i);
-    if (run.writes)
-      expect(this.names.writesOf(this.emulator.requests.slice(sent))).toEqual(run.writes.toSorted());
+    const requests = this.emulator.requests.slice(sent);
+    expect(this.names.writesOf(requests)).toEqual((run.writes ?? []).toSorted());
+    if (run.reads) expect(this.names.readsOf(requests)).toEqual(run.reads);
     if (run.seconds !== undefined) expect((this.clock.now() - began) / 1000).toBeLessThan(run.seconds);
+    endReplies();
     this.names.nameNew();
   }
 
   assertEnd(): void {
     const entries = [...this.states.values()].flatMap((state) => [...state]);
     expect(this.names.live()).toEqual(this.scene.live.toSorted());
-    const state = Object.fromEntries(entries.map(([name, { id }]) => [name, this.names.of(id)]));
+    const state = Object.fromEntries(entries.map(([name, { id }]) => [name, this.names.shown(id)]));
     expect(state).toEqual(this.scene.state);
     for (const [name, fields] of Object.entries(this.scene.fields ?? {}))
       expect(this.emulator.endpoints.find(({ id }) => this.names.of(id) === name)).toMatchObject(fields);
@@ -124,6 +136,7 @@ class Player {
         sent(entry.kind, entry.outs),
         sent(entry.kind, entry.inputs),
       );
+      expect(JSON.stringify(found, withoutSecrets)).not.toMatch(/CANARY/i);
       if (found.id === "") state.delete(name);
       else state.set(name, { ...entry, outs: found.props ?? {}, inputs: found.inputs ?? entry.inputs });
     });
@@ -202,12 +215,15 @@ class Player {
       retryForSeconds: "120",
       timeoutSeconds: "0.2",
       ...this.scene.settings,
-      ...run.settings,
+      ...run.with,
     };
     const { emulator, clock } = this;
     const { environment = {} } = run;
-    const options = { emulator, clock, settings, environment };
-    return new Phase(pace, clock, run, async (kind) => start[kind](options));
+    return new Phase(pace, clock, run, async (kind) => {
+      if (kind === "plugin") this.engine ??= startEngine();
+      const engine = await this.engine;
+      return start[kind]({ emulator, clock, settings, environment, ...(engine && { engine }) });
+    });
   }
 
   private stateOf(stack = "dev"): State {

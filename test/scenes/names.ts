@@ -1,6 +1,7 @@
 import type { WireEndpoint } from "../../provider/api/contract";
 import type { Emulator, Seed } from "../../sdk/testing/emulator";
 import type { RecordedRequest } from "../../sdk/testing/types";
+import { labelOf, type Reply } from "./scene";
 
 /** Names endpoints in scenes, since their ids are random. */
 export class EndpointNames {
@@ -19,29 +20,41 @@ export class EndpointNames {
     return id;
   }
 
-  seed(name: string, endpoint: Partial<Seed> & { url: string }): string {
-    const { id } = this.emulator.seed({ type: "cloud", ...endpoint });
+  seed(name: string, endpoint: Partial<Seed>): string {
+    const { id = "", ...live } = this.emulator.seed({ type: "cloud", ...endpoint });
     this.names.set(id, name);
-    this.labels.set(id, labelOf(endpoint.url));
+    this.labels.set(id, labelOf(urlOf(live)));
     return id;
   }
 
   /** Names the endpoints that have no name yet. */
   nameNew(): void {
-    for (const { id = "", url } of this.emulator.endpoints.toReversed()) {
+    for (const { id = "", ...live } of this.emulator.endpoints.toReversed()) {
       if (this.names.has(id)) continue;
-      const label = labelOf(url);
+      const label = labelOf(urlOf(live));
       const others = [...this.names.values()].filter((name) => name.split("#")[0] === label).length;
       this.names.set(id, others === 0 ? label : `${label}#${others + 1}`);
       this.labels.set(id, label);
     }
   }
 
+  /** The name of an endpoint, with its URL's label if it has moved: `a=b`. */
+  shown = (id: string): string => {
+    const live = this.emulator.endpoints.find((endpoint) => endpoint.id === id);
+    const label = live && labelOf(urlOf(live));
+    return label === undefined || label === this.labels.get(id) ? this.of(id) : `${this.of(id)}=${label}`;
+  };
+
   live(): string[] {
     this.nameNew();
-    const shown = ({ id = "", url }: WireEndpoint) =>
-      this.labels.get(id) === labelOf(url) ? this.of(id) : `${this.of(id)}=${labelOf(url)}`;
-    return this.emulator.endpoints.map(shown).sort();
+    return this.emulator.endpoints.map(({ id = "" }) => this.shown(id)).sort();
+  }
+
+  /** The reading requests in the form of `Run.reads`. */
+  readsOf(requests: readonly RecordedRequest[]): string[] {
+    return requests
+      .filter(({ method }) => method === "GET")
+      .map(({ path }) => path.replace(/ep_\w+/, this.of));
   }
 
   /** The writing requests in the form of `Run.writes`. */
@@ -60,4 +73,26 @@ export class EndpointNames {
   }
 }
 
-const labelOf = (url = "") => new URL(url).hostname.replace(/\.example\.com$/, "");
+/** Edges only have a public URL. */
+const urlOf = ({ url, public_url }: Partial<WireEndpoint>) => url ?? public_url;
+
+type Sent = Pick<RecordedRequest, "method" | "path">;
+const operations: Record<Reply[0], (request: Sent) => boolean> = {
+  create: ({ method }) => method === "POST",
+  list: ({ method, path }) => method === "GET" && path === "/endpoints",
+  read: ({ method, path }) => method === "GET" && path !== "/endpoints",
+  update: ({ method }) => method === "PATCH",
+  delete: ({ method }) => method === "DELETE",
+  "by id": ({ path }) => path !== "/endpoints",
+  any: () => true,
+};
+
+/** Scripts the service's replies. Returns a function that ends them. */
+export function reply(emulator: Emulator, replies: Reply[] = []): () => void {
+  let isOver = false;
+  for (const [operation, reply, times] of replies)
+    emulator.intercept((request) => !isOver && operations[operation](request), reply, times);
+  return () => {
+    isOver = true;
+  };
+}

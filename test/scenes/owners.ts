@@ -1,435 +1,453 @@
-import { markedFor } from "./creates";
-import { at, type Scene } from "./scene";
+import { expect } from "vitest";
+import { at, type Hand, markedFor, marks, type Props, type Scene, scene, withMarks } from "./scene";
 
 /* Who owns an endpoint: adoption, and marks. */
 
 const shop = { url: at("shop") };
+const described = { ...shop, description: "x" };
+const pooled = { ...shop, poolingEnabled: true };
 const adopted = { ...shop, adopt: true };
-const marks = { mark: "team/dev" };
+const byId = { ...shop, adopt: "@theirs" };
+const theirs = { theirs: shop };
+const member = { ...shop, pooling_enabled: true };
+const FRONT = /carries the mark of 'front' of the stack shop\/prod \(team\/prod\)/;
 
 export const adoption: Scene[] = [
-  {
-    name: "an endpoint that is as the program wants it is adopted without a write",
-    runs: [
-      {
-        byHand: ({ seed }) => seed("theirs", { ...shop, description: "x" }),
-        program: { o: { ...adopted, description: "x" } },
-        writes: [],
-        says: [/adopts ep_\w+ as it is/],
-      },
-      { writes: [] },
-    ],
-    live: ["theirs"],
+  scene("an endpoint that is as the program wants it is adopted without a write", {
+    others: { theirs: described },
+    program: { o: { ...adopted, description: "x" } },
+    says: [/adopts ep_\w+ as it is/],
+    next: [{}],
     state: { o: "theirs" },
     stacks: true,
-  },
-  {
-    name: "an adoption says at the preview what it changes, and changes only that",
-    runs: [
-      {
-        byHand: ({ seed }) => seed("theirs", { ...shop, description: "x", metadata: '{"a":1}' }),
-        program: { o: { ...shop, adopt: "@theirs", metadata: { a: 1 } } },
-        writes: ["PATCH theirs description"],
-        says: [/adopts ep_\w+ and changes description/],
-      },
-    ],
-    live: ["theirs"],
+  }),
+  scene("an adoption says at the preview what it changes, and changes only that", {
+    others: { theirs: { ...described, metadata: '{ "a":1}', traffic_policy: '{ "a": [] }' } },
+    program: { o: { ...byId, metadata: { a: 1 }, trafficPolicy: { a: [] } } },
+    writes: ["PATCH theirs description"],
+    says: [/adopts ep_\w+ and changes description$/m],
     state: { o: "theirs" },
-    fields: { theirs: { metadata: '{"a":1}' } },
+    fields: { theirs: { metadata: '{ "a":1}' } },
     stacks: true,
-  },
-  {
-    name: "an adoption that leaves the program later is no change",
-    runs: [
-      { byHand: ({ seed }) => seed("theirs", shop), program: { o: adopted }, writes: [] },
-      { program: { o: "shop" }, writes: [] },
-      { command: "refresh", writes: [] },
-      { writes: [] },
-    ],
-    live: ["theirs"],
+  }),
+  scene("an adoption that leaves the program later is no change", {
+    others: theirs,
+    program: { o: adopted },
+    next: [{ program: { o: "shop" } }, { command: "refresh" }, {}],
     state: { o: "theirs" },
-  },
-  {
-    name: "`adopt: true` creates an endpoint if none has the URL, and says so",
-    runs: [{ program: { o: adopted }, writes: ["POST shop"], says: [/no cloud endpoint to adopt/] }],
-    live: ["shop"],
+  }),
+  scene("an adoption by id changes the URL", {
+    others: { theirs: { url: at("old") } },
+    program: { o: byId },
+    writes: ["PATCH theirs url=shop"],
+    state: { o: "theirs=shop" },
+  }),
+  scene("`adopt: true` creates an endpoint if none has the URL, and says so", {
+    program: { o: adopted },
+    writes: ["POST shop"],
+    says: [/no cloud endpoint to adopt/],
     state: { o: "shop" },
-  },
-  {
-    name: "`adopt: true` fails if several endpoints have the URL, and its id settles it",
-    runs: [
-      {
-        byHand: ({ seed }) => {
-          for (const name of ["one", "two"]) seed(name, { ...shop, pooling_enabled: true });
-        },
-        program: { o: { ...adopted, poolingEnabled: true } },
-        writes: [],
-        fails: /ep_\w+, ep_/,
-      },
-      { program: { o: { ...shop, poolingEnabled: true, adopt: "@two" } }, writes: [] },
-    ],
-    live: ["one", "two"],
-    state: { o: "two" },
-  },
-  ...[["one", "two"], ["one"]].map(
-    (members): Scene => ({
-      name: `\`adopt: true\` fails in a pool of ${members.length}, although a filter omits a member`,
-      settings: { listFilter: "on" },
-      service: { filters: "incomplete" },
-      runs: [
-        {
-          byHand: ({ seed }) => {
-            for (const name of members) seed(name, { ...shop, pooling_enabled: true });
-          },
-          program: { o: { ...adopted, poolingEnabled: true } },
-          writes: [],
-          fails: /Several cloud endpoints can share .* which has ep_/,
-        },
-      ],
-      live: members,
-      state: {},
-    }),
-  ),
-  ...[
-    ["an unknown id", { ...shop, adopt: "ep_nobody" }, /no endpoint ep_nobody/],
-    ["an agent's endpoint", { ...shop, adopt: "@agent" }, /of type ephemeral/],
-    ["an endpoint with another scheme", { url: "tls://shop.example.com", adopt: "@theirs" }, /scheme/],
-  ].map(
-    ([what, o, fails]): Scene => ({
-      name: `the adoption of ${what} fails at the preview`,
-      runs: [
-        {
-          byHand: ({ seed }) => {
-            seed("theirs", shop);
-            seed("agent", { type: "ephemeral", url: at("agent") });
-          },
-          program: { o: o as typeof shop },
-          writes: [],
-          fails: fails as RegExp,
-        },
-      ],
-      live: ["agent", "theirs"],
-      state: {},
-    }),
-  ),
-  {
-    name: "no resource adopts the endpoint of another resource of the program",
-    from: { o: "shop" },
-    runs: [
-      {
-        program: { o: "shop", n: { url: at("other"), adopt: "@shop" } },
-        writes: [],
-        fails: /already belongs to another resource/,
-      },
-    ],
-    live: ["shop"],
+  }),
+  scene("an unreadable item of the list is told, since it may be the one to adopt", {
+    program: { o: adopted },
+    replies: [["list", { status: 200, body: { endpoints: [{ id: "ep_2", port: "high" }] } }, 9]],
+    writes: ["POST shop"],
+    says: [/cannot be read.*ep_2.*port/],
     state: { o: "shop" },
-  },
-  {
-    name: "the replacement of an adopted endpoint deletes it, and creates another",
-    runs: [
-      { byHand: ({ seed }) => seed("theirs", shop), program: { o: { ...shop, adopt: "@theirs" } } },
-      {
-        program: { o: { ...shop, adopt: "@theirs" } },
-        replace: ["o"],
-        writes: ["DELETE theirs", "POST shop"],
+  }),
+  ...[adopted, byId].map((o) =>
+    scene(`an adoption does not believe a list that omits an input: ${JSON.stringify(o)}`, {
+      others: { theirs: described },
+      program: { o: { ...o, description: "x" } },
+      byHand: ({ emulator }) => {
+        const endpoints = emulator.endpoints.map(({ description: _, ...item }) => item);
+        emulator.intercept("list", { status: 200, body: { endpoints } }, 9);
       },
-    ],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
-  {
-    name: "a refused adoption leaves nothing in the state",
-    runs: [
-      {
-        byHand: ({ seed, emulator }) => {
-          seed("theirs", shop);
-          emulator.intercept("update", { status: 422, body: "" }, 9);
-        },
-        program: { o: { ...adopted, description: "x" } },
-        writes: [],
-        fails: /422/,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
-  },
-];
-
-/** The mark that another resource's adoption of our endpoint has written. */
-const takenBy =
-  (stack: string): NonNullable<Scene["runs"][number]["byHand"]> =>
-  ({ emulator, id, clock }) => {
-    const ours = emulator.endpoints.find((live) => live.id === id("shop"));
-    const { metadata } = markedFor(stack, clock.now(), "0022");
-    const mark = JSON.parse(metadata)["pulumi-endpoints"];
-    emulator.edit(id("shop"), {
-      metadata: JSON.stringify({ "pulumi-endpoints": { ...mark, time: ours?.created_at } }),
-    });
-  };
-
-export const markedEndpoints: Scene[] = [
-  {
-    name: "with marks, the endpoint that a killed run left is taken over, and made as the program wants it",
-    settings: marks,
-    runs: [
-      { program: { o: "shop" }, killed: true },
-      { program: { o: { ...shop, description: "x" } }, writes: ["PATCH shop description metadata"] },
-      { writes: [] },
-    ],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
-  {
-    // Trap 3: without the service's clock, the mark would have a time that is not that of its endpoint.
-    name: "with marks, the endpoint of a killed run is taken over although the service's clock is two hours ahead",
-    settings: marks,
-    service: { date: 7_200_000, createdAt: 7_200_000 },
-    runs: [
-      { program: { o: "shop" }, killed: true, writes: ["POST shop"] },
-      { writes: ["PATCH shop metadata"] },
-    ],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
-  {
-    name: "with marks, a pooled resource takes over the endpoint that a killed run left, and makes no second one",
-    settings: marks,
-    runs: [
-      { program: { o: { ...shop, poolingEnabled: true } }, killed: true },
-      { writes: ["PATCH shop metadata"] },
-    ],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
-  {
-    name: "with marks, the leftover of a resource with another name is not taken over, and the message names its alias",
-    settings: marks,
-    runs: [
-      { program: { o: "shop" }, killed: true },
-      { program: { n: "shop" }, writes: [], fails: /aliases: \["urn:[^"]+::o"\]/ },
-    ],
-    live: ["shop"],
-    state: {},
-  },
-  {
-    name: "with marks, an endpoint with a copy of our mark is not taken over",
-    settings: marks,
-    runs: [
-      { program: { o: "shop" }, killed: true },
-      {
-        byHand: ({ emulator, id, clock }) =>
-          emulator.edit(id("shop"), { created_at: new Date(clock.now() - 3_600_000).toISOString() }),
-        writes: [],
-        fails: /is served by ep_/,
-      },
-    ],
-    live: ["shop"],
-    state: {},
-  },
-  {
-    // Trap 7.
-    name: "with marks, everything goes after `stack rename` and `destroy`",
-    settings: marks,
-    from: { one: "a", two: "b" },
-    runs: [
-      {
-        byHand: ({ renameStack }) => renameStack("dev", "prod"),
-        stack: "prod",
-        command: "destroy",
-        writes: ["DELETE a", "DELETE b"],
-      },
-    ],
-    live: [],
-    state: {},
-  },
-  {
-    // Trap 7.
-    name: "with marks, `up` after `stack rename` changes nothing, and later updates and deletes",
-    settings: marks,
-    from: { o: { ...shop, metadata: { a: 1 } } },
-    runs: [
-      { byHand: ({ renameStack }) => renameStack("dev", "prod"), stack: "prod", writes: [] },
-      { stack: "prod", command: "refresh", writes: [] },
-      {
-        stack: "prod",
-        program: { o: { ...shop, metadata: { a: 2 } } },
-        writes: ["PATCH shop metadata"],
-      },
-      { stack: "prod", program: {}, writes: ["DELETE shop"] },
-    ],
-    live: [],
-    state: {},
-  },
-  {
-    // Trap 9.
-    name: "with marks, a take-over that was killed protects the endpoint from `destroy --target` of the old entry",
-    settings: marks,
-    from: { o: "shop" },
-    runs: [
-      { program: { n: adopted }, killed: true, writes: ["PATCH shop metadata"] },
-      { command: "destroy", target: ["o"], writes: [], says: [/ep_\w+[\s\S]*not deleted/] },
-      { writes: ["PATCH shop metadata"] },
-    ],
-    live: ["shop"],
-    state: { n: "shop" },
-  },
-  {
-    name: "with marks, the old entries of a list that was adopted by new ones go without their endpoints",
-    settings: marks,
-    from: { a: "a", b: "b" },
-    runs: [
-      {
-        program: { c: { url: at("a"), adopt: true }, d: { url: at("b"), adopt: true } },
-        target: ["c", "d"],
-        writes: ["PATCH a metadata", "PATCH b metadata"],
-      },
-      { command: "destroy", target: ["a", "b"], writes: [] },
-      { command: "refresh", writes: [] },
-    ],
-    live: ["a", "b"],
-    state: { c: "a", d: "b" },
-    order: ["c", "d", "a", "b"],
-  },
-  ...["dev", "prod"].map(
-    (stack): Scene => ({
-      name: `a deletion does not delete an endpoint with a newer mark of ${stack === "dev" ? "this" : "another"} stack`,
-      settings: marks,
-      from: { o: "shop" },
-      runs: [
-        {
-          byHand: takenBy(stack),
-          command: "destroy",
-          writes: [],
-          says: [/ep_\w+, which carries[\s\S]*not deleted/],
-        },
-      ],
-      live: ["shop"],
-      state: {},
-    }),
-  ),
-  ...(["refresh", "up"] as const).map(
-    (command): Scene => ({
-      name: `${command} warns of an endpoint with the newer mark of another stack, and of the ways out`,
-      settings: marks,
-      from: { o: { ...shop, description: "a" } },
-      runs: [
-        {
-          byHand: takenBy("prod"),
-          command,
-          program: { o: { ...shop, description: "b" } },
-          says: [/ep_\w+[\s\S]*shop\/prod \(team\/prod\)[\s\S]*adopt/],
-        },
-      ],
-      live: ["shop"],
-      state: { o: "shop" },
-    }),
-  ),
-  ...[
-    ["is missing", undefined],
-    ["is a copy of another endpoint's", "copied"],
-  ].map(
-    ([how, copied]): Scene => ({
-      name: `a deletion deletes an endpoint whose mark ${how}`,
-      settings: marks,
-      from: { o: "shop" },
-      runs: [
-        {
-          byHand: ({ emulator, id, clock }) =>
-            emulator.edit(id("shop"), {
-              metadata: copied && markedFor("dev", clock.now() - 3_600_000).metadata,
-            }),
-          command: "destroy",
-          writes: ["DELETE shop"],
-        },
-      ],
-      live: [],
-      state: {},
-    }),
-  ),
-  {
-    name: "`adopt: true` does not take an endpoint with another stack's mark",
-    settings: marks,
-    runs: [
-      {
-        byHand: ({ seed, clock }) => seed("theirs", { ...shop, ...markedFor("prod", clock.now()) }),
-        program: { o: adopted },
-        writes: [],
-        fails: /'front' of the stack shop\/prod \(team\/prod\)/,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
-  },
-  ...[marks, {}].map(
-    (settings): Scene => ({
-      name: `${"mark" in settings ? "with" : "without"} marks, adopt with an id takes an endpoint with another stack's mark, says so at the preview, and removes that mark`,
-      settings: settings as Record<string, string>,
-      runs: [
-        {
-          byHand: ({ seed, clock }) => seed("theirs", { ...shop, ...markedFor("prod", clock.now()) }),
-          program: { o: { ...shop, adopt: "@theirs" } },
-          writes: ["PATCH theirs metadata"],
-          says: [/adopts ep_\w+[\s\S]*its mark/],
-        },
-        { writes: [] },
-      ],
-      live: ["theirs"],
       state: { o: "theirs" },
     }),
   ),
-  {
-    name: "after a take-over by another stack, the old stack is warned, and its `destroy` leaves the endpoint",
-    settings: marks,
+  scene("`adopt: true` fails if several endpoints have the URL, and its id settles it", {
+    others: { one: member, two: member },
+    program: { o: { ...adopted, poolingEnabled: true } },
+    fails: /ep_\w+, ep_/,
+    next: [{ program: { o: { ...pooled, adopt: "@two" } } }],
+    state: { o: "two" },
+    live: ["one", "two"],
+  }),
+  ...[{ one: member, two: member }, { one: member }].map((others) =>
+    scene(`\`adopt: true\` fails in a pool of ${Object.keys(others).length}, also if a filter omits one`, {
+      settings: { listFilter: "on" },
+      service: { filters: "incomplete" },
+      others,
+      program: { o: { ...adopted, poolingEnabled: true } },
+      fails: /Several cloud endpoints can share .* which has ep_/,
+    }),
+  ),
+  ...(
+    [
+      ["an unknown id", { ...shop, adopt: "ep_nobody" }, /no endpoint ep_nobody.*remove adopt/],
+      ["an agent's endpoint", { ...shop, adopt: "@agent" }, /of type ephemeral/],
+      ["an endpoint with another scheme", { url: "tls://shop.example.com", adopt: "@theirs" }, /scheme/],
+    ] as const
+  ).map(([what, o, fails]) =>
+    scene(`the adoption of ${what} fails at the preview`, {
+      others: { ...theirs, agent: { type: "ephemeral", url: at("agent") } },
+      program: { o },
+      fails,
+    }),
+  ),
+  scene("the adoption of an endpoint that another resource of the program keeps fails at the preview", {
     from: { o: "shop" },
-    runs: [
-      { stack: "prod", program: { p: { ...shop, adopt: "@shop" } }, writes: ["PATCH shop metadata"] },
-      { command: "refresh", writes: [], says: [/ep_\w+[\s\S]*p' of the stack shop\/prod/] },
-      { command: "destroy", writes: [], says: [/p' of the stack shop\/prod[\s\S]*not deleted/] },
-      { stack: "prod", command: "refresh", writes: [] },
-    ],
-    live: ["shop"],
-    state: { p: "shop" },
-  },
-  {
-    name: "every change of metadata sends the mark, and a change of another field does not",
-    settings: marks,
-    from: { o: { ...shop, metadata: { a: 1 } } },
-    runs: [
+    program: { o: "shop", z: "new", n: { url: at("other"), adopt: "@shop" } },
+    order: ["o", "z", "n"],
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
+  scene("no resource adopts the endpoint of another resource of the program", {
+    from: { o: "shop" },
+    program: { o: "shop", n: { url: at("other"), adopt: "@shop" } },
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
+  scene("no two resources adopt the same endpoint", {
+    others: theirs,
+    program: { one: byId, two: { ...byId, url: at("b") } },
+    order: ["one", "two"],
+    on: "dynamic",
+    fails: /already belongs to another resource/,
+    state: { one: "theirs" },
+  }),
+  scene("nothing is changed if two resources of the program have the same endpoint", {
+    from: { o: "shop" },
+    on: "dynamic",
+    program: { n: adopted },
+    target: ["n"],
+    next: [
       {
-        program: { o: { ...shop, metadata: { a: 1 }, description: "x" } },
-        writes: ["PATCH shop description"],
+        program: { o: described, n: described },
+        fails: /belongs to two resources of this stack.*pulumi state delete/,
       },
-      { program: { o: { ...shop, metadata: { a: 2 }, description: "x" } }, writes: ["PATCH shop metadata"] },
+    ],
+    state: { o: "shop", n: "shop" },
+  }),
+  scene("the replacement of an adopted endpoint deletes it, and creates another", {
+    others: theirs,
+    program: { o: byId },
+    next: [{ replace: ["o"], writes: ["DELETE theirs", "POST shop"] }],
+    state: { o: "shop" },
+    live: ["shop"],
+  }),
+  scene("a refused adoption leaves nothing in the state", {
+    others: theirs,
+    program: { o: { ...adopted, description: "x" } },
+    replies: [["update", { status: 422, body: "" }, 9]],
+    fails: /422/,
+  }),
+];
+
+const markIn = (metadata = "{}"): Props => JSON.parse(metadata)["pulumi-endpoints"];
+const liveShop = ({ emulator, id }: Hand) => emulator.endpoints.find((live) => live.id === id("shop"));
+
+/** Somebody changes the mark of our endpoint. */
+const marking = (change: Props) => (hand: Hand) => {
+  const { metadata = "{}" } = liveShop(hand) ?? {};
+  const mark = { ...markIn(metadata), ...change };
+  hand.emulator.edit(hand.id("shop"), {
+    metadata: JSON.stringify({ ...JSON.parse(metadata), "pulumi-endpoints": mark }),
+  });
+};
+
+/** Another resource's adoption of our endpoint writes its mark. */
+const takenBy =
+  (stack: string, mark: Props = {}) =>
+  (hand: Hand) => {
+    const time = liveShop(hand)?.created_at;
+    const all = markIn(markedFor(stack, { nonce: "0022", time, ...mark }).metadata);
+    hand.emulator.edit(hand.id("shop"), { metadata: JSON.stringify({ "pulumi-endpoints": all }) });
+  };
+
+/** What keeps an endpoint with our mark from being our leftover. */
+const noLeftovers: [string, (hand: Hand) => unknown][] = [
+  [
+    "of another age, whose mark is a copy",
+    ({ emulator, id, clock }) =>
+      emulator.edit(id("shop"), { created_at: new Date(clock.now() - 3_600_000).toISOString() }),
+  ],
+  ["whose mark has an unknown time", marking({ time: "unknown" })],
+  ["of another stack", marking({ urn: "urn:pulumi:prod::shop::endpoints:index:CloudEndpoint::o" })],
+  ["of another type", marking({ urn: "urn:pulumi:dev::shop::other:index:CloudEndpoint::o" })],
+  ["of a component", marking({ urn: "urn:pulumi:dev::shop::my:Shop$endpoints:index:CloudEndpoint::o" })],
+];
+
+export const leftovers: Scene[] = [
+  ...[shop, pooled].flatMap((o) => [
+    withMarks(`a killed run's endpoint is taken over, and gets the program's inputs: ${JSON.stringify(o)}`, {
+      leftBy: { o },
+      later: true,
+      program: { o: { ...o, description: "x" } },
+      writes: ["PATCH shop description metadata"],
+      says: [/takes over ep_\w+, which an earlier run of this stack created \(endpoints:mark\)/],
+      next: [{}],
+      state: { o: "shop" },
+    }),
+    ...noLeftovers.map(([what, byHand]) =>
+      withMarks(`an endpoint ${what} is no leftover: ${JSON.stringify(o)}`, {
+        leftBy: { o },
+        byHand,
+        ...(o === pooled
+          ? { writes: ["POST shop"], live: ["shop", "shop#2"], state: { o: "shop#2" } }
+          : { fails: /is served by ep_/, live: ["shop"] }),
+      }),
+    ),
+  ]),
+  // Trap 3: by another clock, the mark would have another time than its endpoint.
+  withMarks("a killed run's endpoint is taken over although the service's clock is two hours ahead", {
+    service: { date: 7_200_000, createdAt: 7_200_000 },
+    leftBy: { o: "shop" },
+    writes: ["PATCH shop metadata"],
+    state: { o: "shop" },
+  }),
+  withMarks("a killed run's endpoint is taken over although the create had to wait", {
+    settings: { ...marks, retryForSeconds: "600" },
+    replies: [
+      ["create", { status: 429, headers: { "Retry-After": "100" }, body: { error_code: "ERR_NGROK_226" } }],
+    ],
+    killed: true,
+    writes: ["POST shop"],
+    next: [{ writes: ["PATCH shop metadata"] }],
+    state: { o: "shop" },
+  }),
+  withMarks("the leftover of a resource with another name stays, and its alias is named", {
+    leftBy: { o: "shop" },
+    program: { n: "shop" },
+    fails: /^(?!.*adopt).*aliases: \["urn:[^"]+::o"\].*pulumi up --target/,
+    live: ["shop"],
+  }),
+  withMarks("several leftovers in a pool are named, and none is taken over", {
+    leftBy: { o: pooled },
+    byHand: (hand) => {
+      const { id: _, ...fields } = liveShop(hand) ?? {};
+      hand.seed("copy", fields as Props);
+    },
+    fails: /ep_\w+, ep_\w+ carry the mark of this resource.*Set adopt/,
+    live: ["copy", "shop"],
+  }),
+  withMarks("a create in a pool tells of an unreadable item, since it may be a leftover", {
+    program: { o: pooled },
+    replies: [
+      [
+        "list",
+        { status: 200, body: { endpoints: [{ id: "ep_odd", type: "cloud", ...shop, port: "high" }] } },
+      ],
+    ],
+    writes: ["POST shop"],
+    says: [/cannot be read.*ep_odd/],
+    state: { o: "shop" },
+  }),
+  withMarks("a move does not take over the leftover of its own resource", {
+    leftBy: { o: "shop" },
+    program: { o: "a" },
+    writes: ["POST a"],
+    next: [{ program: { o: "shop" }, fails: /is served by ep_/ }],
+    live: ["a", "shop"],
+    state: { o: "a" },
+  }),
+];
+
+export const markedEndpoints: Scene[] = [
+  // Trap 7.
+  withMarks("everything goes after `stack rename` and `destroy`", {
+    from: { one: "a", two: "b" },
+    byHand: ({ renameStack }) => renameStack("dev", "prod"),
+    stack: "prod",
+    command: "destroy",
+    writes: ["DELETE a", "DELETE b"],
+  }),
+  // Trap 7.
+  withMarks("`up` after `stack rename` changes nothing, and later updates and deletes", {
+    from: { o: { ...shop, metadata: { a: 1 } } },
+    byHand: ({ renameStack }) => renameStack("dev", "prod"),
+    stack: "prod",
+    next: [
+      { stack: "prod", command: "refresh" },
+      { stack: "prod", program: { o: { ...shop, metadata: { a: 2 } } }, writes: ["PATCH shop metadata"] },
+      { stack: "prod", program: {}, writes: ["DELETE shop"] },
+    ],
+  }),
+  // Trap 9.
+  withMarks("a killed take-over protects the endpoint from `destroy --target` of the old entry", {
+    from: { o: "shop" },
+    program: { n: adopted },
+    killed: true,
+    writes: ["PATCH shop metadata"],
+    next: [
+      {
+        command: "destroy",
+        target: ["o"],
+        says: [/This stack forgets ep_\w+, which carries[\s\S]*not deleted/],
+      },
+      { writes: ["PATCH shop metadata"] },
+    ],
+    state: { n: "shop" },
+  }),
+  withMarks("the old entries of a list that was adopted by new ones go without their endpoints", {
+    from: { a: "a", b: "b" },
+    program: { c: { url: at("a"), adopt: true }, d: { url: at("b"), adopt: true } },
+    target: ["c", "d"],
+    writes: ["PATCH a metadata", "PATCH b metadata"],
+    next: [{ command: "destroy", target: ["a", "b"], reads: ["/endpoints"] }, { command: "refresh" }],
+    state: { c: "a", d: "b" },
+    order: ["c", "d", "a", "b"],
+  }),
+  ...[takenBy("dev"), takenBy("prod"), takenBy("prod", { time: "unknown" })].map((byHand, index) =>
+    withMarks(
+      `a newer mark protects an endpoint from deletion: ${["this stack's", "another's", "of no time"][index]}`,
+      {
+        from: { o: "shop" },
+        byHand,
+        command: "destroy",
+        says: [/This stack forgets ep_\w+, which carries[\s\S]*not deleted/],
+        live: ["shop"],
+      },
+    ),
+  ),
+  ...(["refresh", "up"] as const).flatMap((command) =>
+    [marks, {}].map((settings) =>
+      scene(`${command} warns of another stack's newer mark: ${JSON.stringify(settings)}`, {
+        settings,
+        from: { o: { ...shop, description: "a" } },
+        byHand: takenBy("prod"),
+        command,
+        program: { o: described },
+        writes: command === "up" ? ["PATCH shop description"] : [],
+        says: [
+          /ep_\w+, which carries the mark of 'front' of the stack shop\/prod \(team\/prod\): another resource took it over.*pulumi state delete.*set adopt: "ep_/,
+        ],
+        state: { o: "shop" },
+      }),
+    ),
+  ),
+  ...(["refresh", "up", "destroy"] as const).map((command) =>
+    withMarks(
+      `${command} sees the newer mark of another stack, also if the list omits metadata, and keeps it`,
+      {
+        from: { o: "shop" },
+        byHand: (hand) => {
+          takenBy("prod")(hand);
+          const endpoints = hand.emulator.endpoints.map(({ metadata: _, ...item }) => item);
+          hand.emulator.intercept("list", { status: 200, body: { endpoints } }, 9);
+        },
+        command,
+        program: { o: { ...shop, metadata: { a: 1 } } },
+        writes: command === "up" ? ["PATCH shop metadata"] : [],
+        says: [FRONT],
+        fields: { shop: { metadata: expect.stringContaining("team/prod") } },
+        state: command === "destroy" ? {} : { o: "shop" },
+        live: ["shop"],
+      },
+    ),
+  ),
+  ...[undefined, markedFor("dev").metadata].map((metadata) =>
+    withMarks(`a deletion deletes an endpoint whose mark is ${metadata ? "a copy" : "missing"}`, {
+      from: { o: "shop" },
+      byHand: ({ emulator, id }) => emulator.edit(id("shop"), { metadata }),
+      command: "destroy",
+      writes: ["DELETE shop"],
+    }),
+  ),
+  ...[marks, {}].flatMap((settings) => [
+    ...[{}, { time: "unknown" }].map((mark) =>
+      scene(
+        `another stack's endpoint is not adopted by its URL: ${JSON.stringify({ ...settings, ...mark })}`,
+        {
+          settings,
+          others: { theirs: { ...shop, ...markedFor("prod", mark) } },
+          program: { o: adopted },
+          fails:
+            /The endpoint with this URL is ep_\w+, which carries the mark of 'front' of the stack shop\/prod \(team\/prod\).*pulumi state delete.*set adopt: "ep_\w+"\.$/,
+        },
+      ),
+    ),
+    scene(`\`adopt: true\` takes an endpoint with a copy of a mark: ${JSON.stringify(settings)}`, {
+      settings,
+      others: { theirs: { ...shop, ...markedFor("prod"), created_at: "2020-01-01T00:02:00Z" } },
+      program: { o: adopted },
+      writes: ["PATCH theirs metadata"],
+      state: { o: "theirs" },
+    }),
+    scene(`adopt with an id takes another stack's endpoint, and says so: ${JSON.stringify(settings)}`, {
+      settings,
+      others: { theirs: { ...shop, ...markedFor("prod") } },
+      program: { o: byId },
+      writes: ["PATCH theirs metadata"],
+      says: [
+        /adopts ep_\w+, which carries the mark of 'front' of the stack shop\/prod.*, and changes its mark/,
+      ],
+      next: [
+        { program: { o: "shop" } },
+        { command: "refresh" },
+        { command: "destroy", writes: ["DELETE theirs"] },
+      ],
+      live: [],
+    }),
+  ]),
+  scene("a stack without marks removes a mark", {
+    others: { theirs: { ...shop, ...markedFor("prod") } },
+    program: { o: byId },
+    writes: ["PATCH theirs metadata"],
+    state: { o: "theirs" },
+    fields: { theirs: expect.not.objectContaining({ metadata: expect.stringContaining("pulumi") }) },
+  }),
+  withMarks("an endpoint without a mark gets one by the first change of its metadata after its adoption", {
+    others: { theirs: { ...shop, metadata: '{"a":1}' } },
+    program: { o: { ...adopted, metadata: { a: 1 } } },
+    next: [{ program: { o: { ...adopted, metadata: { a: 2 } } }, writes: ["PATCH theirs metadata"] }],
+    state: { o: "theirs" },
+    fields: { theirs: { metadata: expect.stringMatching(/"a":2.*"team\/dev"/) } },
+  }),
+  withMarks("after another stack's take-over, the old one is warned, and its `destroy` leaves the endpoint", {
+    from: { o: "shop" },
+    stack: "prod",
+    program: { p: { ...shop, adopt: "@shop" } },
+    writes: ["PATCH shop metadata"],
+    next: [
+      { command: "refresh", says: [/ep_\w+[\s\S]*p' of the stack shop\/prod/] },
+      { command: "destroy", says: [/p' of the stack shop\/prod[\s\S]*not deleted/] },
+      { stack: "prod", command: "refresh" },
+    ],
+    state: { p: "shop" },
+  }),
+  withMarks("every change of metadata sends the mark, and a change of another field does not", {
+    from: { o: { ...shop, metadata: { a: 1 } } },
+    program: { o: { ...described, metadata: { a: 1 } } },
+    writes: ["PATCH shop description"],
+    next: [
+      { program: { o: { ...described, metadata: { a: 2 } } }, writes: ["PATCH shop metadata"] },
       {
         byHand: ({ emulator, id }) => emulator.edit(id("shop"), { metadata: '{"a":2}' }),
         command: "refresh",
       },
-      { writes: [] },
+      {},
     ],
-    live: ["shop"],
     state: { o: "shop" },
-  },
-  {
-    name: "metadata that cannot hold a mark is created without one, which is told",
-    settings: marks,
-    runs: [
-      { program: { o: { ...shop, metadata: "text" } }, writes: ["POST shop"], says: [/without a mark/] },
-    ],
-    live: ["shop"],
+  }),
+  withMarks("empty metadata with a mark is no change", {
+    from: { o: { ...shop, metadata: {} } },
+    command: "refresh",
+    next: [{}],
+    state: { o: "shop" },
+  }),
+  withMarks("metadata that cannot hold a mark is created without one, which is told", {
+    program: { o: { ...shop, metadata: "text" } },
+    writes: ["POST shop"],
+    says: [/created without a mark/],
     state: { o: "shop" },
     fields: { shop: { metadata: "text" } },
-  },
-  {
-    name: "the key of marks in a program's own metadata is a mistake",
-    runs: [
-      {
-        program: { o: { ...shop, metadata: { "pulumi-endpoints": 1 } } },
-        writes: [],
-        fails: /metadata must not have the key pulumi-endpoints/,
-      },
-    ],
-    live: [],
-    state: {},
-  },
+  }),
+  ...[{ "pulumi-endpoints": 1 }, '{"pulumi-endpoints":{"nonce":"1"}}'].map((metadata) =>
+    scene(`the key of marks in a program's own metadata is a mistake: ${JSON.stringify(metadata)}`, {
+      program: { o: { ...shop, metadata } },
+      fails: /metadata must not have the key pulumi-endpoints, which is reserved/,
+    }),
+  ),
 ];

@@ -20,14 +20,29 @@ export interface Order {
   names: string[];
 }
 
-/** All orders that the engine may choose. */
-export function ordersOf({ from = {}, runs, engine, order }: Scene): Order[] {
-  const programs = [from, ...runs.map(({ program = {} }) => program)];
+/** All orders that the engine may choose, and that make a difference. */
+export function ordersOf(scene: Scene): Order[] {
+  const { from = {}, leftBy = {}, runs, engine, order } = scene;
+  const programs = [from, leftBy, ...runs.map(({ program = {} }) => program)];
   const names = [...new Set(programs.flatMap(Object.keys))];
   if (order) return paces[engine ?? "parallel"].map((pace) => ({ pace, names: order }));
-  if (names.length < 2) return [{ pace: engine === "serial" ? "planned" : "together", names }];
+  if (!hasSeveralAtOnce(scene)) return [{ pace: engine === "serial" ? "planned" : "together", names }];
   const chosen = engine ? paces[engine] : [...paces.parallel, ...paces.serial];
   return chosen.flatMap((pace) => permutations(names).map((names) => ({ pace, names })));
+}
+
+/** Whether the engine may ask for several resources in one phase. Deletions have their own. */
+function hasSeveralAtOnce({ from = {}, runs }: Scene): boolean {
+  let program = from;
+  const known = new Set(Object.keys(from));
+  return [{ program: from }, ...runs].some((run: Run) => {
+    program = run.program ?? program;
+    const wanted = Object.keys(program);
+    for (const name of wanted) known.add(name);
+    const removed = [...known].filter((name) => !(name in program));
+    const isUp = run.command === undefined || run.command === "up";
+    return isUp ? wanted.length > 1 || removed.length > 1 : (run.target?.length ?? known.size) > 1;
+  });
 }
 
 const permutations = (names: string[]): string[][] =>

@@ -1,12 +1,12 @@
 import type { Clock } from "../../provider/api/clock";
-import type { Emulator, EmulatorOptions, Seed } from "../../sdk/testing/emulator";
+import type { Emulator, EmulatorOptions, ScriptedReply, Seed } from "../../sdk/testing/emulator";
 
 /*
  * A scene is a row of data: what somebody does, one run after the other, and what follows from it. `inProcess.ts` plays each scene
  * on both providers, in all orders of calls that the engine may choose; `stacks.ts` plays those with `stacks` as real programs.
  *
  * Names of endpoints: a new endpoint gets the label of its URL, `shop` for https://shop.example.com (the second one `shop#2`),
- * and keeps that name when it moves. An endpoint of somebody else gets its name from `seed`.
+ * and keeps that name when it moves. An endpoint of somebody else gets its name from `others` or `seed`.
  */
 
 export type Props = Record<string, unknown>;
@@ -41,12 +41,33 @@ export function resourceOf(resource: Resource = "", idOf: (name: string) => stri
 /** A program: its resources by name. */
 export type Program = Record<string, Resource>;
 
+/** An error of the service, with its code. */
+export const coded = (status: number, code: number): ScriptedReply => ({
+  status,
+  body: { error_code: `ERR_NGROK_${code}`, msg: "no" },
+});
+export const refused: ScriptedReply = { status: 403, body: "" };
+
+/** The fields of an endpoint with the mark of `front` in another stack, and the creation time that it was made for. */
+export function markedFor(stack: string, mark: object = {}) {
+  const created_at = "2020-01-01T00:00:00Z";
+  const urn = `urn:pulumi:${stack}::shop::endpoints:index:CloudEndpoint::front`;
+  const all = { namespace: `team/${stack}`, urn, nonce: "0011", time: created_at, ...mark };
+  return { created_at, metadata: JSON.stringify({ "pulumi-endpoints": all }) };
+}
+
+/** The writing requests of a program's first run. */
+export const createsOf = (program: Program): string[] =>
+  Object.values(program).map((resource) => `POST ${labelOf(String(resourceOf(resource).news["url"]))}`);
+
+export const labelOf = (url = "") => new URL(url).hostname.replace(/\.example\.com$/, "");
+
 /** What others do to the service and to the state, between two runs. */
 export interface Hand {
   emulator: Emulator;
   clock: Clock;
   /** Adds an endpoint of somebody else. */
-  seed(name: string, endpoint: Partial<Seed> & { url: string }): string;
+  seed(name: string, endpoint: Partial<Seed>): string;
   /** The id of an endpoint. */
   id(name: string): string;
   /** Edits the outputs of a resource in the state. */
@@ -55,13 +76,24 @@ export interface Hand {
   renameStack(from: string, to: string): void;
 }
 
+/** A scripted reply to the next requests of a kind. Default: to one. */
+export type Reply = [
+  kind: "create" | "list" | "read" | "update" | "delete" | "by id" | "any",
+  reply: ScriptedReply,
+  times?: number,
+];
+
 /** A run of Pulumi, and what follows from it. */
 export interface Run {
+  /** A minute after the run before, so that no list lags. */
+  later?: true;
   /** What happens before it. */
   byHand?: (hand: Hand) => unknown;
+  /** The scripted replies of the service, until the run ends. */
+  replies?: Reply[];
   /** Default: `up`, with a preview. */
   command?: "up" | "refresh" | "destroy";
-  /** Default: the program of the run before. */
+  /** Default: the program of the run before, or else the resource `o` with the URL `shop`. */
   program?: Program;
   /** `--target`: the names of the only resources to change. */
   target?: string[];
@@ -72,35 +104,44 @@ export interface Run {
   killed?: true;
   /** The stack. Default: `dev`. */
   stack?: string;
-  /** The settings that differ from the scene's: `mark` is `endpoints:mark`. */
-  settings?: Record<string, string | undefined>;
+  /** Other settings than the scene's. */
+  with?: Settings;
   environment?: Record<string, string>;
 
   /**
    * The writing requests, in any order: `POST shop`, `PATCH shop description metadata`, `PATCH a url=b`, `DELETE shop`; with the
-   * status if that is no success, 0 for none: `POST shop 0`. Requests that the service refuses (4xx) are left out.
+   * status if that is no success, 0 for none: `POST shop 0`. Requests that the service refuses (4xx) are left out. Default: none.
    */
   writes?: string[];
+  /** The reading requests, in order, by their paths with names: `/endpoints`, `/endpoints/shop`. Default: any. */
+  reads?: string[];
   /** The errors, one a line. Default: the run succeeds. */
-  fails?: RegExp;
+  fails?: RegExp | undefined;
   /** Messages of the run: each of these patterns fits one. */
   says?: RegExp[];
   /** The run does not take longer, by the virtual clock. */
   seconds?: number;
 }
 
-export interface Scene {
-  name: string;
+/** `mark` is `endpoints:mark`. */
+export type Settings = Record<string, string | undefined>;
+
+/** A scene is its first run, what surrounds it, and the next runs. */
+interface Row extends Run {
   /** The settings of the stack. */
-  settings?: Record<string, string>;
+  settings?: Settings;
   service?: EmulatorOptions;
   /** The program of an earlier run, which succeeds. */
   from?: Program;
-  runs: Run[];
-  /** The names of all endpoints at the end, each with its URL's label if it has moved: `a=b`. */
-  live: string[];
-  /** The resources in the state at the end, with the names of their endpoints. */
-  state: Record<string, string>;
+  /** The program of an earlier run, which was killed before it stored what it did. */
+  leftBy?: Program;
+  /** Endpoints of somebody else, by name. They exist before the first run, or before `from`. */
+  others?: Record<string, Partial<Seed>>;
+  next?: Run[];
+  /** The resources in the state at the end, with their endpoints by name: `a=b` is `a` with the URL `b`. Default: none. */
+  state?: Record<string, string>;
+  /** The names of all endpoints at the end, in the same form. Default: those in the state, and `others`. */
+  live?: string[];
   /** Fields of live endpoints, by name. */
   fields?: Record<string, Props>;
   /** Outputs in the state, by resource. */
@@ -113,6 +154,29 @@ export interface Scene {
   engine?: "parallel" | "serial";
   /** The order in which the engine takes resources. Default: any. */
   order?: string[];
+  /** Played with this provider alone. The plugin's check knows all resources, so some mistakes end there. */
+  on?: "dynamic";
   /** Played as stacks too. */
   stacks?: true;
 }
+
+export interface Scene extends Row {
+  name: string;
+  runs: Run[];
+  live: string[];
+  state: Record<string, string>;
+}
+
+export function scene(name: string, row: Row): Scene {
+  const { state = {}, others = {}, from, leftBy, program = from ?? leftBy ?? { o: "shop" } } = row;
+  const stored = Object.values(state);
+  const names = stored.map((shown) => shown.split("=")[0]);
+  const live = [...new Set(stored), ...Object.keys(others).filter((other) => !names.includes(other))];
+  return { name, runs: [{ ...row, program }, ...(row.next ?? [])], live, ...row, others, state };
+}
+
+export const marks = { mark: "team/dev" };
+
+/** A scene of a stack with `endpoints:mark`. */
+export const withMarks = (name: string, row: Row): Scene =>
+  scene(`with marks, ${name}`, { settings: marks, ...row });

@@ -1,243 +1,273 @@
-import { gatewayReply } from "../../sdk/testing/emulator";
-import { at, type Hand, type Props, type Scene } from "./scene";
+import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
+import { at, coded, type Hand, type Props, type Reply, refused, type Scene, scene } from "./scene";
 
-/* What the service shows later: endpoints that are gone, drift, and secrets. */
+/* What the service shows later: odd replies, endpoints that are gone, and drift. */
 
 const shop = { url: at("shop") };
-const OTHER_KEY = "3otherOtherOtherOtherOther7_otherOtherOtherOther1";
-const isById = ({ path }: { path: string }) => path.startsWith("/endpoints/");
+const described = { ...shop, description: "x" };
+const from = { o: "shop" };
+const missing = coded(404, 18100);
+const html = gatewayReply("html");
+const commands = ["refresh", "destroy"] as const;
 
+const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
 const removed = ({ emulator, id }: Hand) => emulator.remove(id("shop"));
-/** A minute later, so that no list can lag. */
-const later = (act: (hand: Hand) => unknown) => async (hand: Hand) => {
-  await hand.clock.sleep(60_000);
-  await act(hand);
-};
-/** A gateway answers each read and write of an endpoint. A refresh reads by id, since its list is refused. */
-const behindGateway = ({ emulator }: Hand) => {
-  emulator.intercept(isById, gatewayReply("html"), 99);
-  emulator.intercept("list", { status: 403, body: "" }, 2);
-};
+const edited =
+  (change: Props, name = "shop") =>
+  ({ emulator, id }: Hand) =>
+    emulator.edit(id(name), change);
 
 /** All replies are compressed, although the requests ask for none of that. */
-const compressed = ({ emulator }: Hand) =>
-  emulator.intercept(() => true, { afterCommit: true, headers: { "content-encoding": "gzip" } }, 99);
-const described = { ...shop, description: "x" };
+const compressed: Reply[] = [["any", answered({ headers: { "content-encoding": "gzip" } }), 99]];
+
+/** Neither the list nor a first read by id shows the endpoint. */
+const nothing: Reply[] = [
+  ["list", { status: 200, body: { endpoints: [], next_page_uri: null } }],
+  ["read", missing],
+];
 
 export const oddReplies: Scene[] = [
-  {
-    name: "compressed replies are read, and a pool gets one member",
-    runs: [
-      {
-        byHand: compressed,
-        program: { o: { ...shop, poolingEnabled: true, description: "x" } },
-        writes: ["POST shop"],
-      },
-      { byHand: compressed, command: "refresh", writes: [] },
-    ],
-    live: ["shop"],
+  scene("compressed replies are read, and a pool gets one member", {
+    program: { o: { ...described, poolingEnabled: true } },
+    replies: compressed,
+    writes: ["POST shop"],
+    next: [{ replies: compressed, command: "refresh" }],
     state: { o: "shop" },
     stacks: true,
-  },
+  }),
   ...[
-    ["204 without a body", { status: 204, body: "" }],
-    ["202 with an empty object", { status: 202, body: {} }],
-  ].map(
-    ([what, reply]): Scene => ({
-      name: `an update that is answered by a ${what} takes effect once`,
-      from: { o: "shop" },
-      runs: [
-        {
-          byHand: ({ emulator }) =>
-            emulator.intercept("update", { afterCommit: true, ...(reply as { status: number }) }),
-          program: { o: described },
-          writes: ["PATCH shop description"],
-        },
-        { writes: [] },
-      ],
-      live: ["shop"],
+    { status: 204, body: "" },
+    { status: 202, body: {} },
+  ].map((reply) =>
+    scene(`an update that is answered by a ${reply.status} takes effect once`, {
+      from,
+      program: { o: described },
+      replies: [["update", answered(reply)]],
+      writes: ["PATCH shop description"],
+      next: [{}],
       state: { o: "shop" },
       stacks: true,
     }),
   ),
-  {
-    name: "a refresh reads an endpoint again that the list shows and a first read by id does not find",
-    from: { o: "shop" },
-    runs: [
-      {
-        byHand: ({ emulator }) => {
-          emulator.intercept("list", { status: 200, body: { endpoints: [], next_page_uri: null } });
-          emulator.intercept("read", {
-            status: 404,
-            body: { error_code: "ERR_NGROK_18100", msg: "not yet" },
-          });
-        },
-        command: "refresh",
-        writes: [],
-      },
-    ],
-    live: ["shop"],
+  scene("a refresh reads a young endpoint again that neither the list nor a first read shows", {
+    from,
+    replies: nothing,
+    command: "refresh",
     state: { o: "shop" },
-    stacks: true,
-  },
+  }),
+  scene("a refresh reads an endpoint of unknown age again that neither the list nor a first read shows", {
+    from,
+    later: true,
+    byHand: ({ editState }) => editState("o", ({ createdAt: _, ...outs }) => outs),
+    replies: nothing,
+    command: "refresh",
+    state: { o: "shop" },
+  }),
+  ...(["refresh", "up"] as const).map((command) =>
+    scene(`${command} fails if the reply describes another endpoint`, {
+      from,
+      others: { theirs: { url: at("other") } },
+      program: { o: described },
+      command,
+      byHand: ({ emulator }) => {
+        const body = emulator.endpoints.at(-1) ?? {};
+        emulator.intercept("list", refused);
+        emulator.intercept(command === "up" ? "update" : "read", { status: 200, body });
+      },
+      writes: command === "up" ? ["PATCH shop description"] : [],
+      fails: /the reply is about another endpoint/,
+      state: { o: "shop" },
+    }),
+  ),
+  ...[
+    { status: 200, body: "<html>" },
+    { status: 202, body: {} },
+  ].flatMap((reply) => [
+    scene(`a deletion that is answered by a ${reply.status} without an effect fails`, {
+      from,
+      command: "destroy",
+      replies: [["delete", reply]],
+      writes: ["DELETE shop"],
+      fails: /a deletion must be answered with 204/,
+      state: { o: "shop" },
+    }),
+    scene(`a deletion that is answered by a ${reply.status} with an effect succeeds`, {
+      from,
+      later: true,
+      command: "destroy",
+      replies: [["delete", answered(reply)]],
+      writes: ["DELETE shop"],
+    }),
+  ]),
+];
+
+const STILL_LISTED = /the account's list still contains ep_/;
+const WRONG_ACCOUNT =
+  /may not be the account of this stack.*none of the \d endpoints.*ENDPOINTS_ACCEPT_ACCOUNT=1/;
+const OTHER_KEY = "3otherOtherOtherOtherOther7_otherOtherOtherOther1";
+const otherKey = { apiKey: OTHER_KEY };
+const rotated = ({ emulator }: Hand) => emulator.addKey(otherKey);
+
+/** The 404s of a gateway in front of the service, or of another server at a wrong base URL. */
+const gateways: [string, ScriptedReply][] = [
+  ["a page of HTML", html],
+  ["JSON without a code", { status: 404, body: { message: "no route" } }],
+  ["JSON with a code that is not the service's", { status: 404, body: { error_code: "GW_404", msg: "no" } }],
+];
+
+/** What becomes of an endpoint, the replies about it, and the error if it stays in the state. */
+const absences: [string, Reply[], RegExp?][] = [
+  ["that is gone goes after the service's 404", []],
+  ["that is gone stays if the key may not list", [["list", refused, 99]], /pulumi state delete/],
+  ["that exists stays after the service's 404", [["by id", missing, 99]], STILL_LISTED],
+  ...gateways.flatMap(([what, reply]): typeof absences => [
+    [`that is gone goes after ${what}`, [["by id", reply, 99]]],
+    [`that exists stays after ${what}`, [["by id", reply, 99]], STILL_LISTED],
+  ]),
+  ...[401, 403].map((status): (typeof absences)[number] => [
+    `that exists stays after a ${status}`,
+    [["any", { status, body: "" }, 99]],
+    new RegExp(`status ${status}`),
+  ]),
+  ["that exists stays if the base URL is wrong", [["any", html, 99]], /Check endpoints:baseUrl/],
+  [
+    "that exists stays if the list is a 404 too, as with a base URL without its path prefix",
+    [["any", missing, 99]],
+    /list.*cannot be read.*path prefix.*state delete/,
+  ],
 ];
 
 export const gone: Scene[] = [
-  {
-    name: "a refresh drops an endpoint that was deleted by hand, and `up` creates it again",
+  ...commands.flatMap((command) =>
+    absences.map(([what, replies, fails]) => {
+      const exists = what.startsWith("that exists");
+      return scene(`${command}: an endpoint ${what}`, {
+        from,
+        service: { pageSize: 1 },
+        others: { a: { url: at("a") }, b: { url: at("b") } },
+        later: true,
+        byHand: (hand) => {
+          if (!exists) removed(hand);
+          // A refresh asks the list first. It must not find the endpoint there.
+          if (command === "refresh") hand.emulator.intercept("list", refused);
+        },
+        replies,
+        command,
+        fails,
+        state: fails ? { o: "shop" } : {},
+        live: exists ? ["a", "b", "shop"] : ["a", "b"],
+      });
+    }),
+  ),
+  scene("refresh: an endpoint that exists stays after a 500", {
+    from,
+    command: "refresh",
+    replies: [["any", { status: 500, body: "" }, 999]],
+    fails: /status 500/,
+    state: { o: "shop" },
+  }),
+  scene("a refresh drops an endpoint that was deleted by hand, and `up` creates it again", {
     from: { o: "shop", p: "other" },
-    runs: [
-      { byHand: later(removed), command: "refresh", writes: [] },
-      { program: { o: "shop", p: "other" }, writes: ["POST shop"] },
-    ],
-    live: ["other", "shop#2"],
+    later: true,
+    byHand: removed,
+    command: "refresh",
+    next: [{ writes: ["POST shop"] }],
     state: { o: "shop#2", p: "other" },
     stacks: true,
-  },
-  {
-    name: "the deletion of an endpoint that was deleted by hand succeeds",
-    from: { o: "shop" },
-    runs: [{ byHand: later(removed), command: "destroy", writes: [] }],
-    live: [],
-    state: {},
+  }),
+  scene("the deletion of an endpoint that was deleted by hand succeeds", {
+    from,
+    later: true,
+    byHand: removed,
+    command: "destroy",
     stacks: true,
-  },
-  {
-    name: "an update of an endpoint that was deleted by hand fails, and names `pulumi refresh`",
-    from: { o: "shop" },
-    runs: [
-      {
-        byHand: later(removed),
-        program: { o: { ...shop, description: "x" } },
-        writes: [],
-        fails: /pulumi (up --)?refresh/,
-      },
-    ],
-    live: [],
+  }),
+  scene("an update of an endpoint that was deleted by hand fails, and names `pulumi refresh`", {
+    from,
+    later: true,
+    byHand: removed,
+    program: { o: described },
+    fails: /The endpoint ep_\w+ no longer exists.*pulumi refresh/,
     state: { o: "shop" },
-  },
-  ...(["refresh", "destroy"] as const).flatMap((command): Scene[] => [
-    {
-      name: `${command}: a gateway's 404 drops no endpoint that the list shows`,
-      from: { o: "shop" },
-      runs: [
-        { byHand: later(behindGateway), command, writes: [], fails: /still contains|list/ },
-        { byHand: ({ emulator }) => emulator.calm(), writes: [] },
-      ],
-      live: ["shop"],
-      state: { o: "shop" },
-    },
-    {
-      name: `${command}: a gateway's 404 and a list without the endpoint drop it`,
-      from: { o: "shop" },
-      runs: [
-        {
-          byHand: later((hand) => {
-            removed(hand);
-            hand.emulator.intercept(isById, gatewayReply("json"), 99);
-          }),
-          command,
-          writes: [],
-        },
-      ],
-      live: [],
-      state: {},
-    },
-    {
-      name: `${command}: the service's own 404 drops no endpoint that a new list still shows`,
-      from: { o: "shop" },
-      runs: [
-        {
-          byHand: later(({ emulator }) => {
-            emulator.intercept("list", { status: 403, body: "" }, command === "refresh" ? 2 : 0);
-            const body = { error_code: "ERR_NGROK_18100", msg: "no" };
-            emulator.intercept(isById, { status: 404, body }, 99);
-          }),
-          command,
-          writes: [],
-          fails: /still contains|list/,
-        },
-      ],
-      live: ["shop"],
-      state: { o: "shop" },
-    },
-    {
-      name: `${command}: nothing is dropped if the list is a 404 too, as with a wrong base URL`,
-      from: { o: "shop" },
-      runs: [
-        {
-          byHand: later(({ emulator }) =>
-            emulator.intercept(
-              () => true,
-              { status: 404, body: { error_code: "ERR_NGROK_4042", msg: "no" } },
-              99,
-            ),
-          ),
-          command,
-          writes: [],
-          fails: /path prefix/,
-        },
-      ],
-      live: ["shop"],
-      state: { o: "shop" },
-    },
-    {
-      name: `${command}: nothing is dropped with a key that may not list, and the message names \`pulumi state delete\``,
-      from: { o: "shop" },
-      runs: [
-        {
-          byHand: later((hand) => {
-            removed(hand);
-            hand.emulator.intercept("list", { status: 403, body: "" }, 99);
-          }),
-          command,
-          writes: [],
-          fails: /pulumi state delete/,
-        },
-      ],
-      live: [],
-      state: { o: "shop" },
-    },
-    {
-      name: `${command}: nothing is dropped with another account's key, and ENDPOINTS_ACCEPT_ACCOUNT=1 drops it`,
-      from: { o: "shop" },
-      runs: [
-        {
-          byHand: later(({ emulator }) => void emulator.addKey({ account: "other", apiKey: OTHER_KEY })),
-          settings: { apiKey: OTHER_KEY },
-          command,
-          writes: [],
-          fails: /ENDPOINTS_ACCEPT_ACCOUNT=1/,
-        },
-        {
-          settings: { apiKey: OTHER_KEY },
-          environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" },
-          command,
-          writes: [],
-        },
-      ],
-      live: ["shop"],
-      state: {},
-    },
-  ]),
-  {
-    name: "a rotated key of the same account drops what is gone, since the list shows another endpoint of the stack",
-    from: { o: "shop", p: "other" },
-    runs: [
-      {
-        byHand: later((hand) => {
-          hand.emulator.addKey({ apiKey: OTHER_KEY });
-          removed(hand);
-        }),
-        settings: { apiKey: OTHER_KEY },
-        writes: [],
+    live: [],
+  }),
+  ...commands.map((command) =>
+    scene(`${command}: an endpoint goes if the list lags behind its deletion`, {
+      from,
+      service: { listLag: 4_000 },
+      later: true,
+      byHand: (hand) => {
+        removed(hand);
+        hand.emulator.intercept("list", command === "refresh" ? refused : { status: 503, body: "" });
       },
-      { settings: { apiKey: OTHER_KEY }, command: "refresh", writes: [] },
-    ],
-    live: ["other"],
-    state: { p: "other" },
+      command,
+    }),
+  ),
+  ...commands.map((command) =>
+    scene(`${command}: another account's key drops nothing, and with ENDPOINTS_ACCEPT_ACCOUNT=1 it does`, {
+      from,
+      later: true,
+      byHand: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
+      with: otherKey,
+      command,
+      fails: WRONG_ACCOUNT,
+      next: [{ with: otherKey, environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" }, command }],
+      live: ["shop"],
+    }),
+  ),
+  scene("a rotated key drops what is gone if the list shows another endpoint of the stack, on any page", {
+    service: { pageSize: 1 },
+    from: { o: "shop", p: "other" },
+    later: true,
+    byHand: (hand) => {
+      rotated(hand);
+      removed(hand);
+      for (const name of ["a", "b"]) hand.seed(name, { url: at(name) });
+    },
+    with: otherKey,
+    command: "refresh",
     order: ["p", "o"],
-  },
+    state: { p: "other" },
+    live: ["a", "b", "other"],
+  }),
+  scene("a rotated key drops nothing if the list only shows endpoints that it created", {
+    from,
+    later: true,
+    byHand: (hand) => [rotated(hand), removed(hand)],
+    with: otherKey,
+    program: { p: "new" },
+    writes: ["POST new"],
+    fails: WRONG_ACCOUNT,
+    state: { o: "shop", p: "new" },
+    live: ["new"],
+  }),
+  scene("an endpoint proves no account for itself, on a later page of the list", {
+    service: { pageSize: 1 },
+    from,
+    later: true,
+    byHand: (hand) => {
+      rotated(hand);
+      hand.seed("a", { url: at("a") });
+      hand.emulator.intercept("list", refused);
+    },
+    replies: [["by id", missing, 9]],
+    with: otherKey,
+    command: "refresh",
+    fails: WRONG_ACCOUNT,
+    state: { o: "shop" },
+    live: ["a", "shop"],
+  }),
+  scene("an update with a rotated key notes its account, so that a later refresh can drop the endpoint", {
+    from,
+    byHand: rotated,
+    with: otherKey,
+    command: "refresh",
+    next: [
+      { with: otherKey },
+      { with: otherKey, program: { o: described }, writes: ["PATCH shop description"] },
+      { with: otherKey, later: true, byHand: removed, command: "refresh" },
+    ],
+  }),
 ];
 
 /** A field, an edit of it by hand, the input that a refresh shows, and the field that `up` sends. */
@@ -245,6 +275,7 @@ const edits: [string, Props, Props, string][] = [
   ["description", { description: "by hand" }, { description: "by hand" }, "description"],
   ["metadata", { metadata: '{"by":"hand"}' }, { metadata: { by: "hand" } }, "metadata"],
   ["trafficPolicy", { traffic_policy: '{"a":[]}' }, { trafficPolicy: { a: [] } }, "traffic_policy"],
+  ["an invalid policy", { traffic_policy: "{ no: [" }, { trafficPolicy: "{ no: [" }, "traffic_policy"],
   ["bindings", { bindings: ["internal"] }, { bindings: ["internal"] }, "bindings"],
   ["poolingEnabled", { pooling_enabled: true }, { poolingEnabled: true }, "pooling_enabled"],
   ["url", { url: at("moved") }, { url: at("moved") }, "url=shop"],
@@ -253,236 +284,309 @@ const edits: [string, Props, Props, string][] = [
 const full = {
   ...shop,
   description: "a",
-  metadata: { a: 1 },
-  trafficPolicy: { on_http_request: [{ actions: [{ type: "deny" }] }] },
+  metadata: { a: 1, b: 2 },
+  trafficPolicy: { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] },
   bindings: ["public"],
   poolingEnabled: false,
 };
 
-const edited =
-  (change: Props) =>
-  ({ emulator, id }: Hand) =>
-    emulator.edit(id("shop"), change);
+/** Edits that change nothing but the spelling. */
+const spellings: Props[] = [
+  { bindings: ["internal", "public"] },
+  { metadata: '{"b":2, "a":1}' },
+  {
+    traffic_policy: '{ "on_http_request" : [ {"actions":[{"type":"deny","config":{"status_code":404}}]}]}',
+  },
+  { traffic_policy: "on_http_request:\n- actions:\n  - {type: deny, config: {status_code: 404}} # closed\n" },
+];
 
 export const drift: Scene[] = [
-  ...edits.map(
-    ([field, change, , sent]): Scene => ({
-      name: `an edit of ${field} by hand is found by a refresh, and \`up\` sends only that field`,
+  ...edits.flatMap(([field, change, shown, sent]) => [
+    scene(`an edit of ${field} by hand is found by a refresh, and \`up\` sends only that field`, {
       from: { o: full },
-      runs: [
-        { byHand: edited(change), command: "refresh", writes: [] },
-        { writes: [`PATCH shop ${sent}`] },
-        { command: "refresh", writes: [] },
-        { writes: [] },
-      ],
-      live: ["shop"],
+      byHand: edited(change),
+      command: "refresh",
+      next: [{ writes: [`PATCH shop ${sent}`] }, { command: "refresh" }, {}],
       state: { o: "shop" },
       stacks: true,
     }),
-  ),
-  ...edits.map(
-    ([field, change, shown]): Scene => ({
-      name: `a refresh shows the edit of ${field} in the inputs`,
+    scene(`a refresh shows the edit of ${field} in the inputs`, {
       from: { o: full },
-      runs: [{ byHand: edited(change), command: "refresh", writes: [] }],
-      live: [field === "url" ? "shop=moved" : "shop"],
-      state: { o: "shop" },
+      byHand: edited(change),
+      command: "refresh",
+      state: { o: field === "url" ? "shop=moved" : "shop" },
       inputs: { o: { ...full, ...shown } },
     }),
+  ]),
+  ...spellings.map((change) =>
+    scene(`another spelling is no drift: ${Object.entries(change)}`, {
+      from: { o: { ...full, bindings: ["public", "internal"] } },
+      byHand: edited(change),
+      command: "refresh",
+      next: [{}],
+      state: { o: "shop" },
+      inputs: { o: { ...full, bindings: ["public", "internal"] } },
+    }),
   ),
-  {
-    name: "a description that was added by hand is cleared by the next `up` after a refresh",
-    from: { o: "shop" },
-    runs: [
-      { byHand: edited({ description: "by hand" }), command: "refresh", writes: [] },
-      { writes: ["PATCH shop description"] },
-    ],
-    live: ["shop"],
+  scene("a description that was added by hand is cleared by the next `up` after a refresh", {
+    from,
+    byHand: edited({ description: "by hand" }),
+    command: "refresh",
+    next: [{ writes: ["PATCH shop description"] }],
     state: { o: "shop" },
+  }),
+  scene("another order of a policy's list is a change", {
+    from: { o: { ...shop, trafficPolicy: { a: [1, 2] } } },
+    program: { o: { ...shop, trafficPolicy: { a: [2, 1] } } },
+    writes: ["PATCH shop traffic_policy"],
+    state: { o: "shop" },
+  }),
+  scene("a field that leaves the program is cleared", {
+    from: { o: { ...described, metadata: { a: 1 } } },
+    program: { o: "shop" },
+    writes: ["PATCH shop description metadata"],
+    next: [{}],
+    state: { o: "shop" },
+  }),
+];
+
+const internal = { url: "https://shop.internal" };
+/** Fields that the service chooses if the program does not give them: an edit, the service's choice, and both as inputs. */
+const choices = [
+  {
+    field: "bindings",
+    name: "shop.internal",
+    o: internal,
+    edit: { bindings: ["public"] },
+    choice: { bindings: ["internal"] },
+    edited: { bindings: ["public"] },
+    given: { bindings: ["internal"] },
   },
   {
-    name: "a field that leaves the program is cleared",
-    from: { o: { ...shop, description: "x", metadata: { a: 1 } } },
-    runs: [{ program: { o: "shop" }, writes: ["PATCH shop description metadata"] }, { writes: [] }],
-    live: ["shop"],
-    state: { o: "shop" },
+    field: "pooling_enabled",
+    name: "shop",
+    o: shop,
+    edit: { pooling_enabled: true },
+    choice: { pooling_enabled: false },
+    edited: { poolingEnabled: true },
+    given: { poolingEnabled: false },
   },
-  {
-    name: "the order of bindings and of keys is no drift",
-    from: { o: { ...shop, bindings: ["public", "internal"], metadata: { a: 1, b: 2 } } },
-    runs: [
-      {
-        byHand: edited({ bindings: ["internal", "public"], metadata: '{"b":2, "a":1}' }),
-        command: "refresh",
-        writes: [],
-      },
-      { writes: [] },
-    ],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
-  // The service chooses what the program does not give, and the state notes its choice.
-  ...(
-    [
-      [
-        "bindings",
-        { url: "https://shop.internal" },
-        { bindings: ["public"] },
-        { bindings: ["internal"] },
-        "shop.internal",
-      ],
-      ["pooling_enabled", shop, { pooling_enabled: true }, { pooling_enabled: false }, "shop"],
-    ] as const
-  ).flatMap(([field, o, change, back, name]): Scene[] => {
-    const edit = ({ emulator, id }: Hand) => emulator.edit(id(name), change as object);
-    const input = field === "bindings" ? change : { poolingEnabled: true };
+];
+
+type Sent = { method: string; path: string };
+const isWrite = ({ method }: Sent) => method !== "GET";
+const isById = ({ method, path }: Sent) => method === "GET" && path !== "/endpoints";
+/** Replies that omit the service's choices. */
+const omissions: [string, (sent: Sent) => boolean][] = [
+  ["by id", isById],
+  ["to writes", isWrite],
+  ["in lists", (sent) => !isById(sent) && !isWrite(sent)],
+  ["everywhere", () => true],
+];
+
+/** From now on, such replies show endpoints without some fields. */
+const omitting =
+  (omits: (sent: Sent) => boolean, omit: (shown: Props) => Props) =>
+  ({ emulator }: Hand) => {
+    const body = (real: Props, sent: Sent) => {
+      if (!omits(sent)) return real;
+      const { endpoints } = real;
+      return Array.isArray(endpoints) ? { ...real, endpoints: endpoints.map(omit) } : omit(real);
+    };
+    emulator.intercept(() => true, { afterCommit: true, body }, Number.POSITIVE_INFINITY);
+  };
+const choicesOf = ({ bindings: _, pooling_enabled: __, ...rest }: Props): Props => rest;
+const poolingThatIsOff = ({ pooling_enabled, ...rest }: Props): Props =>
+  pooling_enabled === true ? { pooling_enabled, ...rest } : rest;
+
+const FIXED =
+  /ERR_NGROK_18014.*never changes url or poolingEnabled of an existing endpoint, give .* live value.*pulumi up --replace/;
+
+export const chosen: Scene[] = [
+  ...choices.flatMap(({ field, name, o, edit, choice, edited: shown, given }) => {
+    const byHand = edited(edit, name);
+    const back = { writes: [`PATCH ${name} ${field}`] };
+    const found = { from: { o }, byHand, command: "refresh", state: { o: name } } as const;
+    const description = "x";
     return [
-      {
-        name: `the service's choice of ${field} comes back by one PATCH after an edit by hand`,
-        from: { o },
-        runs: [
-          { byHand: edit, command: "refresh", writes: [] },
-          { writes: [`PATCH ${name} ${field}`] },
-          { command: "refresh", writes: [] },
-          { writes: [] },
-        ],
-        live: [name],
-        state: { o: name },
-        fields: { [name]: back },
+      scene(`the service's choice of ${field} comes back by one PATCH after an edit by hand`, {
+        ...found,
+        next: [{ command: "refresh" }, back, { command: "refresh" }, {}],
+        fields: { [name]: choice },
         inputs: { o },
         stacks: true,
-      },
-      {
-        name: `an edit of ${field} by hand stays if the program takes it on`,
-        from: { o },
-        runs: [
-          { byHand: edit, command: "refresh", writes: [] },
-          { program: { o: { ...o, ...input } }, writes: [] },
-          { command: "refresh", writes: [] },
-          { writes: [] },
+      }),
+      scene(`an edit of ${field} by hand is an input after a refresh`, {
+        ...found,
+        inputs: { o: { ...o, ...shown } },
+      }),
+      scene(`an edit of ${field} by hand stays if the program takes it on`, {
+        ...found,
+        next: [
+          { program: { o: { ...o, ...shown } } },
+          { command: "refresh" },
+          { program: { o: { ...o, ...shown, description } }, writes: [`PATCH ${name} description`] },
+          {},
         ],
-        live: [name],
-        state: { o: name },
-        fields: { [name]: change },
-      },
-      {
-        name: `an edit of ${field} by hand that was undone by hand is no change`,
-        from: { o },
-        runs: [
-          { byHand: edit, command: "refresh", writes: [] },
-          {
-            byHand: ({ emulator, id }) => emulator.edit(id(name), back as object),
-            command: "refresh",
-            writes: [],
-          },
-          { writes: [] },
-        ],
-        live: [name],
-        state: { o: name },
+        fields: { [name]: edit },
+      }),
+      scene(`an edit of ${field} by hand that was undone by hand is no change`, {
+        ...found,
+        next: [{ byHand: edited(choice, name), command: "refresh" }, {}],
         inputs: { o },
-      },
-      {
-        name: `an edit of ${field} by hand stays drift after an update of another field`,
+      }),
+      scene(`an edit of ${field} by hand stays drift after an update of another field`, {
         from: { o },
-        runs: [
-          { byHand: edit, program: { o: { ...o, description: "x" } }, writes: [`PATCH ${name} description`] },
-          { writes: [`PATCH ${name} ${field}`] },
-          { writes: [] },
-        ],
-        live: [name],
+        byHand,
+        program: { o: { ...o, description } },
+        writes: [`PATCH ${name} description`],
+        next: [back, {}],
         state: { o: name },
-        fields: { [name]: back },
-      },
+        fields: { [name]: choice },
+      }),
+      scene(`an edit of ${field} is reverted to the value that the program had last`, {
+        from: { o: { ...o, ...given } },
+        program: { o },
+        next: [{ byHand, command: "refresh" }, back, {}],
+        state: { o: name },
+        fields: { [name]: choice },
+      }),
+      scene(`an edit of ${field} is reverted to the value at the adoption`, {
+        others: { theirs: { ...o, ...choice } },
+        program: { o: { ...o, adopt: true } },
+        next: [
+          { byHand: edited(edit, "theirs"), command: "refresh" },
+          { writes: [`PATCH theirs ${field}`] },
+          {},
+        ],
+        state: { o: "theirs" },
+        fields: { theirs: choice },
+      }),
     ];
   }),
-  {
-    name: "a refusal to change pooling and URL says how to go on",
+  ...omissions.flatMap(([where, omits]) =>
+    [
+      { ...shop, poolingEnabled: true },
+      { ...shop, bindings: ["public"] },
+    ].map((given) =>
+      scene(`a choice that the service omits ${where} is no change: ${JSON.stringify(given)}`, {
+        byHand: omitting(omits, choicesOf),
+        program: { o: given },
+        writes: ["POST shop"],
+        next: [
+          { program: from },
+          { command: "refresh" },
+          {},
+          { program: { o: described }, writes: ["PATCH shop description"] },
+          { command: "refresh" },
+          { program: { o: { ...described, url: at("b") } }, writes: ["PATCH shop url=b"] },
+          { command: "refresh" },
+          {},
+        ],
+        state: { o: "shop=b" },
+      }),
+    ),
+  ),
+  scene("a choice that the service omits in replies to writes is noted by the first refresh", {
+    byHand: omitting(isWrite, choicesOf),
+    program: { o: internal },
+    writes: ["POST shop.internal"],
+    next: [
+      { command: "refresh" },
+      { byHand: edited({ bindings: ["public"] }, "shop.internal"), command: "refresh" },
+      { writes: ["PATCH shop.internal bindings"] },
+      {},
+    ],
+    state: { o: "shop.internal" },
+  }),
+  ...[shop, { ...shop, poolingEnabled: false }].map((o) =>
+    scene(`a service that omits \`pooling_enabled: false\` has chosen no pooling: ${JSON.stringify(o)}`, {
+      byHand: omitting(() => true, poolingThatIsOff),
+      program: { o },
+      writes: ["POST shop"],
+      next: [
+        {},
+        { byHand: edited({ pooling_enabled: true }), command: "refresh" },
+        { writes: ["PATCH shop pooling_enabled"] },
+        { command: "refresh" },
+        {},
+      ],
+      state: { o: "shop" },
+      inputs: { o },
+    }),
+  ),
+  scene("the service may choose bindings again with the program's URL, but not with an edit of it by hand", {
+    from,
+    program: { o: internal },
+    replies: [["update", answered({ body: (real: object) => ({ ...real, bindings: ["internal"] }) })]],
+    writes: ["PATCH shop url=shop.internal"],
+    next: [
+      { byHand: edited({ bindings: ["internal"] }), command: "refresh" },
+      {},
+      { byHand: edited({ ...shop, bindings: ["public"] }), command: "refresh" },
+      { writes: ["PATCH shop url=shop.internal bindings"] },
+      {},
+    ],
+    state: { o: "shop=shop.internal" },
+  }),
+  scene("the service's choice comes back with the program's URL if a refresh found an edit of it before", {
+    from: { o: internal },
+    byHand: edited({ bindings: ["public"] }, "shop.internal"),
+    command: "refresh",
+    next: [
+      {
+        program: { o: { url: "https://b.internal" } },
+        writes: ["PATCH shop.internal url=b.internal bindings"],
+      },
+      {},
+    ],
+    state: { o: "shop.internal=b.internal" },
+  }),
+  ...[["internal", "public"], []].map((bindings) =>
+    scene(`chosen bindings that come back as ${JSON.stringify(bindings)} are no change`, {
+      from: { o: { ...shop, bindings: ["public", "internal"] } },
+      program: from,
+      next: [{ byHand: edited({ bindings }), command: "refresh" }, {}],
+      state: { o: "shop" },
+      inputs: { o: shop },
+    }),
+  ),
+  ...[{ url: at("moved") }, { poolingEnabled: true }].map((change) =>
+    scene(`a refusal to change pooling or URL says how to go on: ${JSON.stringify(change)}`, {
+      service: { fixedUrlAndPooling: true },
+      from,
+      program: { o: { ...shop, ...change } },
+      fails: FIXED,
+      next: [{ program: { o: described }, writes: ["PATCH shop description"] }],
+      state: { o: "shop" },
+    }),
+  ),
+  scene("a refusal to revert pooling ends once the program has the live value", {
     service: { fixedUrlAndPooling: true },
-    from: { o: "shop" },
-    runs: [
-      {
-        program: { o: { url: at("moved"), poolingEnabled: true } },
-        writes: [],
-        fails: /never changes url or poolingEnabled[\s\S]*--replace/,
-      },
+    from,
+    byHand: edited({ pooling_enabled: true }),
+    command: "refresh",
+    next: [
+      { fails: FIXED },
+      { program: { o: { ...shop, poolingEnabled: true } } },
+      { command: "refresh" },
+      {},
     ],
-    live: ["shop"],
     state: { o: "shop" },
-  },
-];
-
-const refusal = { status: 418, body: { error_code: "ERR_NGROK_9", msg: "bad: CANARY-1 Q0FOQVJZ" } };
-const policy = {
-  on_http_request: [{ actions: [{ type: "custom-response", config: { body: "CANARY-1" } }] }],
-};
-/** The runner looks for canaries in every message and state. */
-const secretive: [string, Props & { url: string }][] = [
-  ["a description", { ...shop, description: "CANARY-1" }],
-  ["a policy", { ...shop, trafficPolicy: policy }],
-  ["metadata", { ...shop, metadata: { key: "CANARY-1" } }],
-  ["a key of metadata", { ...shop, metadata: { "CANARY-1": 1 } }],
-];
-const fieldOf = (o: Props) => Object.keys(o).filter((name) => name !== "url");
-
-export const secrets: Scene[] = [
-  ...secretive.flatMap(([what, given]): Scene[] => {
-    const o = { ...given, options: { secret: fieldOf(given) } };
-    return [
-      {
-        name: `${what} that is secret stays so in the state, through a refresh, an update and a move to the other provider`,
-        from: { o },
-        runs: [
-          { command: "refresh", writes: [] },
-          { program: { o: { ...o, bindings: ["internal"] } }, writes: ["PATCH shop bindings"] },
-          { program: { o: { ...o, bindings: ["internal"], options: { ...o.options, provider: "other" } } } },
-          { command: "refresh", writes: [] },
-        ],
-        live: ["shop"],
-        state: { o: "shop" },
-      },
-      {
-        name: `the service's text about a refusal is left out for ${what} that is secret`,
-        runs: [
-          {
-            byHand: ({ emulator }) => emulator.intercept("create", refusal),
-            program: { o },
-            fails: /418, ERR_NGROK_9 \((?!.*Q0FO).*secret/,
-          },
-        ],
-        live: [],
-        state: {},
-      },
-    ];
   }),
-  {
-    name: "a secret URL is in no message about a taken URL, nor is the holder's description",
-    runs: [
-      {
-        byHand: ({ seed }) => seed("theirs", { url: at("canary"), description: "CANARY-1" }),
-        program: { o: { url: at("canary"), options: { secret: ["url"] } } },
-        writes: [],
-        fails: /\[secret\] is served by ep_/,
-      },
-    ],
-    live: ["theirs"],
-    state: {},
-  },
-  {
-    name: "a secret that somebody moved by hand within its document stays secret",
-    from: { o: { ...shop, metadata: { key: "CANARY-1" }, options: { secret: ["metadata"] } } },
-    runs: [
-      { byHand: edited({ metadata: '{"a":["CANARY-1"]}' }), command: "refresh", writes: [] },
-      { command: "refresh", writes: [] },
-      { writes: ["PATCH shop metadata"] },
-    ],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
-  {
-    name: "a value under a secret's name that somebody adds by hand makes the document secret",
-    from: { o: { ...shop, metadata: { key: "x" } } },
-    runs: [{ byHand: edited({ metadata: '{"client_secret":"CANARY-1"}' }), command: "refresh", writes: [] }],
-    live: ["shop"],
-    state: { o: "shop" },
-  },
+  scene("a refused adoption that would change pooling says how to go on", {
+    service: { fixedUrlAndPooling: true },
+    others: { theirs: shop },
+    program: { o: { ...shop, poolingEnabled: true, adopt: true } },
+    fails: /never changes url or poolingEnabled of an existing endpoint, give the program the live value/,
+  }),
+  ...[coded(400, 18017), coded(400, 2201), coded(401, 200)].map((reply) =>
+    scene(`an update that is refused for another reason names no \`--replace\`: ${JSON.stringify(reply)}`, {
+      from,
+      program: { o: { ...shop, poolingEnabled: true } },
+      replies: [["update", reply, 99]],
+      fails: /cannot update(?!.*--replace)/,
+      state: { o: "shop" },
+    }),
+  ),
 ];

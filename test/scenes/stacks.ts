@@ -4,9 +4,9 @@ import { type ExportedResource, RunFailed, type RunResult, TestStack } from "../
 import { Emulator } from "../../sdk/testing/emulator";
 import { normalize } from "../e2e/normalize";
 import { newCase, writeProgram } from "../e2e/setup";
-import { EndpointNames } from "./names";
+import { EndpointNames, reply } from "./names";
 import type { Kind } from "./phase";
-import { type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
+import { createsOf, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
 
 /* Plays a scene as a real program, on the test kit's engine or on the Pulumi CLI. */
 
@@ -33,7 +33,8 @@ export async function playAsStack(scene: Scene, kind: Kind, driver: TestStack["d
   });
   try {
     const player = new StackPlayer(scene, stack, new EndpointNames(emulator), folder, clock);
-    if (scene.from) await player.run({ program: scene.from });
+    player.start();
+    if (scene.from) await player.run({ program: scene.from, writes: createsOf(scene.from) });
     for (const run of scene.runs) await player.run(run);
     return await player.end();
   } finally {
@@ -51,11 +52,16 @@ class StackPlayer {
     private readonly clock: typeof realClock,
   ) {}
 
+  start(): void {
+    for (const [name, endpoint] of Object.entries(this.scene.others ?? {})) this.names.seed(name, endpoint);
+  }
+
   async run(run: Run): Promise<void> {
     const { emulator } = this.stack;
     const unfit = () => {
       throw new Error("this scene cannot be played as a stack");
     };
+    if (run.later) await this.clock.sleep(60_000);
     await run.byHand?.({
       emulator,
       clock: this.clock,
@@ -64,7 +70,8 @@ class StackPlayer {
       editState: unfit,
       renameStack: unfit,
     });
-    if (run.killed || run.continueOnError || run.stack || run.settings || run.environment) unfit();
+    const endReplies = reply(emulator, run.replies);
+    if (run.killed || run.continueOnError || run.stack || run.with || run.environment) unfit();
     if (run.program) writeProgram(this.folder, this.textOf(run.program));
     const result = await this.command(run);
     const said = result.diagnostics.map(({ message }) => message).join("\n");
@@ -72,7 +79,8 @@ class StackPlayer {
     expect(result.ok, said).toBe(run.fails === undefined);
     for (const pattern of run.says ?? []) expect(said).toMatch(pattern);
     expect(result.text).not.toMatch(/CANARY/i);
-    if (run.writes) expect(this.names.writesOf(result.requests)).toEqual(run.writes.toSorted());
+    expect(this.names.writesOf(result.requests)).toEqual((run.writes ?? []).toSorted());
+    endReplies();
     this.names.nameNew();
   }
 
@@ -80,7 +88,7 @@ class StackPlayer {
     const { live, state, fields = {} } = this.scene;
     expect(this.names.live()).toEqual(live.toSorted());
     const endpoints = (await this.resources()).filter(({ type }) => type.endsWith(":CloudEndpoint"));
-    const entries = endpoints.map(({ urn, id = "" }) => [urn.split("::").at(-1), this.names.of(id)]);
+    const entries = endpoints.map(({ urn, id = "" }) => [urn.split("::").at(-1), this.names.shown(id)]);
     expect(Object.fromEntries(entries)).toEqual(state);
     for (const [name, expected] of Object.entries(fields))
       expect(this.stack.emulator.endpoints.find(({ id }) => this.names.of(id) === name)).toMatchObject(

@@ -1,8 +1,9 @@
 import { badReplies, lostCreates, takenUrls } from "./creates";
 import { betweenProviders, moves, renames } from "./moves";
-import { adoption, markedEndpoints } from "./owners";
+import { adoption, leftovers, markedEndpoints } from "./owners";
 import type { Scene } from "./scene";
-import { drift, gone, oddReplies, secrets } from "./service";
+import { secrets } from "./secrets";
+import { chosen, drift, gone, oddReplies } from "./service";
 
 /** All scenes. */
 export const subjects: Record<string, Scene[]> = {
@@ -13,9 +14,11 @@ export const subjects: Record<string, Scene[]> = {
   "lost creates": lostCreates,
   "replies that cannot be read": badReplies,
   adoption,
+  leftovers,
   marks: markedEndpoints,
   "endpoints that are gone": gone,
-  oddReplies,
+  "odd replies": oddReplies,
   drift,
+  "the service's choices": chosen,
   secrets,
 };

@@ -4,88 +4,58 @@ import { UrlRegistry } from "../../../provider/endpoint/urlRegistry";
 import { paths } from "../../requests";
 import { service, thrown } from "../service";
 
+/* What no scene plays: `get`, imports, what many resources share, and texts of any length in messages. */
+
 const url = "https://shop.example.com";
-const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
-const any = () => true;
+const at = (index: number) => `https://n${index}.example.com`;
+const code = { __provider: "code" };
 
-/** Checks and creates a resource, as the engine does. */
-async function created(news: Record<string, unknown>, options: Parameters<typeof service>[0] = {}) {
-  const parts = await service(options);
-  const { inputs } = await parts.core.check({}, news);
-  return { ...parts, inputs, ...(await parts.core.create(inputs)) };
-}
+describe("`get`", () => {
+  test("fails for an unknown id", async () => {
+    const { core } = await service();
+    await expect(core.read("ep_nobody", code)).rejects.toThrow(/no endpoint ep_nobody/);
+  });
 
-describe("create", () => {
-  test("sends `poolingEnabled: false` if the program gives it", async () => {
-    const { emulator } = await created({ url, poolingEnabled: false });
-    expect(emulator.requests[0]?.body).toEqual({ type: "cloud", url, pooling_enabled: false });
+  test("keeps no service choices, because the stack does not manage the endpoint", async () => {
+    const { core, emulator } = await service();
+    const { id } = emulator.seed({ type: "cloud", url });
+    const { props } = await core.read(id, code);
+    expect((await core.read(id, props)).props).not.toHaveProperty("__chosen");
   });
 });
 
-describe("read", () => {
-  test.each([
-    ["description", { description: "by hand" }, { description: "by hand" }],
-    ["metadata", { metadata: '{"by": "hand"}' }, { metadata: { by: "hand" } }],
-    ["trafficPolicy", { traffic_policy: '{"a":[]}' }, { trafficPolicy: { a: [] } }],
-    ["bindings", { bindings: ["internal"] }, { bindings: ["internal"] }],
-    ["poolingEnabled", { pooling_enabled: true }, { poolingEnabled: true }],
-    ["url", { url: "https://other.example.com" }, { url: "https://other.example.com" }],
-  ])("returns the drifted %s, and an update sends only that", async (_, change, drift) => {
-    const more = { trafficPolicy: policy, description: "a", bindings: ["public"], poolingEnabled: false };
-    const { core, id, outs, inputs, emulator } = await created({ url, ...more });
-    emulator.edit(id, change);
-    const found = await core.read(id, outs);
-    expect(found.inputs).toEqual({ ...inputs, ...drift });
-    expect(core.diff("ep_1", found.props, inputs).changes).toBe(true);
-
-    await core.update(id, found.props, inputs);
-    const body = emulator.requests.at(-1)?.body;
-    expect(Object.keys(body as object)).toEqual(["id", expect.stringMatching(/^[a-z_]+$/)]);
-    expect(core.diff("ep_1", (await core.read(id, found.props)).props, inputs).changes).toBe(false);
+test("many adoptions by id share the pages of a list", async () => {
+  const { core, emulator } = await service({ settings: { "endpoints:requestsPerWindow": "1000" } });
+  const seed = (_: unknown, index: number) =>
+    emulator.seed({ type: "cloud", url: at(index), description: "theirs" });
+  const all = Array.from({ length: 250 }, seed);
+  const adoptAll = all.map(async ({ id, url }) => {
+    const { inputs } = await core.check({}, { url, description: "theirs", adopt: id });
+    return core.create(inputs);
   });
+  expect((await Promise.all(adoptAll)).map(({ id }) => id)).toEqual(all.map(({ id }) => id));
+  expect(emulator.requests.every(({ method }) => method === "GET")).toBe(true);
+  expect(emulator.requests.length).toBeLessThan(10);
+});
 
-  test("returns a description that the program did not give, and no field that the service chose", async () => {
-    const { core, id, outs, emulator } = await created({ url });
-    emulator.edit(id, { description: "by hand" });
-    const found = await core.read(id, outs);
-    expect(found.inputs).toEqual({ url, description: "by hand" });
-  });
-
-  test("keeps the program's order of bindings", async () => {
-    const { core, id, outs, inputs, emulator } = await created({ url, bindings: ["public", "internal"] });
-    emulator.edit(id, { bindings: ["internal", "public"] });
-    expect((await core.read(id, outs)).inputs).toEqual(inputs);
-  });
-
-  test.each([401, 403, 500])(
-    "fails after a %d, which does not prove that the endpoint is gone",
-    async (status) => {
-      const settings = { "endpoints:retryForSeconds": "0.001" };
-      const { core, id, outs, emulator } = await created({ url }, { settings });
-      emulator.intercept(any, { status, body: "" }, 10);
-      expect((await thrown(core.read(id, outs))).cause).toMatchObject({ status });
-    },
-  );
-
-  test("fails for `get` with an unknown id", async () => {
-    const { core } = await service();
-    await expect(core.read("ep_nobody", { __provider: "code" })).rejects.toThrow(/no endpoint ep_nobody/);
-  });
-
-  test("keeps no service choices for `get`, because the stack does not manage the endpoint", async () => {
-    const { core, emulator } = await service();
-    const { id } = emulator.seed({ type: "cloud", url });
-    const { props } = await core.read(id, { __provider: "code" });
-    expect((await core.read(id, props)).props).not.toHaveProperty("__chosen");
-  });
+test.each([
+  ["pooled creates with marks", { poolingEnabled: true }, 1],
+  ["creates that are refused", {}, 5],
+])("many %s share a list", async (what, inputs, most) => {
+  const { core, emulator } = await service({ settings: { "endpoints:mark": "team" } });
+  if (what.includes("refused"))
+    emulator.intercept("create", { status: 400, body: { error_code: "ERR_NGROK_2201", msg: "x" } }, 99);
+  const create = (_: unknown, index: number) =>
+    core.create({ url: at(index), __urn: `urn:pulumi:a::b::c::n${index}`, ...inputs });
+  await Promise.allSettled(Array.from({ length: 20 }, create));
+  expect(paths(emulator).filter((path) => path === "GET /endpoints").length).toBeLessThanOrEqual(most);
 });
 
 describe("many imports", () => {
   /** Imports 120 endpoints at once, as the engine does. */
   async function imported(fields: object) {
     const parts = await service();
-    const seed = (_: unknown, i: number) =>
-      parts.emulator.seed({ type: "cloud", url: `https://n${i}.example.com`, ...fields });
+    const seed = (_: unknown, i: number) => parts.emulator.seed({ type: "cloud", url: at(i), ...fields });
     const ids = Array.from({ length: 120 }, seed).map(({ id }) => id);
     const all = await Promise.all(ids.map((id) => parts.core.import(id, {})));
     return { ...parts, ids, all };
@@ -102,13 +72,12 @@ describe("many imports", () => {
 
   test("need no list if the key may not list", async () => {
     const { core, emulator } = await service();
-    const { id: one } = emulator.seed({ type: "cloud", url: "https://one.example.com", ...described });
-    const { id: other } = emulator.seed({ type: "cloud", url: "https://other.example.com", ...described });
-    for (let index = 0; index < 3; index++) emulator.intercept("list", { status: 403 });
-    for (const id of [one, other])
+    emulator.intercept("list", { status: 403 }, 9);
+    const ids = [0, 1].map((i) => emulator.seed({ type: "cloud", url: at(i), ...described }).id);
+    for (const id of ids)
       expect((await core.import(id, {})).inputs).toMatchObject({ description: "by hand" });
     expect(paths(emulator).filter((path) => path !== "GET /endpoints")).toEqual(
-      [one, other].map((id) => `GET /endpoints/${id}`),
+      ids.map((id) => `GET /endpoints/${id}`),
     );
   });
 
@@ -122,9 +91,7 @@ describe("many imports", () => {
     "read an endpoint by id if its item lacks the field %s",
     async (field) => {
       const { core, emulator } = await service();
-      const seeded = [0, 1, 2].map((i) =>
-        emulator.seed({ type: "cloud", url: `https://n${i}.example.com`, ...described }),
-      );
+      const seeded = [0, 1, 2].map((i) => emulator.seed({ type: "cloud", url: at(i), ...described }));
       const last = seeded.at(-1);
       const items = emulator.endpoints.map((one) =>
         Object.fromEntries(Object.entries(one).filter(([name]) => name !== field || one.id !== last?.id)),
@@ -145,6 +112,24 @@ describe("many imports", () => {
     expect(paths(emulator).at(-1)).toBe("GET /endpoints/ep_late");
     await expect(core.import(other, {})).rejects.toThrow(/already/);
   });
+});
+
+test.each([
+  [
+    "another stack's endpoint warns of the owner",
+    "prod",
+    [/carries the mark of 'front' of the stack shop\/prod/],
+  ],
+  ["an endpoint with this stack's mark does not warn", "dev", []],
+])("an import of %s", async (_, stack, warnings) => {
+  const { core, emulator, logged } = await service({ settings: { "endpoints:mark": "team" } });
+  const created_at = "2020-01-01T00:00:00Z";
+  const urnIn = (name: string) => `urn:pulumi:${name}::shop::endpoints:index:CloudEndpoint::front`;
+  const mark = { namespace: "team", urn: urnIn(stack), nonce: "0011", time: created_at };
+  const metadata = JSON.stringify({ "pulumi-endpoints": mark });
+  const { id } = emulator.seed({ type: "cloud", url, created_at, metadata });
+  expect((await core.import(id, { __urn: urnIn("dev") })).id).toBe(id);
+  expect(logged).toEqual(warnings.map((text) => expect.stringMatching(text)));
 });
 
 type Service = Awaited<ReturnType<typeof service>>;
@@ -181,8 +166,8 @@ test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
 });
 
 test("diff reports a change if the outputs lack the provider string", async () => {
-  const { core, outs } = await created({ url });
-  const code = { __provider: "code" };
+  const { core } = await service();
+  const { outs } = await core.create({ url });
   expect(core.diff("ep_1", outs, { url, ...code }).changes).toBe(true);
   expect(core.diff("ep_1", { ...outs, ...code }, { url, ...code }).changes).toBe(false);
 });

@@ -67,23 +67,11 @@ afterEach(async () => {
   for (const close of open.splice(0).reverse()) await close();
 });
 
-/** Starts the plugin, an emulated service, and an engine that records log messages. */
-export async function plugin(
-  options: EmulatorOptions & {
-    environment?: Record<string, string>;
-    args?: Props;
-    name?: string;
-    configure?: boolean;
-    emulator?: Emulator;
-    clock?: Clock;
-  } = {},
-) {
-  const { environment = {}, args, name = "default", configure = true } = options;
-  const { emulator: given, clock = realClock, ...rest } = options;
-  const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...rest }));
+/** Starts an engine that records log messages. */
+export async function startEngine() {
   const logged: { severity: number; message: string; urn: string }[] = [];
   let received = 0;
-  const engine = await serve((server) =>
+  const address = await serve((server) =>
     server.addService(EngineService, {
       log: async ({ request }: { request: LogRequest }, answer: grpc.sendUnaryData<Empty>) => {
         // The engine handles messages in parallel, so a later one can overtake an earlier one.
@@ -97,6 +85,26 @@ export async function plugin(
       },
     }),
   );
+  return { address, logged };
+}
+
+/** Starts the plugin, an emulated service, and an engine. */
+export async function plugin(
+  options: EmulatorOptions & {
+    environment?: Record<string, string>;
+    args?: Props;
+    name?: string;
+    configure?: boolean;
+    emulator?: Emulator;
+    engine?: Awaited<ReturnType<typeof startEngine>>;
+    clock?: Clock;
+    /** Calls the provider without a connection, which takes most of the time of a short test. */
+    isDirect?: boolean;
+  } = {},
+) {
+  const { environment = {}, args, name = "default", configure = true, isDirect = false } = options;
+  const { emulator: given, engine = await startEngine(), clock = realClock, ...rest } = options;
+  const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...rest }));
   const provider = pluginProvider({
     webhooks,
     schema: () => '{"name":"endpoints"}',
@@ -104,17 +112,29 @@ export async function plugin(
     environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },
     clock,
   });
-  const address = await serve((server) => server.addService(ResourceProviderService, provider));
-  const client = new PluginClient(address);
+  const connect = () => serve((server) => server.addService(ResourceProviderService, provider));
+  const client = isDirect ? new PluginClient("", direct(provider)) : new PluginClient(await connect());
   open.push(
     () => emulator.close(),
     () => client.close(),
   );
-  await client.handshake(engine);
+  await client.handshake(engine.address);
   if (configure) {
     await client.configure(args ?? { apiKey: secret(emulator.apiKey), baseUrl: emulator.baseUrl }, name);
   }
-  return { client, emulator, logged };
+  return { client, emulator, logged: engine.logged };
+}
+
+/** The provider as a client that calls it in this process. */
+function direct(provider: ReturnType<typeof pluginProvider>): ResourceProviderClient {
+  const calls = Object.entries(provider).map(([name, handle]) => {
+    const call = (request: unknown, then: Answer) =>
+      (handle as (call: object, answer: Answer) => void)({ request }, (error, answer) =>
+        then(error && { metadata: new grpc.Metadata(), ...error }, answer),
+      );
+    return [name, call];
+  });
+  return { close: () => {}, ...Object.fromEntries(calls) };
 }
 
 /**
@@ -169,11 +189,10 @@ interface CallOptions {
 
 /** A client for the plugin protocol, with plain data. */
 export class PluginClient {
-  readonly raw: ResourceProviderClient;
-
-  constructor(address: string) {
-    this.raw = new ResourceProviderClient(address, grpc.credentials.createInsecure());
-  }
+  constructor(
+    address: string,
+    readonly raw = new ResourceProviderClient(address, grpc.credentials.createInsecure()),
+  ) {}
 
   close(): void {
     this.raw.close();
