@@ -1,4 +1,5 @@
 import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
+import { rival } from "../faults/serviceFaults";
 import { at, coded, type Hand, markedFor, marks, refused, type Scene, scene, withMarks } from "./scene";
 
 /* Creates: taken URLs, lost answers, and replies that cannot be read. */
@@ -278,7 +279,7 @@ export const lostCreates: Scene[] = [
   ...(["before", "after"] as const).flatMap((when) => [
     scene(`a lost create fails with both ids if somebody created an equal endpoint ${when} it`, {
       service: trusting,
-      byHand: ({ emulator }) => emulator.rival(when, { reply: { afterCommit: true, reset: true } }),
+      byHand: ({ emulator }) => rival(emulator, when, { reply: { afterCommit: true, reset: true } }),
       writes: ["POST shop 0"],
       fails: /ep_\w+, ep_\w+.*adopt/,
       live: ["shop", "shop#2"],
@@ -286,7 +287,7 @@ export const lostCreates: Scene[] = [
     withMarks(`a lost create finds its own beside an equal endpoint from ${when} it`, {
       service: trusting,
       byHand: ({ emulator }) =>
-        emulator.rival(when, { fields: { metadata: "theirs" }, reply: { afterCommit: true, reset: true } }),
+        rival(emulator, when, { fields: { metadata: "theirs" }, reply: { afterCommit: true, reset: true } }),
       writes: ["POST shop 0"],
       live: ["shop", "shop#2"],
       state: { o: when === "before" ? "shop#2" : "shop" },
