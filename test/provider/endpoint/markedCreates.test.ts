@@ -46,6 +46,19 @@ test("with marks, a deletion sees a take-over that came after the last listing, 
   expect(emulator.endpoints).toHaveLength(1);
 });
 
+test("with marks, a deletion sees a take-over that came after the deletion of a replaced resource", async () => {
+  const { core: first, emulator, newProcess } = await start();
+  const { id, outs } = await first.create(news);
+  const olds = { url: "https://replaced.example.com", __urn: URN.replace("front", "replaced") };
+  const replaced = await first.create(olds);
+  const { core } = newProcess();
+  await core.check(olds, olds);
+  await core.delete(replaced.id, replaced.outs);
+  await newProcess().core.create({ ...news, __urn: URN.replace("front", "other"), adopt: id });
+  await core.delete(id, outs);
+  expect(emulator.endpoints.map((live) => live.id)).toEqual([id]);
+});
+
 describe("with marks, a create", () => {
   test.each([
     ["whose URL is taken", news, {}],
