@@ -10,7 +10,7 @@ export {
 } from "./runner/account";
 export type { Application } from "./runner/http";
 export type { SignedPlatform } from "./runner/schemes";
-export { signWebhook, type Verdict, type WebhookToSign } from "./runner/signatures";
+export { signWebhook, type WebhookToSign } from "./runner/signatures";
 export {
   ApplicationFailed,
   ConnectionClosed,

@@ -41,7 +41,7 @@ function implementation(signature: string): Implementation {
 const MACROS = ["all", "exists", "exists_one", "filter", "map"];
 
 /** What an expression depends on. */
-export interface Surroundings {
+interface Surroundings {
   values: Values;
   functions: RequestFunctions;
   phase?: string;

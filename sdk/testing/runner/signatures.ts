@@ -13,11 +13,10 @@ export interface WebhookToSign {
   id?: string;
 }
 
-/** The config of verify-webhook. A request that fails it is refused if `enforce` is true. */
+/** What verify-webhook verifies. */
 export interface Verification {
   provider: string;
   secret?: string | undefined;
-  enforce: boolean;
 }
 
 export type Verdict = { verified: true } | { verified: false; reason: string };
