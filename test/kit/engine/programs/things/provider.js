@@ -1,10 +1,7 @@
-// A dynamic provider that keeps its objects in the JSON file THINGS. It writes every call to a log beside that file.
+// A dynamic provider that logs every call.
 const fs = require("node:fs");
+const { change, file, load, log } = require("../objects.js");
 
-const file = () => process.env.THINGS;
-const load = () => (fs.existsSync(file()) ? JSON.parse(fs.readFileSync(file(), "utf8")) : {});
-const save = (objects) => fs.writeFileSync(file(), JSON.stringify(objects));
-const log = (call, id) => fs.appendFileSync(`${file()}.log`, `${call} ${id}\n`);
 const quiet = (message) => Object.assign(new Error(message), { stack: "" });
 const given = ({ computed, __provider, ...rest }) => rest;
 
@@ -36,7 +33,7 @@ exports.handler = () => ({
     while (inputs.waits && !fs.existsSync(`${file()}.go`))
       await new Promise((resolve) => setTimeout(resolve, 20));
     if (inputs.fails) throw quiet("no room");
-    save({ ...load(), [id]: given(inputs) });
+    change((objects) => Object.assign(objects, { [id]: given(inputs) }));
     if (inputs.unready)
       throw Object.assign(quiet("half-made"), {
         id,
@@ -48,14 +45,13 @@ exports.handler = () => ({
   async update(id, _olds, news) {
     log("update", id);
     if (news.fails) throw quiet("no change");
-    save({ ...load(), [id]: given(news) });
+    change((objects) => Object.assign(objects, { [id]: given(news) }));
     return { outs: { ...news, computed: `of ${id}, again` } };
   },
   async delete(id, props) {
     log("delete", id);
     if (props.stays) throw quiet("it stays");
-    const { [id]: _, ...rest } = load();
-    save(rest);
+    change((objects) => delete objects[id]);
   },
   async read(id, props) {
     log("read", id);

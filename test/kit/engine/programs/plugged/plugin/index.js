@@ -1,36 +1,11 @@
-// A provider plugin that keeps its objects in the JSON file THINGS. It writes every call to a log beside that file.
-const fs = require("node:fs");
+// A provider plugin that logs every call with its arguments.
 const grpc = require("@grpc/grpc-js");
 const rpc = require("@pulumi/pulumi/proto/provider_grpc_pb");
 const pb = require("@pulumi/pulumi/proto/provider_pb");
 const { PluginInfo } = require("@pulumi/pulumi/proto/plugin_pb");
 const { Empty } = require("google-protobuf/google/protobuf/empty_pb");
 const { Struct } = require("google-protobuf/google/protobuf/struct_pb");
-
-const file = () => process.env.THINGS;
-const load = () => (fs.existsSync(file()) ? JSON.parse(fs.readFileSync(file(), "utf8")) : {});
-/** Changes the objects. The processes of several providers share the file, so each waits for the others. */
-function change(edit) {
-  lock();
-  const objects = load();
-  const result = edit(objects);
-  // In one step, because another process may be reading the file.
-  fs.writeFileSync(`${file()}.${process.pid}`, JSON.stringify(objects));
-  fs.renameSync(`${file()}.${process.pid}`, file());
-  fs.rmSync(`${file()}.lock`, { recursive: true, force: true });
-  return result;
-}
-function lock() {
-  // After two seconds, its owner must have been killed.
-  for (let tries = 0; tries < 400; tries++) {
-    try {
-      return fs.mkdirSync(`${file()}.lock`);
-    } catch {
-      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 5);
-    }
-  }
-}
-const log = (...words) => fs.appendFileSync(`${file()}.log`, `${words.join(" ")}\n`);
+const { change, load, log } = require("../../objects.js");
 
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
 const isObject = (value) => typeof value === "object" && value !== null && !Array.isArray(value);
