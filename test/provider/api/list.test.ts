@@ -165,13 +165,6 @@ describe.each<Row>([
     expect(logged).toEqual(filters === "refused" ? Array(3).fill(expect.stringMatching(warning)) : []);
   });
 
-  test("an unknown URL is looked for in the whole list, which names a similar one", async () => {
-    const { api } = await account(filters, setting);
-    await expect(findEndpoint(api, { url: "https://e1.exmple.com" }, { fresh: true })).rejects.toThrow(
-      /no endpoint of the 36 .*did you mean https:\/\/e1\.example\.com\?/,
-    );
-  });
-
   test("an adoption by URL finds the endpoint, and never creates a second one", async () => {
     const { newProcess, emulator, cloud } = await account(filters, setting);
     for (const { id, outs } of cloud) {
@@ -200,6 +193,13 @@ describe.each<Row>([
 });
 
 describe("a filter", () => {
+  test("without a match is followed by the whole list, which names a similar URL", async () => {
+    const { api } = await account("works");
+    await expect(findEndpoint(api, { url: "https://e1.exmple.com" }, { fresh: true })).rejects.toThrow(
+      /no endpoint of the 36 .*did you mean https:\/\/e1\.example\.com\?/,
+    );
+  });
+
   test("without a star finds an edge, which only has a public URL", async () => {
     const { api, emulator } = await account("works");
     const { id } = emulator.seed({ type: "edge", url: undefined, public_url: "https://edge.example.com" });

@@ -1,9 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
-import { beforeAll, describe, expect, onTestFinished, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { mergeAgentConfigs, WebhookVerification } from "../../../sdk";
 import { inProgram } from "../../../sdk/programRun";
-import { Agent, signWebhook } from "../../../sdk/testing";
 import {
   agentConfig,
   agentOptions,
@@ -11,7 +10,6 @@ import {
   mergedConfig,
   policyText,
 } from "../../../sdk/webhooks/agentConfig";
-import { startApplication } from "../../kit/runner/application";
 import { thrown } from "../../provider/service";
 import { mockEngine, resolved } from "../program";
 
@@ -97,22 +95,6 @@ describe("options, policy and configurations of both versions", () => {
     expect(agentOptions(verification, "p.json")).toEqual(options);
   });
 
-  test.each(misreadable.slice(-2))("start an agent that verifies with the secret %j", async (secret) => {
-    const verification = { ...github, secret };
-    const application = await startApplication();
-    for (const source of [
-      { options: agentOptions(verification, "p.json") },
-      { trafficPolicy: policyText(verification) },
-      { config: agentConfig(verification, agent, 2) },
-      { config: agentConfig(verification, agent, 3) },
-    ]) {
-      const agent = await Agent.start({ ...source, upstream: application.port });
-      onTestFinished(() => agent.close());
-      const headers = signWebhook("github", { body: "{}", secret });
-      expect((await fetch(agent.url, { method: "POST", body: "{}", headers })).status).toBe(201);
-    }
-  });
-
   test.each<Partial<CheckedVerification>>([
     { enforce: false },
     { expressions: ["req.method == 'POST'"] },
@@ -146,31 +128,6 @@ describe("mergeAgentConfigs", () => {
     const { tunnels } = parse(mergedConfig([v2("a: yes"), v2("b")])) as { tunnels: object };
     expect(tunnels).toMatchObject({ "a: yes": { addr: 8080 }, b: { addr: 8080 } });
   });
-
-  test.each([2, 3] as const)(
-    "returns a configuration of version %i that starts an agent for each endpoint",
-    async (version) => {
-      const application = await startApplication();
-      const config = mergedConfig(
-        (["github", "stripe"] as const).map((platform) => {
-          const verification = { ...github, platform, enforce: platform === "stripe" ? false : undefined };
-          return agentConfig(verification, { name: platform, upstream: application.port }, version);
-        }),
-      );
-      for (const [name, forged] of [
-        ["github", 403],
-        ["stripe", 201],
-      ] as const) {
-        const agent = await Agent.start({ config, endpoint: name });
-        onTestFinished(() => agent.close());
-        const post = async (secret: string) => {
-          const headers = signWebhook(name, { body: "{}", secret });
-          return (await fetch(agent.url, { method: "POST", body: "{}", headers })).status;
-        };
-        expect([await post("<secret>"), await post("forged")]).toEqual([201, forged]);
-      }
-    },
-  );
 
   const versions =
     /^the configurations are of versions 2 and 3; give all verifications the same agentConfigVersion$/;
