@@ -86,11 +86,9 @@ describe("a refresh", () => {
   test("takes no item once this process has sent a write, also while a page was in flight", async () => {
     const { core, api, emulator } = await service();
     const [{ id, outs }] = seeded(emulator, 1);
-    emulator.intercept(isList, { afterCommit: true, delayMs: 100 });
-    const early = api.list.item(id);
-    await expect.poll(() => emulator.requests.length).toBe(1);
+    emulator.intercept(isList, { afterCommit: true, after: () => api.list.outdate() });
+    expect(await api.list.item(id)).toBeUndefined();
     await core.update(id, outs, { url: outs.url, description: "x" });
-    expect(await early).toBeUndefined();
     expect((await core.read(id, outs)).props).toMatchObject({ description: "x" });
     expect(methods(emulator)).toEqual(["GET", "PATCH", "GET"]);
   });
