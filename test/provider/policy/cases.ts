@@ -85,6 +85,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["a config that is text", one("deny", "404"), CONFIG, /must be a mapping/],
   ["a key with its letters swapped", one("deny", { stauts_code: 404 }), `${CONFIG}.stauts_code`, /did you mean status_code\?/],
   ["status for status_code", one("custom-response", { status: 404 }), `${CONFIG}.status`, /did you mean status_code\?/],
+  ["a former key of an action whose required key has a default", one("circuit-breaker", { rolling_window: "10s" }), `${CONFIG}.rolling_window`, /did you mean window_duration\?/],
   ["location for to", one("redirect", { location: "https://a.example.com" }), [`${CONFIG}.location`, `${CONFIG}.to`], /did you mean to\?|is missing/],
   ["a key of an action that has none", one("close-connection", { status_code: 1 }), `${CONFIG}.status_code`, /close-connection takes none/],
   ["an unknown key of a config", one("deny", { body: "no" }), `${CONFIG}.body`, /is no key of deny known to this version; deny has status_code/],
@@ -103,6 +104,7 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["no rule", {}, "", /has no action that answers/, https],
   ["a limit alone", one("rate-limit", limit), "", /has no action that answers/, https],
   ["an answer to responses alone", onResponse(rule(act("custom-response", {}))), "", /has no action that answers/, https],
+  ["an answer to requests of a tcp endpoint", onRequest(answer), ["on_http_request", ""], /is no phase of tcp endpoints|has no action that answers/, tcp],
   ["a connection that goes nowhere", onConnect(rule(act("log", { metadata: {} }))), "", /has no action that answers/, tcp],
 ];
 
