@@ -72,8 +72,7 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
       }
       const report = reportOf(found, elsewhere, { startedAt, fix, failOnUnmanaged });
 
-      // In JSON the escape is the same text.
-      const asJson = `${JSON.stringify(report, undefined, 2).replace(PIPELINE_COMMAND, "\\u0023")}\n`;
+      const asJson = `${withEscapes(JSON.stringify(report, undefined, 2))}\n`;
       if (json === STANDARD_STREAM) stdout.write(asJson);
       else {
         const color = stdout.isTTY === true && !env["NO_COLOR"];
@@ -91,6 +90,15 @@ export const driftCommand = driftWith({
   readKnown: knownIds,
   env: process.env,
 });
+
+/** JSON that controls no terminal and no pipeline: in JSON, an escape is the same text. */
+const withEscapes = (json: string) =>
+  json.replace(PIPELINE_COMMAND, "\\u0023").replace(/[\x7f-\x9f\p{Cf}]/gu, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 
 /** One line, which a terminal writes again and again. A pipeline's log gets ten lines. */
 const progressLine = (stderr: Terminal) => (done: number, of: number) => {
@@ -131,7 +139,7 @@ async function readElsewhere(
     managed: areAllRead ? new Set(managed) : undefined,
     known: new Set(known.flat()),
     projects: new Set(stacks.map(({ stack }) => stack.project)),
-    ignored: ignored.map((entry) => ({ entry, isUsed: false })),
+    ignored,
   });
   const suspects = accounts.filter((account) => accountReport(account, elsewhere()).unmanaged.length > 0);
   const doubtful = stacks.filter(({ stack }) => suspects.some((account) => account.stacks.has(stack.name)));
@@ -155,9 +163,7 @@ function reportOf(
     accounts: accounts.map((account) => accountReport(account, elsewhere)),
     shared: sharedEndpoints(stacks),
   };
-  const unused = elsewhere.managed ? elsewhere.ignored.filter(({ isUsed }) => !isUsed) : [];
-  const unusedIgnores = unused.map(({ entry }) => entry);
   const endedAt = new Date().toISOString();
   // Removes fields that the schema does not document.
-  return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings, unusedIgnores });
+  return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });
 }

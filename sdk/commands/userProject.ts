@@ -82,18 +82,6 @@ export async function knownIds(
   return endpointsIn(parseState(stdout)).map(({ id = "" }) => id);
 }
 
-/** The stacks of the project's backend that have resources, named as its folder knows them: `dev` or `organization/other/dev`. */
-export async function backendStacks({ folder: cwd }: UserProject): Promise<string[]> {
-  const { stdout } = await pulumi(["stack", "ls", "--all", "--json"], { cwd });
-  const list = jsonOf(stdout);
-  if (!Array.isArray(list)) throw new UserError("`pulumi stack ls --json` wrote no list");
-  return list.flatMap((entry) =>
-    isMapping(entry) && typeof entry["name"] === "string" && entry["resourceCount"] !== 0
-      ? [entry["name"]]
-      : [],
-  );
-}
-
 /** Sets a secret of a stack's configuration. */
 export async function setSecret(
   { folder: cwd }: UserProject,
