@@ -1,15 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { PIPELINE_COMMAND } from "../../provider/api/text";
-import {
-  type CliCommand,
-  command,
-  JSON_OPTION,
-  type LogLine,
-  outputFile,
-  STANDARD_STREAM,
-  type Terminal,
-  UsageError,
-} from "./command";
+import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type Elsewhere } from "./drift/accounts";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
@@ -18,6 +9,7 @@ import { reportText } from "./drift/reportText";
 import { visible } from "./drift/reportView";
 import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { pooled, type Survey, sharedEndpoints, survey } from "./drift/survey";
+import { JSON_OPTION, outputFile, STANDARD_STREAM } from "./options";
 import { type Projects, projectsOf, projectsOptions } from "./projects";
 import { knownIds } from "./userProject";
 
@@ -48,7 +40,7 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
     },
     notes: `Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
 
-    async run(options, { stdout, stderr, log }) {
+    async run(options, { stdout, log }) {
       const { json, html, fix, failOnUnmanaged } = options;
       if (html !== undefined && html === json) throw new UsageError("--json and --html name the same file");
       const projects = await projectsOf(options);
@@ -60,8 +52,7 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
       let elsewhere: Elsewhere;
       try {
         const stacks = await open(projects.projects, interruption);
-        const progress = stacks.length > 1 ? progressLine(stderr) : undefined;
-        const deps = { log: logged, stopped: interruption.stopped, progress };
+        const deps = { log: logged, stopped: interruption.stopped };
         found = await survey(stacks, deps);
         if (fix) found = await repairAll(found, deps);
         elsewhere = await readElsewhere(found, projects, (stack, folder) =>
@@ -99,13 +90,6 @@ const withEscapes = (json: string) =>
       .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
       .join(""),
   );
-
-/** One line, which a terminal writes again and again. A pipeline's log gets ten lines. */
-const progressLine = (stderr: Terminal) => (done: number, of: number) => {
-  const text = `${done} of ${of} stacks read`;
-  if (stderr.isTTY) stderr.write(`\r${text}${done === of ? "\n" : ""}`);
-  else if (done === of || done % Math.ceil(of / 10) === 0) stderr.write(`${text}\n`);
-};
 
 /**
  * Reads what other stacks manage, after the lists. A given stack is read again if its account has an endpoint that no stack

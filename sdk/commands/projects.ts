@@ -8,7 +8,8 @@ import { partsOf } from "../../provider/api/mark";
 import { pathText, sameData } from "../../provider/endpoint/documents";
 import { matcher } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
-import { type Options, readText, UsageError, type Values } from "./command";
+import { type Options, UsageError, type Values } from "./command";
+import { readText } from "./options";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 

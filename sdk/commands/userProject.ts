@@ -13,34 +13,19 @@ import { REFERENCE, rebuild } from "../../provider/plugin/values";
 import { findOnPath, noPulumi, pulumi } from "../pulumi";
 import { type ExportedResource, type ExportedState, parseState } from "../stackState";
 import type { LogLine } from "./command";
-import { projectFolder, projectIn } from "./projects";
+import type { Project } from "./projects";
 
 /* The user's own project, through the Pulumi CLI, which never asks a question: its stacks, their states and their accounts. */
 
 /** The project in a folder. */
-export interface UserProject {
-  folder: string;
-  name: string;
-}
+export type UserProject = Pick<Project, "folder" | "name">;
 
 /**
- * The project in a folder.
- *
- * @param purpose What needs the project.
- * @param alternative What the user can do instead of installing the CLI.
+ * @param purpose What needs the CLI.
+ * @param alternative What the user can do instead of installing it.
  * @throws UserError if there is no Pulumi CLI.
  */
-export async function openProject(
-  folder: string,
-  purpose: string,
-  alternative: string,
-): Promise<UserProject> {
-  await assertPulumi(purpose, alternative);
-  return projectIn(projectFolder(folder));
-}
-
-/** @throws UserError if there is no Pulumi CLI. */
-export async function assertPulumi(purpose: string, alternative: string): Promise<void> {
+export async function assertPulumi(purpose: string, alternative = ""): Promise<void> {
   if (!((await findOnPath("pulumi")) ?? (await findOnPath("pulumi.exe"))))
     throw noPulumi(purpose, alternative);
 }

@@ -8,14 +8,15 @@ import { urlOf } from "../../../provider/api/url";
 import { matcher, textPattern } from "../../../provider/endpoint/lookup";
 import { otherStack } from "../../../provider/endpoint/owners";
 import { parsePath } from "../../propertyPath";
-import { count, grouped, type LogLine, type Options, UsageError, type Values } from "../command";
-import { isIgnored, lastOf, type Projects, projectsOf, projectsOptions } from "../projects";
+import { type LogLine, type Options, UsageError, type Values } from "../command";
+import { isIgnored, lastOf, projectsOf, projectsOptions } from "../projects";
+import { count, grouped } from "../text";
 import {
+  assertPulumi,
   cloudEndpoints,
   knownIds,
   managedEndpoints,
   openAccount,
-  openProject,
   stackConfig,
   stackState,
   type UserProject,
@@ -85,11 +86,15 @@ export async function selectEndpoints(
       name,
       stack: name,
     })),
-    ...stacksOf(listed).map((one) => ({ ...one, option: "--projects" })),
+    ...(listed?.projects ?? []).flatMap(({ folder, name: project, stacks }) =>
+      stacks.map((stack) => ({ folder, option: "--projects", name: `${project}/${lastOf(stack)}`, stack })),
+    ),
   ];
   const elsewhere = new Map<string, ReadonlySet<string>>();
-  for (const { folder, option, name, stack } of others)
-    elsewhere.set(name, new Set(await knownIds(await openProject(folder, option, ""), stack)));
+  for (const { folder, option, name, stack } of others) {
+    await assertPulumi(option);
+    elsewhere.set(name, new Set(await knownIds({ folder }, stack)));
+  }
   const target = stack === undefined ? undefined : await targetOf(stack, cwd);
   const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
   if (stack !== undefined) elsewhere.set(stack, new Set(managed.map(({ id }) => id)));
@@ -187,18 +192,12 @@ function textAt(path: string, document: unknown): string | undefined {
   return typeof value === "object" || value === undefined ? undefined : String(value);
 }
 
-/** The stacks of a file with projects, named with their project. */
-const stacksOf = (listed: Projects | undefined) =>
-  (listed?.projects ?? []).flatMap(({ folder, name, stacks }) =>
-    stacks.map((stack) => ({ folder, stack, name: `${name}/${lastOf(stack)}` })),
-  );
-
 /** @throws UsageError for a stack of another project, in whose folder neither Pulumi nor the written program belongs. */
 async function targetOf(given: string, folder: string): Promise<TargetStack> {
-  const { projects } = await projectsOf({ stack: [given], cwd: [folder] });
-  const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
-  const project = await openProject(folder, "--stack", alternative);
-  const stack = projects[0]?.stacks[0] ?? given;
+  const [project] = (await projectsOf({ stack: [given], cwd: [folder] })).projects;
+  const [stack] = project?.stacks ?? [];
+  if (!project || stack === undefined) throw new UsageError(`there is no stack ${given} in ${folder}`);
+  await assertPulumi("--stack", ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL");
   return { project, stack, config: await stackConfig(project, stack) };
 }
 

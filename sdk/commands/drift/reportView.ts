@@ -1,6 +1,7 @@
 import { escaped } from "../../../provider/api/text";
 import { MASKED } from "../../../provider/endpoint/secrets";
-import { count, grouped } from "../command";
+import { lastOf } from "../projects";
+import { count, grouped } from "../text";
 import {
   type AccountReport,
   allDrifted,
@@ -143,7 +144,7 @@ function driftedItem({ drift, repair, name, url, changes, ...endpoint }: Drifted
 function sharedItem({ id, resources }: SharedEndpoint): Item {
   const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
   const commands = resources.map(
-    ({ stack, urn }) => `\`pulumi state delete '${urn}' --stack ${stack.split("/").at(-1)}\``,
+    ({ stack, urn }) => `\`pulumi state delete '${urn}' --stack ${lastOf(stack)}\``,
   );
   const isFar = new Set(resources.map(({ stack }) => stack)).size > 1;
   const remedy = `Keep one, and run one of these for the other${isFar ? " in the folder of its project" : ""}: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`;
