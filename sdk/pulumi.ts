@@ -71,8 +71,12 @@ export async function pulumi(args: string[], options: PulumiOptions): Promise<Pu
   const folder = events ? await mkdtemp(join(tmpdir(), "pulumi-endpoints-events-")) : "";
   const file = join(folder, "events.json");
   const all = [...args, "--non-interactive", ...(events ? ["--event-log", file] : [])];
-  // Without this variable the CLI does not know `--event-log`.
-  const environment = { ...env, ...(events && { PULUMI_DEBUG_COMMANDS: "true" }) };
+  // Nobody reads that there is a newer CLI, and asking takes time. Without the other variable it does not know `--event-log`.
+  const environment = {
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    ...env,
+    ...(events && { PULUMI_DEBUG_COMMANDS: "true" }),
+  };
   const whole = { cwd, env: environment, timeout, maxBuffer: Number.POSITIVE_INFINITY };
   try {
     const ended = await new Promise<{ code: number; stdout: string; stderr: string }>((done, failed) => {

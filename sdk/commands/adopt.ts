@@ -8,7 +8,9 @@ import { importFileOf, providerName } from "./adopt/importFile";
 import { namesOf } from "./adopt/names";
 import { programOf } from "./adopt/program";
 import { logLeftOut, selectEndpoints, selectionOptions, type TargetStack } from "./adopt/selection";
-import { command, count, EXIT, type LogLine, outputFile, UsageError } from "./command";
+import { command, EXIT, type LogLine, UsageError } from "./command";
+import { outputFile } from "./options";
+import { count } from "./text";
 import { setSecret } from "./userProject";
 
 /** `npx pulumi-endpoints adopt`: writes the program, or the file for `pulumi import`, for existing endpoints. */

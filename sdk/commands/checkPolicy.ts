@@ -6,18 +6,10 @@ import { type Path, type Position, pathText, UNKNOWN } from "../../provider/endp
 import { phases } from "../../provider/policy/catalogue";
 import { sourceDocuments } from "../../provider/policy/positions";
 import { type PolicyTarget, phaseMeant, policyWarnings, warningText } from "../../provider/policy/warnings";
-import {
-  command,
-  count,
-  EXIT,
-  inputText,
-  JSON_OPTION,
-  readText,
-  STANDARD_STREAM,
-  UsageError,
-  writeResult,
-} from "./command";
+import { command, EXIT, UsageError } from "./command";
+import { inputText, JSON_OPTION, readText, STANDARD_STREAM, writeResult } from "./options";
 import { clientIp, headerPair, requestLine, tryRequest, vaultValue } from "./policyRequest";
+import { count } from "./text";
 
 const ONLY_CHECKS = { excludes: ["request"] } as const;
 

@@ -1,10 +1,8 @@
-import { existsSync, lstatSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
-import { text as textOf } from "node:stream/consumers";
 import { parseArgs } from "node:util";
 import { ApiError, UserError } from "../../provider/api/apiErrors";
 import { didYouMean } from "../../provider/api/text";
 import { NEEDS_LOGIN, PulumiFailed } from "../pulumi";
+import { columns, wrapped } from "./text";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
@@ -178,8 +176,6 @@ function parsedValue(
   }
 }
 
-const WIDTH = 80;
-
 function helpOf<T extends Options>({ name, about, takes, options, notes }: Definition<T>): string {
   const lines = Object.entries<Option>(options).map(([key, row]): [string, string] => {
     const condition = row.needs ? `with ${row.needs.map(flagOf).join(" or ")}: ` : "";
@@ -192,104 +188,6 @@ function helpOf<T extends Options>({ name, about, takes, options, notes }: Defin
     .filter((part) => part)
     .map((part) => `${part}\n`)
     .join("\n");
-}
-
-/** The text in lines that fit into a terminal. Its own line breaks stay. */
-export function wrapped(text: string, indent = 0): string {
-  const fit = new RegExp(`(?=.{${WIDTH - indent + 1}})(.{1,${WIDTH - indent}}) +`, "g");
-  return text.replace(fit, `$1\n${" ".repeat(indent)}`);
-}
-
-/** Names and their descriptions, for a terminal. */
-export function columns(rows: readonly (readonly [name: string, text: string])[]): string {
-  const width = Math.max(...rows.map(([name]) => name.length)) + 4;
-  return rows.map(([name, text]) => `  ${name}`.padEnd(width) + wrapped(text, width)).join("\n");
-}
-
-/* What options take. */
-
-export const STANDARD_STREAM = "-";
-
-export const wholeNumber =
-  (least: number, most: number) =>
-  (text: string): number => {
-    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (number >= least && number <= most) return number;
-    throw new UsageError(`takes a whole number from ${least} to ${most}`);
-  };
-
-export const port = wholeNumber(0, 65_535);
-
-/** A file that the command can write. */
-export function outputFile(file: string): string {
-  if (file === STANDARD_STREAM) throw new UsageError("takes the name of a file");
-  if (!existsSync(dirname(resolve(file))))
-    throw new UsageError(`names ${file}, which is in a folder that does not exist`);
-  const target = statSync(file, { throwIfNoEntry: false });
-  if (target?.isDirectory()) throw new UsageError(`takes a file, and ${file} is a folder`);
-  // A link such as /dev/stdout leads to a terminal or a pipe, which contains nothing to lose.
-  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink();
-  if (isLink && target?.isFile() !== false)
-    throw new UsageError(
-      `would write the target of ${file}, a symbolic link: name the target, or remove the link`,
-    );
-  return file;
-}
-
-/** The same option of all commands that have a result for programs. */
-export const JSON_OPTION = {
-  value: "F",
-  help: "write the result as JSON to this file; - prints it instead of the text",
-  parse: (file: string) => (file === STANDARD_STREAM ? file : outputFile(file)),
-} as const satisfies Option;
-
-/** Writes the result as text, as JSON to the file of `--json`, or as JSON in place of the text. */
-export function writeResult(
-  result: object,
-  text: string,
-  json: string | undefined,
-  stdout: Terminal,
-  indent = 2,
-): void {
-  const asJson = `${JSON.stringify(result, undefined, indent)}\n`;
-  stdout.write(json === STANDARD_STREAM ? asJson : text);
-  if (json !== undefined && json !== STANDARD_STREAM) writeFileSync(json, asJson);
-}
-
-/** The text of a file. @throws Failure with a sentence about the file */
-export function readText(file: string, Failure: typeof UserError = UserError): string {
-  try {
-    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
-  } catch (error) {
-    const code = error instanceof Error && "code" in error ? `${error.code}` : "";
-    const reasons: Record<string, string> = { ENOENT: "does not exist", EISDIR: "is a folder" };
-    throw new Failure(`${file} ${reasons[code] ?? `cannot be read (${code})`}`, { cause: error });
-  }
-}
-
-/** The text of a file, or of the standard input. @throws Failure with a sentence about the file */
-export const inputText = async (file: string, Failure?: typeof UserError): Promise<string> =>
-  file === STANDARD_STREAM ? (await textOf(process.stdin)).replace(/^\ufeff/, "") : readText(file, Failure);
-
-/** A word of a shell, in single quotes if it needs them. */
-export function shellWord(text: string): string {
-  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
-}
-
-/** `1 endpoint`, `2 endpoints`. */
-export function count(number: number, one: string, many = `${one}s`): string {
-  return `${number} ${number === 1 ? one : many}`;
-}
-
-/** The items by key, in their order. */
-export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
-  const groups = new Map<K, T[]>();
-  for (const item of items) {
-    const group = groups.get(keyOf(item));
-    if (group) group.push(item);
-    else groups.set(keyOf(item), [item]);
-  }
-  return groups;
 }
 
 /** An error's message, as people may read it. */

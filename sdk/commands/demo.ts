@@ -12,7 +12,7 @@ import {
   traceText,
 } from "../testing";
 import { command, EXIT } from "./command";
-import { table } from "./table";
+import { table } from "./text";
 
 /** From `dist/sdk/commands` to the package's folder. */
 const PACKAGE_FOLDER = join(__dirname, "../../..");

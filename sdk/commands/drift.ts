@@ -1,15 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { PIPELINE_COMMAND } from "../../provider/api/text";
-import {
-  type CliCommand,
-  command,
-  JSON_OPTION,
-  type LogLine,
-  outputFile,
-  STANDARD_STREAM,
-  type Terminal,
-  UsageError,
-} from "./command";
+import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type Elsewhere } from "./drift/accounts";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
@@ -18,6 +9,7 @@ import { reportText } from "./drift/reportText";
 import { visible } from "./drift/reportView";
 import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { pooled, type Survey, sharedEndpoints, survey } from "./drift/survey";
+import { JSON_OPTION, outputFile, STANDARD_STREAM } from "./options";
 import { type Projects, projectsOf, projectsOptions } from "./projects";
 import { knownIds } from "./userProject";
 
@@ -48,7 +40,7 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
     },
     notes: `Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
 
-    async run(options, { stdout, stderr, log }) {
+    async run(options, { stdout, log }) {
       const { json, html, fix, failOnUnmanaged } = options;
       if (html !== undefined && html === json) throw new UsageError("--json and --html name the same file");
       const projects = await projectsOf(options);
@@ -60,8 +52,7 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
       let elsewhere: Elsewhere;
       try {
         const stacks = await open(projects.projects, interruption);
-        const progress = stacks.length > 1 ? progressLine(stderr) : undefined;
-        const deps = { log: logged, stopped: interruption.stopped, progress };
+        const deps = { log: logged, stopped: interruption.stopped };
         found = await survey(stacks, deps);
         if (fix) found = await repairAll(found, deps);
         elsewhere = await readElsewhere(found, projects, (stack, folder) =>
@@ -72,8 +63,7 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
       }
       const report = reportOf(found, elsewhere, { startedAt, fix, failOnUnmanaged });
 
-      // In JSON the escape is the same text.
-      const asJson = `${JSON.stringify(report, undefined, 2).replace(PIPELINE_COMMAND, "\\u0023")}\n`;
+      const asJson = `${withEscapes(JSON.stringify(report, undefined, 2))}\n`;
       if (json === STANDARD_STREAM) stdout.write(asJson);
       else {
         const color = stdout.isTTY === true && !env["NO_COLOR"];
@@ -92,12 +82,14 @@ export const driftCommand = driftWith({
   env: process.env,
 });
 
-/** One line, which a terminal writes again and again. A pipeline's log gets ten lines. */
-const progressLine = (stderr: Terminal) => (done: number, of: number) => {
-  const text = `${done} of ${of} stacks read`;
-  if (stderr.isTTY) stderr.write(`\r${text}${done === of ? "\n" : ""}`);
-  else if (done === of || done % Math.ceil(of / 10) === 0) stderr.write(`${text}\n`);
-};
+/** JSON that controls no terminal and no pipeline: in JSON, an escape is the same text. */
+const withEscapes = (json: string) =>
+  json.replace(PIPELINE_COMMAND, "\\u0023").replace(/[\x7f-\x9f\p{Cf}]/gu, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 
 /**
  * Reads what other stacks manage, after the lists. A given stack is read again if its account has an endpoint that no stack
@@ -131,7 +123,7 @@ async function readElsewhere(
     managed: areAllRead ? new Set(managed) : undefined,
     known: new Set(known.flat()),
     projects: new Set(stacks.map(({ stack }) => stack.project)),
-    ignored: ignored.map((entry) => ({ entry, isUsed: false })),
+    ignored,
   });
   const suspects = accounts.filter((account) => accountReport(account, elsewhere()).unmanaged.length > 0);
   const doubtful = stacks.filter(({ stack }) => suspects.some((account) => account.stacks.has(stack.name)));
@@ -155,9 +147,7 @@ function reportOf(
     accounts: accounts.map((account) => accountReport(account, elsewhere)),
     shared: sharedEndpoints(stacks),
   };
-  const unused = elsewhere.managed ? elsewhere.ignored.filter(({ isUsed }) => !isUsed) : [];
-  const unusedIgnores = unused.map(({ entry }) => entry);
   const endedAt = new Date().toISOString();
   // Removes fields that the schema does not document.
-  return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings, unusedIgnores });
+  return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });
 }

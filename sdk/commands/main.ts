@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { didYouMean } from "../../provider/api/text";
 import { VERSION } from "../../provider/api/version";
-import { type CliCommand, columns, EXIT, messageOf } from "./command";
+import { type CliCommand, EXIT, messageOf } from "./command";
+import { columns } from "./text";
 
 /** What each command does, and how it is loaded, which happens only if it is run. */
 export const commands: Record<string, [about: string, load: () => Promise<CliCommand>]> = {

@@ -2,8 +2,9 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSy
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { didYouMean } from "../../provider/api/text";
 import { Emulator, findPulumiCli, type Seed } from "../testing";
-import { columns, command, EXIT, shellWord, UsageError } from "./command";
+import { command, EXIT, UsageError } from "./command";
 import { writeState } from "./emulatorState";
+import { columns, shellWord } from "./text";
 
 /** The examples of this package, which refers to itself by its name. */
 const EXAMPLES = join(dirname(require.resolve("pulumi-endpoints/package.json")), "examples");

@@ -2,7 +2,8 @@ import { isIP } from "node:net";
 import { requestOf, sameScheme } from "../testing/runner/account";
 import { answerRequest } from "../testing/runner/runner";
 import { RequestFailed, traceText } from "../testing/runner/trace";
-import { EXIT, type LogLine, type Option, type Terminal, UsageError, writeResult } from "./command";
+import { EXIT, type LogLine, type Option, type Terminal, UsageError } from "./command";
+import { writeResult } from "./options";
 
 /* `check-policy --request`: what a policy would do with a request, without an account. */
 

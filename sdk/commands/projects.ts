@@ -8,7 +8,8 @@ import { partsOf } from "../../provider/api/mark";
 import { pathText, sameData } from "../../provider/endpoint/documents";
 import { matcher } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
-import { type Options, readText, UsageError, type Values } from "./command";
+import { type Options, UsageError, type Values } from "./command";
+import { readText } from "./options";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 
@@ -119,23 +120,25 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
   for (const { folder, stacks } of listed.projects)
     for (const at of await foldersLike(folder, file)) {
       const project = projectIn(at);
-      const all = (stacks ?? stacksWithSettings(project.folder)).map((name) => forPulumi(name, project));
-      const same = found.filter((other) => other.name === project.name);
-      const earlier = same.find((other) => other.folder === project.folder);
-      const copy = same.find(
+      const names = (stacks ?? stacksWithSettings(project.folder)).map((name) => forPulumi(name, project));
+      const foreign = names.find(
+        (name) => projectOf(name, [project]) !== undefined && projectOf(name, [project]) !== project.name,
+      );
+      if (foreign !== undefined)
+        throw new UsageError(`${file}: ${foreign} is no stack of the project ${project.name} in ${folder}`);
+      const earlier = found.find((other) => other.folder === project.folder);
+      const copy = found.find(
         (other) =>
-          other !== earlier && other.stacks.some((name) => all.some((one) => lastOf(one) === lastOf(name))),
+          other !== earlier &&
+          other.name === project.name &&
+          other.stacks.some((one) => names.some((name) => isSameStack(one, name))),
       );
       if (copy)
         throw new UsageError(
           `${file}: ${copy.folder} and ${project.folder} are both of the project ${project.name}, and have stacks in common; list one of them`,
         );
-      const foreign = all.find((name) => name.split("/").length === 3 && name.split("/")[1] !== project.name);
-      if (foreign !== undefined)
-        throw new UsageError(`${file}: ${foreign} is no stack of the project ${project.name} in ${folder}`);
-      const both = [...(earlier?.stacks ?? []), ...all];
-      if (earlier) earlier.stacks = differentStacks(both);
-      else found.push({ ...project, stacks: differentStacks(both) });
+      if (earlier) earlier.stacks = differentStacks([...earlier.stacks, ...names]);
+      else found.push({ ...project, stacks: differentStacks(names) });
     }
   const chosen = stack.length > 0 ? onlyStacks(found, stack, file) : found;
   const isChosen = (folder: string, name: string) =>
@@ -178,74 +181,71 @@ export function projectFolder(folder: string): string {
   }
 }
 
-/** The project that a stack's name contains: `project/stack` or `organization/project/stack`. `organization/stack` has none. */
+/*
+ * A stack is `dev`, `api/dev` (project and stack), `acme/dev` (organization and stack) or `acme/api/dev`. Pulumi does not take
+ * `api/dev`.
+ */
+
+/** The project in a stack's name. */
 function projectOf(stack: string, projects: readonly Project[]): string | undefined {
-  const [, project, first] = stack.split("/").reverse();
-  if (first !== undefined) return project;
+  const [, project, organization] = stack.split("/").reverse();
+  if (organization !== undefined) return project;
   return projects.some(({ name }) => name === project) ? project : undefined;
 }
+
+const forPulumi = (stack: string, { name }: Project): string =>
+  stack.split("/").length === 2 && stack.startsWith(`${name}/`) ? lastOf(stack) : stack;
+
+export const lastOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
+
+const organizationOf = (name: string) => (name.includes("/") ? name.split("/")[0] : undefined);
+
+/** Whether two names mean one stack of a project: `dev` and `organization/dev` do. */
+function isSameStack(one: string, other: string): boolean {
+  const [a, b] = [organizationOf(one), organizationOf(other)];
+  return lastOf(one) === lastOf(other) && (a === undefined || b === undefined || a === b);
+}
+
+const differentStacks = (names: readonly string[]): string[] =>
+  names.filter((name, index) => !names.slice(0, index).some((other) => isSameStack(name, other)));
 
 /** A short name is a stack of every folder, one with a project a stack of that project's folder. */
 function inFolders(folders: readonly string[], stacks: readonly string[]): Project[] {
   const missing = folders.find((folder) => !existsSync(folder));
   if (missing !== undefined) throw new UsageError(`--cwd names a folder that does not exist: ${missing}`);
   const all = [...new Set(folders.map((folder) => realpathSync(projectFolder(folder))))].map(projectIn);
+  const names = all.map(({ name }) => name);
   for (const stack of stacks) {
     const project = projectOf(stack, all);
-    if (project !== undefined && !all.some(({ name }) => name === project))
+    if (project !== undefined && !names.includes(project))
       throw new UsageError(
-        `${stack} is a stack of the project ${project}, and the folder given is that of ${all.map(({ name }) => name).join(", ")}; give the project's folder with --cwd`,
+        `${stack} is a stack of the project ${project}, and the folder given is that of ${names.join(", ")}; give the project's folder with --cwd`,
       );
   }
   return all.map((project) => {
-    const own = stacks.filter((stack) => [undefined, project.name].includes(projectOf(stack, all)));
+    const own = stacks.filter((stack) => (projectOf(stack, all) ?? project.name) === project.name);
     if (stacks.length > 0 && own.length === 0)
       throw new UsageError(`no --stack is of the project ${project.name} in ${project.folder}`);
     return { ...project, stacks: differentStacks(own.map((stack) => forPulumi(stack, project))) };
   });
 }
 
-const lastOf = (name: string) => name.split("/").at(-1);
-
-/** The names of different stacks: `dev` and `organization/dev` are one. */
-function differentStacks(names: readonly string[]): string[] {
-  const parts = names.map((name) => {
-    const [last, ...others] = name.split("/").reverse();
-    return { name, last, organization: others.at(-1) };
-  });
-  const isCopy = (one: (typeof parts)[number], other: (typeof parts)[number]) =>
-    one.last === other.last &&
-    (one.organization === undefined ||
-      other.organization === undefined ||
-      one.organization === other.organization);
-  return parts
-    .filter((one, index) => !parts.slice(0, index).some((other) => isCopy(one, other)))
-    .map(({ name }) => name);
-}
-
-/** Pulumi does not take `project/stack`. */
-const forPulumi = (stack: string, { name }: Project): string =>
-  stack.split("/").length === 2 && stack.startsWith(`${name}/`) ? stack.slice(name.length + 1) : stack;
-
 function onlyStacks(projects: Project[], stacks: readonly string[], file: string): Project[] {
   const isMeant = (project: Project, name: string, stack: string) => {
-    if (name === stack) return true;
     const of = projectOf(stack, projects);
     // `organization/stack` must be as in the file, because a part of it proves nothing.
-    return of === undefined
-      ? !stack.includes("/") && lastOf(name) === stack
-      : of === project.name && lastOf(name) === lastOf(stack);
+    if (of === undefined && stack.includes("/")) return name === stack;
+    return (of ?? project.name) === project.name && isSameStack(name, stack);
   };
+  const chosen = projects.map((project) => ({
+    ...project,
+    stacks: project.stacks.filter((name) => stacks.some((stack) => isMeant(project, name, stack))),
+  }));
   const unlisted = stacks.find(
-    (stack) => !projects.some((project) => project.stacks.some((name) => isMeant(project, name, stack))),
+    (stack) => !chosen.some((project) => project.stacks.some((name) => isMeant(project, name, stack))),
   );
   if (unlisted !== undefined) throw new UsageError(`${file} lists no stack ${unlisted}`);
-  return projects
-    .map((project) => ({
-      ...project,
-      stacks: project.stacks.filter((name) => stacks.some((stack) => isMeant(project, name, stack))),
-    }))
-    .filter((project) => project.stacks.length > 0);
+  return chosen.filter((project) => project.stacks.length > 0);
 }
 
 async function foldersLike(pattern: string, file: string): Promise<string[]> {

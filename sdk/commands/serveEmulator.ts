@@ -2,9 +2,11 @@ import { once } from "node:events";
 import { Emulator } from "../testing/emulator";
 import type { ServeOptions } from "../testing/runner/account";
 import { traceText } from "../testing/runner/trace";
-import { command, EXIT, outputFile, port, shellWord, UsageError, wholeNumber } from "./command";
+import { command, EXIT, UsageError } from "./command";
 import { readState, writeState } from "./emulatorState";
+import { outputFile, port, wholeNumber } from "./options";
 import { clientIp, vaultsOf, vaultValue } from "./policyRequest";
+import { shellWord } from "./text";
 
 /** `npx pulumi-endpoints emulator`: serves until SIGINT or SIGTERM. */
 export const emulatorCommand = command({

@@ -1,7 +1,8 @@
 import { relative, sep } from "node:path";
-import { type CliCommand, command, EXIT, JSON_OPTION, UsageError, wholeNumber, writeResult } from "./command";
+import { type CliCommand, command, EXIT, UsageError } from "./command";
+import { JSON_OPTION, wholeNumber, writeResult } from "./options";
 import { projectsOf, projectsOptions } from "./projects";
-import { table } from "./table";
+import { table } from "./text";
 
 /** `npx pulumi-endpoints stacks`: what a pipeline with a job per stack needs to know. */
 export const stacksCommand: CliCommand = command({

@@ -13,34 +13,19 @@ import { REFERENCE, rebuild } from "../../provider/plugin/values";
 import { findOnPath, noPulumi, pulumi } from "../pulumi";
 import { type ExportedResource, type ExportedState, parseState } from "../stackState";
 import type { LogLine } from "./command";
-import { projectFolder, projectIn } from "./projects";
+import type { Project } from "./projects";
 
 /* The user's own project, through the Pulumi CLI, which never asks a question: its stacks, their states and their accounts. */
 
 /** The project in a folder. */
-export interface UserProject {
-  folder: string;
-  name: string;
-}
+export type UserProject = Pick<Project, "folder" | "name">;
 
 /**
- * The project in a folder.
- *
- * @param purpose What needs the project.
- * @param alternative What the user can do instead of installing the CLI.
+ * @param purpose What needs the CLI.
+ * @param alternative What the user can do instead of installing it.
  * @throws UserError if there is no Pulumi CLI.
  */
-export async function openProject(
-  folder: string,
-  purpose: string,
-  alternative: string,
-): Promise<UserProject> {
-  await assertPulumi(purpose, alternative);
-  return projectIn(projectFolder(folder));
-}
-
-/** @throws UserError if there is no Pulumi CLI. */
-export async function assertPulumi(purpose: string, alternative: string): Promise<void> {
+export async function assertPulumi(purpose: string, alternative = ""): Promise<void> {
   if (!((await findOnPath("pulumi")) ?? (await findOnPath("pulumi.exe"))))
     throw noPulumi(purpose, alternative);
 }
@@ -80,18 +65,6 @@ export async function knownIds(
   const args = ["stack", "export", "--stack", stack];
   const { stdout } = await pulumi(args, { cwd, ...(signal && { signal }) });
   return endpointsIn(parseState(stdout)).map(({ id = "" }) => id);
-}
-
-/** The stacks of the project's backend that have resources, named as its folder knows them: `dev` or `organization/other/dev`. */
-export async function backendStacks({ folder: cwd }: UserProject): Promise<string[]> {
-  const { stdout } = await pulumi(["stack", "ls", "--all", "--json"], { cwd });
-  const list = jsonOf(stdout);
-  if (!Array.isArray(list)) throw new UserError("`pulumi stack ls --json` wrote no list");
-  return list.flatMap((entry) =>
-    isMapping(entry) && typeof entry["name"] === "string" && entry["resourceCount"] !== 0
-      ? [entry["name"]]
-      : [],
-  );
 }
 
 /** Sets a secret of a stack's configuration. */

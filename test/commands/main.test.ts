@@ -1,47 +1,15 @@
 import { once } from "node:events";
-import { readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { driftCommand } from "../../sdk/commands/drift";
 import { commandLine, commands } from "../../sdk/commands/main";
 import { temporaryFolder } from "../folders";
-import { runCommand, runInProcess, startCommand } from "./runCommand";
-
-test("the demo creates, repairs, changes and deletes an endpoint, and prints the requests of each step", async () => {
-  const { code, stdout, stderr } = await runCommand(["demo"]);
-  expect(stderr).toBe("");
-  expect(code).toBe(0);
-  expect(stdout).toContain("with the test kit's engine, because no Pulumi CLI is on the PATH");
-  for (const row of [
-    /preview +would create 1 endpoint +no request/,
-    /up +created https:\/\/shop\.example\.com +1 POST/,
-    /refresh +saw that description drifted +1 GET/,
-    /up again +put description back +1 PATCH/,
-    /up, new policy +changed trafficPolicy in place +1 PATCH/,
-    /preview, nothing new +nothing to do +no request/,
-    /a request +the policy answered 200 +none to the API/,
-    /destroy +deleted 1 endpoint, nothing is left +1 DELETE/,
-  ]) {
-    expect(stdout).toMatch(row);
-  }
-});
-
-test("a demo that Ctrl-C ends says so, and leaves no folder", async () => {
-  const temporary = temporaryFolder();
-  const { child, printed, ended } = startCommand(["demo"], { TMPDIR: temporary });
-  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toContain("── up ");
-  child.kill("SIGINT");
-  expect(await ended).toBe(1);
-  expect(printed.stderr).toBe(
-    "pulumi-endpoints demo: ended by Ctrl-C; its processes have ended, and its folders are removed\n",
-  );
-  // Node and Pulumi's ts-node keep their caches of compiled code there.
-  expect(readdirSync(temporary).filter((name) => !/^(node-compile-cache|ts-node-)/.test(name))).toEqual([]);
-});
+import { runInProcess, startCommand } from "./runCommand";
 
 test("a command whose reader has left, as with head, ends without a word", async () => {
   const { child, printed, ended } = startCommand(["emulator", "--api-key", "key"]);
-  await expect.poll(() => printed.stdout).toMatch(/^export/m);
+  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toMatch(/^export/m);
   const [baseUrl = ""] = /http:\S+\d/.exec(printed.stdout) ?? [];
   child.stdout.destroy();
   await once(child.stdout, "close");
@@ -51,7 +19,7 @@ test("a command whose reader has left, as with head, ends without a word", async
 });
 
 test("an unknown command is a usage error, with the nearest name and the list of commands", async () => {
-  const { code, stderr } = await runCommand(["emulater"]);
+  const { code, stderr } = await runInProcess(commandLine, ["emulater"]);
   expect(code).toBe(2);
   expect(stderr).toMatch(
     / {2}adopt [\s\S]*\n\npulumi-endpoints: there is no command emulater; did you mean emulator\?\n$/,
@@ -131,6 +99,17 @@ const MISTAKES: [line: string, message: string][] = [
   ["drift --ignore nowhere", "--ignore nowhere does not exist"],
   ["adopt --cwd .", "--cwd needs --stack or --known"],
   ["adopt --force", "--force needs --out"],
+  ["adopt --stack a --stack b", "--stack can be given only once"],
+  ["adopt --format yaml", "--format takes program or import"],
+  [
+    "adopt --provider urn:pulumi:dev::shop::pulumi:providers:endpoints::x",
+    "--provider needs --format import",
+  ],
+  [
+    "adopt --format import --provider theirs",
+    "--provider takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
+  ],
+  ["adopt --projects nowhere.yaml", "nowhere.yaml does not exist"],
   ["demo --diff", "--diff is no option"],
   ["new quickstart a b", "there is an argument too many: b"],
 ];

@@ -98,7 +98,7 @@ new Dynamic("one", { url: "https://" + pulumi.getStack() + ".example.com", descr
     ]);
     expect(report.accounts.map(({ unmanaged }) => unmanaged.map(({ id }) => id))).toEqual([[other.id]]);
     expect(found.stdout + found.stderr).not.toContain("CANARY");
-    expect(found.stderr).toContain("test: reading the state\n");
+    expect(found.stderr).toContain("1 of 1 stack read\n");
 
     const fixed = await stack.command("drift", "--fix", "--stack", "test", "--stack", "selected");
     expect(fixed.code, fixed.stdout + fixed.stderr).toBe(0);

@@ -60,7 +60,7 @@ onKit("a repair", (start) => {
     );
 
     const marked = stack.emulator.requests.length;
-    const fixed = await drift(stack, "--fix");
+    const fixed = await drift(stack, { args: ["--fix"] });
     expect(fixed.code, fixed.stdout).toBe(1);
     expect(fixed.report.outcome).toBe("unrepaired");
     const writes = stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
@@ -88,7 +88,7 @@ onKit("a repair", (start) => {
     );
 
     const before = await stack.exportState();
-    const fixed = await drift(stack, "--fix");
+    const fixed = await drift(stack, { args: ["--fix"] });
     expect(fixed.code, fixed.stdout).toBe(1);
     expect(fixed.stdout).toContain("not repaired: the program does not have this endpoint any more");
     expect((await stack.exportState()).deployment.resources).toEqual(before.deployment.resources);
@@ -102,7 +102,7 @@ onKit("a repair", (start) => {
     const other = stack.emulator.seed({ type: "cloud", url: "https://a.example.com", metadata: "theirs" });
 
     const marked = stack.emulator.requests.length;
-    const fixed = await drift(stack, "--fix");
+    const fixed = await drift(stack, { args: ["--fix"] });
     expect(fixed.code, fixed.stdout).toBe(1);
     expect(fixed.stdout).toContain(
       "not repaired: the program would adopt any endpoint that is on this URL now: remove `adopt`, then run `pulumi up --refresh`",
@@ -131,7 +131,7 @@ onKit("a repair", (start) => {
       for (const name of ["b", "c", "d"]) emulator.edit(idOf(emulator, name), { description: "by hand" });
 
       const marked = emulator.requests.length;
-      const fixed = await drift(stack, "--fix");
+      const fixed = await drift(stack, { args: ["--fix"] });
       expect(fixed.code, fixed.stdout).toBe(1);
       const writes = emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
       expect(writes.map(({ method }) => method)).toEqual(["PATCH", "PATCH", "PATCH"]);
@@ -161,7 +161,7 @@ onKit("a repair", (start) => {
       body: { error_code: "ERR_NGROK_9", msg: "The key lacks the permission." },
     });
 
-    const fixed = await drift(stack, "--fix");
+    const fixed = await drift(stack, { args: ["--fix"] });
     expect(fixed.code, fixed.stdout).toBe(3);
     expect(fixed.report.outcome).toBe("unrepaired");
     expect(fixed.stdout).toMatch(/not repaired: .*status 403.*[^.]\. The state may already hold/);
@@ -201,7 +201,7 @@ onKit("drift of the service's choices", (start) => {
       ],
     ]);
 
-    const fixed = await drift(stack, "--fix");
+    const fixed = await drift(stack, { args: ["--fix"] });
     expect(fixed.code, fixed.stdout).toBe(0);
     expect(fixed.stdout).toContain("2 repaired");
     const chosen = stack.emulator.endpoints.filter(({ url }) => url?.endsWith(".internal"));
@@ -224,7 +224,7 @@ onKit("drift of pooling on a service that never changes it", (start) => {
       stack.emulator.behave({ fixedUrlAndPooling: true });
       stack.emulator.edit(idOf(stack.emulator, "a"), { pooling_enabled: true });
 
-      const fixed = await drift(stack, "--fix");
+      const fixed = await drift(stack, { args: ["--fix"] });
       expect(fixed.code, fixed.stdout).toBe(1);
       const reason = fixed.report.stacks[0]?.drifted[0]?.repair?.reason ?? "";
       expect(reason).toMatch(

@@ -20,7 +20,8 @@ import { checkedInputs, checkInputs } from "../../../provider/endpoint/inputs";
 import { SIGNATURE, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import { UNKNOWNS } from "../../../provider/plugin/values";
-import { count, grouped, type LogLine } from "../command";
+import type { LogLine } from "../command";
+import { count, grouped } from "../text";
 
 /* The inputs with which a program adopts an endpoint without a change. */
 

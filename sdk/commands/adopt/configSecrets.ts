@@ -4,7 +4,8 @@ import type { Path } from "../../../provider/endpoint/documents";
 import { ownTexts } from "../../../provider/endpoint/fields";
 import { findSecrets, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { vaultReference } from "../../webhooks/webhookChecks";
-import { grouped } from "../command";
+import { grouped } from "../text";
+
 import type { Adoption } from "./adoptable";
 
 /* Secrets of live policies and metadata. Each gets a name in the stack's configuration, so the code contains no secret. */

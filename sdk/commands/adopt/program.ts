@@ -1,7 +1,8 @@
 import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
 import { oneLine } from "../../../provider/api/text";
-import { count, grouped } from "../command";
+import { count, grouped } from "../text";
+
 import { type Adoption, isMarked, type Unadoptable } from "./adoptable";
 import { type ConfigSecret, Mixed, secretExtraction } from "./configSecrets";
 

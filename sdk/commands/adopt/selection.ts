@@ -8,24 +8,15 @@ import { urlOf } from "../../../provider/api/url";
 import { matcher, textPattern } from "../../../provider/endpoint/lookup";
 import { otherStack } from "../../../provider/endpoint/owners";
 import { parsePath } from "../../propertyPath";
+import { type LogLine, type Options, UsageError, type Values } from "../command";
+import { isIgnored, lastOf, projectsOf, projectsOptions } from "../projects";
+import { count, grouped } from "../text";
 import {
-  count,
-  grouped,
-  type LogLine,
-  messageOf,
-  type Options,
-  shellWord,
-  UsageError,
-  type Values,
-} from "../command";
-import { isIgnored, type Projects, projectsOf, projectsOptions } from "../projects";
-import {
-  backendStacks,
+  assertPulumi,
   cloudEndpoints,
   knownIds,
   managedEndpoints,
   openAccount,
-  openProject,
   stackConfig,
   stackState,
   type UserProject,
@@ -94,13 +85,16 @@ export async function selectEndpoints(
       option: "--known",
       name,
       stack: name,
-      full: name,
     })),
-    ...stacksOf(listed).map((one) => ({ ...one, option: "--projects", full: `organization/${one.name}` })),
+    ...(listed?.projects ?? []).flatMap(({ folder, name: project, stacks }) =>
+      stacks.map((stack) => ({ folder, option: "--projects", name: `${project}/${lastOf(stack)}`, stack })),
+    ),
   ];
   const elsewhere = new Map<string, ReadonlySet<string>>();
-  for (const { folder, option, name, stack } of others)
-    elsewhere.set(name, new Set(await knownIds(await openProject(folder, option, ""), stack)));
+  for (const { folder, option, name, stack } of others) {
+    await assertPulumi(option);
+    elsewhere.set(name, new Set(await knownIds({ folder }, stack)));
+  }
   const target = stack === undefined ? undefined : await targetOf(stack, cwd);
   const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
   if (stack !== undefined) elsewhere.set(stack, new Set(managed.map(({ id }) => id)));
@@ -143,8 +137,10 @@ export async function selectEndpoints(
         (live) => ownerOfMark(live) !== owner,
         `with the mark of the stack ${owner}; --select takes one by its id, ep_…`,
       );
-  if (target && endpoints.length > 0)
-    await logOtherStacks(target, [target.stack, ...others.map(({ full }) => full)], log);
+  if (target && others.length === 0 && endpoints.length > 0)
+    log(
+      "No other stack was read: without a mark, an endpoint does not show who manages it. Leave out what the stacks of `pulumi stack ls --all` manage, with --known or --projects",
+    );
   return { account, endpoints, target, terraform, managed };
 }
 
@@ -196,18 +192,12 @@ function textAt(path: string, document: unknown): string | undefined {
   return typeof value === "object" || value === undefined ? undefined : String(value);
 }
 
-/** The stacks of a file with projects, named with their project. */
-const stacksOf = (listed: Projects | undefined) =>
-  (listed?.projects ?? []).flatMap(({ folder, name, stacks }) =>
-    stacks.map((stack) => ({ folder, stack, name: `${name}/${stack.split("/").at(-1)}` })),
-  );
-
 /** @throws UsageError for a stack of another project, in whose folder neither Pulumi nor the written program belongs. */
 async function targetOf(given: string, folder: string): Promise<TargetStack> {
-  const { projects } = await projectsOf({ stack: [given], cwd: [folder] });
-  const alternative = ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL";
-  const project = await openProject(folder, "--stack", alternative);
-  const stack = projects[0]?.stacks[0] ?? given;
+  const [project] = (await projectsOf({ stack: [given], cwd: [folder] })).projects;
+  const [stack] = project?.stacks ?? [];
+  if (!project || stack === undefined) throw new UsageError(`there is no stack ${given} in ${folder}`);
+  await assertPulumi("--stack", ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL");
   return { project, stack, config: await stackConfig(project, stack) };
 }
 
@@ -215,7 +205,7 @@ async function targetOf(given: string, folder: string): Promise<TargetStack> {
 function ownerOf({ project, stack, config }: TargetStack): Owner | undefined {
   const namespace = readSettings(config).mark;
   // `dev`, `organization/dev` or `organization/project/dev`.
-  const name = stack.split("/").at(-1);
+  const name = lastOf(stack);
   return namespace === undefined ? undefined : { namespace, urn: `urn:pulumi:${name}::${project.name}` };
 }
 
@@ -227,29 +217,5 @@ function accountOfEnvironment(log: LogLine): EndpointsApi {
     if (!(error instanceof ConfigError)) throw error;
     const hint = "With --stack, the account is that of the stack's configuration";
     throw new UserError(`${error.message}\n${hint}`, { cause: error });
-  }
-}
-
-/** More stacks are counted. */
-const MOST_STACKS = 20;
-
-/** Names the backend's stacks that were not read: an endpoint without a mark does not show who manages it. */
-async function logOtherStacks(target: TargetStack, read: readonly string[], log: LogLine): Promise<void> {
-  /** `dev` and `organization/dev` are stacks of this project. */
-  const keyOf = (stack: string) => {
-    const [last, project, first] = stack.split("/").reverse();
-    return `${first === undefined ? target.project.name : project}/${last}`;
-  };
-  const start = "Other stacks of this backend may manage some of these";
-  try {
-    const keys = new Set(read.map(keyOf));
-    const others = (await backendStacks(target.project)).filter((stack) => !keys.has(keyOf(stack)));
-    if (others.length === 0) return;
-    const options = others.slice(0, MOST_STACKS).map((stack) => `--known ${shellWord(stack)}`);
-    const more = others.length - options.length;
-    const rest = more > 0 ? `, and ${more} more (pulumi stack ls --all)` : "";
-    log(`${start}; leave them out with ${options.join(" ")}${rest}`);
-  } catch (error) {
-    log(`${start}: ${messageOf(error)}`);
   }
 }

@@ -2,7 +2,9 @@ import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import { isMapping, jsonOf } from "../../../provider/api/json";
 import { escaped } from "../../../provider/api/text";
-import { grouped, inputText, type LogLine, STANDARD_STREAM, shellWord, UsageError } from "../command";
+import { type LogLine, UsageError } from "../command";
+import { inputText, STANDARD_STREAM } from "../options";
+import { grouped, shellWord } from "../text";
 
 /*
  * The endpoints in the output of `terraform show -json`. It has secrets in plain text, so no message quotes anything of it but

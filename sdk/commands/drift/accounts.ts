@@ -3,8 +3,9 @@ import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { isProven, ownerText, partsOf } from "../../../provider/api/mark";
 import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
-import { isAuthenticationError, messageOf, shellWord } from "../command";
+import { isAuthenticationError, messageOf } from "../command";
 import { type Ignored, isIgnored } from "../projects";
+import { shellWord } from "../text";
 import { cloudEndpoints, openAccount } from "../userProject";
 import type { AccountReport, Unchecked, UnmanagedEndpoint } from "./report";
 import { interrupted } from "./stack";
@@ -83,13 +84,8 @@ export interface Elsewhere {
   known: ReadonlySet<string>;
   /** The projects of the given stacks. */
   projects: ReadonlySet<string>;
-  ignored: readonly IgnoreRule[];
-}
-
-/** An entry of `--ignore`, and whether it has matched an endpoint. */
-export interface IgnoreRule {
-  entry: Ignored;
-  isUsed: boolean;
+  /** The entries of `--ignore`. */
+  ignored: readonly Ignored[];
 }
 
 /** Sorts the endpoints of an account that the given stacks do not manage. */
@@ -114,11 +110,9 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
   for (const live of managed ? cloud : []) {
     const { id, url } = live;
     if (managed?.has(id) || known.has(id)) continue;
-    const rules = ignored.filter(({ entry }) => isIgnored(live, entry));
-    for (const rule of rules) rule.isUsed = true;
+    const entry = ignored.find((each) => isIgnored(live, each));
     const owner = isProven(live) ? live.createdFor : undefined;
-    const [first] = rules;
-    if (first) report.ignored.push({ id, ...(url !== undefined && { url }), reason: first.entry.reason });
+    if (entry) report.ignored.push({ id, ...(url !== undefined && { url }), reason: entry.reason });
     else if (owner && !projects.has(partsOf(owner).project)) report.others.push(unmanagedEndpoint(live));
     else report.unmanaged.push({ ...unmanagedEndpoint(live), deleteCommand: deleteCommand(account, id) });
   }

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { EXIT } from "../command";
-import { ignoredSchema } from "../projects";
 
 /*
  * The report of `drift` in the format of `--json`, and its outcome. New fields do not change the version. If a field is
@@ -132,8 +131,6 @@ export const reportSchema = z.object({
   accounts: z.array(accountSchema),
   /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
-  /** The entries of `--ignore` that match no endpoint, so that they can be removed. */
-  unusedIgnores: z.array(ignoredSchema),
 });
 
 export type DriftReport = z.output<typeof reportSchema>;

@@ -1,5 +1,6 @@
 import { VERSION } from "../../../provider/api/version";
-import { count } from "../command";
+import { count } from "../text";
+
 import type { DriftReport } from "./report";
 import { CHANGE_HEADINGS, capital, type Item, type Section, timeText, viewOf } from "./reportView";
 

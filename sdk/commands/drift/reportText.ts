@@ -1,5 +1,6 @@
 import { styleText } from "node:util";
-import { table } from "../table";
+import { table } from "../text";
+
 import type { DriftReport } from "./report";
 import { CHANGE_HEADINGS, type Item, type Mood, type Section, viewOf } from "./reportView";
 

@@ -1,7 +1,7 @@
 import { escaped } from "../../../provider/api/text";
 import { MASKED } from "../../../provider/endpoint/secrets";
-import { count, grouped } from "../command";
-import type { Ignored } from "../projects";
+import { lastOf } from "../projects";
+import { count, grouped } from "../text";
 import {
   type AccountReport,
   allDrifted,
@@ -13,7 +13,6 @@ import {
   type FieldChange,
   type SharedEndpoint,
   type StackReport,
-  type Unchecked,
   type UnmanagedEndpoint,
 } from "./report";
 
@@ -62,8 +61,8 @@ const OUTCOMES: Record<DriftReport["outcome"], Pick<View, "word" | "mood">> = {
   undeployed: { word: "Undeployed", mood: "unsure" },
 };
 
-/** More stacks without findings are folded. */
-const MOST_CLEAN = 3;
+/** More stacks without drift are folded. */
+const MOST_OTHERS = 3;
 
 /** More unmanaged endpoints are folded. */
 const MOST_UNMANAGED = 20;
@@ -94,34 +93,22 @@ export function viewOf(report: DriftReport): View {
 export const visible = (text: string): string => cut(escaped(text), 2000);
 
 function sectionsOf(report: DriftReport): Section[] {
-  const { common, isCommon } = commonCauses(report.stacks);
-  const ownCauses = ({ unchecked }: StackReport) => causesOf(unchecked.filter((each) => !isCommon(each)));
-  const hasFinding = (stack: StackReport) =>
-    stack.drifted.length > 0 || stack.undeployed !== undefined || ownCauses(stack).length > 0;
-  // Drift comes first.
-  const [drifted, others] = split(report.stacks, (stack) => stack.drifted.length > 0);
-  const [withFindings, rest] = split([...drifted, ...others], hasFinding);
-  const [unread, clean] = split(rest, ({ unchecked }) => unchecked.length > 0);
-  const cleanTitle = count(clean.length, clean.length < report.stacks.length ? "other stack" : "stack");
+  const { stacks, accounts, shared } = report;
+  const hasFinding = ({ drifted, undeployed }: StackReport) => drifted.length > 0 || undeployed !== undefined;
+  const found = stacks.filter(hasFinding);
+  const others = stacks.filter((stack) => !hasFinding(stack));
   const sections: Section[] = [
-    ...withFindings.map((stack) => stackSection(stack, ownCauses(stack))),
-    { title: "Unchecked in several stacks", items: common },
-    namesSection(`${count(unread.length, "stack")} with only these causes`, unread),
-    ...(clean.length > MOST_CLEAN
-      ? [namesSection(cleanTitle, clean)]
-      : clean.map((stack) => stackSection(stack, []))),
-    { title: "Endpoints of more than one resource", items: report.shared.map(sharedItem) },
-    ...report.accounts.flatMap((account) => accountSections(account, report)),
-    { title: "Entries of --ignore that match no endpoint", items: report.unusedIgnores.map(unusedItem) },
+    // Drift comes first.
+    ...found.toSorted((a, b) => b.drifted.length - a.drifted.length).map(stackSection),
+    ...(others.length > MOST_OTHERS ? [othersSection(others, found.length > 0)] : others.map(stackSection)),
+    { title: "Unchecked", items: causesOf(report) },
+    { title: "Endpoints of more than one resource", items: shared.map(sharedItem) },
+    ...accounts.flatMap((account) => accountSections(account, report)),
   ];
   return sections.filter(({ items, summary }) => items.length > 0 || summary !== undefined);
 }
 
-function split<T>(all: readonly T[], isFirst: (one: T) => boolean): [T[], T[]] {
-  return [all.filter(isFirst), all.filter((one) => !isFirst(one))];
-}
-
-function stackSection(stack: StackReport, causes: Item[]): Section {
+function stackSection(stack: StackReport): Section {
   const { name, undeployed, drifted } = stack;
   const text = `${undeployed}. The state may not match the program: review \`pulumi preview\`, then run \`pulumi up\`.`;
   return {
@@ -130,14 +117,13 @@ function stackSection(stack: StackReport, causes: Item[]): Section {
     items: [
       ...(undeployed === undefined ? [] : [{ word: "undeployed", mood: "unsure" as const, text }]),
       ...drifted.map(driftedItem),
-      ...causes,
     ],
   };
 }
 
-const namesSection = (title: string, stacks: StackReport[]): Section => ({
-  title,
-  ...(stacks.length > 0 && { summary: findings(stacks) }),
+const othersSection = (stacks: StackReport[], isRest: boolean): Section => ({
+  title: count(stacks.length, isRest ? "other stack" : "stack"),
+  summary: findings(stacks),
   items: stacks.map((stack) => ({ name: stack.name, facts: [findings([stack])] })),
   isFolded: true,
 });
@@ -156,9 +142,9 @@ function driftedItem({ drift, repair, name, url, changes, ...endpoint }: Drifted
 }
 
 function sharedItem({ id, resources }: SharedEndpoint): Item {
-  const where = resources.map(({ stack, name }) => `${name} (stack ${stack})`);
+  const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
   const commands = resources.map(
-    ({ stack, urn }) => `\`pulumi state delete '${urn}' --stack ${stack.split("/").at(-1)}\``,
+    ({ stack, urn }) => `\`pulumi state delete '${urn}' --stack ${lastOf(stack)}\``,
   );
   const isFar = new Set(resources.map(({ stack }) => stack)).size > 1;
   const remedy = `Keep one, and run one of these for the other${isFar ? " in the folder of its project" : ""}: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`;
@@ -169,19 +155,12 @@ function sharedItem({ id, resources }: SharedEndpoint): Item {
   };
 }
 
-const unusedItem = ({ reason, ...conditions }: Ignored): Item => ({
-  word: "unused",
-  mood: "unsure",
-  text: `${JSON.stringify(conditions)} (${reason}): remove it from the list of ignored endpoints`,
-});
-
 /** What a person can do about the endpoints that no state has. This package never deletes them. */
 const UNMANAGED_REMEDY =
   'No state that was read has these endpoints. First check that no other stack has the endpoint, in this backend or in any other. Then take it over with adopt: "ep_…" for one `pulumi up`, or delete it with its curl line.';
 
 function accountSections(account: AccountReport, report: DriftReport): Section[] {
-  const { service, stacks, endpoints, unmanaged, others, ignored, known, unchecked } = account;
-  const names = stacks.length > 1 ? `${stacks.length} stacks (${stacks[0]}, …)` : (stacks[0] ?? "no stack");
+  const { endpoints, unmanaged, others, ignored, known } = account;
   const all = count(endpoints, "cloud endpoint");
   const found =
     unmanaged.length > 0
@@ -192,12 +171,12 @@ function accountSections(account: AccountReport, report: DriftReport): Section[]
   const more = items.length - MOST_UNMANAGED;
   return [
     {
-      title: `Account of ${names}${service === undefined ? "" : ` at ${service}`}`,
+      title: capital(accountName(account)),
       ...(endpoints > 0 && {
         summary: `${found}${known > 0 ? `, ${known} managed by the known stacks` : ""}`,
       }),
       ...(items.length > 0 && { remedy: UNMANAGED_REMEDY }),
-      items: [...causesOf(unchecked), ...items.slice(0, MOST_UNMANAGED)],
+      items: items.slice(0, MOST_UNMANAGED),
     },
     { title: `${more} more unmanaged`, items: items.slice(MOST_UNMANAGED), isFolded: true },
     {
@@ -211,6 +190,11 @@ function accountSections(account: AccountReport, report: DriftReport): Section[]
       isFolded: true,
     },
   ];
+}
+
+function accountName({ stacks, service }: AccountReport): string {
+  const names = stacks.length > 1 ? `${stacks.length} stacks (${stacks[0]}, …)` : (stacks[0] ?? "no stack");
+  return `account of ${names}${service === undefined ? "" : ` at ${service}`}`;
 }
 
 function unmanagedItem(word: string, endpoint: UnmanagedEndpoint, report: DriftReport): Item {
@@ -253,35 +237,23 @@ function ageText(createdAt: string, { startedAt }: DriftReport): string {
   return `${count(Math.floor(age / size), unit)} ago`;
 }
 
-/** Reasons that differ only in ids are one cause. */
-const causeOf = ({ reason }: Pick<Unchecked, "reason">) => reason.replaceAll(/ep_\w+/g, "");
-
-const causeItem = (name: string, [first]: readonly { reason: string }[]): Item => ({
-  ...{ word: "unchecked", mood: "unsure", name, text: first?.reason ?? "" },
-});
-
-/** Everything unchecked, grouped by cause. */
-function causesOf(unchecked: readonly Unchecked[]): Item[] {
-  return [...grouped(unchecked, causeOf).values()].map((all) =>
-    causeItem(firstNames(all.map(({ what }) => what)), all),
-  );
-}
-
-/** The causes that several stacks share, each told once. */
-function commonCauses(stacks: readonly StackReport[]) {
-  const all = stacks.flatMap(({ name, unchecked }) => unchecked.map(({ reason }) => ({ name, reason })));
-  const common = new Map<string, Item>();
-  for (const [cause, each] of grouped(all, causeOf)) {
-    const names = [...new Set(each.map(({ name }) => name))];
-    if (names.length > 1)
-      common.set(cause, causeItem(`${count(names.length, "stack")}: ${firstNames(names)}`, each));
-  }
-  return { common: [...common.values()], isCommon: (one: Unchecked) => common.has(causeOf(one)) };
-}
-
-function firstNames(names: readonly string[]): string {
-  const more = names.length - MOST_NAMES;
-  return names.slice(0, MOST_NAMES).join(", ") + (more > 0 ? ` and ${more} more` : "");
+/** Everything unchecked. A cause that several stacks, accounts or endpoints share is told once. */
+function causesOf({ stacks, accounts }: DriftReport): Item[] {
+  const all = [
+    ...stacks.map(({ name, unchecked }) => ({ place: name, unchecked })),
+    ...accounts.map((account) => ({ place: accountName(account), unchecked: account.unchecked })),
+  ].flatMap(({ place, unchecked }) => unchecked.map(({ what, reason }) => ({ place, what, reason })));
+  // Reasons that differ only in ids are one cause.
+  const groups = grouped(all, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
+  return [...groups.values()].map((same) => {
+    const names = same.slice(0, MOST_NAMES).map(({ place, what }) => `${place}: ${what}`);
+    const more = same.length - names.length;
+    return {
+      ...{ word: "unchecked", mood: "unsure" },
+      name: names.join(", ") + (more > 0 ? ` and ${more} more` : ""),
+      text: same[0]?.reason ?? "",
+    };
+  });
 }
 
 /** The outcome in one line, for a title and for the last line of a log. */

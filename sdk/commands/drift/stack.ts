@@ -5,7 +5,7 @@ import type { ConfigReader } from "../../../provider/api/settings";
 import { type EngineRun, PulumiFailed, pulumi } from "../../pulumi";
 import type { ExportedState } from "../../stackState";
 import { messageOf } from "../command";
-import type { Project } from "../projects";
+import { lastOf, type Project } from "../projects";
 import { assertPulumi, stackConfig, stackState, type UserProject } from "../userProject";
 
 /* A stack for `drift`, read and repaired with the Pulumi CLI. */
@@ -89,11 +89,11 @@ export function onInterruption(log: (message: string) => void): Interruption {
 
 /** Opens stacks of the Pulumi CLI. The selected stack stays selected. */
 export const openWithPulumi: OpenStacks = async (projects, interruption) => {
-  await assertPulumi("drift", "");
+  await assertPulumi("drift");
   const stacks: DriftStack[] = [];
   for (const { folder, name: project, stacks: names } of projects)
     for (const name of names.length > 0 ? names : [await selectedStack(folder)]) {
-      const shown = projects.length > 1 ? `${project}/${name.split("/").at(-1)}` : name;
+      const shown = projects.length > 1 ? `${project}/${lastOf(name)}` : name;
       stacks.push(openStack({ folder, name: project }, name, shown, interruption));
     }
   return stacks;

@@ -7,7 +7,8 @@ import { confirmGone } from "../../../provider/endpoint/gone";
 import { look } from "../../../provider/endpoint/live";
 import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { ACCOUNT_KEY, VERSION_KEY } from "../../../provider/endpoint/state";
-import { count, grouped } from "../command";
+import { count, grouped } from "../text";
+
 import { explicitProviders, type Managed, managedEndpoints } from "../userProject";
 import { type Account, Accounts, asUnchecked, seenOf } from "./accounts";
 import { driftOf } from "./compare";
@@ -22,8 +23,6 @@ import { type DriftStack, interrupted } from "./stack";
 export interface SurveyDependencies {
   /** Receives messages. */
   log(message: string): void;
-  /** Receives the number of the stacks that were read. Without it, `log` receives each step. */
-  progress?: ((done: number, of: number) => void) | undefined;
   /** Nothing new may begin. */
   stopped: AbortSignal;
 }
@@ -72,7 +71,9 @@ export async function survey(
   let done = 0;
   const read = await pooled(stacks, async (stack) => {
     const found = await readStack(stack, deps, accounts);
-    deps.progress?.(++done, stacks.length);
+    // A log gets ten lines.
+    if (++done === stacks.length || done % Math.ceil(stacks.length / 10) === 0)
+      deps.log(`${done} of ${count(stacks.length, "stack")} read`);
     return found;
   });
   await accounts.list();
@@ -95,7 +96,7 @@ interface ReadStack {
 
 async function readStack(
   stack: DriftStack,
-  { stopped, progress, log }: SurveyDependencies,
+  { stopped }: SurveyDependencies,
   accounts: Accounts,
 ): Promise<ReadStack> {
   const read: ReadStack = { stack, managed: undefined, accounts: new Map(), failures: [], reasons: [] };
@@ -108,7 +109,6 @@ async function readStack(
       return undefined;
     }
   };
-  if (!progress) log(`${stack.name}: reading the state`);
   const found = await attempt("the stack's state", async () => {
     const state = await stack.state();
     const pending = state.deployment.pending_operations?.length ?? 0;

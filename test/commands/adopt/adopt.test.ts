@@ -37,16 +37,6 @@ on_http_request:
   expect(stdout).toContain('{ actions: [{ type: "deny", config: { status_code: 404 }, name: "first" }] }');
 });
 
-test("an action's type stands before its config, also if the service sorts keys", async () => {
-  const emulator = await service();
-  const policy = {
-    on_http_request: [{ actions: [{ config: { status_code: 404 }, name: "no", type: "deny" }] }],
-  };
-  emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: JSON.stringify(policy) });
-  const { stdout } = await runInProcess(adoptCommand, [], emulator);
-  expect(stdout).toContain('[{ type: "deny", config: { status_code: 404 }, name: "no" }]');
-});
-
 test.each([
   ["# a\na: 1", true],
   ["a: 1 # a", true],

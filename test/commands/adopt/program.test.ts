@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Path } from "../../../provider/endpoint/documents";
 import { findSecrets } from "../../../provider/endpoint/secrets";
 import type { ConfigSecret } from "../../../sdk/commands/adopt/configSecrets";
@@ -98,182 +98,94 @@ test("a program restores any policy and metadata, without secrets or invisible c
   );
 });
 
-describe("a secret", () => {
-  /** The expression in a template that reads the secret. */
-  const read = (name: string) => `\${config.requireSecret("${name}")}`;
-  const policy = (value: object) => ({ trafficPolicy: JSON.stringify(value) });
-
-  test("is named after its endpoint and its key, or after the key alone if several endpoints share it", () => {
-    const { secrets } = written([
-      endpoint("1", "shop", policy({ client_secret: "only of shop" })),
-      endpoint("2", "api", policy({ "x-api-key": "of api and web" })),
-      endpoint("3", "web", policy({ config: { tokens: ["of api and web", "only of web"] } })),
-    ]);
-    expect(secrets.map(({ name, value, places }) => [name, value, places.length])).toEqual([
-      ["shopExampleComClientSecret", "only of shop", 1],
-      ["xApiKey", "of api and web", 2],
-      ["webExampleComTokens", "only of web", 1],
-    ]);
-    expect(secrets[1]?.places[1]).toMatchObject({
-      id: "ep_3",
-      url: "https://web.example.com",
-      path: ["trafficPolicy", "config", "tokens", 0],
-    });
-  });
-
-  test("gets a number if the configuration uses its name for something else", () => {
-    const endpoints = [
-      endpoint("1", "shop", policy({ a: { secret: "one-secret" }, b: { secret: "other-one" } })),
-    ];
-    const { secrets } = written(
-      endpoints,
-      (name, value) => name !== "shopExampleComSecret" || value === "other-one",
-    );
-    expect(secrets.map(({ name }) => name)).toEqual(["shopExampleComSecret2", "shopExampleComSecret"]);
-  });
-
-  test("is replaced in the texts of all endpoints, or only in its own endpoint's if it is short", () => {
-    const { program } = written([
-      endpoint("1", "a", policy({ password: "pass", secret: "whsec_CANARY", note: "by pass, whsec_CANARY" })),
-      endpoint("2", "b", { ...policy({ note: "by pass" }), description: "was whsec_CANARY" }),
-    ]);
-    expect(program).toContain(
-      `note: pulumi.interpolate\`by ${read("aExampleComPassword")}, ${read("aExampleComSecret")}\``,
-    );
-    expect(program).toContain(`description: pulumi.interpolate\`was ${read("aExampleComSecret")}\``);
-    expect(program).toContain('note: "by pass"');
-  });
-
-  test("can be a number, a short text, or any value below a key such as credentials", () => {
-    const { secrets, program } = written([
-      endpoint("1", "a", {
-        ...policy({ password: 12345678, pin_token: "abc", note: "abc, 12345678", limit: 12345678 }),
-        metadata: '{"secret":99887766,"credentials":{"bob":"hunter2-hunter2"},"tokens":[{"type":"jwt"}]}',
-      }),
-    ]);
-    expect(program).toContain('password: config.requireSecretNumber("aExampleComPassword")');
-    expect(program).toContain('pin_token: config.requireSecret("aExampleComPinToken")');
-    expect(program).toContain('secret: config.requireSecretNumber("aExampleComSecret")');
-    expect(program).toContain('credentials: { bob: config.requireSecret("aExampleComBob") }');
-    expect(program).toContain('tokens: [{ type: "jwt" }]');
-    expect(program).toContain("note: pulumi.interpolate`abc, ${config.requireSecretNumber(");
-    expect(program).not.toMatch(/12345678|99887766|hunter2/);
-    expect(secrets.map(({ value }) => value)).toEqual(["12345678", "abc", "99887766", "hunter2-hunter2"]);
-  });
-
-  test("can be the password of a URL in any text, at its own place of the text", () => {
-    const { secrets, program } = written([
-      endpoint("1", "a", {
-        ...policy({
-          config: { url: "https://x:x@x.example.com" },
-          list: ["redis://u:long-password@a,redis://v:y@b", "long-password"],
-        }),
-        description: "was https://u:long-password@h",
-        metadata: "see ftp://m:meta-password@h",
-      }),
-      endpoint("2", "b", policy({ url: "https://u:long-password@h" })),
-    ]);
-    expect(secrets.map(({ name, value, places }) => [name, value, places.length])).toEqual([
-      ["aExampleComUrlPassword", "x", 1],
-      ["listPassword", "long-password", 3],
-      ["aExampleComListPassword", "y", 1],
-      ["aExampleComMetadataPassword", "meta-password", 1],
-    ]);
-    const at = (name: string) => read(name);
-    expect(program).toContain(
-      `url: pulumi.interpolate\`https://x:${at("aExampleComUrlPassword")}@x.example.com\``,
-    );
-    expect(program).toContain(
-      `pulumi.interpolate\`redis://u:${at("listPassword")}@a,redis://v:${at("aExampleComListPassword")}@b\``,
-    );
-    expect(program).toContain(`description: pulumi.interpolate\`was https://u:${at("listPassword")}@h\``);
-    expect(program).toContain(
-      `metadata: pulumi.interpolate\`see ftp://m:${at("aExampleComMetadataPassword")}@h\``,
-    );
-    expect(program).not.toMatch(/long-password|meta-password/);
-  });
-
-  test("does not include a reference to the vault or the scheme of a header", () => {
-    // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
-    const vault = "${secrets.get('hooks', 'brex')}";
-    const { secrets, program } = written([
-      endpoint(
-        "1",
-        "a",
-        policy({
-          ...{ secret: vault, authorization: `Bearer ${vault}`, token: "Bearer of-its-own" },
-          url: `https://u:${vault.replace(" ", "")}@h`,
-        }),
-      ),
-    ]);
-    expect(secrets.map(({ value }) => value)).toEqual(["of-its-own"]);
-    expect(program).toContain(`token: pulumi.interpolate\`Bearer ${read("aExampleComToken")}\``);
-  });
-});
-
-test("a program without secrets reads no configuration, and breaks only long lines", () => {
-  const actions = [1, 2, 3].map((nth) => ({
-    type: "add-headers",
-    config: { headers: { "x-nth": `${nth}` } },
-  }));
-  const trafficPolicy = JSON.stringify({ on_http_request: [{ actions }], on_tcp_connect: [] });
-  expect(
-    written([endpoint("1", "shop", { trafficPolicy })]).program,
-  ).toBe(`// 1 cloud endpoint, as the service had it. The first \`pulumi up\` adopts it without a change;
-// after that, every \`adopt\` can be removed. Written by \`npx pulumi-endpoints adopt\`.
-
-import { CloudEndpoint } from "pulumi-endpoints";
-
-// With this option, \`pulumi destroy\` does not delete the endpoints. Remove it if Pulumi may delete them.
-const keep = { retainOnDelete: true };
-
-new CloudEndpoint("shop-example-com", {
-  url: "https://shop.example.com",
-  trafficPolicy: {
+const policy = (value: object) => ({ trafficPolicy: JSON.stringify(value) });
+/** A rule with this action. */
+const deny = (status: number) =>
+  policy({
     on_http_request: [
       {
         actions: [
-          { type: "add-headers", config: { headers: { "x-nth": "1" } } },
-          { type: "add-headers", config: { headers: { "x-nth": "2" } } },
-          { type: "add-headers", config: { headers: { "x-nth": "3" } } },
+          { type: "log", config: {} },
+          { config: { status }, type: "deny" },
         ],
       },
     ],
-    on_tcp_connect: [],
+  });
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
+const VAULT = "${secrets.get('hooks', 'brex')}";
+
+/** Endpoints by their hosts. No program may contain `CANARY`. */
+const PROGRAMS: Record<string, Record<string, Record<string, unknown>>> = {
+  "names a secret after its endpoint and key, or after the key alone if several endpoints share it": {
+    shop: policy({ client_secret: "CANARY-only-of-shop" }),
+    api: policy({ "x-api-key": "CANARY-of-both" }),
+    web: policy({ config: { tokens: ["CANARY-of-both", "CANARY-only-of-web"] } }),
   },
-  adopt: "ep_1",
-}, keep);
-`);
+  "replaces a secret in the texts of all endpoints, or only in its own endpoint's if it is short": {
+    a: policy({ password: "pass", secret: "CANARY-1", note: "by pass, CANARY-1" }),
+    b: { ...policy({ note: "by pass" }), description: "was CANARY-1" },
+  },
+  "takes numbers, short texts and values below a key such as credentials for secrets": {
+    a: {
+      ...policy({ password: 12345678, pin_token: "abc", note: "abc, 12345678", limit: 12345678 }),
+      metadata: '{"secret":99887766,"credentials":{"bob":"CANARY-bob"},"tokens":[{"type":"jwt"}]}',
+    },
+  },
+  "replaces the passwords of URLs at their own places": {
+    a: {
+      ...policy({
+        config: { url: "https://x:x@x.example.com" },
+        list: ["redis://u:CANARY-long@a,redis://v:y@b", "CANARY-long"],
+      }),
+      description: "was https://u:CANARY-long@h",
+      metadata: "see ftp://m:CANARY-meta@h",
+    },
+    b: policy({ url: "https://u:CANARY-long@h" }),
+  },
+  "leaves references to the vault and the schemes of headers as they are": {
+    a: policy({
+      ...{ secret: VAULT, authorization: `Bearer ${VAULT}`, token: "Bearer CANARY-own" },
+      url: `https://u:${VAULT.replace(" ", "")}@h`,
+    }),
+  },
+  "reads no configuration without secrets, and breaks only long lines": {
+    shop: policy({
+      on_http_request: [
+        {
+          actions: [1, 2, 3].map((nth) => ({
+            type: "add-headers",
+            config: { headers: { "x-nth": `${nth}` } },
+          })),
+        },
+      ],
+      on_tcp_connect: [],
+    }),
+  },
+  "has a constant for equal policies, and writes an action's type before its config": {
+    ...{ a: deny(404), b: deny(404), c: deny(403), d: deny(403), e: deny(200) },
+  },
+};
+
+test.each(Object.keys(PROGRAMS))("a program %s", (name) => {
+  const lives = Object.entries(PROGRAMS[name] ?? {}).map(([host, fields]) => endpoint(host, host, fields));
+  const { secrets, program } = written(lives);
+  expect(program).not.toMatch(/CANARY|12345678|99887766/);
+  const found = secrets.map(({ name, value, places }) => `${name} = ${value}, at ${places.length}`);
+  expect(`${found.join("\n")}\n\n${program}`).toMatchSnapshot();
+  expect(inputsOf(program, secrets).map(({ trafficPolicy }) => trafficPolicy)).toEqual(
+    lives.map(({ trafficPolicy }) => JSON.parse(String(trafficPolicy))),
+  );
+});
+
+test("a secret gets a number if the configuration uses its name for something else", () => {
+  const lives = [endpoint("1", "shop", policy({ a: { secret: "one-secret" }, b: { secret: "other-one" } }))];
+  const { secrets } = written(
+    lives,
+    (name, value) => name !== "shopExampleComSecret" || value === "other-one",
+  );
+  expect(secrets.map(({ name }) => name)).toEqual(["shopExampleComSecret2", "shopExampleComSecret"]);
 });
 
 test("the key __proto__ is written as data, and minus zero with its sign", () => {
   expect(literal(JSON.parse('{"__proto__":-0}'))).toBe('{ ["__proto__"]: -0 }');
-});
-
-test("equal policies become one constant; a policy of a single endpoint stays inline", () => {
-  const policy = (type: string, status: number) =>
-    JSON.stringify({
-      on_http_request: [
-        {
-          actions: [
-            { type: "log", config: {} },
-            { type, config: { status } },
-          ],
-        },
-      ],
-    });
-  const { program } = written([
-    endpoint("a", "a", { trafficPolicy: policy("deny", 404) }),
-    endpoint("b", "b", { trafficPolicy: policy("deny", 404) }),
-    endpoint("c", "c", { trafficPolicy: policy("deny", 403) }),
-    endpoint("d", "d", { trafficPolicy: policy("deny", 403) }),
-    endpoint("e", "e", { trafficPolicy: policy("custom-response", 200) }),
-  ]);
-  expect(program.match(/^const \w+/gm)).toEqual(["const keep", "const sharedPolicy1", "const sharedPolicy2"]);
-  expect(program.match(/trafficPolicy: sharedPolicy1,/g)).toHaveLength(2);
-  expect(program.match(/trafficPolicy: sharedPolicy2,/g)).toHaveLength(2);
-  expect(program.match(/trafficPolicy: \{/g)).toHaveLength(1);
-  expect(inputsOf(program, []).map(({ trafficPolicy }) => JSON.stringify(trafficPolicy))).toEqual(
-    [404, 404, 403, 403].map((status) => policy("deny", status)).concat(policy("custom-response", 200)),
-  );
 });

@@ -1,11 +1,13 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { UserError } from "../../../provider/api/apiErrors";
 import { driftWith } from "../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../sdk/commands/drift/report";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import { RunFailed, type RunResult, type TestStack } from "../../../sdk/testing";
 import { temporaryFolder } from "../../folders";
 import { startInProcess } from "../runCommand";
+import type { World } from "./worlds";
 
 /** The exit code, the terminal's output and the reports. */
 export interface DriftResult {
@@ -18,13 +20,23 @@ export interface DriftResult {
   page: string;
 }
 
-/** Runs `drift` on these stacks and writes every form of the report. */
-export async function drift(stacks: TestStack | DriftStack[], ...args: string[]): Promise<DriftResult> {
+/** Runs `drift` on these stacks, beside these known ones, and writes every form of the report. */
+export async function drift(
+  stacks: TestStack | DriftStack[],
+  { args = [], ignore = [], known = {} }: Omit<World, "stacks"> = {},
+): Promise<DriftResult> {
   const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
   const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
-  const command = driftWith({ open: async () => opened, readKnown: async () => [], env: {} });
-  const run = startInProcess(command, [...args, "--json", files.json, "--html", files.html]);
+  writeFileSync(join(folder, "ignore.json"), JSON.stringify(ignore));
+  const readKnown = async (_: unknown, stack: string) => {
+    const ids = known[stack];
+    if (!ids) throw new UserError(`no stack named '${stack}' found`);
+    return ids;
+  };
+  const command = driftWith({ open: async () => opened, readKnown, env: {} });
+  const outputs = ["--json", files.json, "--html", files.html];
+  const run = startInProcess(command, [...args, "--ignore", join(folder, "ignore.json"), ...outputs]);
   const code = await run.code;
   const json = readFileSync(files.json, "utf8");
   const report = reportSchema.parse(JSON.parse(json));

@@ -58,7 +58,6 @@ export function report(more: Partial<DriftReport> = {}): DriftReport {
     ],
     accounts: [ACCOUNT],
     shared: [],
-    unusedIgnores: [],
     ...more,
   });
 }
@@ -129,7 +128,6 @@ export function fullReport(): DriftReport {
     shared: [
       { id: "ep_1", resources: ["dev", "prod"].map((of) => ({ stack: of, name: "a", urn: `urn:${of}` })) },
     ],
-    unusedIgnores: [{ id: "ep_gone", reason: "was deleted" }],
   });
 }
 
@@ -189,6 +187,5 @@ export function hostileReport(): DriftReport {
       ignored: [{ id: text, url: text, reason: text }],
     })),
     shared: HOSTILE.map((text) => ({ id: text, resources: [{ stack: text, name: text, urn: text }] })),
-    unusedIgnores: HOSTILE.map((text) => ({ url: text, reason: text })),
   });
 }

@@ -5,7 +5,6 @@ import { SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import { type ExportedResource, parseState } from "../../../sdk/stackState";
 import { Emulator } from "../../../sdk/testing";
-import type { drift } from "./driftRun";
 
 /** Two accounts of the service, new for each test. */
 export let emulator: Emulator;
@@ -57,7 +56,13 @@ export function fakeStack(
     const values = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, plain(value)]));
     const exists = [emulator, other].some((one) => one.endpoints.some((endpoint) => endpoint.id === id));
     if (live !== "gone" && !exists)
-      on.seed({ type: "cloud", id, created_at: CREATED, ...wireOf({ ...values, ...live }) });
+      on.seed({
+        type: "cloud",
+        id,
+        created_at: CREATED,
+        updated_at: CREATED,
+        ...wireOf({ ...values, ...live }),
+      });
     const noted = { __account: accountFingerprint(on), createdAt: CREATED };
     return {
       ...{ urn: urnOf(name), type: TYPE, custom: true, id, inputs: given },
@@ -83,8 +88,3 @@ export function fakeStack(
 /** An exported state. */
 export const stateWith = (resources: object[], pending: object[] = []) =>
   parseState(JSON.stringify({ version: 3, deployment: { resources, pending_operations: pending } }));
-
-export const changesOf = (ended: Awaited<ReturnType<typeof drift>>) =>
-  ended.report.stacks.flatMap(({ drifted }) =>
-    drifted.flatMap(({ changes }) => changes.map(({ path, expected, live }) => [path, expected, live])),
-  );

@@ -47,7 +47,7 @@ onKit("drift", (start) => {
     });
     emulator.seed({ type: "edge", url: "https://edge.example.com" });
 
-    const fixed = await drift(stack, "--fix");
+    const fixed = await drift(stack, { args: ["--fix"] });
     expect(fixed.code, fixed.stdout).toBe(0);
     expect(fixed.report.outcome).toBe("repaired");
     expect(fixed.stdout).toContain("9 repaired");

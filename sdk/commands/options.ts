@@ -1,0 +1,70 @@
+import { existsSync, lstatSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { text as textOf } from "node:stream/consumers";
+import { UserError } from "../../provider/api/apiErrors";
+import { type Option, type Terminal, UsageError } from "./command";
+
+/* What options take: numbers, files and streams. */
+
+export const STANDARD_STREAM = "-";
+
+export const wholeNumber =
+  (least: number, most: number) =>
+  (text: string): number => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new UsageError(`takes a whole number from ${least} to ${most}`);
+  };
+
+export const port = wholeNumber(0, 65_535);
+
+/** A file that the command can write. */
+export function outputFile(file: string): string {
+  if (file === STANDARD_STREAM) throw new UsageError("takes the name of a file");
+  if (!existsSync(dirname(resolve(file))))
+    throw new UsageError(`names ${file}, which is in a folder that does not exist`);
+  const target = statSync(file, { throwIfNoEntry: false });
+  if (target?.isDirectory()) throw new UsageError(`takes a file, and ${file} is a folder`);
+  // A link such as /dev/stdout leads to a terminal or a pipe, which contains nothing to lose.
+  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink();
+  if (isLink && target?.isFile() !== false)
+    throw new UsageError(
+      `would write the target of ${file}, a symbolic link: name the target, or remove the link`,
+    );
+  return file;
+}
+
+/** The same option of all commands that have a result for programs. */
+export const JSON_OPTION = {
+  value: "F",
+  help: "write the result as JSON to this file; - prints it instead of the text",
+  parse: (file: string) => (file === STANDARD_STREAM ? file : outputFile(file)),
+} as const satisfies Option;
+
+/** Writes the result as text, as JSON to the file of `--json`, or as JSON in place of the text. */
+export function writeResult(
+  result: object,
+  text: string,
+  json: string | undefined,
+  stdout: Terminal,
+  indent = 2,
+): void {
+  const asJson = `${JSON.stringify(result, undefined, indent)}\n`;
+  stdout.write(json === STANDARD_STREAM ? asJson : text);
+  if (json !== undefined && json !== STANDARD_STREAM) writeFileSync(json, asJson);
+}
+
+/** The text of a file. @throws Failure with a sentence about the file */
+export function readText(file: string, Failure: typeof UserError = UserError): string {
+  try {
+    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
+  } catch (error) {
+    const code = error instanceof Error && "code" in error ? `${error.code}` : "";
+    const reasons: Record<string, string> = { ENOENT: "does not exist", EISDIR: "is a folder" };
+    throw new Failure(`${file} ${reasons[code] ?? `cannot be read (${code})`}`, { cause: error });
+  }
+}
+
+/** The text of a file, or of the standard input. @throws Failure with a sentence about the file */
+export const inputText = async (file: string, Failure?: typeof UserError): Promise<string> =>
+  file === STANDARD_STREAM ? (await textOf(process.stdin)).replace(/^\ufeff/, "") : readText(file, Failure);

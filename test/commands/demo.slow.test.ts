@@ -1,0 +1,36 @@
+import { readdirSync } from "node:fs";
+import { expect, test } from "vitest";
+import { temporaryFolder } from "../folders";
+import { runCommand, startCommand } from "./runCommand";
+
+test("the demo creates, repairs, changes and deletes an endpoint, and prints the requests of each step", async () => {
+  const { code, stdout, stderr } = await runCommand(["demo"]);
+  expect(stderr).toBe("");
+  expect(code).toBe(0);
+  expect(stdout).toContain("with the test kit's engine, because no Pulumi CLI is on the PATH");
+  for (const row of [
+    /preview +would create 1 endpoint +no request/,
+    /up +created https:\/\/shop\.example\.com +1 POST/,
+    /refresh +saw that description drifted +1 GET/,
+    /up again +put description back +1 PATCH/,
+    /up, new policy +changed trafficPolicy in place +1 PATCH/,
+    /preview, nothing new +nothing to do +no request/,
+    /a request +the policy answered 200 +none to the API/,
+    /destroy +deleted 1 endpoint, nothing is left +1 DELETE/,
+  ]) {
+    expect(stdout).toMatch(row);
+  }
+});
+
+test("a demo that Ctrl-C ends says so, and leaves no folder", async () => {
+  const temporary = temporaryFolder();
+  const { child, printed, ended } = startCommand(["demo"], { TMPDIR: temporary });
+  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toContain("── up ");
+  child.kill("SIGINT");
+  expect(await ended).toBe(1);
+  expect(printed.stderr).toBe(
+    "pulumi-endpoints demo: ended by Ctrl-C; its processes have ended, and its folders are removed\n",
+  );
+  // Node and Pulumi's ts-node keep their caches of compiled code there.
+  expect(readdirSync(temporary).filter((name) => !/^(node-compile-cache|ts-node-)/.test(name))).toEqual([]);
+});

@@ -1,0 +1,202 @@
+import { execFile } from "node:child_process";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { promisify, stripVTControlCharacters } from "node:util";
+import { expect, test, vi } from "vitest";
+import { driftWith } from "../../../sdk/commands/drift";
+import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
+import { reportPage } from "../../../sdk/commands/drift/reportPage";
+import { reportText } from "../../../sdk/commands/drift/reportText";
+import {
+  type DriftStack,
+  lastUpdateFailed,
+  onInterruption,
+  REPAIR_MESSAGE,
+} from "../../../sdk/commands/drift/stack";
+import { temporaryFolder } from "../../folders";
+import { startInProcess } from "../runCommand";
+import { drift } from "./driftRun";
+import { fullReport, hostileReport, manyStacks } from "./reports";
+import { emulator, fakeStack } from "./stacks";
+
+/* What no row of `worlds.ts` shows: order and interruption, the forms of a report, and how stacks are opened. */
+
+test("four stacks are read at once, and each account is listed once, after all states", async () => {
+  let [running, most] = [0, 0];
+  const stacks = ["a", "b", "c", "d", "e", "f"].map((name) => {
+    const stack = fakeStack([{ name }], { name });
+    const state: DriftStack["state"] = async () => {
+      most = Math.max(most, ++running);
+      await new Promise((resolve) => setTimeout(resolve, 5));
+      running--;
+      expect(emulator.requests).toEqual([]);
+      return stack.state();
+    };
+    return { ...stack, state };
+  });
+  const ended = await drift(stacks);
+  expect(ended.code).toBe(0);
+  expect(most).toBe(4);
+  expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints"]);
+  expect(ended.stderr).toMatch(/6 of 6 stacks read/);
+});
+
+test("after an interruption, nothing more is read, no request is sent, and the rest is unchecked", async () => {
+  const read: string[] = [];
+  const names = ["one", "two", "three", "four", "five", "six"];
+  const stacks = names.map((name) => {
+    const stack = fakeStack([{ name }], { name });
+    const state: DriftStack["state"] = () => {
+      read.push(name);
+      if (name === "four") process.emit("SIGTERM", "SIGTERM");
+      return stack.state();
+    };
+    return { ...stack, state };
+  });
+  const ended = await drift(stacks);
+  expect(ended.code).toBe(1);
+  expect(read).toEqual(names.slice(0, 4));
+  expect(emulator.requests).toEqual([]);
+  expect(ended.report.stacks.map(({ compared }) => compared)).toEqual([0, 0, 0, 0, 0, 0]);
+  expect(ended.stdout).toMatch(/unchecked one: .*: it was interrupted/);
+});
+
+test("an interruption ends a listing that waits for the rate limit", async () => {
+  const headers = { "retry-after": "300" };
+  emulator.intercept(({ path }) => path === "/endpoints", { status: 429, headers, body: {} });
+  const running = drift([fakeStack([{ name: "a" }])]);
+  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), 10_000);
+  // Lets the wait begin.
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  process.emit("SIGTERM", "SIGTERM");
+  const ended = await running;
+  expect(emulator.requests).toHaveLength(1);
+  expect(ended.stdout).toMatch(/the account's endpoints: it was interrupted/);
+});
+
+test("the first signal stops the command, and its listener is removed after the run", () => {
+  const before = process.listenerCount("SIGTERM");
+  const logged: string[] = [];
+  const { stopped, forward, end } = onInterruption((message) => logged.push(message));
+  expect([stopped.aborted, forward.aborted]).toEqual([false, false]);
+  process.emit("SIGTERM", "SIGTERM");
+  expect([stopped.aborted, forward.aborted]).toEqual([true, true]);
+  expect(logged).toEqual([expect.stringContaining("waiting for Pulumi to complete")]);
+  expect(process.listenerCount("SIGTERM")).toBe(before + 1);
+  end();
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+});
+
+const FAILED = { kind: "update", message: "", result: "failed" };
+const SUCCEEDED = { ...FAILED, result: "succeeded" };
+const REFRESH = { ...SUCCEEDED, kind: "refresh" };
+const REPAIR = { ...SUCCEEDED, message: REPAIR_MESSAGE };
+
+test.each<[string, boolean, object[]]>([
+  ["no run at all", false, []],
+  ["refreshes only", false, [REFRESH, { ...REFRESH, result: "failed" }]],
+  ["a failed up", true, [FAILED, SUCCEEDED]],
+  ["a failed destroy", true, [{ ...FAILED, kind: "destroy" }, SUCCEEDED]],
+  ["a destroy after a failed up", false, [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
+  ["repairs after a failed up", true, [REPAIR, REFRESH, REPAIR, FAILED, SUCCEEDED]],
+  ["a failed repair", true, [{ ...REPAIR, result: "failed" }, SUCCEEDED]],
+  ["an up with another message", false, [{ ...SUCCEEDED, message: "drift --fix" }, FAILED]],
+  ["many refreshes after a failed up", true, [...Array(250).fill(REFRESH), FAILED]],
+])("the history of %s tells whether the last update failed", async (_, isFailed, newestFirst) => {
+  const history = async (size: number, page: number) => newestFirst.slice((page - 1) * size, page * size);
+  expect(await lastUpdateFailed(history)).toBe(isFailed);
+});
+
+test("the line of a report that deletes an unmanaged endpoint works in a shell, with the header of the settings", async () => {
+  const { id } = emulator.seed({ type: "cloud" });
+  const body = { endpoints: emulator.endpoints };
+  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+  const settings = new Map([
+    ["endpoints:baseUrl", emulator.baseUrl],
+    ["endpoints:apiKey", emulator.apiKey],
+    ["endpoints:versionHeader", "X-Version"],
+  ]);
+  const { report } = await drift([fakeStack([], { config: async () => (key) => settings.get(key) })]);
+  const [{ deleteCommand = "" } = {}] = report.accounts[0]?.unmanaged ?? [];
+  expect(deleteCommand).toBe(
+    `curl --fail-with-body -X DELETE -H "Authorization: Bearer $ENDPOINTS_API_KEY" -H 'X-Version: 2' ${emulator.baseUrl}/endpoints/${id}`,
+  );
+  const env = { ...process.env, ENDPOINTS_API_KEY: emulator.apiKey };
+  await promisify(execFile)("sh", ["-c", deleteCommand.replace("X-Version", "Service-Version")], { env });
+  expect(emulator.endpoints).toEqual([]);
+});
+
+test("the text has the first twenty unmanaged endpoints, and JSON and page have all", async () => {
+  for (let index = 0; index < 23; index++)
+    emulator.seed({ type: "cloud", url: `https://loose-${index}.example.com` });
+  const { stdout, report, page } = await drift([fakeStack([])]);
+  expect(stdout.match(/https:\/\/loose-/g)).toHaveLength(20);
+  expect(stdout).toContain("3 more unmanaged (listed in --json and --html)");
+  expect(report.accounts[0]?.unmanaged).toHaveLength(23);
+  expect(page.match(/https:\/\/loose-/g)).toHaveLength(23);
+});
+
+test("a project in another folder is opened there", async () => {
+  const root = temporaryFolder();
+  for (const name of ["api", "web"]) {
+    mkdirSync(join(root, name));
+    writeFileSync(join(root, name, "Pulumi.yaml"), `name: ${name}\nruntime: nodejs\n`);
+  }
+  const opened: unknown[] = [];
+  const open = async (projects: unknown[]) => {
+    opened.push(...projects);
+    return [fakeStack([])];
+  };
+  const command = driftWith({ open, readKnown: async () => [], env: {} });
+  const folders = ["api", "web"].flatMap((name) => ["--cwd", join(root, name)]);
+  const stacks = ["--stack", "organization/web/dev", "--stack", "prod"];
+  expect(await startInProcess(command, [...folders, ...stacks]).code).toBe(0);
+  expect(opened).toEqual([
+    { folder: join(root, "api"), name: "api", stacks: ["prod"] },
+    { folder: join(root, "web"), name: "web", stacks: ["organization/web/dev", "prod"] },
+  ]);
+});
+
+/* The forms of a report. The tests in test/browser show the page in a browser. */
+
+const text = (report = fullReport(), width = 120) => reportText(report, { width, color: false });
+
+test("long values are cut around their first difference, and on a narrow terminal each side has its line", () => {
+  expect(text()).toMatch(/"…?a{24,}[^\n]*…|…a{24}one/);
+  expect(text(fullReport(), 60)).toContain(
+    '    description\n      should be  "front door"\n      is         "edited by hand"\n',
+  );
+});
+
+test("colours add nothing to the text but colours", () => {
+  const colored = reportText(fullReport(), { width: 120, color: true });
+  expect(colored).toContain("\u001b[");
+  expect(stripVTControlCharacters(colored)).toBe(text());
+});
+
+test("text and page tell a shared cause once, and fold the stacks without drift", () => {
+  for (const form of [text(manyStacks(12)), reportPage(manyStacks(12))]) {
+    expect(form.match(/the passphrase must be set/g)).toHaveLength(1);
+    expect(form).toMatch(/10 other stacks: \d+ of at least \d+ cloud endpoints compared/);
+  }
+});
+
+test("no text of another person controls a terminal, a pipeline or a page", () => {
+  const page = reportPage(hostileReport());
+  for (const form of [text(hostileReport()), page]) {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain control characters
+    expect(form.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b\u202e\u2066\ud800]/u);
+    expect(form).not.toMatch(/##\w*\[/);
+  }
+  expect(page).not.toMatch(/<script|<img|onerror="/);
+  expect(page.match(/<style>/g)).toHaveLength(1);
+});
+
+const docs = readFileSync(join(import.meta.dirname, "../../../docs/drift.md"), "utf8");
+
+test("the documentation has a valid report, with the exit code of its outcome, and describes every outcome", () => {
+  const [, example = ""] = /```json\n([\s\S]*?)```/.exec(docs) ?? [];
+  const report = reportSchema.strict().parse(JSON.parse(example));
+  expect(outcomeOf(report)).toEqual({ outcome: report.outcome, exitCode: report.exitCode });
+  for (const outcome of reportSchema.shape.outcome.options) expect(docs).toContain(`\`${outcome}\``);
+});

@@ -1,0 +1,54 @@
+import { expect, test } from "vitest";
+import type { DriftReport } from "../../../sdk/commands/drift/report";
+import { drift } from "./driftRun";
+import { emulator, other } from "./stacks";
+import { worlds } from "./worlds";
+
+/** The report as a line for each part, without what is empty. */
+function linesOf({ outcome, exitCode, stacks, accounts, shared }: DriftReport): string[] {
+  const line = (value: object) =>
+    JSON.stringify(value, (key, part) => {
+      const isEmpty = part === false || part === 0 || (Array.isArray(part) && part.length === 0);
+      return isEmpty || key === "urn" || key === "type" ? undefined : part;
+    });
+  return [
+    `${outcome}, exit code ${exitCode}`,
+    ...stacks.flatMap(({ drifted, unchecked, ...stack }) => [
+      line(stack),
+      ...drifted.flatMap(({ changes, ...one }) => [line(one), ...changes.map(line)]),
+      ...unchecked.map(line),
+    ]),
+    ...accounts.flatMap(({ unmanaged, others, ignored, unchecked, ...account }) =>
+      [account, ...unmanaged, ...others, ...ignored, ...unchecked].map(line),
+    ),
+    ...shared.map(line),
+  ];
+}
+
+test.each(Object.keys(worlds))("drift reports a world in which %s", async (name) => {
+  const world = worlds[name]?.();
+  if (!world) throw new Error(`there is no world ${name}`);
+  const ended = await drift(world.stacks, world);
+  const { report, stdout, stderr, json, page, code } = ended;
+  const steady = (text: string) =>
+    text
+      .replaceAll(emulator.baseUrl, "http://service")
+      .replaceAll(other.baseUrl, "http://other")
+      .replaceAll(/op_\w+/g, "op_1")
+      .replaceAll(/\d+ days ago/g, "N days ago");
+  const requests = [emulator, other].flatMap((on) =>
+    on.requests.map(({ method, path }) => `${method} ${path}`).sort(),
+  );
+  expect(steady([...linesOf(report), "", ...requests, "", stdout].join("\n"))).toMatchSnapshot();
+  expect(code).toBe(report.exitCode);
+
+  const headline = stdout.trimEnd().split("\n").at(-1) ?? "";
+  expect(page).toContain(headline.replaceAll("'", "&#39;"));
+  for (const form of [stdout, stderr, json, page]) {
+    expect(form).not.toMatch(/canary|123456/i);
+    for (const { apiKey } of [emulator, other]) expect(form).not.toContain(apiKey);
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: no form may contain control characters
+    expect(form).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]|##vso\[/u);
+  }
+  expect(page).not.toContain("<script");
+});

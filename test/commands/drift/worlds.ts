@@ -1,0 +1,436 @@
+import { UserError } from "../../../provider/api/apiErrors";
+import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
+import { PulumiFailed } from "../../../sdk/pulumi";
+import type { Seed } from "../../../sdk/testing";
+import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
+
+/* Accounts and stacks as `drift` may find them. */
+
+export interface World {
+  stacks: DriftStack[];
+  args?: string[];
+  /** The entries of `--ignore`. */
+  ignore?: object[];
+  /** The ids of the known stacks. Reading any other fails. */
+  known?: Record<string, string[]>;
+}
+
+const byHand = { description: "by hand" };
+const policy = (config: object) => ({ on_http_request: [{ actions: [{ type: "deny", config }] }] });
+const fail = (reason: string) => async () => {
+  throw new UserError(reason);
+};
+
+/** An endpoint that no state of these worlds has, unless a row names its id. */
+function loose(name: string, more: Partial<Seed> = {}, on = emulator): string {
+  const times = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" };
+  const url = `https://${name}.example.com`;
+  return on.seed({ type: "cloud", id: `ep_${name}`, url, ...times, ...more }).id;
+}
+
+/** The metadata with the mark that a create writes at this time. */
+function mark(project: string, time: string): Pick<Seed, "metadata"> {
+  const urn = `urn:pulumi:prod::${project}::${TYPE}::front`;
+  return {
+    metadata: JSON.stringify({ "pulumi-endpoints": { namespace: "platform", urn, nonce: "00", time } }),
+  };
+}
+
+/** A stack whose second state, and every later one, is another one. */
+function changing(first: DriftStack, then: DriftStack): DriftStack {
+  let reads = 0;
+  return { ...first, state: () => (reads++ === 0 ? first : then).state() };
+}
+
+/** A stack that is `then` after a repair with this result. */
+function repaired(first: DriftStack, then: DriftStack, run?: PulumiRun): DriftStack {
+  let isRepaired = false;
+  return {
+    ...first,
+    preview: () => then.preview(),
+    state: () => (isRepaired ? then : first).state(),
+    async repair(urns) {
+      isRepaired = true;
+      return run ?? then.repair(urns);
+    },
+  };
+}
+
+const gone = (more: object = {}) => fakeStack([{ name: "a", live: "gone", more }]);
+const outputs = (more: object) => ({
+  outputs: { type: "cloud", url: "https://a.example.com", createdAt: "2026-01-01T00:00:00Z", ...more },
+});
+
+/** Functions, because each world has new accounts. */
+export const worlds: Record<string, () => World> = {
+  "nothing has drifted": () => ({ stacks: [fakeStack([{ name: "a" }, { name: "b" }])] }),
+
+  "every field has drifted": () => ({
+    stacks: [
+      fakeStack([
+        { name: "a-url", live: { url: "https://else.example.com" } },
+        { name: "b-description", inputs: { description: "front door" }, live: byHand },
+        { name: "c-added", live: byHand },
+        { name: "d-metadata", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { x: "1" } } },
+        {
+          name: "e-policy",
+          inputs: { trafficPolicy: policy({ a: 1 }) },
+          live: { trafficPolicy: policy({}) },
+        },
+        { name: "f-bindings", inputs: { bindings: ["public"] }, live: { bindings: ["internal"] } },
+        { name: "g-pooling", inputs: { poolingEnabled: false }, live: { poolingEnabled: true } },
+        { name: "h-deleted", live: "gone" },
+        { name: "i-order", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { y: 2, x: 1 } } },
+      ]),
+    ],
+  }),
+
+  "a choice of the service has changed, which the state notes": () => {
+    const chosen = { __chosen: { bindings: ["internal"] }, bindings: ["internal"] };
+    const url = { url: "https://a.internal" };
+    const noted = { ...outputs({ ...url, ...chosen }), inputs: url };
+    return { stacks: [fakeStack([{ name: "a", inputs: url, live: { bindings: ["public"] }, more: noted }])] };
+  },
+
+  "changes are ignored, and an endpoint is only read": () => ({
+    stacks: [
+      fakeStack([
+        { name: "a", live: byHand, more: { ignoreChanges: ["description"] } },
+        {
+          name: "b",
+          inputs: { metadata: { x: 1, y: 2 } },
+          live: { metadata: { x: 3, y: 4 } },
+          more: { ignoreChanges: ["metadata.x"] },
+        },
+        { name: "c", live: "gone", more: { external: true } },
+        {
+          name: "d",
+          inputs: {
+            metadata: {
+              all: { x: 1 },
+              list: [
+                { k: 1, l: 1 },
+                { k: 2, l: 1 },
+              ],
+            },
+          },
+          live: {
+            metadata: {
+              all: { x: 2 },
+              list: [
+                { k: 3, l: 2 },
+                { k: 4, l: 1 },
+              ],
+            },
+          },
+          more: { ignoreChanges: ["metadata.all[*]", "metadata.list[*].k"] },
+        },
+      ]),
+    ],
+  }),
+
+  "the list lacks an input, which is read by id": () => {
+    const a = {
+      name: "a",
+      inputs: { trafficPolicy: policy({ a: 1 }) },
+      live: { trafficPolicy: policy({ a: 2 }) },
+    };
+    const stacks = [fakeStack([a])];
+    const body = { endpoints: [{ id: "ep_a", type: "cloud", url: "https://a.example.com" }] };
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+    return { stacks };
+  },
+
+  "a replaced endpoint waits for its deletion, and is gone": () => ({
+    stacks: [fakeStack([{ name: "a" }, { name: "old", live: "gone", more: { delete: true } }])],
+  }),
+
+  "an endpoint is gone, and its account is not proven": () => ({ stacks: [gone(outputs({}))] }),
+
+  "a later version wrote the state": () => ({ stacks: [gone(outputs({ __version: "99.0.0" }))] }),
+
+  "an endpoint of the state is of another type": () => {
+    emulator.seed({ type: "ephemeral", id: "ep_a", url: "https://a.example.com" });
+    return { stacks: [fakeStack([{ name: "a" }])] };
+  },
+
+  "an up removes an endpoint during the check": () => ({ stacks: [changing(gone(), fakeStack([]))] }),
+
+  "an up changes an endpoint during the check": () => ({
+    stacks: [changing(fakeStack([{ name: "a", live: byHand }]), fakeStack([{ name: "a", inputs: byHand }]))],
+  }),
+
+  "an up creates an endpoint during the check": () => ({
+    stacks: [changing(fakeStack([]), fakeStack([{ name: "new" }]))],
+  }),
+
+  "stacks use two accounts, and one of them an explicit provider": () => {
+    const provider = {
+      // The engine names its own provider default, as this project is named.
+      urn: "urn:pulumi:far::default::pulumi:providers:endpoints::second",
+      type: "pulumi:providers:endpoints",
+      ...{ custom: true, id: "1", inputs: { baseUrl: other.baseUrl, apiKey: secret(other.apiKey) } },
+    };
+    const onOther = { type: "endpoints:index:CloudEndpoint", provider: `${provider.urn}::1` };
+    const id = loose("b", byHand, other);
+    return {
+      stacks: [
+        fakeStack([{ name: "a" }]),
+        fakeStack([{ name: "c" }, { name: "b", id, more: onOther }], { name: "far", extra: [provider] }),
+        fakeStack([{ name: "d" }], { name: "dev", on: other }),
+      ],
+    };
+  },
+
+  "two accounts of a service have different keys": () => {
+    const settings = { "endpoints:baseUrl": emulator.baseUrl, "endpoints:apiKey": "of-nobody" };
+    const config: DriftStack["config"] = async () => (key) =>
+      Object.entries(settings).find(([name]) => name === key)?.[1];
+    return { stacks: [fakeStack([{ name: "a" }]), fakeStack([{ name: "b" }], { name: "dev", config })] };
+  },
+
+  "one state cannot be read": () => {
+    loose("maybe-its");
+    const lost = fakeStack([], { name: "lost", state: fail("no stack named 'lost' found") });
+    return { stacks: [fakeStack([{ name: "a", live: byHand }]), lost] };
+  },
+
+  "stacks share a cause": () => ({
+    stacks: [
+      ...["p", "q", "r", "s"].map((name) =>
+        fakeStack([], { name, state: fail("the passphrase must be set") }),
+      ),
+      fakeStack([{ name: "a" }, { name: "b" }], { name: "t", config: fail("the passphrase must be set") }),
+      fakeStack([{ name: "c", live: byHand }], { name: "good" }),
+    ],
+  }),
+
+  "the backend requires a login": () => {
+    const message = { stdout: "", stderr: "error: please log in", run: undefined };
+    const state = async () => {
+      throw new PulumiFailed(3, message);
+    };
+    return { stacks: [fakeStack([], { state })] };
+  },
+
+  "the last update failed": () => ({
+    stacks: [fakeStack([{ name: "a" }], { lastUpdateFailed: async () => true })],
+  }),
+
+  "an operation is pending, beside drift": () => {
+    const { state, ...stack } = fakeStack([{ name: "a", live: byHand }]);
+    const pending = [{ type: "creating", resource: { urn: "", type: "" } }];
+    const withPending = async () => stateWith((await state()).deployment.resources ?? [], pending);
+    return { stacks: [{ ...stack, state: withPending }] };
+  },
+
+  "two stacks, and two entries of one state, have one endpoint": () => {
+    const [id, twice] = [loose("both"), loose("twice")];
+    const of = (name: string, url: string) => ({ name, inputs: { url: `https://${url}.example.com` } });
+    const { inputs, name } = of("front", "twice");
+    const entry = {
+      ...{ urn: urnOf(name, `shop:index:Shop$${TYPE}`), type: TYPE, custom: true, id: twice, inputs },
+      outputs: { type: "cloud", ...inputs },
+    };
+    return {
+      stacks: [
+        fakeStack(
+          [
+            { ...of("front", "twice"), id: twice },
+            { ...of("a", "both"), id },
+          ],
+          { extra: [entry] },
+        ),
+        fakeStack([{ ...of("door", "both"), id }], { name: "dev" }),
+      ],
+    };
+  },
+
+  "endpoints are unmanaged, known, ignored, and of other projects": () => {
+    loose("by-hand", { description: "made by hand", principal: { id: "usr_1", uri: "" } });
+    loose("blog", mark("blog", "2026-01-01T00:00:00Z"));
+    loose("shop", mark("shop", "2026-01-01T00:00:00Z"));
+    // A mark that somebody copied from another endpoint is no evidence.
+    loose("copied", mark("blog", "2025-01-01T00:00:00Z"));
+    loose("status", { metadata: '{"team":"vendor"}' });
+    return {
+      stacks: [fakeStack([])],
+      args: ["--known", "organization/web/prod", "--fail-on-unmanaged"],
+      known: { "organization/web/prod": [loose("known")] },
+      ignore: [{ url: "https://STATUS.*", metadata: { team: "vendor" }, reason: "the vendor's" }],
+    };
+  },
+
+  "every unmanaged endpoint is ignored by one of the conditions": () => ({
+    stacks: [fakeStack([])],
+    args: ["--fail-on-unmanaged"],
+    ignore: [
+      { id: loose("by-id"), reason: "its id" },
+      { url: `https://${loose("by-url").slice(3)}.*`, reason: "its URL" },
+      { mark: { namespace: "platform", project: "shop", stack: "prod" }, reason: "its mark" },
+      { id: loose("marked", mark("shop", "2026-01-01T00:00:00Z")), url: "https://else.*", reason: "wrong" },
+    ],
+  }),
+
+  "one condition of each ignored entry does not hold": () => {
+    const id = loose("shop", mark("shop", "2026-01-01T00:00:00Z"));
+    const wrong = [
+      { id, url: "https://else.*" },
+      { id, metadata: { team: "a" } },
+      { mark: { namespace: "platform", stack: "dev" } },
+    ];
+    return { stacks: [fakeStack([])], ignore: wrong.map((entry) => ({ ...entry, reason: "wrong" })) };
+  },
+
+  "a known stack cannot be read": () => {
+    loose("maybe-its");
+    return { stacks: [fakeStack([{ name: "a", live: byHand }])], args: ["--known", "organization/web/lost"] };
+  },
+
+  "secrets have drifted, and were copied to other fields": () => ({
+    stacks: [
+      fakeStack([
+        {
+          name: "a",
+          inputs: {
+            trafficPolicy: policy({ client_secret: "CANARY-1", pin: { password: "CANARY-ü" }, api_key: 77 }),
+            metadata: {
+              credentials: { bob: { pass: "CANARY-DEEP" } },
+              headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR" }],
+            },
+          },
+          live: {
+            trafficPolicy: policy({
+              client_secret: "CANARY-2",
+              pin: { password: "CANARY-û" },
+              api_key: 88,
+              more: "CANARY-2!",
+            }),
+            metadata: {
+              credentials: { amy: { pass: 123456 } },
+              headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR2" }],
+              word: "word",
+            },
+            description: "it is CANARY-1, CANARY-DEEP, Bearer CANARY-PAIR",
+          },
+        },
+        {
+          name: "b",
+          inputs: { trafficPolicy: policy({ client_secret: "CANARY-3" }) },
+          live: { trafficPolicy: "client_secret: CANARY-4: x" },
+        },
+      ]),
+    ],
+  }),
+
+  "fields that the state keeps secret have drifted": () => ({
+    stacks: [
+      fakeStack([
+        {
+          name: "a",
+          inputs: {
+            url: secret("https://CANARY-6.example.com"),
+            trafficPolicy: secret(policy({ pin: "hun2", long: "CANARY-1-2", longer: "CANARY-1-2-3" })),
+          },
+          live: {
+            url: "https://CANARY-8.example.com",
+            trafficPolicy: policy({ pin: "hun3", long: "CANARY-1-2" }),
+            description: "hun2, CANARY-1-2-3 of the trafficPolicy, CANARY-1-2",
+          },
+        },
+      ]),
+    ],
+  }),
+
+  "the texts of other people try to control what shows them": () => {
+    const hostile = "\u001b[31m\u202e<script>##vso[task.complete]\u0000\n";
+    loose("x", { description: hostile, metadata: hostile });
+    return {
+      stacks: [
+        fakeStack(
+          [
+            {
+              name: `a${hostile}`,
+              id: "ep_a",
+              inputs: { url: "https://a.example.com" },
+              live: { description: hostile },
+            },
+          ],
+          { name: `prod${hostile}` },
+        ),
+        fakeStack([], { name: "lost", state: fail(hostile) }),
+      ],
+    };
+  },
+
+  "--fix repairs one endpoint, and fails for another": () => {
+    const first = fakeStack([
+      { name: "a", live: byHand },
+      { name: "b", live: "gone" },
+    ]);
+    const message = "cannot create b: POST /endpoints: status 403";
+    const run: PulumiRun = {
+      ok: false,
+      steps: [{ urn: urnOf("a"), op: "update" }],
+      diagnostics: [{ severity: "error", urn: urnOf("b"), message }],
+    };
+    const repair = async () => {
+      emulator.edit("ep_a", { description: undefined });
+      return run;
+    };
+    return { stacks: [{ ...first, repair }], args: ["--fix"] };
+  },
+
+  "--fix restores the endpoint": () => {
+    const first = fakeStack([{ name: "a", live: byHand }]);
+    const repair: DriftStack["repair"] = async (urns) => {
+      emulator.edit("ep_a", { description: undefined });
+      return first.repair(urns);
+    };
+    return { stacks: [{ ...first, repair }], args: ["--fix"] };
+  },
+
+  "--fix creates the endpoint anew, which is then not unmanaged": () => {
+    const back = fakeStack([{ name: "a", id: "ep_new" }]);
+    const stack = repaired(fakeStack([{ name: "a", id: "ep_old", live: "gone" }]), back);
+    return { stacks: [stack], args: ["--fix", "--fail-on-unmanaged"] };
+  },
+
+  "--fix only writes the live values into the state": () => ({
+    stacks: [repaired(fakeStack([{ name: "a", live: byHand }]), fakeStack([{ name: "a", inputs: byHand }]))],
+    args: ["--fix"],
+  }),
+
+  "--fix finds the stack locked": () => {
+    const stack = fakeStack([{ name: "a", live: byHand }], { repair: fail("the stack is currently locked") });
+    return { stacks: [stack], args: ["--fix"] };
+  },
+
+  "--fix finds a program that does not run": () => {
+    const diagnostics = [{ severity: "error" as const, message: "it does not compile" }];
+    const preview = async () => ({ ok: false, steps: [], diagnostics });
+    const stack = fakeStack([{ name: "a", live: byHand }], { preview, repair: fail("must not run") });
+    return { stacks: [stack], args: ["--fix"] };
+  },
+
+  "--fix leaves what the program changes, lacks, or would adopt": () => {
+    const steps = [
+      { urn: urnOf("a"), op: "update" },
+      { urn: urnOf("b"), op: "delete" },
+      ...["d", "e", "f"].map((name) => ({ urn: urnOf(name), op: "same" })),
+    ];
+    const stack = fakeStack([
+      ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
+      { name: "d", inputs: { adopt: true }, live: "gone" },
+      { name: "e", inputs: { adopt: "ep_e" }, live: "gone" },
+      { name: "f", inputs: { adopt: true }, live: byHand },
+    ]);
+    const recreates = async () => ({
+      ok: true,
+      steps: [{ urn: urnOf("f"), op: "replace" }],
+      diagnostics: [],
+    });
+    const around = { preview: async () => ({ ok: true, steps, diagnostics: [] }), repairPreview: recreates };
+    return { stacks: [{ ...stack, ...around, repair: fail("must not run") }], args: ["--fix"] };
+  },
+};

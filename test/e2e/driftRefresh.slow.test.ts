@@ -1,0 +1,188 @@
+import { expect, onTestFinished, test } from "vitest";
+import { type Edit, Emulator, type RunResult, type Step } from "../../sdk/testing";
+import { type DriftResult, drift } from "../commands/drift/driftRun";
+import { policy } from "./driftPrograms";
+import { failure, onBothDrivers } from "./setup";
+
+/* `drift` compares without an engine, so its result must be that of `pulumi refresh --preview-only`. */
+
+interface Case {
+  inputs?: object;
+  /** Inputs that are code. */
+  code?: string;
+  options?: string;
+  /** What others do. Default: nothing. */
+  byHand?: Edit | "gone";
+  /** The fields that have drifted. Default: none. */
+  drifted?: string[];
+  /** The fields that a refresh takes into the state, and the next update ignores. */
+  ignored?: string[];
+}
+
+const list = (...values: number[]) => values.map((value) => ({ k: value, l: value }));
+const CASES: Record<string, Case> = {
+  url: { byHand: { url: "https://else.example.com" }, drifted: ["url"] },
+  description: { inputs: { description: "ours" }, byHand: { description: "x" }, drifted: ["description"] },
+  added: { byHand: { description: "x" }, drifted: ["description"] },
+  removed: { inputs: { description: "ours" }, byHand: { description: undefined }, drifted: ["description"] },
+  metadata: { inputs: { metadata: { x: 1 } }, byHand: { metadata: '{"x":2}' }, drifted: ["metadata"] },
+  policy: {
+    inputs: { trafficPolicy: policy(404) },
+    byHand: { traffic_policy: JSON.stringify(policy(403)) },
+    drifted: ["trafficPolicy"],
+  },
+  broken: {
+    inputs: { trafficPolicy: policy(404) },
+    byHand: { traffic_policy: "{" },
+    drifted: ["trafficPolicy"],
+  },
+  secret: {
+    code: `trafficPolicy: pulumi.secret(${JSON.stringify(policy(404, "CANARY-1"))})`,
+    byHand: { traffic_policy: JSON.stringify(policy(404, "CANARY-2")) },
+    drifted: ["trafficPolicy"],
+  },
+  bindings: { inputs: { bindings: ["public"] }, byHand: { bindings: ["internal"] }, drifted: ["bindings"] },
+  chosen: {
+    byHand: { bindings: ["internal"], pooling_enabled: true },
+    drifted: ["bindings", "poolingEnabled"],
+  },
+  pooling: {
+    inputs: { poolingEnabled: false },
+    byHand: { pooling_enabled: true },
+    drifted: ["poolingEnabled"],
+  },
+  several: {
+    inputs: { description: "ours", metadata: "ours" },
+    byHand: { description: "x", metadata: "x" },
+    drifted: ["description", "metadata"],
+  },
+  gone: { byHand: "gone", drifted: ["deleted"] },
+  protected: { options: "protect: true", byHand: { description: "x" }, drifted: ["description"] },
+  ignored: {
+    options: 'ignoreChanges: ["description"]',
+    byHand: { description: "x" },
+    ignored: ["description"],
+  },
+  "ignored-part": {
+    inputs: { metadata: { x: 1, y: 1 } },
+    options: 'ignoreChanges: ["metadata.x"]',
+    byHand: { metadata: '{"x":2,"y":1}' },
+    ignored: ["metadata"],
+  },
+  "ignored-star": {
+    inputs: { metadata: { list: list(1, 2) } },
+    options: 'ignoreChanges: ["metadata.list[*].k"]',
+    byHand: {
+      metadata: JSON.stringify({
+        list: [
+          { k: 9, l: 1 },
+          { k: 9, l: 2 },
+        ],
+      }),
+    },
+    ignored: ["metadata"],
+  },
+  "ignored-beside": {
+    inputs: { metadata: { list: list(1, 2) } },
+    options: 'ignoreChanges: ["metadata.list[*].k"]',
+    byHand: {
+      metadata: JSON.stringify({
+        list: [
+          { k: 9, l: 8 },
+          { k: 9, l: 2 },
+        ],
+      }),
+    },
+    drifted: ["metadata"],
+  },
+  order: { inputs: { metadata: { x: 1, y: 2 } }, byHand: { metadata: '{"y":2,"x":1}' } },
+  replaced: { inputs: { poolingEnabled: true } },
+  same: { inputs: { description: "ours", metadata: { x: 1 }, trafficPolicy: policy(404) } },
+};
+
+const hostOf = (name: string) => `${name}.example.com`;
+
+/** Statements for all cases: one half without a provider, the other half with an explicit one, of another account. */
+const programFor = (other: Emulator) => `
+const { Provider } = require("pulumi-endpoints");
+const provider = new Provider("other", { baseUrl: "${other.baseUrl}", apiKey: "${other.apiKey}", requestsPerWindow: 1000 });
+${["mine", "theirs"]
+  .flatMap((account) =>
+    Object.entries(CASES).map(([name, { inputs = {}, code = "", options = "" }]) => {
+      const written = JSON.stringify({ url: `https://${hostOf(name)}`, ...inputs }).slice(1, -1);
+      const explicit = account === "theirs" ? "provider," : "";
+      return `new CloudEndpoint("${account}-${name}", { ${written}, ${code} }, { ${explicit} ${options} });`;
+    }),
+  )
+  .join("\n")}
+`;
+
+/** The engine does not name a field of a dynamic resource in which only a secret changes. */
+const UNNAMED = ["(unnamed)"];
+
+/** The fields that a run changes in each resource; `deleted` if it deletes or creates it. */
+function ofRun({ steps }: RunResult): Record<string, string[]> {
+  const isChange = ({ type, op }: Step) =>
+    type.includes("CloudEndpoint") && /^(update|delete|create)$/.test(op);
+  return Object.fromEntries(
+    steps.filter(isChange).map(({ name, op, diff }) => {
+      const fields = diff.length > 0 ? fieldsOf(diff.map((field) => field.slice(1))) : UNNAMED;
+      return [name, op === "update" ? fields : ["deleted"]];
+    }),
+  );
+}
+
+function ofDrift({ report }: DriftResult): Record<string, string[]> {
+  const all = report.stacks.flatMap(({ drifted }) => drifted);
+  return Object.fromEntries(
+    all.map(({ name, drift, changes }) => [
+      name,
+      drift === "deleted" ? ["deleted"] : fieldsOf(changes.map(({ field }) => field)),
+    ]),
+  );
+}
+
+const fieldsOf = (fields: string[]) => [...new Set(fields)].sort();
+
+onBothDrivers("drift and a refresh", (start) => {
+  test.each(["dynamic", "plugin"])(
+    "agree on each endpoint and field, with the %s provider",
+    async (provider) => {
+      const other = await Emulator.start();
+      onTestFinished(() => other.close());
+      const stack = await start(programFor(other), { env: { ENDPOINTS_PROVIDER: provider } });
+      await stack.up();
+      const accounts = { mine: stack.emulator, theirs: other };
+      // A replacement whose old endpoint cannot be deleted leaves a second entry.
+      for (const account of Object.values(accounts))
+        account.intercept(({ method }) => method === "DELETE", { status: 403, body: {} });
+      await failure(stack.up({ replace: ["mine-replaced", "theirs-replaced"] }));
+
+      for (const [name, { byHand }] of Object.entries(CASES))
+        for (const account of Object.values(accounts)) {
+          const { id = "" } = account.endpoints.find(({ url }) => url === `https://${hostOf(name)}`) ?? {};
+          if (byHand === "gone") account.remove(id);
+          else if (byHand) account.edit(id, byHand);
+        }
+      const marked = stack.emulator.requests.length;
+      const found = await drift(stack);
+      const expected = (fieldsIn: (one: Case) => string[] | undefined) =>
+        Object.fromEntries(
+          Object.entries(CASES).flatMap(([name, one]) => {
+            const fields = fieldsIn(one);
+            return fields ? ["mine", "theirs"].map((account) => [`${account}-${name}`, fields]) : [];
+          }),
+        );
+      const drifted = expected((one) => one.drifted);
+      expect(ofDrift(found)).toEqual(drifted);
+      const unnamed = provider === "dynamic" && { "mine-secret": UNNAMED };
+      const refresh = await stack.refresh({ previewOnly: true });
+      expect(ofRun(refresh)).toEqual({ ...expected((one) => one.drifted ?? one.ignored), ...unnamed });
+      expect(ofRun(await stack.preview({ refresh: true }))).toEqual({ ...drifted, ...unnamed });
+      expect(found.report.stacks[0]?.unchecked).toEqual([]);
+      const { requests } = stack.emulator;
+      expect(requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
+      expect(JSON.stringify(found)).not.toContain("CANARY");
+    },
+  );
+});
