@@ -161,7 +161,6 @@ export const moves: Scene[] = [
     runs: [{ program: { o: "b" }, writes: ["PATCH a url=b"] }, { writes: [] }],
     live: ["a=b"],
     state: { o: "a" },
-    stacks: true,
   },
   {
     name: "another scheme is a replacement",
@@ -169,7 +168,6 @@ export const moves: Scene[] = [
     runs: [{ program: { o: { url: "tls://b.example.com" } }, writes: ["DELETE a", "POST b"] }],
     live: ["b"],
     state: { o: "b" },
-    stacks: true,
   },
   {
     name: "a forced replacement deletes first, and creates again",

@@ -21,7 +21,6 @@ export const adoption: Scene[] = [
     ],
     live: ["theirs"],
     state: { o: "theirs" },
-    stacks: true,
   },
   {
     name: "an adoption says at the preview what it changes, and changes only that",

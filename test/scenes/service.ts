@@ -37,7 +37,6 @@ export const oddReplies: Scene[] = [
     ],
     live: ["shop"],
     state: { o: "shop" },
-    stacks: true,
   },
   ...[
     ["204 without a body", { status: 204, body: "" }],
@@ -57,7 +56,6 @@ export const oddReplies: Scene[] = [
       ],
       live: ["shop"],
       state: { o: "shop" },
-      stacks: true,
     }),
   ),
   {
@@ -78,7 +76,6 @@ export const oddReplies: Scene[] = [
     ],
     live: ["shop"],
     state: { o: "shop" },
-    stacks: true,
   },
 ];
 
@@ -100,7 +97,6 @@ export const gone: Scene[] = [
     runs: [{ byHand: later(removed), command: "destroy", writes: [] }],
     live: [],
     state: {},
-    stacks: true,
   },
   {
     name: "an update of an endpoint that was deleted by hand fails, and names `pulumi refresh`",
@@ -277,7 +273,7 @@ export const drift: Scene[] = [
       ],
       live: ["shop"],
       state: { o: "shop" },
-      stacks: true,
+      ...(field === "trafficPolicy" && { stacks: true }),
     }),
   ),
   ...edits.map(
@@ -350,7 +346,7 @@ export const drift: Scene[] = [
         state: { o: name },
         fields: { [name]: back },
         inputs: { o },
-        stacks: true,
+        ...(field === "bindings" && { stacks: true }),
       },
       {
         name: `an edit of ${field} by hand stays if the program takes it on`,
