@@ -12,7 +12,12 @@ import { type Block, blocksOf, pages } from "./pages";
 /* The syntax of what a reader copies from the README and the docs. `programs.slow.test.ts` compiles the programs. */
 
 /** The pages that need no code. Every other page has some. */
-const WITHOUT_CODE = ["docs/measurements.md", "docs/policy-actions.md", "docs/scale.md", "docs/troubleshooting.md"];
+const WITHOUT_CODE = [
+  "docs/measurements.md",
+  "docs/policy-actions.md",
+  "docs/scale.md",
+  "docs/troubleshooting.md",
+];
 
 const exported = { "pulumi-endpoints": Object.keys(sdk), "pulumi-endpoints/testing": Object.keys(kit) };
 

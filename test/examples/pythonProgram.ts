@@ -20,73 +20,54 @@ export const schema = z
   })
   .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../../provider/plugin/schema.json"), "utf8")));
 
-interface Callable {
-  keywords: string[];
-  required: string[];
-}
+const { provider, resources, functions, types } = schema;
 
 /** The name in the generated Python SDK. */
 const inPython = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 const namesOf = (properties: Record<string, unknown>) => Object.keys(properties).map(inPython);
 const lastPart = (token: string) => token.split(":").at(-1) ?? "";
 
-const classes: [string, Callable][] = Object.entries(schema.resources).map(
-  ([token, { inputProperties, requiredInputs }]) => [
-    lastPart(token),
-    { keywords: namesOf(inputProperties), required: requiredInputs.map(inPython) },
-  ],
-);
-const functions: [string, Callable][] = Object.entries(schema.functions).flatMap(([token, { inputs }]) => {
-  const callable = { keywords: namesOf(inputs.properties), required: inputs.required.map(inPython) };
-  return ["", "_output"].map((suffix): [string, Callable] => [
-    inPython(lastPart(token).replace(/^./, (first) => first.toLowerCase())) + suffix,
-    callable,
-  ]);
-});
-
-const callables: ReadonlyMap<string, Callable> = new Map([
-  ["Provider", { keywords: namesOf(schema.provider.inputProperties), required: [] }],
-  ...classes,
-  ...functions,
+const callables = new Set([
+  "Provider",
+  ...Object.keys(resources).map(lastPart),
+  ...Object.keys(functions)
+    .map((token) => inPython(lastPart(token)))
+    .flatMap((name) => [name, `${name}_output`]),
 ]);
-
-const attributes: ReadonlySet<string> = new Set([
+const parameters = new Set([
+  // Those of Pulumi itself.
+  ...["opts", "delete_before_replace", "provider", "providers", "parent", "depends_on"],
+  ...namesOf(provider.inputProperties),
+  ...Object.values(resources).flatMap(({ inputProperties }) => namesOf(inputProperties)),
+  ...Object.values(functions).flatMap(({ inputs }) => namesOf(inputs.properties)),
+]);
+const attributes = new Set([
   "id",
-  ...Object.values(schema.resources).flatMap(({ properties }) => namesOf(properties)),
-  ...Object.values(schema.functions).flatMap(({ outputs }) => namesOf(outputs.properties)),
-  ...Object.values(schema.types).flatMap(({ properties }) => namesOf(properties)),
+  ...Object.values(resources).flatMap(({ properties }) => namesOf(properties)),
+  ...Object.values(functions).flatMap(({ outputs }) => namesOf(outputs.properties)),
+  ...Object.values(types).flatMap(({ properties }) => namesOf(properties)),
 ]);
 
 /** The Python names of CloudEndpoint's inputs and outputs. */
 export function namesOfCloudEndpoint(): { inputs: string[]; outputs: string[] } {
-  const { inputProperties = {}, properties = {} } = schema.resources["endpoints:index:CloudEndpoint"] ?? {};
+  const { inputProperties = {}, properties = {} } = resources["endpoints:index:CloudEndpoint"] ?? {};
   return { inputs: namesOf(inputProperties), outputs: namesOf(properties) };
 }
 
 /**
- * The mistakes in a Python program's use of the generated SDK, according to the package schema: unknown classes and
- * functions, unknown or missing keyword arguments, and unknown attributes. It works without Python and the Pulumi CLI.
+ * The names in a Python program that the generated SDK lacks, according to the package schema: classes and functions, parameters,
+ * and attributes. It works without Python and the Pulumi CLI.
  */
 export function mistakesInPython(text: string): string[] {
   const code = withoutTexts(text);
-  const calls = [...code.matchAll(/\bendpoints\.(\w+)\(/g)].flatMap(({ 0: opening, 1: name = "", index }) => {
-    const given = keywordsIn(code.slice(index + opening.length)).filter((keyword) => keyword !== "opts");
-    return mistakesInCall(name, given);
-  });
-  const unknown = [...code.matchAll(/\b(\w+)\.(\w+)\b(?!\()/g)].filter(
-    ([, object = "", name = ""]) => object !== "pulumi" && object !== "endpoints" && !attributes.has(name),
-  );
-  return [...calls, ...unknown.map(([, , name]) => `nothing has the attribute ${name}`)];
-}
-
-function mistakesInCall(name: string, given: string[]): string[] {
-  const callable = callables.get(name);
-  if (!callable) return [`there is no ${name}`];
-  const unknown = given.filter((keyword) => !callable.keywords.includes(keyword));
-  const missing = callable.required.filter((keyword) => !given.includes(keyword));
+  const unknown = (pattern: RegExp, known: Set<string>, what: string) =>
+    [...code.matchAll(pattern)].flatMap(([, name = ""]) =>
+      known.has(name) ? [] : [`there is no ${what} ${name}`],
+    );
   return [
-    ...unknown.map((keyword) => `${name} has no parameter ${keyword}`),
-    ...missing.map((keyword) => `${name} needs ${keyword}`),
+    ...unknown(/\bendpoints\.(\w+)\(/g, callables, "class or function"),
+    ...unknown(/\b(\w+)=(?![=\s])/g, parameters, "parameter"),
+    ...unknown(/\b(?!pulumi\.|endpoints\.)\w+\.(\w+)\b(?!\()/g, attributes, "attribute"),
   ];
 }
 
@@ -96,17 +77,4 @@ function withoutTexts(code: string): string {
     /"""[\s\S]*?"""|'''[\s\S]*?'''|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|#.*/g,
     (found) => (found.startsWith("#") ? "" : '""'),
   );
-}
-
-/** The keywords of a call, without those of nested calls. `code` starts after the opening parenthesis. */
-function keywordsIn(code: string): string[] {
-  const keywords: string[] = [];
-  let depth = 0;
-  for (const [token, keyword] of code.matchAll(/[([{]|[)\]}]|\b(\w+)\s*=(?!=)/g)) {
-    if (/[([{]/.test(token)) depth++;
-    else if (/[)\]}]/.test(token)) depth--;
-    else if (depth === 0 && keyword) keywords.push(keyword);
-    if (depth < 0) break;
-  }
-  return keywords;
 }

@@ -105,14 +105,12 @@ export const moves: Scene[] = [
     writes: ["PATCH a url=b"],
     next: [{}],
     state: { o: "a=b" },
-    stacks: true,
   }),
   scene("another scheme is a replacement", {
     from: { o: "a" },
     program: { o: { url: "tls://b.example.com" } },
     writes: ["DELETE a", "POST b"],
     state: { o: "b" },
-    stacks: true,
   }),
   scene("a forced replacement deletes first, and creates again", {
     from: { o: "a" },

@@ -19,7 +19,6 @@ export const adoption: Scene[] = [
     says: [/adopts ep_\w+ as it is/],
     next: [{}],
     state: { o: "theirs" },
-    stacks: true,
   }),
   scene("an adoption says at the preview what it changes, and changes only that", {
     others: { theirs: { ...described, metadata: '{ "a":1}', traffic_policy: '{ "a": [] }' } },

@@ -33,7 +33,6 @@ export const oddReplies: Scene[] = [
     writes: ["POST shop"],
     next: [{ replies: compressed, command: "refresh" }],
     state: { o: "shop" },
-    stacks: true,
   }),
   ...[
     { status: 204, body: "" },
@@ -180,7 +179,6 @@ export const gone: Scene[] = [
     later: true,
     byHand: removed,
     command: "destroy",
-    stacks: true,
   }),
   scene("an update of an endpoint that was deleted by hand fails, and names `pulumi refresh`", {
     from,

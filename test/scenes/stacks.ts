@@ -97,10 +97,15 @@ class StackPlayer {
     return normalize(await this.stack.exportState());
   }
 
-  private async command({ command = "up", target, replace }: Run): Promise<RunResult> {
+  private async command({ command = "up", target, replace, says, fails }: Run): Promise<RunResult> {
     const known = await this.resources();
     const urns = target?.map((name) => known.find(({ urn }) => urn.endsWith(`::${name}`))?.urn ?? name);
-    const options = { ...(urns && { target: urns }), ...(replace && { replace }) };
+    const options = {
+      // Only messages need a preview.
+      skipPreview: !says && !fails,
+      ...(urns && { target: urns }),
+      ...(replace && { replace }),
+    };
     try {
       return await this.stack[command](options);
     } catch (error) {
