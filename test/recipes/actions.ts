@@ -55,9 +55,9 @@ const values: Record<string, string> = {
   "inputs.stacks": "",
   "inputs.recover": "false",
   "inputs.repair": "false",
-  "secrets.ENDPOINTS_WRITE_KEY": "write key",
-  "secrets.ENDPOINTS_READ_KEY": "read key",
-  "secrets.ENDPOINTS_PREVIEW_KEY || 'none'": "preview key",
+  "secrets.ENDPOINTS_WRITE_KEY": "write-key",
+  "secrets.ENDPOINTS_READ_KEY": "read-key",
+  "secrets.ENDPOINTS_PREVIEW_KEY || 'none'": "preview-key",
   "github.token": "token",
   "github.repository": "acme/shop",
   "github.workflow": "endpoints",
@@ -87,9 +87,11 @@ export async function play(
     if (run === undefined || (needed !== undefined && !known[needed])) continue;
     if (condition.includes("pull_request") && known["github.event_name"] !== "pull_request") continue;
     writeFileSync(file, "");
-    const folder = filled(step["working-directory"]);
+    // A file, as GitHub has it: with `-c`, bash would become the last command by itself.
+    const script = join(machine.scratch, "step.sh");
+    writeFileSync(script, `cd ${filled(step["working-directory"])}\n${run}`);
     const ran = await machine.run(
-      ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", `cd ${folder}\n${run}`],
+      ["bash", "--noprofile", "--norc", "-eo", "pipefail", script],
       {
         ...env(played?.env ?? {}),
         ...env(step.env),

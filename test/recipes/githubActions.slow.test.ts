@@ -82,11 +82,11 @@ const issue = { number: 5, user: BOT, body: `${ISSUE}\n` };
 const LABEL = "> gh label create endpoints-drift --force --description Kept by the workflow: endpoints drift";
 const LIST = "> gh api --paginate repos/acme/shop/issues?state=open&labels=endpoints-drift&per_page=100";
 const CHECK =
-  "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --html ~/drift.html (read key)";
+  "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --html ~/drift.html (read-key)";
 const STACKS = "> npx --no-install pulumi-endpoints stacks --projects stacks.yaml --json -";
 const installOf = (folder: string) => `> pulumi install --cwd ${folder}`;
 const compareOf = (folder: string) =>
-  `> pulumi preview --cwd ${folder} --stack prod --expect-no-changes ${QUIET} (read key)`;
+  `> pulumi preview --cwd ${folder} --stack prod --expect-no-changes ${QUIET} (read-key)`;
 const PROGRAMS = [STACKS, installOf("api"), installOf("shop")];
 const COMPARED = [compareOf("api"), compareOf("shop")];
 const EDIT = "> gh issue edit 5 --body-file ~/issue.md";
@@ -103,7 +103,7 @@ describe.skipIf(!isInstalled("jq"))("on GitHub Actions", () => {
       {},
       "",
       0,
-      ["pulumi install", `pulumi up --stack prod --yes --refresh=false ${QUIET} (write key)`],
+      ["pulumi install", `pulumi up --stack prod --yes --refresh=false ${QUIET} (write-key)`],
     ],
     [
       "a deploy after a kill, with a repair",
@@ -112,9 +112,9 @@ describe.skipIf(!isInstalled("jq"))("on GitHub Actions", () => {
       0,
       [
         "pulumi install",
-        "pulumi cancel --stack prod --yes --non-interactive (write key)",
-        "pulumi refresh --stack prod --yes --skip-preview --clear-pending-creates --non-interactive --color never (write key)",
-        `pulumi up --stack prod --yes --refresh=true ${QUIET} (write key)`,
+        "pulumi cancel --stack prod --yes --non-interactive (write-key)",
+        "pulumi refresh --stack prod --yes --skip-preview --clear-pending-creates --non-interactive --color never (write-key)",
+        `pulumi up --stack prod --yes --refresh=true ${QUIET} (write-key)`,
       ],
     ],
     ["a failed installation", {}, "exit 3", 3, ["pulumi install"]],
@@ -123,7 +123,7 @@ describe.skipIf(!isInstalled("jq"))("on GitHub Actions", () => {
       {},
       '[ "$1" = install ] || exit 9',
       9,
-      ["pulumi install", `pulumi up --stack prod --yes --refresh=false ${QUIET} (write key)`],
+      ["pulumi install", `pulumi up --stack prod --yes --refresh=false ${QUIET} (write-key)`],
     ],
   ])("%s runs these commands", async (_, given, pulumi, code, calls) => {
     const machine = twoProjects();
@@ -242,7 +242,7 @@ describe.skipIf(!isInstalled("jq"))("on GitHub Actions", () => {
     expect(machine.transcript()).toEqual([
       "> npm ci",
       "/shop> pulumi install",
-      `/shop> pulumi preview --stack prod --diff ${QUIET} (preview key)`,
+      `/shop> pulumi preview --stack prod --diff ${QUIET} (preview-key)`,
     ]);
   });
 
