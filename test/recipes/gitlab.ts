@@ -1,97 +1,49 @@
-import { createServer, type IncomingMessage } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer } from "node:http";
 import { onTestFinished } from "vitest";
-import { z } from "zod";
+import { listen } from "../../sdk/testing/listen";
 
-/** The part of GitLab's API that the recipe uses: notes of merge request 7 and issues of project 1, two on a page. */
+/** Stands in for GitLab's API. It lists these notes or issues, two on a page, and notes each request that writes. */
 export interface GitLab {
-  apiUrl: string;
-  token: string;
-  notes: { id: number; author: { id: number }; body: string }[];
-  issues: {
-    iid: number;
-    author: { id: number };
-    state: string;
-    title: string;
-    labels: string;
-    description: string;
-  }[];
-  /** The requests that write, such as `POST issues`. */
-  writes: string[];
+  /** The requests that write, as `POST /issues`, with their bodies. */
+  writes: [request: string, body: Record<string, string>][];
+  env: Record<string, string>;
 }
 
 /** The user of the token. */
-const BOT = { id: 77, username: "project_1_bot" };
+export const BOT = { id: 77 };
+const TOKEN = "glpat-canary";
 
-const sent = z.object({
-  body: z.string().default(""),
-  title: z.string().default(""),
-  labels: z.string().default(""),
-  description: z.string().optional(),
-  state_event: z.literal("close").optional(),
-});
-
-export async function startGitLab({
-  notes = [],
-  issues = [],
-}: Partial<Pick<GitLab, "notes" | "issues">> = {}): Promise<GitLab> {
-  const gitlab: GitLab = { apiUrl: "", token: "glpat-canary", notes, issues, writes: [] };
+export async function standInForGitLab(listed: object[] = []): Promise<GitLab> {
+  const writes: GitLab["writes"] = [];
   const server = createServer(async (request, response) => {
-    const { status, body, nextPage = "" } = await answer(gitlab, request);
-    response.writeHead(status, { "Content-Type": "application/json", "X-Next-Page": nextPage });
-    response.end(JSON.stringify(body));
+    const { pathname, searchParams } = new URL(request.url ?? "", "http://gitlab");
+    const path = pathname.replace("/api/v4", "").replace("/projects/1", "");
+    const send = (status: number, body: unknown, nextPage = "") => {
+      response.writeHead(status, { "Content-Type": "application/json", "X-Next-Page": nextPage });
+      response.end(JSON.stringify(body));
+    };
+    if (request.headers["private-token"] !== TOKEN) return send(401, {});
+    if (path === "/user") return send(200, BOT);
+    if (request.method !== "GET") {
+      writes.push([`${request.method} ${path}`, JSON.parse(`${Buffer.concat(await request.toArray())}`)]);
+      return send(200, {});
+    }
+    const filter = `${searchParams.get("state")} ${searchParams.get("labels")}`;
+    if (path === "/issues" && filter !== "opened endpoints-drift") return send(400, {});
+    const page = Number(searchParams.get("page"));
+    send(200, listed.slice((page - 1) * 2, page * 2), listed.length > page * 2 ? `${page + 1}` : "");
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const port = await listen(server, 0);
   onTestFinished(() => void server.close());
-  gitlab.apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v4`;
-  return gitlab;
-}
-
-interface Answer {
-  status: number;
-  body?: unknown;
-  nextPage?: string;
-}
-
-async function answer(gitlab: GitLab, request: IncomingMessage): Promise<Answer> {
-  if (request.headers["private-token"] !== gitlab.token) return { status: 401 };
-  const url = new URL(request.url ?? "", "http://gitlab");
-  if (url.pathname === "/api/v4/user") return { status: 200, body: BOT };
-  const [, collection, id] =
-    /^\/api\/v4\/projects\/1\/(merge_requests\/7\/notes|issues)(?:\/(\d+))?$/.exec(url.pathname) ?? [];
-  if (!collection) return { status: 404 };
-  if (request.method === "GET")
-    return collection === "issues" ? page(openIssues(gitlab, url), url) : page(gitlab.notes, url);
-
-  const given = sent.parse(JSON.parse(Buffer.concat(await request.toArray()).toString()));
-  gitlab.writes.push(`${request.method} ${collection}`);
-  if (collection === "issues") return { status: 200, body: writeIssue(gitlab, Number(id), given) };
-  const note = gitlab.notes.find((one) => one.id === Number(id));
-  if (note) note.body = given.body;
-  else gitlab.notes.push({ id: gitlab.notes.length + 1, author: BOT, body: given.body });
-  return { status: 200, body: {} };
-}
-
-function openIssues(gitlab: GitLab, url: URL): GitLab["issues"] {
-  const { state, labels } = Object.fromEntries(url.searchParams);
-  return gitlab.issues.filter((issue) => issue.state === state && issue.labels === labels);
-}
-
-function writeIssue(gitlab: GitLab, iid: number, given: z.infer<typeof sent>): unknown {
-  const issue = gitlab.issues.find((one) => one.iid === iid);
-  if (!issue) {
-    const { title, labels, description = "" } = given;
-    const iid = gitlab.issues.length + 1;
-    gitlab.issues.push({ iid, author: BOT, state: "opened", title, labels, description });
-    return {};
-  }
-  if (given.description !== undefined) issue.description = given.description;
-  if (given.state_event) issue.state = "closed";
-  return {};
-}
-
-function page(all: unknown[], url: URL): Answer {
-  const number = Number(url.searchParams.get("page"));
-  const body = all.slice((number - 1) * 2, number * 2);
-  return { status: 200, body, nextPage: all.length > number * 2 ? `${number + 1}` : "" };
+  const env = {
+    CI: "true",
+    CI_API_V4_URL: `http://127.0.0.1:${port}/api/v4`,
+    CI_PROJECT_ID: "1",
+    CI_MERGE_REQUEST_IID: "7",
+    CI_COMMIT_SHA: "abc",
+    CI_JOB_URL: "https://gitlab.example.com/acme/shop/-/jobs/42",
+    GITLAB_TOKEN: TOKEN,
+    PROJECTS: "stacks.yaml",
+  };
+  return { writes, env };
 }
