@@ -36,7 +36,7 @@ test("the probe tells what a service does, sends only GET requests, and shows no
 });
 
 test.each([
-  ["refused", "filter: status 400; refused with ERR_NGROK_244"],
+  ["refused", "filter: status 400; refused with ERR_NGROK_231"],
   ["ignored", "filter: status 200; ignored: the list has other types"],
 ] as const)("the probe tells that filters are %s", async (filters, line) => {
   await using emulator = await Emulator.start({ filters });
