@@ -4,7 +4,7 @@ import { root } from "./docs";
 import { withShortReference } from "./llms";
 import { packageSchema } from "./packageSchema";
 import { referencePage } from "./page";
-import { withActions } from "./policyActions";
+import { actionsPage } from "./policyActions";
 import { policySchema } from "./policySchema";
 import { registryPages } from "./registryPages";
 
@@ -13,10 +13,8 @@ import { registryPages } from "./registryPages";
 const schema = JSON.stringify(packageSchema(), null, 2);
 writeFileSync(join(root, "provider", "plugin", "schema.json"), `${schema}\n`);
 
-const policies = join(root, "docs", "policies.md");
-
 writeFileSync(join(root, "provider", "policy", "schema.json"), `${JSON.stringify(policySchema())}\n`);
-writeFileSync(policies, withActions(readFileSync(policies, "utf8")));
+writeFileSync(join(root, "docs", "policy-actions.md"), actionsPage());
 for (const [file, text] of registryPages()) writeFileSync(join(root, "docs", file), text);
 void referencePage().then((page) => writeFileSync(join(root, "docs", "reference.md"), page));
 

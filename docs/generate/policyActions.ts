@@ -8,19 +8,9 @@ import {
 import { catalogueComments } from "./policySchema";
 import { code, table } from "./tables";
 
-/** Everything after this heading in docs/policies.md is generated. */
-const HEADING = "## All actions\n";
-
-/** Replaces the reference of all actions in the page. */
-export function withActions(page: string): string {
-  const at = page.indexOf(HEADING);
-  if (at < 0) throw new Error(`docs/policies.md has no heading ${HEADING}`);
-  return `${page.slice(0, at)}${HEADING}\n${reference()}\n`;
-}
-
-function reference(): string {
+/** The page docs/policy-actions.md: every action with its phases and keys. */
+export function actionsPage(): string {
   const comments = catalogueComments();
-  const intro = `Generated from \`provider/policy/catalogue.ts\`.${EXPRESSIONS} in a row means that values may contain expressions.`;
   const all = Object.entries<ActionInfo>(actions).map(([type, info]) => {
     const page = `${ACTION_PAGES}${info.page ?? type}`;
     const ends = info.ends === "always" ? " Nothing after it runs." : "";
@@ -29,10 +19,18 @@ function reference(): string {
     const rows = rowsOf(info.keys, "", `actions/${type}/keys`, comments);
     const keys =
       rows.length > 0 ? table(["key", "type", "default", "what it is"], rows) : "It has no config.";
-    return `### ${type}\n\n${comments.get(`actions/${type}`)} ${where}\n\n${keys}`;
+    return `## ${type}\n\n${comments.get(`actions/${type}`)} ${where}\n\n${keys}`;
   });
-  return [intro, ...all].join("\n\n");
+  return `${[INTRODUCTION, ...all].join("\n\n")}\n`;
 }
+
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of expressions in policies
+const EXPRESSIONS = " `${…}`";
+
+const INTRODUCTION = `# Actions of traffic policies
+
+All actions that this version knows, generated from \`provider/policy/catalogue.ts\`. [Traffic policies](policies.md) explains how to use
+them.${EXPRESSIONS} in a row means that values may contain expressions.`;
 
 function rowsOf(keys: Keys, before: string, path: string, comments: ReadonlyMap<string, string>): string[][] {
   return Object.entries<KeyInfo>(keys).flatMap(([name, key]) => {
@@ -49,9 +47,6 @@ function rowsOf(keys: Keys, before: string, path: string, comments: ReadonlyMap<
     return [[code(shown), typeOf(key), standardOf(key), text], ...below];
   });
 }
-
-// biome-ignore lint/suspicious/noTemplateCurlyInString: the syntax of expressions in policies
-const EXPRESSIONS = " `${…}`";
 
 const typeOf = ({ kind, list }: KeyInfo) =>
   list === true ? `list of ${kind}` : list ? `${kind}, or a list` : kind;

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { withActions } from "../../docs/generate/policyActions";
+import { actionsPage } from "../../docs/generate/policyActions";
 import { policySchema } from "../../docs/generate/policySchema";
 import { hasUnknown } from "../../provider/endpoint/documents";
 import { actions } from "../../provider/policy/catalogue";
@@ -39,15 +39,15 @@ describe("the JSON Schema of policies", () => {
 });
 
 describe("the page on policies", () => {
-  test("has an up-to-date reference", () => {
-    expect(withActions(page), "run `npm run generate`").toBe(page);
+  test("has an up-to-date list of actions beside it", () => {
+    expect(readFileSync("docs/policy-actions.md", "utf8"), "run `npm run generate`").toBe(actionsPage());
   });
 
   const blocks = (language: string) =>
     [...page.matchAll(new RegExp(`\`\`\`${language}\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text = ""]) => text);
 
   test("has YAML examples that get no warning", () => {
-    expect(blocks("yaml").length).toBeGreaterThan(3);
+    expect(blocks("yaml").length).toBeGreaterThan(1);
     for (const text of blocks("yaml")) {
       expect(policyWarnings(parse(text), { url: "https://a.example.com", isCloud: true }), text).toEqual([]);
     }
