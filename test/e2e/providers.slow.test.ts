@@ -60,13 +60,14 @@ module.exports = async () => ({
   old: (await getEndpoint({ url: "https://old.example.com" }, { provider })).url,
   mine: (await getEndpoints()).endpoints.filter(({ url }) => url !== "https://shop.example.com").length,
   judged: (await getEndpoints({ metadata: (m) => m?.team === "shop" }, { provider })).ids.length,
-  all: getEndpointsOutput({}, { provider: late, dependsOn: [there, component] }).ids.length,
+  edges: getEndpointsOutput({ types: ["edge"] }, { provider: late }).ids.length,
+  all: getEndpointsOutput({}, { provider, dependsOn: [there, component] }).ids.length,
 });`;
     const stack = await start(program, { env: { ENDPOINTS_API_KEY: "of-nobody" } });
-    expect((await stack.preview()).text).toMatch(/all *: \[unknown\]/);
+    expect((await stack.preview()).text).toMatch(/edges *: \[unknown\]/);
     expect(new Set(methods(other))).toEqual(new Set(["GET"]));
     const { outputs } = await stack.up();
-    expect(outputs).toEqual({ old: "https://old.example.com", mine: 0, judged: 1, all: 3 });
+    expect(outputs).toEqual({ old: "https://old.example.com", mine: 0, judged: 1, edges: 0, all: 3 });
     expect(stack.emulator.endpoints.map(({ url }) => url)).toEqual(["https://shop.example.com"]);
     const theirs = ["child", "old", "shop"].map((name) => `https://${name}.example.com`);
     expect(other.endpoints.map(({ url }) => url).sort()).toEqual(theirs);
