@@ -66,4 +66,13 @@ describe.each(bothProviders)("%s: the deletion of an entry", (_, start) => {
     await remove("a");
     expect(live()).toEqual([at("a")]);
   });
+
+  test("sees a take-over that came after the deletion of a replaced resource", async () => {
+    const { run, adopt, remove, live } = await stack("replaced", "a");
+    await run.check({ url: at("replaced") }, { url: at("replaced") });
+    await remove("replaced");
+    await adopt("a");
+    await remove("a");
+    expect(live()).toEqual([at("a")]);
+  });
 });
