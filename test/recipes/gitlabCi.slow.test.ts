@@ -325,7 +325,7 @@ describe("on GitLab", () => {
       expect(await checked()).toEqual([7, [["POST /issues", { ...opened, ...about(outcome) }]]]);
       // A repair that fails after its refresh has copied the live values into the state.
       emulator.intercept(({ method }) => method === "POST", { status: 400, body: { msg: "not today" } });
-      expect(await runChild({ REPAIR: "true" })).toEqual([0, 255]);
+      expect(await runChild({ REPAIR: "true" })).toEqual([0, 1]);
       expect(await checked([ours])).toEqual([0, [["PUT /issues/5", about("but these programs do not")]]]);
       expect(await runChild({ RECOVER: "true", REPAIR: "true" })).toEqual([0, 0]);
       expect(emulator.endpoints).toHaveLength(4);
