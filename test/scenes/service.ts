@@ -1,7 +1,7 @@
 import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
-import { at, coded, type Hand, type Props, type Reply, refused, type Scene, scene } from "./scene";
+import { at, coded, type Hand, type Reply, refused, type Scene, scene } from "./scene";
 
-/* What the service shows later: odd replies, endpoints that are gone, and drift. */
+/* What the service shows later: odd replies, and endpoints that are gone. */
 
 const shop = { url: at("shop") };
 const described = { ...shop, description: "x" };
@@ -12,10 +12,6 @@ const commands = ["refresh", "destroy"] as const;
 
 const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
 const removed = ({ emulator, id }: Hand) => emulator.remove(id("shop"));
-const edited =
-  (change: Props, name = "shop") =>
-  ({ emulator, id }: Hand) =>
-    emulator.edit(id(name), change);
 
 /** All replies are compressed, although the requests ask for none of that. */
 const compressed: Reply[] = [["any", answered({ headers: { "content-encoding": "gzip" } }), 99]];
@@ -119,7 +115,11 @@ const gateways: [string, ScriptedReply][] = [
 const absences: [string, Reply[], RegExp?][] = [
   ["that is gone goes after the service's 404", []],
   ["that is gone stays if the key may not list", [["list", refused, 99]], /pulumi state delete/],
-  ["that exists stays after the service's 404", [["by id", missing, 99]], STILL_LISTED],
+  [
+    "that exists stays after the service's 404 if the first page shows it",
+    [["by id", missing, 99]],
+    STILL_LISTED,
+  ],
   ...gateways.flatMap(([what, reply]): typeof absences => [
     [`that is gone goes after ${what}`, [["by id", reply, 99]]],
     [`that exists stays after ${what}`, [["by id", reply, 99]], STILL_LISTED],
@@ -143,10 +143,11 @@ export const gone: Scene[] = [
       const exists = what.startsWith("that exists");
       return scene(`${command}: an endpoint ${what}`, {
         from,
-        service: { pageSize: 1 },
-        others: { a: { url: at("a") }, b: { url: at("b") } },
+        service: { pageSize: what.includes("first page") ? 100 : 1 },
         later: true,
         byHand: (hand) => {
+          // The list shows the newest first, so the endpoint is its last item.
+          for (const name of ["a", "b"]) hand.seed(name, { url: at(name) });
           if (!exists) removed(hand);
           // A refresh asks the list first. It must not find the endpoint there.
           if (command === "refresh") hand.emulator.intercept("list", refused);
@@ -268,325 +269,4 @@ export const gone: Scene[] = [
       { with: otherKey, later: true, byHand: removed, command: "refresh" },
     ],
   }),
-];
-
-/** A field, an edit of it by hand, the input that a refresh shows, and the field that `up` sends. */
-const edits: [string, Props, Props, string][] = [
-  ["description", { description: "by hand" }, { description: "by hand" }, "description"],
-  ["metadata", { metadata: '{"by":"hand"}' }, { metadata: { by: "hand" } }, "metadata"],
-  ["trafficPolicy", { traffic_policy: '{"a":[]}' }, { trafficPolicy: { a: [] } }, "traffic_policy"],
-  ["an invalid policy", { traffic_policy: "{ no: [" }, { trafficPolicy: "{ no: [" }, "traffic_policy"],
-  ["bindings", { bindings: ["internal"] }, { bindings: ["internal"] }, "bindings"],
-  ["poolingEnabled", { pooling_enabled: true }, { poolingEnabled: true }, "pooling_enabled"],
-  ["url", { url: at("moved") }, { url: at("moved") }, "url=shop"],
-];
-
-const full = {
-  ...shop,
-  description: "a",
-  metadata: { a: 1, b: 2 },
-  trafficPolicy: { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] },
-  bindings: ["public"],
-  poolingEnabled: false,
-};
-
-/** Edits that change nothing but the spelling. */
-const spellings: Props[] = [
-  { bindings: ["internal", "public"] },
-  { metadata: '{"b":2, "a":1}' },
-  {
-    traffic_policy: '{ "on_http_request" : [ {"actions":[{"type":"deny","config":{"status_code":404}}]}]}',
-  },
-  { traffic_policy: "on_http_request:\n- actions:\n  - {type: deny, config: {status_code: 404}} # closed\n" },
-];
-
-export const drift: Scene[] = [
-  ...edits.flatMap(([field, change, shown, sent]) => [
-    scene(`an edit of ${field} by hand is found by a refresh, and \`up\` sends only that field`, {
-      from: { o: full },
-      byHand: edited(change),
-      command: "refresh",
-      next: [{ writes: [`PATCH shop ${sent}`] }, { command: "refresh" }, {}],
-      state: { o: "shop" },
-      stacks: true,
-    }),
-    scene(`a refresh shows the edit of ${field} in the inputs`, {
-      from: { o: full },
-      byHand: edited(change),
-      command: "refresh",
-      state: { o: field === "url" ? "shop=moved" : "shop" },
-      inputs: { o: { ...full, ...shown } },
-    }),
-  ]),
-  ...spellings.map((change) =>
-    scene(`another spelling is no drift: ${Object.entries(change)}`, {
-      from: { o: { ...full, bindings: ["public", "internal"] } },
-      byHand: edited(change),
-      command: "refresh",
-      next: [{}],
-      state: { o: "shop" },
-      inputs: { o: { ...full, bindings: ["public", "internal"] } },
-    }),
-  ),
-  scene("a description that was added by hand is cleared by the next `up` after a refresh", {
-    from,
-    byHand: edited({ description: "by hand" }),
-    command: "refresh",
-    next: [{ writes: ["PATCH shop description"] }],
-    state: { o: "shop" },
-  }),
-  scene("another order of a policy's list is a change", {
-    from: { o: { ...shop, trafficPolicy: { a: [1, 2] } } },
-    program: { o: { ...shop, trafficPolicy: { a: [2, 1] } } },
-    writes: ["PATCH shop traffic_policy"],
-    state: { o: "shop" },
-  }),
-  scene("a field that leaves the program is cleared", {
-    from: { o: { ...described, metadata: { a: 1 } } },
-    program: { o: "shop" },
-    writes: ["PATCH shop description metadata"],
-    next: [{}],
-    state: { o: "shop" },
-  }),
-];
-
-const internal = { url: "https://shop.internal" };
-/** Fields that the service chooses if the program does not give them: an edit, the service's choice, and both as inputs. */
-const choices = [
-  {
-    field: "bindings",
-    name: "shop.internal",
-    o: internal,
-    edit: { bindings: ["public"] },
-    choice: { bindings: ["internal"] },
-    edited: { bindings: ["public"] },
-    given: { bindings: ["internal"] },
-  },
-  {
-    field: "pooling_enabled",
-    name: "shop",
-    o: shop,
-    edit: { pooling_enabled: true },
-    choice: { pooling_enabled: false },
-    edited: { poolingEnabled: true },
-    given: { poolingEnabled: false },
-  },
-];
-
-type Sent = { method: string; path: string };
-const isWrite = ({ method }: Sent) => method !== "GET";
-const isById = ({ method, path }: Sent) => method === "GET" && path !== "/endpoints";
-/** Replies that omit the service's choices. */
-const omissions: [string, (sent: Sent) => boolean][] = [
-  ["by id", isById],
-  ["to writes", isWrite],
-  ["in lists", (sent) => !isById(sent) && !isWrite(sent)],
-  ["everywhere", () => true],
-];
-
-/** From now on, such replies show endpoints without some fields. */
-const omitting =
-  (omits: (sent: Sent) => boolean, omit: (shown: Props) => Props) =>
-  ({ emulator }: Hand) => {
-    const body = (real: Props, sent: Sent) => {
-      if (!omits(sent)) return real;
-      const { endpoints } = real;
-      return Array.isArray(endpoints) ? { ...real, endpoints: endpoints.map(omit) } : omit(real);
-    };
-    emulator.intercept(() => true, { afterCommit: true, body }, Number.POSITIVE_INFINITY);
-  };
-const choicesOf = ({ bindings: _, pooling_enabled: __, ...rest }: Props): Props => rest;
-const poolingThatIsOff = ({ pooling_enabled, ...rest }: Props): Props =>
-  pooling_enabled === true ? { pooling_enabled, ...rest } : rest;
-
-const FIXED =
-  /ERR_NGROK_18014.*never changes url or poolingEnabled of an existing endpoint, give .* live value.*pulumi up --replace/;
-
-export const chosen: Scene[] = [
-  ...choices.flatMap(({ field, name, o, edit, choice, edited: shown, given }) => {
-    const byHand = edited(edit, name);
-    const back = { writes: [`PATCH ${name} ${field}`] };
-    const found = { from: { o }, byHand, command: "refresh", state: { o: name } } as const;
-    const description = "x";
-    return [
-      scene(`the service's choice of ${field} comes back by one PATCH after an edit by hand`, {
-        ...found,
-        next: [{ command: "refresh" }, back, { command: "refresh" }, {}],
-        fields: { [name]: choice },
-        inputs: { o },
-        stacks: true,
-      }),
-      scene(`an edit of ${field} by hand is an input after a refresh`, {
-        ...found,
-        inputs: { o: { ...o, ...shown } },
-      }),
-      scene(`an edit of ${field} by hand stays if the program takes it on`, {
-        ...found,
-        next: [
-          { program: { o: { ...o, ...shown } } },
-          { command: "refresh" },
-          { program: { o: { ...o, ...shown, description } }, writes: [`PATCH ${name} description`] },
-          {},
-        ],
-        fields: { [name]: edit },
-      }),
-      scene(`an edit of ${field} by hand that was undone by hand is no change`, {
-        ...found,
-        next: [{ byHand: edited(choice, name), command: "refresh" }, {}],
-        inputs: { o },
-      }),
-      scene(`an edit of ${field} by hand stays drift after an update of another field`, {
-        from: { o },
-        byHand,
-        program: { o: { ...o, description } },
-        writes: [`PATCH ${name} description`],
-        next: [back, {}],
-        state: { o: name },
-        fields: { [name]: choice },
-      }),
-      scene(`an edit of ${field} is reverted to the value that the program had last`, {
-        from: { o: { ...o, ...given } },
-        program: { o },
-        next: [{ byHand, command: "refresh" }, back, {}],
-        state: { o: name },
-        fields: { [name]: choice },
-      }),
-      scene(`an edit of ${field} is reverted to the value at the adoption`, {
-        others: { theirs: { ...o, ...choice } },
-        program: { o: { ...o, adopt: true } },
-        next: [
-          { byHand: edited(edit, "theirs"), command: "refresh" },
-          { writes: [`PATCH theirs ${field}`] },
-          {},
-        ],
-        state: { o: "theirs" },
-        fields: { theirs: choice },
-      }),
-    ];
-  }),
-  ...omissions.flatMap(([where, omits]) =>
-    [
-      { ...shop, poolingEnabled: true },
-      { ...shop, bindings: ["public"] },
-    ].map((given) =>
-      scene(`a choice that the service omits ${where} is no change: ${JSON.stringify(given)}`, {
-        byHand: omitting(omits, choicesOf),
-        program: { o: given },
-        writes: ["POST shop"],
-        next: [
-          { program: from },
-          { command: "refresh" },
-          {},
-          { program: { o: described }, writes: ["PATCH shop description"] },
-          { command: "refresh" },
-          { program: { o: { ...described, url: at("b") } }, writes: ["PATCH shop url=b"] },
-          { command: "refresh" },
-          {},
-        ],
-        state: { o: "shop=b" },
-      }),
-    ),
-  ),
-  scene("a choice that the service omits in replies to writes is noted by the first refresh", {
-    byHand: omitting(isWrite, choicesOf),
-    program: { o: internal },
-    writes: ["POST shop.internal"],
-    next: [
-      { command: "refresh" },
-      { byHand: edited({ bindings: ["public"] }, "shop.internal"), command: "refresh" },
-      { writes: ["PATCH shop.internal bindings"] },
-      {},
-    ],
-    state: { o: "shop.internal" },
-  }),
-  ...[shop, { ...shop, poolingEnabled: false }].map((o) =>
-    scene(`a service that omits \`pooling_enabled: false\` has chosen no pooling: ${JSON.stringify(o)}`, {
-      byHand: omitting(() => true, poolingThatIsOff),
-      program: { o },
-      writes: ["POST shop"],
-      next: [
-        {},
-        { byHand: edited({ pooling_enabled: true }), command: "refresh" },
-        { writes: ["PATCH shop pooling_enabled"] },
-        { command: "refresh" },
-        {},
-      ],
-      state: { o: "shop" },
-      inputs: { o },
-    }),
-  ),
-  scene("the service may choose bindings again with the program's URL, but not with an edit of it by hand", {
-    from,
-    program: { o: internal },
-    replies: [["update", answered({ body: (real: object) => ({ ...real, bindings: ["internal"] }) })]],
-    writes: ["PATCH shop url=shop.internal"],
-    next: [
-      { byHand: edited({ bindings: ["internal"] }), command: "refresh" },
-      {},
-      { byHand: edited({ ...shop, bindings: ["public"] }), command: "refresh" },
-      { writes: ["PATCH shop url=shop.internal bindings"] },
-      {},
-    ],
-    state: { o: "shop=shop.internal" },
-  }),
-  scene("the service's choice comes back with the program's URL if a refresh found an edit of it before", {
-    from: { o: internal },
-    byHand: edited({ bindings: ["public"] }, "shop.internal"),
-    command: "refresh",
-    next: [
-      {
-        program: { o: { url: "https://b.internal" } },
-        writes: ["PATCH shop.internal url=b.internal bindings"],
-      },
-      {},
-    ],
-    state: { o: "shop.internal=b.internal" },
-  }),
-  ...[["internal", "public"], []].map((bindings) =>
-    scene(`chosen bindings that come back as ${JSON.stringify(bindings)} are no change`, {
-      from: { o: { ...shop, bindings: ["public", "internal"] } },
-      program: from,
-      next: [{ byHand: edited({ bindings }), command: "refresh" }, {}],
-      state: { o: "shop" },
-      inputs: { o: shop },
-    }),
-  ),
-  ...[{ url: at("moved") }, { poolingEnabled: true }].map((change) =>
-    scene(`a refusal to change pooling or URL says how to go on: ${JSON.stringify(change)}`, {
-      service: { fixedUrlAndPooling: true },
-      from,
-      program: { o: { ...shop, ...change } },
-      fails: FIXED,
-      next: [{ program: { o: described }, writes: ["PATCH shop description"] }],
-      state: { o: "shop" },
-    }),
-  ),
-  scene("a refusal to revert pooling ends once the program has the live value", {
-    service: { fixedUrlAndPooling: true },
-    from,
-    byHand: edited({ pooling_enabled: true }),
-    command: "refresh",
-    next: [
-      { fails: FIXED },
-      { program: { o: { ...shop, poolingEnabled: true } } },
-      { command: "refresh" },
-      {},
-    ],
-    state: { o: "shop" },
-  }),
-  scene("a refused adoption that would change pooling says how to go on", {
-    service: { fixedUrlAndPooling: true },
-    others: { theirs: shop },
-    program: { o: { ...shop, poolingEnabled: true, adopt: true } },
-    fails: /never changes url or poolingEnabled of an existing endpoint, give the program the live value/,
-  }),
-  ...[coded(400, 18017), coded(400, 2201), coded(401, 200)].map((reply) =>
-    scene(`an update that is refused for another reason names no \`--replace\`: ${JSON.stringify(reply)}`, {
-      from,
-      program: { o: { ...shop, poolingEnabled: true } },
-      replies: [["update", reply, 99]],
-      fails: /cannot update(?!.*--replace)/,
-      state: { o: "shop" },
-    }),
-  ),
 ];

@@ -1,9 +1,10 @@
 import { badReplies, lostCreates, takenUrls } from "./creates";
+import { chosen, drift } from "./drift";
 import { betweenProviders, moves, renames } from "./moves";
 import { adoption, leftovers, markedEndpoints } from "./owners";
 import type { Scene } from "./scene";
 import { secrets } from "./secrets";
-import { chosen, drift, gone, oddReplies } from "./service";
+import { gone, oddReplies } from "./service";
 
 /** All scenes. */
 export const subjects: Record<string, Scene[]> = {
