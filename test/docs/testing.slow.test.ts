@@ -2,7 +2,6 @@ import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import ts from "typescript";
 import { expect, test } from "vitest";
 import { programFolder } from "../folders";
 import { readmeProgram } from "../package/installs";
@@ -85,12 +84,4 @@ test("the example of mocks runs with vitest", async () => {
     "vitest.config.mts": "export default { test: { testTimeout: 120_000 } };\n",
   });
   expect(await run(folder, vitest, "run")).toMatch(/Tests {2}1 passed/);
-});
-
-test("the example of mocks runs with node:test", async () => {
-  const { outputText } = ts.transpileModule(program, {
-    compilerOptions: { module: ts.ModuleKind.CommonJS, target: ts.ScriptTarget.ES2022 },
-  });
-  const folder = folderWith({ "shop.js": outputText, "shop.test.mjs": example("node:test") });
-  expect(await run(folder, "--test", "shop.test.mjs")).toMatch(/^# pass 1$/m);
 });

@@ -326,6 +326,24 @@ export const lostCreates: Scene[] = [
     fails: /may have created one of these.* ep_odd\. /,
     live: ["shop"],
   }),
+  scene("a lost create fails if another endpoint that cannot be read is on its URL beside its own", {
+    replies: [
+      ["create", lost],
+      [
+        "list",
+        answered({
+          body: (real: { endpoints: object[] }) => ({
+            ...real,
+            endpoints: [{ id: "ep_odd", ...shop, port: "high" }, ...real.endpoints],
+          }),
+        }),
+        9,
+      ],
+    ],
+    writes: ["POST shop 0"],
+    fails: /may have created one of these.* ep_\w+, ep_odd\./,
+    live: ["shop"],
+  }),
   scene("without marks, a pooled create that was lost without effect fails, and names marks", {
     program: { o: pooled },
     replies: [["create", unsent]],
