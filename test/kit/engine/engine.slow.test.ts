@@ -43,12 +43,12 @@ test("preview and up print steps with unknowns and secrets masked, and return th
   expect(preview.text).toContain(" +  pulumi-nodejs:dynamic/things:Thing a create");
   expect(preview.text).toContain("from: [unknown]");
   expect(preview.text).toContain("secret: [secret]");
-  expect(preview.text).toContain("    + 6 to create");
+  expect(preview.text).toContain("    + 7 to create");
   const { text, outputs, diagnostics } = await engine.up();
   expect(outputs).toMatchObject({ id: "a-1", computed: "of a-1", s: [1], nested: { deep: ["a-1"] } });
   expect(diagnostics.map(({ message }) => message)).toEqual(expect.arrayContaining(["said", "warned"]));
   expect(text).toContain("Updating (test):");
-  expect(text).toContain("    + 6 created");
+  expect(text).toContain("    + 7 created");
   for (const shown of [preview.text, text]) expect(shown).not.toMatch(/hush|__provider/);
 });
 
