@@ -1,3 +1,4 @@
+import type { ScriptedReply } from "../../sdk/testing/emulator";
 import { at, coded, type Scene, scene, withMarks } from "./scene";
 
 /* Renames, moves of URLs between resources, and moves between the two providers. */
@@ -149,6 +150,27 @@ export const moves: Scene[] = [
     state: { one: "a=b", two: "b=c" },
     engine: "parallel",
     order: ["two", "one"],
+  }),
+  scene("a move whose URL stays refused, although its holder has moved away, fails after a few tries", {
+    from: { one: "a", two: "b" },
+    program: { one: "c", two: "a" },
+    byHand: ({ emulator, id }) => {
+      const of = (method: string, name: string) => (request: { method: string; path: string }) =>
+        request.method === method && request.path.endsWith(id(name));
+      const stale = (real: object) => ({ ...real, url: at("a") });
+      const stalePage = (page: { endpoints: { id: string }[] }) => ({
+        ...page,
+        endpoints: page.endpoints.map((item) => (item.id === id("a") ? stale(item) : item)),
+      });
+      emulator.intercept(of("PATCH", "b"), coded(400, 18017), 99);
+      emulator.intercept(of("GET", "a"), { afterCommit: true, body: stale } as ScriptedReply, 99);
+      emulator.intercept("list", { afterCommit: true, body: stalePage } as ScriptedReply, 99);
+    },
+    writes: ["PATCH a url=c"],
+    fails: /is served by ep_.*--target/,
+    state: { one: "a=c", two: "b" },
+    engine: "parallel",
+    order: ["one", "two"],
   }),
   scene("at `--parallel 1` a chain of moves works if the first to be asked leaves first", {
     from: { one: "a", two: "b" },
