@@ -43,7 +43,7 @@ onKit("drift", (start) => {
       drifted: [{ name: "a" }],
       unchecked: [{ what: `b (${b})`, authentication: true }],
     });
-    expect(refused.stdout).toMatch(/unchecked b \(ep_\w+\): .*status 401/);
+    expect(refused.stdout).toMatch(/unchecked test: b \(ep_\w+\): .*status 401/);
     expect(refused.page).toContain(`b (${b})`);
   });
 });
