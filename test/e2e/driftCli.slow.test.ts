@@ -135,6 +135,6 @@ new Dynamic("one", { url: "https://" + pulumi.getStack() + ".example.com", descr
 
     const missing = await stack.command("drift", "--stack", "nope");
     expect(missing.code).toBe(1);
-    expect(missing.stdout).toMatch(/unchecked the stack's state: no stack named 'nope' found/);
+    expect(missing.stdout).toMatch(/unchecked nope: the stack's state: no stack named 'nope' found/);
   });
 });
