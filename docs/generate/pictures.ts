@@ -96,7 +96,7 @@ function reproducible(page: string): string {
     .replace(/created \d{4}-\d\d-\d\d/g, "created 2026-11-21")
     .replace(/\b\d+ seconds?\b/, "4 seconds")
     .replace(/127\.0\.0\.1:\d+/g, "127.0.0.1:8080")
-    .replace(/pulumi-endpoints \d+\.\d+\.\d+(\+\w+)?/, "pulumi-endpoints");
+    .replace(/pulumi-endpoints \d+\.\d+\.\d+(\+dev\.\w+)?/, "pulumi-endpoints");
 }
 
 async function driftPicture(): Promise<Uint8Array> {
