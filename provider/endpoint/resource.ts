@@ -243,14 +243,15 @@ export class CloudEndpoints {
 
   /**
    * The endpoint with its mark. The deletions of resources that the program lacks come last, so they share a listing that began
-   * with the first of them, or a few minutes ago. A list may omit metadata, so an item without a mark proves nothing.
+   * with the first of them, or a few minutes ago. A list may omit metadata, and may lag behind our own adoption. So an item only
+   * proves that the endpoint is ours.
    */
   private async beforeDeletion(api: EndpointsApi, id: string, stored: State) {
     if (this.urlsBefore.has(stored.url)) return api.find(id);
     const now = api.http.clock.now();
     this.deletingSince ??= now;
     const item = await api.list.item(id, Math.max(this.deletingSince, now - OLDEST_LISTING));
-    return item?.createdFor ? item : api.find(id);
+    return item?.createdFor && !belongsElsewhere(item, stored) ? item : api.find(id);
   }
 
   private claim(news: JsonObject, token?: unknown): Claim {

@@ -216,6 +216,19 @@ export const leftovers: Scene[] = [
     next: [{ writes: ["PATCH shop metadata"] }],
     state: { o: "shop" },
   }),
+  withMarks(
+    "a destroy right after an adoption deletes the endpoint, whose list item still has the old mark",
+    {
+      service: { listLag: 4_000 },
+      from: { o: "shop" },
+      later: true,
+      program: { n: { ...shop, adopt: "@shop" } },
+      writes: ["PATCH shop metadata"],
+      next: [{ command: "destroy", writes: ["DELETE shop"] }],
+      live: [],
+      state: {},
+    },
+  ),
   withMarks("the leftover of a resource with another name stays, and its alias is named", {
     leftBy: { o: "shop" },
     program: { n: "shop" },
