@@ -307,7 +307,10 @@ export const markedEndpoints: Scene[] = [
     program: { c: { url: at("a"), adopt: true }, d: { url: at("b"), adopt: true } },
     target: ["c", "d"],
     writes: ["PATCH a metadata", "PATCH b metadata"],
-    next: [{ command: "destroy", target: ["a", "b"], reads: ["/endpoints"] }, { command: "refresh" }],
+    next: [
+      { command: "destroy", target: ["a", "b"], reads: ["/endpoints", "/endpoints/a", "/endpoints/b"] },
+      { command: "refresh" },
+    ],
     state: { c: "a", d: "b" },
     order: ["c", "d", "a", "b"],
   }),
