@@ -115,9 +115,10 @@ export async function leftoverInPool(claim: Claim): Promise<LiveEndpoint | undef
 
 /** Takes over what an earlier run of this stack created for this resource. */
 export function takeOverLeftover(live: LiveEndpoint, claim: Claim): Promise<LiveEndpoint> {
-  // The other provider, or a run with --target, does not meet an entry that has left this name.
+  // The other provider, or a run with --target, does not meet an entry that has left this name. No run meets those of a stack
+  // that has left its name.
   claim.log.warn(
-    `${claim.shownUrl}: takes over ${live.id}, which an earlier run of this stack created (endpoints:mark). If a resource that was renamed from this name has it, run \`pulumi state delete\` for this one, and give it another name`,
+    `${claim.shownUrl}: takes over ${live.id}, which an earlier run of this stack created (endpoints:mark). If a resource or a stack that was renamed from this name has it, run \`pulumi state delete\` for this resource now, before a run deletes the endpoint, and choose another name`,
   );
   return takeOver(live, claim);
 }

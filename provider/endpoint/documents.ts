@@ -168,7 +168,7 @@ export function fromJson(text: string): Parsed {
       if (!token.startsWith('"') && !isExact(token)) return { problem: inexact(positionText(text, index)) };
     return { data };
   } catch {
-    return { problem: `is not valid JSON${jsonMistake(text)}` };
+    return { problem: `is not valid JSON${jsonMistake(text)}; text that starts with { or [ must be JSON` };
   }
 }
 

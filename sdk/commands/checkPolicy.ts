@@ -67,7 +67,8 @@ Exit codes: 0 checked, or answered; 7 warnings (with --strict); 2 invalid argume
     }
     const lineOf = github ? annotation : textLine;
     const lines = checked.flatMap(({ file, warnings }) => warnings.map((one) => `${lineOf(file, one)}\n`));
-    writeResult({ files: checked, unread }, lines.join(""), json, stdout);
+    const errors = github ? unread.map(({ file, error }) => `${errorAnnotation(file, error)}\n`) : [];
+    writeResult({ files: checked, unread }, [...lines, ...errors].join(""), json, stdout);
     for (const { file, policies } of checked) if (policies === 0) log(`${file} contains no traffic policy`);
 
     const policies = checked.reduce((sum, one) => sum + one.policies, 0);
@@ -100,6 +101,10 @@ function textLine(file: string, { line, column, message }: FileWarning): string 
 function annotation(file: string, { line, column, message }: FileWarning): string {
   return `::warning file=${percentEncoded(file)},line=${line},col=${column}::${percentEncoded(message, /[%\r\n]/g)}`;
 }
+
+/** The same for a file that cannot be checked. */
+const errorAnnotation = (file: string, error: string) =>
+  `::error file=${percentEncoded(file)}::${percentEncoded(error, /[%\r\n]/g)}`;
 
 const percentEncoded = (text: string, characters = /[%\r\n:,]/g) =>
   text.replace(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);

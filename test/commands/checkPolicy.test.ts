@@ -216,6 +216,15 @@ resources:
     ]);
   });
 
+  test("prints an annotation with --github for a file that does not parse", async () => {
+    const path = file("broken.yaml", "a: b: c");
+    const { stdout, code } = await check("--github", path);
+    expect([stdout, code]).toEqual([
+      expect.stringMatching(/^::error file=[^:]*broken\.yaml::.* is not valid YAML \(line 1, column 4\)/),
+      1,
+    ]);
+  });
+
   test.each<[string, string, RegExp]>([
     ["is invalid YAML", "a: b: c", /is not valid YAML \(line 1, column 4\)/],
     ["has a long YAML document", `a: 1\n---\nb: ${"b".repeat(50_000)}`, /is longer than 50000 characters/],

@@ -286,6 +286,23 @@ export const markedEndpoints: Scene[] = [
       { stack: "prod", program: {}, writes: ["DELETE shop"] },
     ],
   }),
+  withMarks(
+    "a new stack with the old name of a renamed one takes its endpoint over, and warns of just that",
+    {
+      from: { o: "shop" },
+      byHand: ({ renameStack }) => renameStack("dev", "retired"),
+      writes: ["PATCH shop metadata"],
+      says: [/takes over ep_\w+.*a stack that was renamed.*pulumi state delete/],
+      next: [
+        {
+          stack: "retired",
+          command: "refresh",
+          says: [/This stack has ep_\w+.*another resource took it over/],
+        },
+      ],
+      state: { o: "shop" },
+    },
+  ),
   // Trap 9.
   withMarks("a killed take-over protects the endpoint from `destroy --target` of the old entry", {
     from: { o: "shop" },

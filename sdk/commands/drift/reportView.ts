@@ -151,7 +151,7 @@ function sharedItem({ id, resources }: SharedEndpoint): Item {
   return {
     word: "shared",
     mood: "bad",
-    text: `${id} belongs to ${where.join(" and ")}, so each undoes the other's changes, and deleting one deletes the endpoint for both. ${remedy}`,
+    text: `${id} belongs to ${where.join(" and ")}, so each undoes the other's changes, and deleting one may delete the endpoint for both. ${remedy}`,
   };
 }
 
