@@ -2,6 +2,7 @@ import { isNotFound, isOfService, type UserError } from "../api/apiErrors";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
+import { parseMark } from "../api/mark";
 import { endpointFields, managedInputs } from "./fields";
 import { MARK_KEY } from "./state";
 
@@ -23,10 +24,10 @@ export const everyInput: JsonObject = Object.fromEntries(managedInputs.map((name
 
 /**
  * A list item, completed with the stored values of outputs that the service only returns by id. Undefined if the item lacks an
- * input, which may have been cleared, or the mark, which may be another's.
+ * input, which may have been cleared, or has another mark than the state: the list may omit metadata, and may lag behind an adoption.
  */
 function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
-  if (stored[MARK_KEY] !== undefined && item.createdFor === undefined) return undefined;
+  if (item.createdFor?.nonce !== parseMark(stored[MARK_KEY])?.nonce) return undefined;
   const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
   if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;
   return { ...item, ...Object.fromEntries(gaps.map((name) => [name, stored[name]])) };

@@ -42,8 +42,6 @@ export interface Webhooks {
 interface FunctionDeps {
   /** The service. Throws if a required setting is missing. */
   api(): EndpointsApi;
-  /** The URLs that no message may contain. */
-  secretUrls: ReadonlySet<unknown>;
   policyWarnings(): Settings["policyWarnings"];
   webhooks: Webhooks;
   warn(warning: string): void;
@@ -69,8 +67,8 @@ const configs = z.array(outputText("agentConfig").nullable(), {
  */
 export const functions: Record<string, PluginFunction> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
-  "endpoints:index:getEndpoint": (args, { api, secretUrls }) =>
-    findEndpoint(api(), queryArguments.parse(args), { fresh: true }, secretUrls),
+  "endpoints:index:getEndpoint": (args, { api }) =>
+    findEndpoint(api(), queryArguments.parse(args), { fresh: true }),
 
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
   "endpoints:index:getEndpoints": async (args, { api, warn }) => {

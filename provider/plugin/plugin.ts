@@ -125,7 +125,6 @@ export function pluginProvider(options: PluginOptions) {
       invoke(request, {
         api: connect,
         warn: log.warnOnce,
-        secretUrls: resources.secretUrls,
         policyWarnings: () => configuration.policyWarnings,
         webhooks: options.webhooks,
       }),

@@ -21,8 +21,6 @@ import { fromEngine, toEngine } from "./values";
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
-  /** The URLs of the run that no message may contain. */
-  readonly secretUrls = new Set<unknown>();
   private readonly urls = new UrlRegistry();
 
   /** @param configuration If the settings are not known, in a preview, no request is made. */
@@ -124,7 +122,6 @@ export class Resources {
   /** Properties from the engine, with a note of those that contain a secret. */
   private propsOf(struct: Struct | undefined): JsonObject {
     const { props, secrets } = fromEngine(struct);
-    if (secrets.has("url")) this.secretUrls.add(props["url"]);
     return withNote(props, [...notedFields(props), ...secrets]);
   }
 }

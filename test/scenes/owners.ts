@@ -229,6 +229,15 @@ export const leftovers: Scene[] = [
       state: {},
     },
   ),
+  withMarks("a refresh right after an adoption warns of nobody: its list item still has the old mark", {
+    service: { listLag: 4_000 },
+    from: { o: "shop" },
+    later: true,
+    program: { n: { ...shop, adopt: "@shop" } },
+    writes: ["PATCH shop metadata"],
+    next: [{ command: "refresh", says: [/^(?![\s\S]*took it over)/] }],
+    state: { n: "shop" },
+  }),
   withMarks("the leftover of a resource with another name stays, and its alias is named", {
     leftBy: { o: "shop" },
     program: { n: "shop" },

@@ -72,10 +72,6 @@ describe("a pattern takes time linear in the URL and the pattern", () => {
     ["of many stars", (size) => ["*a".repeat(size / 2), "a".repeat(size)]],
     ["of stars alone", (size) => [`${"*".repeat(size)}b`, "a".repeat(size)]],
     ["with a long part", (size) => [`*${"a".repeat(999)}b${"a".repeat(999)}*`, "a".repeat(size)]],
-    [
-      "that is almost the URL",
-      (size) => [`*${"a".repeat(size / 4)}b${"a".repeat(size / 4)}*`, "a".repeat(size)],
-    ],
   ])("%s", (_, make) => expectLinear(make, ([pattern, url]) => textPattern(pattern)(url), 10_000));
 });
 
