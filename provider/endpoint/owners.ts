@@ -40,7 +40,7 @@ export class Owners {
   readonly accounts = new Map<string, unknown>();
   readonly fates = new Map<string, Fate>();
   /** The tokens of the entries that have an endpoint. */
-  private readonly holders = new Map<string, Set<unknown>>();
+  private readonly tokens = new Map<string, Set<unknown>>();
   /** The ids that resources of the program have, with the tokens of their entries. */
   private readonly managed = new Map<string, unknown>();
 
@@ -48,7 +48,7 @@ export class Owners {
   meet(id: string, stored: State): void {
     this.accounts.set(id, stored[ACCOUNT_KEY]);
     const token = stored[ENTRY_KEY];
-    if (token !== undefined) this.of(id).add(token);
+    if (token !== undefined) this.tokensOf(id).add(token);
   }
 
   /**
@@ -86,12 +86,12 @@ export class Owners {
     if (!isFree) throw alreadyManaged(id);
     this.accounts.set(id, account);
     this.managed.set(id, token);
-    this.of(id).add(token);
+    this.tokensOf(id).add(token);
   }
 
   /** Notes that a new entry could not take its endpoint over. */
   fail(id: string, { token }: Entry): void {
-    this.of(id).delete(token);
+    this.tokensOf(id).delete(token);
     this.fates.set(id, "not taken over");
   }
 
@@ -102,9 +102,9 @@ export class Owners {
    */
   release(id: string, stored: State): "has it" | "not taken over" | undefined {
     this.meet(id, stored);
-    const holders = this.of(id);
-    holders.delete(stored[ENTRY_KEY]);
-    if (holders.size > 0) return "has it";
+    const others = this.tokensOf(id);
+    others.delete(stored[ENTRY_KEY]);
+    if (others.size > 0) return "has it";
     return this.fates.get(id) === "not taken over" ? "not taken over" : undefined;
   }
 
@@ -124,9 +124,9 @@ export class Owners {
   /** Whether this process has taken the endpoint off its URL. */
   hasLeft = (id: string): boolean => ["moved", "gone"].includes(this.fates.get(id) ?? "");
 
-  private of(id: string): Set<unknown> {
-    const known = this.holders.get(id) ?? new Set();
-    this.holders.set(id, known);
+  private tokensOf(id: string): Set<unknown> {
+    const known = this.tokens.get(id) ?? new Set();
+    this.tokens.set(id, known);
     return known;
   }
 }

@@ -129,11 +129,11 @@ function waysOut({ id, type, createdFor }: LiveEndpoint, { owner, owners, mover 
   const sibling = isSameStack(createdFor, owner) ? createdFor : undefined;
   const alias = sibling ? `"${oneLine(sibling.urn, 300)}"` : '{ name: "its old name" }';
   const renamed = `If you renamed or moved this resource, give it aliases: [${alias}]`;
-  const ofProgram =
-    "If another resource of this program has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs. A replacement frees its URL only with the option deleteBeforeReplace";
+  const ofStack =
+    "If another resource of this stack has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs. A replacement frees its URL only with the option deleteBeforeReplace";
   const foreign = "If it is somebody else's, choose another url";
   const left = `if a killed run left it behind, set adopt: "${id}" to take it over`;
   const isOfOtherStack = owner !== undefined && createdFor !== undefined && !sibling;
-  const ofThisStack = mover === undefined ? [renamed, ofProgram] : [ofProgram];
+  const ofThisStack = mover === undefined ? [renamed, ofStack] : [ofStack];
   return [...(isOfOtherStack ? [] : ofThisStack), mover === undefined ? `${foreign}; ${left}` : foreign];
 }

@@ -20,7 +20,7 @@ const noList = ["list", refused, 99] as const;
 const conflict = coded(400, 18017);
 
 const CAUSES =
-  /created at [^ ,]+\. If you renamed or moved this resource, give it aliases.*\. If another resource of this program.*--target.*--replace.*deleteBeforeReplace.*\. If it is somebody else's, choose another url; if a killed run left it behind, set adopt: "ep_/;
+  /created at [^ ,]+\. If you renamed or moved this resource, give it aliases.*\. If another resource of this stack.*--target.*--replace.*deleteBeforeReplace.*\. If it is somebody else's, choose another url; if a killed run left it behind, set adopt: "ep_/;
 const TAKEN = /is served by ep_.*set adopt/;
 const DOUBTFUL = /may have created one of these.* ep_.*set adopt/;
 
