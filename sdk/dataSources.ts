@@ -15,6 +15,7 @@ import {
   queryArguments,
   typeWarnings,
 } from "../provider/endpoint/lookup";
+import { MASKED } from "../provider/endpoint/secrets";
 import { type Inputs, isMocked, programError } from "./programRun";
 import { explicitProvider } from "./provider";
 
@@ -96,7 +97,9 @@ export function getEndpointOutput(
   args: Inputs<GetEndpointArgs>,
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
-  return whenReady(args, options, (known) => find(known as GetEndpointArgs, { fresh: true }, options));
+  return whenReady(args, options, (known, isSecret) =>
+    find(known as GetEndpointArgs, { fresh: true, shownUrl: isSecret ? MASKED : undefined }, options),
+  );
 }
 
 /**
@@ -123,7 +126,7 @@ export function getEndpointsOutput(
 
 async function find(
   given: GetEndpointArgs,
-  reading: { fresh: boolean },
+  reading: { fresh: boolean; shownUrl?: string | undefined },
   options?: pulumi.InvokeOptions,
 ): Promise<AnyEndpoint> {
   const args = argumentsIn("getEndpoint", queryArguments, given);
@@ -225,7 +228,7 @@ function typed(endpoint: LiveEndpoint): AnyEndpoint {
 function whenReady<T>(
   args: object,
   options: pulumi.InvokeOutputOptions | undefined,
-  work: (args: object) => Promise<T>,
+  work: (args: object, isSecret: boolean) => Promise<T>,
 ): pulumi.Output<T> {
   const given = pulumi.output(args);
   const dependsOn = pulumi.output(options?.dependsOn ?? []);
@@ -235,7 +238,9 @@ function whenReady<T>(
     .apply(([first, second]) =>
       pulumi.all([first, second].flat().flatMap((one) => idsOf(one as pulumi.Resource))),
     );
-  const ready = pulumi.all([given, exist]).apply(([known]) => withRunErrors(() => work(known as object)));
+  const ready = pulumi
+    .all([given, pulumi.isSecret(given), exist])
+    .apply(([known, isSecret]) => withRunErrors(() => work(known as object, isSecret)));
   return ready as pulumi.Output<T>;
 }
 

@@ -70,20 +70,18 @@ export class EndpointList {
    * The cloud endpoint as the list shows it. Undefined if it must be read by id: once this process has sent a write, and if the
    * list does not show it.
    *
-   * @param since A listing that began at this moment or later, by this machine's clock, serves in spite of this process's writes.
-   *
    * Pulumi refreshes each endpoint separately, but one page of the list has a hundred. The number of pages is unknown, and most
    * endpoints may belong to other stacks. So reads share a reading, and each read lets it grow by at most one request, which
    * is what a read by id would have cost.
    *
    * @throws ConnectionError, or ApiError 401 or 429, with which a read by id would fail too.
    */
-  async item(id: string, since?: number): Promise<LiveEndpoint | undefined> {
-    const oldest = since ?? this.http.clock.now() - OLDEST_LISTING;
+  async item(id: string): Promise<LiveEndpoint | undefined> {
+    const oldest = this.http.clock.now() - OLDEST_LISTING;
     const isUsable = ({ began, failure }: Reading) => began >= oldest && !isOfEveryRequest(failure);
     const reading = this.reading(CLOUD, isUsable);
     reading.reads++;
-    while (since !== undefined || this.lastWrite === undefined) {
+    while (this.lastWrite === undefined) {
       const live = reading.endpoints.get(id);
       if (live || reading.ended) return live;
       // Bounds the requests to twice the cost of single reads, and to twice the cost of the whole list.
@@ -91,7 +89,7 @@ export class EndpointList {
       try {
         await reading.nextPage();
       } catch (error) {
-        if (this.isRefused(reading, error)) return this.item(id, since);
+        if (this.isRefused(reading, error)) return this.item(id);
         if (isOfEveryRequest(error)) throw error;
         // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
         return undefined;

@@ -15,13 +15,6 @@ export class ConfigError extends UserError {
 /** A required setting that is not set. */
 export class MissingSetting extends ConfigError {}
 
-/** Several of them, a line for each. */
-export class SettingsError extends ConfigError {
-  constructor(readonly problems: readonly [ConfigError, ...ConfigError[]]) {
-    super(problems[0].setting, problems.map(({ message }) => message).join("\n"));
-  }
-}
-
 /** Returns the value of a full configuration key (`endpoints:apiKey`); undefined if the stack has none. */
 export type ConfigReader = (key: string) => string | undefined;
 
@@ -128,12 +121,12 @@ export const secretSettings: readonly string[] = ["apiKey"] satisfies SettingNam
  * Reads every setting. The stack's configuration wins over the environment, so a stray shell key cannot redirect a stack
  * to another account.
  *
- * @throws ConfigError if settings are missing or invalid, with a message that names all of them.
+ * @throws ConfigError if settings are missing or invalid, with a line for each of them.
  */
 export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): Settings {
   const { values, problems } = parseAll(config, environment);
-  const [first, ...others] = problems;
-  if (first) throw new SettingsError([first, ...others]);
+  const [first] = problems;
+  if (first) throw new ConfigError(first.setting, problems.map(({ message }) => message).join("\n"));
   // Without a problem, every setting has its value.
   const { versionHeader, listFilter, ...settings } = values as Values;
   const isPublic = isPublicService(settings.baseUrl);

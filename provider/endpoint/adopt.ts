@@ -1,7 +1,7 @@
 import type { LiveEndpoint } from "../api/contract";
 import { isMapping } from "../api/json";
 import { OLDEST_LISTING } from "../api/list";
-import { MARK_FIELD } from "../api/mark";
+import { isProven, isSameOwner, MARK_FIELD, ownMark } from "../api/mark";
 import { oneLine } from "../api/text";
 import { normalizeUrl } from "../api/url";
 import { changesBetween, metadataFromText } from "./documents";
@@ -16,7 +16,7 @@ import {
 import { documentsAsData, type Inputs, type ManagedInput } from "./fields";
 import { LIST_LAG } from "./gone";
 import { ifAbsent, look } from "./live";
-import { type Claim, isLeftover, markToSend, otherStack } from "./owners";
+import { type Claim, markOf, otherStack } from "./owners";
 import { shownPath, shownUrl } from "./secrets";
 import { difference, refreshedFromLive, wireFromInputs } from "./state";
 
@@ -51,14 +51,15 @@ async function findByUrl({ api, inputs, shownUrl }: Claim): Promise<LiveEndpoint
   if (inputs.poolingEnabled && !listed.some((live) => serves(live, inputs)))
     listed = await api.list.all(now - LIST_LAG);
   const found = listed.filter((live) => serves(live, inputs));
-  const [first, ...others] = found;
-  // A list may lag, so the only member of a pool that it shows may be another stack's.
-  if (others.length > 0 || first?.poolingEnabled) {
-    const ids = found.map(({ id }) => id);
-    throw adoptAmbiguous(shownUrl, ids);
-  }
+  const [first] = found;
   // The list may be out of date, and may omit metadata, which holds the mark of another stack.
   const live = first && (await api.find(first.id));
+  // For the same reason, the only member of a pool that it shows may be another stack's.
+  if (found.length > 1 || live?.poolingEnabled)
+    throw adoptAmbiguous(
+      shownUrl,
+      found.map(({ id }) => id),
+    );
   return live && serves(live, inputs) ? live : undefined;
 }
 
@@ -80,7 +81,7 @@ export async function announceAdoption(claim: Claim): Promise<void> {
 
 /** Makes a live endpoint this resource's, and changes what differs from the program. */
 export async function takeOver(live: LiveEndpoint, claim: Claim): Promise<LiveEndpoint> {
-  const { api, inputs, owner, owners, entry } = claim;
+  const { api, inputs, owners, entry } = claim;
   owners.add(live.id, entry);
   const sent = new Set<ManagedInput>();
   try {
@@ -89,9 +90,8 @@ export async function takeOver(live: LiveEndpoint, claim: Claim): Promise<LiveEn
     // marks removes the old one, which would name the wrong owner.
     if (live.createdFor) sent.add("metadata");
     if (sent.size === 0) return live;
-    const mark = markToSend(owner, undefined, live.createdAt);
-    const changed = await api.update(live.id, wireFromInputs(inputs, [...sent], mark));
-    return mark ? { createdFor: mark, ...changed } : changed;
+    const mark = sent.has("metadata") ? markOf(claim, live.createdAt) : undefined;
+    return await api.update(live.id, wireFromInputs(inputs, [...sent], mark));
   } catch (error) {
     owners.fail(live.id, entry);
     throw error;
@@ -101,16 +101,25 @@ export async function takeOver(live: LiveEndpoint, claim: Claim): Promise<LiveEn
 /**
  * What an earlier run left in a pool. The service accepts any number of members, so no refusal would reveal it.
  *
- * @throws UserError if there are several.
+ * @throws UserError if there are several, or if one may be another's.
  */
 export async function leftoverInPool(claim: Claim): Promise<LiveEndpoint | undefined> {
   const { api, inputs, shownUrl, owner, owners } = claim;
   if (!owner || inputs.poolingEnabled !== true) return undefined;
-  const all = await api.list.all(0);
-  const ids = all.filter((live) => isLeftover(live, owner, owners)).map(({ id }) => id);
-  const [id, ...others] = ids;
-  if (others.length > 0) throw adoptAmbiguous(shownUrl, ids);
-  return id === undefined ? undefined : api.find(id);
+  const found: LiveEndpoint[] = [];
+  for (const item of await api.list.all(0)) {
+    if (!serves(item, inputs) || owners.accounts.has(item.id)) continue;
+    // A list may omit metadata, which holds the mark.
+    const live = item.createdFor || item.metadata ? item : await api.find(item.id);
+    if (live && isSameOwner(ownMark(live), owner)) found.push(live);
+  }
+  const [first] = found;
+  if (found.length > 1 || (first && !isProven(first)))
+    throw adoptAmbiguous(
+      shownUrl,
+      found.map(({ id }) => id),
+    );
+  return first && api.find(first.id);
 }
 
 /** Takes over what an earlier run of this stack created for this resource. */

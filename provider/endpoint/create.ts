@@ -1,13 +1,12 @@
 import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "../api/apiErrors";
 import { createdAt } from "../api/clock";
-import type { LiveEndpoint, Mark } from "../api/contract";
-import { randomNumber, withMark } from "../api/mark";
+import type { LiveEndpoint } from "../api/contract";
 import { idSchema } from "../api/replySchemas";
 import { normalizeUrl, urlOf } from "../api/url";
 import { isWanted, leftoverInPool, takeOverLeftover } from "./adopt";
 import { createDoubtful, createUnsettled } from "./errors";
 import { managedInputs } from "./fields";
-import { type Claim, isLeftover } from "./owners";
+import { type Claim, isLeftover, markOf } from "./owners";
 import { wireFromInputs } from "./state";
 import { holds, sendToFreeUrl, urlTaken } from "./takenUrl";
 
@@ -46,10 +45,19 @@ export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
 
   const { api, inputs, owners } = claim;
   const { clock, settings } = api.http;
-  const mark = await newMark(claim);
-  const nonce = mark?.().nonce;
+  const mark = markOf(claim);
+  const nonce = mark?.nonce;
+  // Any reply shows the service's clock. A failure of the list leaves it unknown.
+  if (mark && timeOf(claim) === undefined)
+    await api.list
+      .whole(0)
+      .firstPage()
+      .catch(() => {});
   const given = managedInputs.filter((name) => inputs[name] !== undefined);
-  const body = () => wireFromInputs(inputs, mark ? [...given, "metadata"] : given, mark?.());
+  const body = () => {
+    if (!mark) return wireFromInputs(inputs, given);
+    return wireFromInputs(inputs, [...given, "metadata"], { ...mark, time: timeOf(claim) ?? mark.time });
+  };
   // A reply without our mark may be about somebody else's endpoint. The look for a lost create decides.
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
     !owners.accounts.has(id) && createdFor?.nonce === nonce;
@@ -173,26 +181,8 @@ function isOfLostCreate(
   return created >= from - TOLERANCE && created <= to + TOLERANCE;
 }
 
-/** The mark of a create, with the time of each call; undefined, with a message, if the metadata cannot hold one. */
-async function newMark({ api, inputs, owner, shownUrl, log }: Claim): Promise<(() => Mark) | undefined> {
-  if (!owner) return undefined;
-  const { clock, serviceClock } = api.http;
-  const nonce = randomNumber();
-  const mark = () => {
-    const now = serviceClock.at(clock.now());
-    return { ...owner, nonce, time: now === undefined ? "unknown" : new Date(now).toISOString() };
-  };
-  if (withMark(inputs.metadata, mark()) === undefined) {
-    log.info(
-      `${shownUrl}: is created without a mark (endpoints:mark), because its metadata is text or a list, or would get too long`,
-    );
-    return undefined;
-  }
-  // Any reply shows the service's clock. A failure of the list leaves it unknown.
-  if (serviceClock.at(clock.now()) === undefined)
-    await api.list
-      .whole(0)
-      .firstPage()
-      .catch(() => {});
-  return mark;
+/** Now, by the service's clock, RFC 3339; undefined if no reply has shown it. */
+function timeOf({ api }: Claim): string | undefined {
+  const now = api.http.serviceClock.at(api.http.clock.now());
+  return now === undefined ? undefined : new Date(now).toISOString();
 }

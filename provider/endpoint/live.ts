@@ -2,9 +2,8 @@ import { isNotFound, isOfService, type UserError } from "../api/apiErrors";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
-import { parseMark } from "../api/mark";
 import { endpointFields, managedInputs } from "./fields";
-import { MARK_KEY } from "./state";
+import { hasMarkOf } from "./owners";
 
 /* How a live endpoint is read: as the list shows it, so that many resources share a listing, or else by its id. */
 
@@ -27,7 +26,7 @@ export const everyInput: JsonObject = Object.fromEntries(managedInputs.map((name
  * input, which may have been cleared, or has another mark than the state: the list may omit metadata, and may lag behind an adoption.
  */
 function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
-  if (item.createdFor?.nonce !== parseMark(stored[MARK_KEY])?.nonce) return undefined;
+  if (!hasMarkOf(stored, item)) return undefined;
   const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
   if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;
   return { ...item, ...Object.fromEntries(gaps.map((name) => [name, stored[name]])) };

@@ -71,6 +71,13 @@ export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): st
       : `getEndpoints: types[${index}] is no type known to this version; the types are ${endpointTypes.join(", ")}. Ignore this if the service has it now`,
   );
 
+interface Lookup {
+  /** See `EndpointList.select`. */
+  fresh: boolean;
+  /** Stands for a secret URL in messages. */
+  shownUrl?: string | undefined;
+}
+
 /**
  * Finds one endpoint. No message names the URL of another one, which may be secret.
  *
@@ -79,20 +86,20 @@ export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): st
 export async function findEndpoint(
   api: EndpointsApi,
   query: EndpointQuery,
-  { fresh }: { fresh: boolean },
+  { fresh, shownUrl }: Lookup,
 ): Promise<LiveEndpoint> {
   const { id, url } = query;
   if (id !== undefined && url !== undefined)
     throw new UserError("getEndpoint takes an id or a url, not both; leave one out");
   if (id !== undefined) return withoutOwner(await api.get(id).catch(ifAbsent(endpointNotFound(id))));
-  if (url !== undefined) return withoutOwner(await byUrl(api, url, { fresh }));
+  if (url !== undefined) return withoutOwner(await byUrl(api, url, { fresh, shownUrl }));
   throw new UserError("getEndpoint takes an id or a url, but has neither; check where the value comes from");
 }
 
 /** The mark's owner is no field of an endpoint. */
 const withoutOwner = ({ createdFor: _, ...endpoint }: LiveEndpoint): LiveEndpoint => endpoint;
 
-async function byUrl(api: EndpointsApi, url: string, { fresh }: { fresh: boolean }): Promise<LiveEndpoint> {
+async function byUrl(api: EndpointsApi, url: string, { fresh, shownUrl }: Lookup): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
   const selection = ofUrl(wanted);
@@ -102,15 +109,15 @@ async function byUrl(api: EndpointsApi, url: string, { fresh }: { fresh: boolean
   const found = all.filter(selection.includes);
   const [first, ...others] = found;
   if (first && others.length === 0) return first;
-  const shownUrl = oneLine(wanted, 300);
+  const shown = shownUrl ?? oneLine(wanted, 300);
   if (first) {
     const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
     throw new UserError(
-      `${found.length} endpoints serve ${shownUrl}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shownUrl}" })`,
+      `${found.length} endpoints serve ${shown}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shown}" })`,
     );
   }
   throw new UserError(
-    `no endpoint of the ${all.length} of this account serves ${shownUrl}; getEndpoints() lists them all`,
+    `no endpoint of the ${all.length} of this account serves ${shown}; getEndpoints() lists them all`,
   );
 }
 

@@ -1,7 +1,7 @@
 import type { Log } from "../api/client";
 import type { LiveEndpoint, Mark, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import { isProven, isSameOwner, isSameStack, ownMark, parseMark, randomNumber } from "../api/mark";
+import { isProven, isSameOwner, isSameStack, ownMark, parseMark, withMark } from "../api/mark";
 import { alreadyManaged, sharedEndpoint } from "./errors";
 import type { Inputs } from "./fields";
 import { ACCOUNT_KEY, ENTRY_KEY, type Entry, MARK_KEY, type State } from "./state";
@@ -132,13 +132,18 @@ export class Owners {
 }
 
 /**
- * The owner that took the endpoint over in another run: its mark is no copy, and is not the one that our state notes. Undefined
- * if the endpoint is ours. After a `stack rename` it is, because the random number of the mark stays.
+ * Whether an endpoint's mark is the one of this state, or of its entry: a run that marked it may have been killed. Both may have
+ * none.
  */
-export function belongsElsewhere(live: LiveEndpoint, stored: State): Mark | undefined {
-  const mark = ownMark(live);
-  return mark?.nonce === parseMark(stored[MARK_KEY])?.nonce ? undefined : mark;
-}
+export const hasMarkOf = (stored: State, { createdFor }: LiveEndpoint): boolean =>
+  createdFor?.nonce === parseMark(stored[MARK_KEY])?.nonce || createdFor?.nonce === stored[ENTRY_KEY];
+
+/**
+ * The owner that took the endpoint over in another run: its mark is no copy, and is not ours. Undefined if the endpoint is ours.
+ * After a `stack rename` it is, because the random number of the mark stays.
+ */
+export const belongsElsewhere = (live: LiveEndpoint, stored: State): Mark | undefined =>
+  hasMarkOf(stored, live) ? undefined : ownMark(live);
 
 /** The owner of an endpoint that this stack has no entry for, if its mark names another namespace, project or stack. */
 export function otherStack(live: LiveEndpoint, own: Owner | undefined): Mark | undefined {
@@ -153,12 +158,21 @@ export const isLeftover = (live: LiveEndpoint, owner: Owner | undefined, owners:
   isSameOwner(live.createdFor, owner) &&
   !owners.accounts.has(live.id);
 
-/** The mark that a change of metadata sends. Without `endpoints:mark` an existing mark stays. */
-export function markToSend(
-  owner: Owner | undefined,
-  stored: Mark | undefined,
-  createdAt: unknown,
+/**
+ * The mark of an entry; undefined without `endpoints:mark`, and, with a message, if the metadata cannot hold one. Its random number is
+ * the entry's token.
+ *
+ * @param time When the endpoint was created, by the service's clock.
+ */
+export function markOf(
+  { inputs, owner, entry, shownUrl, log }: Claim,
+  time: unknown = "unknown",
 ): Mark | undefined {
-  const time = typeof createdAt === "string" ? createdAt : (stored?.time ?? "unknown");
-  return owner ? { nonce: randomNumber(), ...stored, ...owner, time } : stored;
+  if (!owner) return undefined;
+  const mark = { ...owner, nonce: String(entry.token), time: String(time) };
+  if (withMark(inputs.metadata, mark) !== undefined) return mark;
+  log.info(
+    `${shownUrl}: has no mark (endpoints:mark), because its metadata is text or a list, or would get too long. So no deletion of another stack recognizes that it belongs to this one`,
+  );
+  return undefined;
 }

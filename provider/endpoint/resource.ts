@@ -1,11 +1,10 @@
 import { isNotFound, ReplyError, UserError } from "../api/apiErrors";
 import type { Log } from "../api/client";
-import type { LiveEndpoint, Mark, Owner } from "../api/contract";
+import type { LiveEndpoint, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
-import { OLDEST_LISTING } from "../api/list";
-import { isSameOwner, parseMark, randomNumber } from "../api/mark";
-import { isPublicService, SettingsError } from "../api/settings";
+import { parseMark, randomNumber } from "../api/mark";
+import { isPublicService } from "../api/settings";
 import { announceAdoption, findAdoptable, reservedKeyProblem, takeOver } from "./adopt";
 import { createOnce } from "./create";
 import { hasUnknown } from "./documents";
@@ -25,7 +24,7 @@ import { managedInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
-import { belongsElsewhere, type Claim, markToSend, Owners, otherStack } from "./owners";
+import { belongsElsewhere, type Claim, markOf, Owners, otherStack } from "./owners";
 import { hasSecrets, markedAnswer, shownUrl } from "./secrets";
 import {
   difference,
@@ -61,10 +60,6 @@ export class CloudEndpoints {
   private readonly owners = new Owners();
   /** The warnings so far. The engine checks a resource again before it replaces it. */
   private readonly warned = new Set<string>();
-  /** The URLs that the program's resources have in the state. */
-  private readonly urlsBefore = new Set<unknown>();
-  /** When the first deletion of a resource that the program lacks was asked for, by this machine's clock. */
-  private deletingSince: number | undefined;
 
   constructor(private readonly deps: Dependencies) {}
 
@@ -80,7 +75,6 @@ export class CloudEndpoints {
       // Finds a missing key or base URL at the preview, before anything is done.
       const { settings } = this.deps.connect().http;
       const inputs = checkedInputs(checked.inputs);
-      this.urlsBefore.add(olds["url"]);
       const facts = { isPublicService: isPublicService(settings.baseUrl) };
       for (const warning of inputWarnings(inputs, olds, facts))
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
@@ -91,8 +85,7 @@ export class CloudEndpoints {
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
       if (!(error instanceof UserError)) throw error;
-      const all = error instanceof SettingsError ? error.problems : [error];
-      return { ...checked, failures: all.map(({ message }) => ({ input: "", reason: message })) };
+      return { ...checked, failures: error.message.split("\n").map((reason) => ({ input: "", reason })) };
     }
   }
 
@@ -174,24 +167,20 @@ export class CloudEndpoints {
     return operation(`update ${id}`, async () => {
       const api = this.apiFor(olds, news);
       const claim = { ...this.claim(news, olds[ENTRY_KEY]), api, mover: id };
-      const { owner } = claim;
       const stored = parseMark(olds[MARK_KEY]);
-      // Our own mark can be newer than the state if a run was killed.
-      const takerOf = (live: LiveEndpoint): Mark | undefined => {
-        const newer = belongsElsewhere(live, olds);
-        return isSameOwner(newer, owner) ? undefined : newer;
-      };
       // Metadata holds the mark. A request with our mark would take the endpoint back without a word.
-      const sendsMark = changed.includes("metadata") && (owner ?? stored) !== undefined;
-      const taker = sendsMark ? takerOf(await look(api, id, olds)) : undefined;
-      const mark = taker ?? markToSend(owner, stored, olds.createdAt);
+      const sendsMark = changed.includes("metadata") && (claim.owner ?? stored) !== undefined;
+      const taker = sendsMark ? belongsElsewhere(await look(api, id, olds), olds) : undefined;
+      // Without `endpoints:mark`, an existing mark stays.
+      const own = () => (claim.owner ? markOf(claim, olds.createdAt ?? stored?.time) : stored);
+      const mark = sendsMark ? (taker ?? own()) : undefined;
       const body = wireFromInputs(inputsWithChoices(inputs, olds), changed, mark);
       const isMove = changed.includes("url");
       const patch = () => this.owners.during(id, api.update(id, body), isMove ? "moved" : "stays");
       const live = await (isMove ? sendToFreeUrl(claim, patch) : patch()).catch((error: unknown) => {
         throw isNotFound(error) ? updateNotFound(id, error) : error;
       });
-      const theirs = taker ?? takerOf(live);
+      const theirs = taker ?? belongsElsewhere(live, olds);
       if (theirs) this.warnOnce(takenOver(id, theirs));
       const notes = notesOfEntry(claim.entry, theirs ? stored : (live.createdFor ?? stored));
       const outs = stateFromReply(live, inputs, notes, { before: olds, sent: changed });
@@ -209,7 +198,8 @@ export class CloudEndpoints {
       if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
       const api = this.apiFor(stored);
       const mayBeTaken = api.http.settings.mark !== undefined || stored[MARK_KEY] !== undefined;
-      const live = mayBeTaken ? await this.beforeDeletion(api, id, stored) : undefined;
+      // Not from the list: another stack may have taken it over since.
+      const live = mayBeTaken ? await api.find(id) : undefined;
       const theirs = live && belongsElsewhere(live, stored);
       if (theirs) return this.deps.log.warn(keptForOwner(id, theirs));
       await this.owners.during(id, this.remove(api, id, stored), "gone");
@@ -239,19 +229,6 @@ export class CloudEndpoints {
       if (!live) fates.set(id, "gone");
       return live;
     });
-  }
-
-  /**
-   * The endpoint with its mark. The deletions of resources that the program lacks come last, so they share a listing that began
-   * with the first of them, or a few minutes ago. A list may omit metadata, and may lag behind our own adoption. So an item only
-   * proves that the endpoint is ours.
-   */
-  private async beforeDeletion(api: EndpointsApi, id: string, stored: State) {
-    if (this.urlsBefore.has(stored.url)) return api.find(id);
-    const now = api.http.clock.now();
-    this.deletingSince ??= now;
-    const item = await api.list.item(id, Math.max(this.deletingSince, now - OLDEST_LISTING));
-    return item?.createdFor && !belongsElsewhere(item, stored) ? item : api.find(id);
   }
 
   private claim(news: JsonObject, token?: unknown): Claim {

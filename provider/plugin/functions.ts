@@ -18,7 +18,7 @@ import {
   queryArguments,
   typeWarnings,
 } from "../endpoint/lookup";
-import { asSecret } from "../endpoint/secrets";
+import { asSecret, MASKED } from "../endpoint/secrets";
 import { failingWarnings, resourceWarnings } from "../policy/resourceWarnings";
 import { checkFailure } from "./failure";
 import { fromEngine, toEngine } from "./values";
@@ -67,8 +67,10 @@ const configs = z.array(outputText("agentConfig").nullable(), {
  */
 export const functions: Record<string, PluginFunction> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
-  "endpoints:index:getEndpoint": (args, { api }) =>
-    findEndpoint(api(), queryArguments.parse(args), { fresh: true }),
+  "endpoints:index:getEndpoint": async (args, { api }, visible) => {
+    const shownUrl = visible["url"] === args["url"] ? undefined : MASKED;
+    return findEndpoint(api(), queryArguments.parse(args), { fresh: true, shownUrl });
+  },
 
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
   "endpoints:index:getEndpoints": async (args, { api, warn }) => {

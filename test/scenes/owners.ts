@@ -10,6 +10,14 @@ const adopted = { ...shop, adopt: true };
 const byId = { ...shop, adopt: "@theirs" };
 const theirs = { theirs: shop };
 const member = { ...shop, pooling_enabled: true };
+/** The service's list omits a field. */
+const omitsInList =
+  (field: string) =>
+  ({ emulator }: Hand) => {
+    const endpoints = emulator.endpoints.map(({ [field as "id"]: _, ...item }) => item);
+    emulator.intercept("list", { status: 200, body: { endpoints } }, 9);
+  };
+
 const FRONT = /carries the mark of 'front' of the stack shop\/prod \(team\/prod\)/;
 
 export const adoption: Scene[] = [
@@ -82,6 +90,12 @@ export const adoption: Scene[] = [
       fails: /Several cloud endpoints can share .* which has ep_/,
     }),
   ),
+  scene("`adopt: true` does not take the member of a pool whose list item omits that it is one", {
+    others: { one: member },
+    byHand: omitsInList("pooling_enabled"),
+    program: { o: adopted },
+    fails: /Several cloud endpoints can share/,
+  }),
   ...(
     [
       ["an unknown id", { ...shop, adopt: "ep_nobody" }, /no endpoint ep_nobody.*remove adopt/],
@@ -172,7 +186,6 @@ const noLeftovers: [string, (hand: Hand) => unknown][] = [
     ({ emulator, id, clock }) =>
       emulator.edit(id("shop"), { created_at: new Date(clock.now() - 3_600_000).toISOString() }),
   ],
-  ["whose mark has an unknown time", marking({ time: "unknown" })],
   ["of another stack", marking({ urn: "urn:pulumi:prod::shop::endpoints:index:CloudEndpoint::o" })],
   ["of another type", marking({ urn: "urn:pulumi:dev::shop::other:index:CloudEndpoint::o" })],
   ["of a component", marking({ urn: "urn:pulumi:dev::shop::my:Shop$endpoints:index:CloudEndpoint::o" })],
@@ -199,6 +212,25 @@ export const leftovers: Scene[] = [
       }),
     ),
   ]),
+  withMarks("an endpoint whose mark has an unknown time is no leftover, and its owner is named", {
+    leftBy: { o: "shop" },
+    byHand: marking({ time: "unknown" }),
+    fails: /is served by ep_\w+.*created for 'o' of the stack shop\/dev/,
+    live: ["shop"],
+  }),
+  withMarks("a create in a pool fails if a mark of its own has an unknown time: it may be its leftover", {
+    leftBy: { o: pooled },
+    byHand: marking({ time: "unknown" }),
+    fails: /Several cloud endpoints can share .*ep_\w+\. Set adopt/,
+    live: ["shop"],
+  }),
+  withMarks("a killed run's endpoint in a pool is taken over although the list omits metadata", {
+    leftBy: { o: pooled },
+    later: true,
+    byHand: omitsInList("metadata"),
+    writes: ["PATCH shop metadata"],
+    state: { o: "shop" },
+  }),
   // Trap 3: by another clock, the mark would have another time than its endpoint.
   withMarks("a killed run's endpoint is taken over although the service's clock is two hours ahead", {
     service: { date: 7_200_000, createdAt: 7_200_000 },
@@ -334,7 +366,7 @@ export const markedEndpoints: Scene[] = [
     target: ["c", "d"],
     writes: ["PATCH a metadata", "PATCH b metadata"],
     next: [
-      { command: "destroy", target: ["a", "b"], reads: ["/endpoints", "/endpoints/a", "/endpoints/b"] },
+      { command: "destroy", target: ["a", "b"], reads: ["/endpoints/a", "/endpoints/b"] },
       { command: "refresh" },
     ],
     state: { c: "a", d: "b" },
@@ -387,6 +419,41 @@ export const markedEndpoints: Scene[] = [
         live: ["shop"],
       },
     ),
+  ),
+  withMarks(
+    "a destroy keeps what another stack has just taken over, although the list does not show it yet",
+    {
+      service: { listLag: 4_000 },
+      from: { o: "shop" },
+      later: true,
+      byHand: takenBy("prod"),
+      command: "destroy",
+      says: [/This stack forgets ep_\w+, which carries[\s\S]*not deleted/],
+      live: ["shop"],
+    },
+  ),
+  scene("an endpoint of a time before marks stays ours if a run is killed after it has marked it", {
+    from: { o: { ...shop, metadata: { a: 1 } } },
+    settings: {},
+    with: marks,
+    program: { o: { ...shop, metadata: { a: 2 } } },
+    killed: true,
+    writes: ["PATCH shop metadata"],
+    next: [
+      { with: marks, command: "refresh", says: [/^(?![\s\S]*took it over)/] },
+      { with: marks, command: "destroy", writes: ["DELETE shop"] },
+    ],
+    live: [],
+  }),
+  withMarks(
+    "an adoption whose metadata cannot hold a mark says that the other stack can delete the endpoint",
+    {
+      others: { theirs: { ...shop, ...markedFor("prod") } },
+      program: { o: { ...byId, metadata: "text" } },
+      writes: ["PATCH theirs metadata"],
+      says: [/https:\/\/shop.example.com: has no mark \(endpoints:mark\), because its metadata is text/],
+      state: { o: "theirs" },
+    },
   ),
   ...[undefined, markedFor("dev").metadata].map((metadata) =>
     withMarks(`a deletion deletes an endpoint whose mark is ${metadata ? "a copy" : "missing"}`, {
@@ -481,7 +548,7 @@ export const markedEndpoints: Scene[] = [
   withMarks("metadata that cannot hold a mark is created without one, which is told", {
     program: { o: { ...shop, metadata: "text" } },
     writes: ["POST shop"],
-    says: [/created without a mark/],
+    says: [/has no mark \(endpoints:mark\), because its metadata is text/],
     state: { o: "shop" },
     fields: { shop: { metadata: "text" } },
   }),

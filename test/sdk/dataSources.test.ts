@@ -6,6 +6,7 @@ import {
   CloudEndpoint,
   type GetEndpointsArgs,
   getEndpoint,
+  getEndpointOutput,
   getEndpoints,
   getEndpointsOutput,
   readJson,
@@ -180,15 +181,33 @@ describe("getEndpoint", () => {
     expect((await getEndpoint({ url: "tls://edge.example.com:443" })).id).toBe(edge.id);
   });
 
-  test("throws an error that names the endpoint, similar URLs and getEndpoints() if nothing matches", async () => {
+  test("throws an error that names the endpoint and getEndpoints() if nothing matches", async () => {
     seedMany();
     emulator.seed({ type: "cloud", url: "tls://shop.example.com" });
     const error = await thrown(getEndpoint({ id: "ep_2nobody" }));
     expect(pulumi.RunError.isInstance(error)).toBe(true);
     expect(error.message).toMatch(/no endpoint ep_2nobody in this account.*getEndpoints\(\)/);
     await expect(getEndpoint({ url: "https://shop.example.com" })).rejects.toThrow(
-      /of the 91 of this account serves https:\/\/shop\.example\.com; did you mean tls:\/\/shop\.example\.com\? getEndpoints\(\)/,
+      "no endpoint of the 91 of this account serves https://shop.example.com; getEndpoints() lists them all",
     );
+  });
+
+  test("names no secret URL in its error", async () => {
+    // A failed output is an unhandled rejection, too.
+    const listeners = process.listeners("unhandledRejection");
+    process.removeAllListeners("unhandledRejection");
+    const failed: unknown[] = [];
+    process.on("unhandledRejection", (error) => void failed.push(error));
+    getEndpointOutput({ url: pulumi.secret("https://hidden.example.com") });
+    await expect
+      .poll(() => failed)
+      .toContainEqual(
+        expect.objectContaining({
+          message: "no endpoint of the 0 of this account serves [secret]; getEndpoints() lists them all",
+        }),
+      );
+    process.removeAllListeners("unhandledRejection");
+    for (const listener of listeners) process.on("unhandledRejection", listener);
   });
 
   // biome-ignore format: one line for each call
@@ -196,7 +215,10 @@ describe("getEndpoint", () => {
     [{}, "an id or a url, but has neither"],
     [{ id: undefined }, "has neither; check where the value comes from"],
     [{ url: "shop" }, "url is not a URL"],
-    [{ urlPattern: "https://a.example.com" }, "urlPattern is no argument of this function; the arguments are id, url"],
+    [
+      { urlPattern: "https://a.example.com" },
+      "urlPattern is no argument of this function; the arguments are id, url",
+    ],
     [{ id: "ep_1", name: "a" }, "getEndpoint: name is no argument"],
   ])("refuses the arguments %j", async (args, reason) => {
     await expect(getEndpoint(args as { id: string })).rejects.toThrow(reason);

@@ -43,12 +43,15 @@ describe("getEndpoint", () => {
     expect((await client.invoke(GET, { url })).result["id"]).toBe(id);
   });
 
-  test("has no secret URL of a resource of the run in its error", async () => {
+  test("has no secret URL in its error, neither its own nor one of a resource of the run", async () => {
     const { client } = await plugin();
     await client.create({ url: secret("https://hidden.example.com") });
     const { message } = await thrown(client.invoke(GET, { url: "https://hiden.example.com" }));
     expect(message).toContain("no endpoint of the 1 of this account serves https://hiden.example.com");
     expect(message).not.toContain("hidden");
+    const own = await thrown(client.invoke(GET, { url: secret("https://hidden2.example.com") }));
+    expect(own.message).toContain("no endpoint of the 1 of this account serves [secret]");
+    expect(own.message).not.toContain("hidden");
   });
 });
 
