@@ -25,7 +25,7 @@ export abstract class EndpointsError extends UserError {
   readonly path: string;
   /** The message without the next step, for messages that have a better one. */
   readonly summary: string;
-  /** When the request was last sent, by this machine's clock; undefined if it never was. */
+  /** When the last attempt began, by this machine's clock; undefined if none did. */
   sentAt: number | undefined;
 
   constructor(request: RequestName, what: string, next: string | undefined, options?: { cause?: unknown }) {

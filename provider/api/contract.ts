@@ -174,7 +174,7 @@ export type WireEndpoint = {
 /** The body of a create and, without `type`, of an update. */
 export type WireChange = Partial<WireEndpoint>;
 
-/** The resource that an endpoint was created for. */
+/** The resource that an endpoint was created for, or that adopted it. */
 export interface Owner {
   /** The value of `endpoints:mark`. */
   namespace: string;

@@ -57,7 +57,7 @@ export class EndpointsApi {
     return ofId(id, request, await this.send(request, this.reader));
   }
 
-  /** `GET /endpoints/{id}`; undefined after the service's own 404. Unlike a list item it is never out of date. */
+  /** `GET /endpoints/{id}`; undefined after the service's own 404. It may lag behind a write, but less than the list. */
   find(id: string): Promise<LiveEndpoint | undefined> {
     return this.get(id).catch((error: unknown) => {
       if (isNotFound(error) && isOfService(error)) return undefined;

@@ -2,7 +2,7 @@
  * JSON as data and as text, in time linear in its length. No message quotes the text, because it may contain a secret.
  */
 
-/** A policy, or metadata, as data. */
+/** Properties by name: of a document, a request, a reply or a state. */
 export type JsonObject = { [key: string]: unknown };
 
 /** Whether this is a plain object. The test uses the constructor's name, so objects of another realm count too. */

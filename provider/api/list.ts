@@ -52,7 +52,7 @@ export function isOneOf(field: string, values: readonly string[]): string | unde
 
 /** The account's endpoints, with the last reading of the whole list and of each filter. */
 export class EndpointList {
-  /** When this process last sent a write; undefined if it has sent none. */
+  /** When the last write of this process ended; undefined if none has. */
   private lastWrite: number | undefined;
   private sendsFilters: boolean;
   private readonly readings = new Map<string | undefined, Reading>();

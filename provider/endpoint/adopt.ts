@@ -23,8 +23,8 @@ import { difference, refreshedFromLive, wireFromInputs } from "./state";
 /* The live endpoint that a new resource takes over, by `adopt` or by its mark, and what that changes. */
 
 /**
- * The live endpoint that `adopt` names; undefined if no cloud endpoint has the URL. One that this process found gone, or deleted
- * for a replacement, is created anew.
+ * The live endpoint that `adopt` names; undefined if no cloud endpoint has the URL. An id that this process found gone, or
+ * deleted for a replacement, is created anew.
  *
  * @throws UserError if `adopt: true` finds an endpoint with another stack's mark. Its id is the consent.
  */

@@ -97,7 +97,7 @@ function mayHaveHappened(error: unknown): error is EndpointsError {
 /**
  * Looks for the endpoint that a lost create has made.
  *
- * @returns It, or what an earlier run left on the URL, taken over; undefined if the create did not happen.
+ * @returns It, or what an earlier run left on the URL, taken over; undefined if no look shows that the create happened.
  * @throws UserError if that stays open. It names the candidates.
  */
 async function findLostCreate(claim: Claim, lost: LostCreate): Promise<LiveEndpoint | undefined> {

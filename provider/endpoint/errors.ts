@@ -11,7 +11,7 @@ import { ownerText } from "../api/mark";
 import { oneLine } from "../api/text";
 
 /*
- * The provider's errors, except for those of requests (`api/apiErrors.ts`) and of a taken URL (`takenUrl.ts`). A message is one
+ * The errors of operations, except for those of requests (`api/apiErrors.ts`) and of a taken URL (`takenUrl.ts`). A message is one
  * line: what happened, then at most three causes, each with its remedy. It names the failure of another request, and does not
  * quote it.
  */
@@ -96,7 +96,7 @@ export const alsoManagedElsewhere = (id: string, owner: Owner): string =>
 
 /** The warning of a refresh or an update about an endpoint that another resource took over. */
 export const takenOver = (id: string, owner: Owner): string =>
-  `This stack has ${id}, ${carriesMark(owner)}: another resource took it over, and both change it now. To leave it there, remove the resource from this stack's state and program (\`pulumi state delete\`). To take it back, do so in the other stack, then remove it from this stack's state alone, and set adopt: "${id}" for one \`pulumi up\`.`;
+  `This stack has ${id}, ${carriesMark(owner)}: another resource took it over, and both change it now. To leave it there, remove the resource from this stack's state and program (\`pulumi state delete\`). To take it back, remove the other resource from its state and program, and this one from this stack's state alone; then set adopt: "${id}" for one \`pulumi up\`.`;
 
 /** The message of a deletion that only drops the entry. */
 export const keptForOwner = (id: string, owner: Owner): string =>

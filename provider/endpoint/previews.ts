@@ -45,8 +45,7 @@ export function previewUpdate(olds: State, inputs: Inputs): State {
     ...without(same, changed),
     ...unknown(["updatedAt", ...(isMove ? decidedWithUrl : [])]),
     ...(isMove && addressFromInputs(inputs)),
-    ...documentsForPreview(pick(inputsWithChoices(inputs, olds), changed)),
-    ...documentsForPreview(inputs),
+    ...documentsForPreview({ ...pick(inputsWithChoices(inputs, olds), changed), ...inputs }),
     ...notesFromInputs(inputs),
   };
 }

@@ -25,7 +25,7 @@ import { accountFingerprint, confirmGone } from "./gone";
 import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
 import { belongsElsewhere, type Claim, markOf, Owners, otherStack } from "./owners";
-import { hasSecrets, markedAnswer, shownUrl } from "./secrets";
+import { answerForEngine, hasSecrets, shownUrl } from "./secrets";
 import {
   difference,
   ENTRY_KEY,
@@ -111,7 +111,7 @@ export class CloudEndpoints {
       const live = adoptable ? await takeOver(adoptable, claim) : await createOnce(claim);
       const notes = notesOfEntry(claim.entry, live.createdFor);
       const outs = stateFromReply(live, inputs, notes, { sent: managedInputs });
-      return { id: live.id, outs: markedAnswer(outs, news) };
+      return { id: live.id, outs: answerForEngine(outs, news) };
     });
   }
 
@@ -134,7 +134,7 @@ export class CloudEndpoints {
       assertCloud(live);
       const theirs = isGet ? undefined : belongsElsewhere(live, stored);
       if (theirs) this.warnOnce(takenOver(id, theirs));
-      return { id, ...marked(refreshedFromLive(live, stored), stored) };
+      return { id, ...foundForEngine(refreshedFromLive(live, stored), stored) };
     });
   }
 
@@ -154,7 +154,7 @@ export class CloudEndpoints {
       const theirs = otherStack(live, this.ownerOf(news));
       if (theirs) this.deps.log.warn(alsoManagedElsewhere(id, theirs));
       this.owners.add(id, entry);
-      return { id, ...marked(importedFromLive(live, notesOfEntry(entry, live.createdFor)), {}) };
+      return { id, ...foundForEngine(importedFromLive(live, notesOfEntry(entry, live.createdFor)), {}) };
     });
   }
 
@@ -163,7 +163,7 @@ export class CloudEndpoints {
     this.owners.manage(id, olds);
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
-    if (changed.length === 0) return { outs: markedAnswer(stateWithNewNotes(olds, inputs), news) };
+    if (changed.length === 0) return { outs: answerForEngine(stateWithNewNotes(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
       const api = this.apiFor(olds, news);
       const claim = { ...this.claim(news, olds[ENTRY_KEY]), api, mover: id };
@@ -184,7 +184,7 @@ export class CloudEndpoints {
       if (theirs) this.warnOnce(takenOver(id, theirs));
       const notes = notesOfEntry(claim.entry, theirs ? stored : (live.createdFor ?? stored));
       const outs = stateFromReply(live, inputs, notes, { before: olds, sent: changed });
-      return { outs: markedAnswer(outs, news) };
+      return { outs: answerForEngine(outs, news) };
     });
   }
 
@@ -269,9 +269,9 @@ export class CloudEndpoints {
 }
 
 /** What a read found, with its secrets marked. */
-const marked = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonObject) => ({
-  props: markedAnswer(found.props, stored),
-  inputs: markedAnswer(found.inputs, stored),
+const foundForEngine = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonObject) => ({
+  props: answerForEngine(found.props, stored),
+  inputs: answerForEngine(found.inputs, stored),
 });
 
 /** @throws UserError if the endpoint is no cloud endpoint. */

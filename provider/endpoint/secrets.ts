@@ -44,7 +44,7 @@ export function withNote(props: JsonObject, fields: Iterable<string>): JsonObjec
  *
  * @param asked The inputs of the request, or the outputs in the state.
  */
-export function markedAnswer(answer: JsonObject, asked: JsonObject): JsonObject {
+export function answerForEngine(answer: JsonObject, asked: JsonObject): JsonObject {
   const changed = documentFields.filter((name) => wireText(answer[name]) !== wireText(asked[name]));
   const added = changed.filter((name) => hasSecretIn({ [name]: answer[name] }));
   return withSecretsMarked(withNote(answer, [...notedFields(answer), ...notedFields(asked), ...added]));

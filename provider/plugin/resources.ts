@@ -4,7 +4,7 @@ import type { JsonObject } from "../api/json";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../endpoint/inputs";
 import { previewCreate, previewUpdate } from "../endpoint/previews";
 import type { CloudEndpoints } from "../endpoint/resource";
-import { markedAnswer, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
+import { answerForEngine, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
 import { changedPlaces, stateWithGiven } from "../endpoint/state";
 import { UrlRegistry } from "../endpoint/urlRegistry";
 import {
@@ -76,7 +76,7 @@ export class Resources {
   async create(request: pb.CreateRequest): Promise<pb.CreateResponse> {
     const news = this.newsOf(request.getUrn(), request.getProperties());
     if (request.getPreview()) {
-      const previewed = markedAnswer(previewCreate(checkedInputs(news)), news);
+      const previewed = answerForEngine(previewCreate(checkedInputs(news)), news);
       return new pb.CreateResponse().setProperties(toEngine(previewed));
     }
     const { id, outs } = await this.core.create(news);
@@ -105,7 +105,7 @@ export class Resources {
     const olds = this.propsOf(request.getOlds());
     const news = this.newsOf(request.getUrn(), request.getNews());
     const outs = request.getPreview()
-      ? markedAnswer(previewUpdate(olds, checkedInputs(news)), news)
+      ? answerForEngine(previewUpdate(olds, checkedInputs(news)), news)
       : (await this.core.update(request.getId(), olds, news)).outs;
     return new pb.UpdateResponse().setProperties(toEngine(outs));
   }
