@@ -108,7 +108,7 @@ export async function leftoverInPool(claim: Claim): Promise<LiveEndpoint | undef
   if (!owner || inputs.poolingEnabled !== true) return undefined;
   const found: LiveEndpoint[] = [];
   for (const item of await api.list.all(0)) {
-    if (!serves(item, inputs) || owners.accounts.has(item.id)) continue;
+    if (!serves(item, inputs) || owners.knows(item.id)) continue;
     // A list may omit metadata, which holds the mark.
     const live = item.createdFor || item.metadata ? item : await api.find(item.id);
     if (live && isSameOwner(ownMark(live), owner)) found.push(live);

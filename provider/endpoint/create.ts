@@ -60,7 +60,7 @@ export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
   };
   // A reply without our mark may be about somebody else's endpoint. The look for a lost create decides.
   const isOurs = ({ id, createdFor }: LiveEndpoint) =>
-    !owners.accounts.has(id) && createdFor?.nonce === nonce;
+    !owners.knows(id) && createdFor?.nonce === nonce;
   let lost: LostCreate | undefined;
 
   const sendOrFind = async (): Promise<LiveEndpoint> => {
@@ -151,7 +151,7 @@ async function lookOnce(claim: Claim, lost: LostCreate, { isLast }: { isLast: bo
   await (isLast ? reading.toEnd() : reading.firstPage());
   const found: Found = { ours: [], doubtful: [], holders: [] };
   for (const item of reading.endpoints.values()) {
-    if (urlOf(item) !== inputs.url || owners.accounts.has(item.id)) continue;
+    if (urlOf(item) !== inputs.url || owners.knows(item.id)) continue;
     // A read by id has every field, but may lag behind the list.
     const live = await api.find(item.id);
     const isOurs = live && isOfLostCreate(claim, lost, live);

@@ -36,13 +36,16 @@ type Fate = "stays" | "in motion" | "moved" | "gone" | "not taken over";
 const WILL_ADOPT = Symbol("will adopt");
 
 export class Owners {
-  /** The ids that this process has met in entries, with the fingerprints of their accounts. None is a stranger's. */
+  /** The ids that this process has met in entries, with the fingerprints of their accounts. */
   readonly accounts = new Map<string, unknown>();
   readonly fates = new Map<string, Fate>();
   /** The tokens of the entries that have an endpoint. */
   private readonly tokens = new Map<string, Set<unknown>>();
   /** The ids that resources of the program have, with the tokens of their entries. */
   private readonly managed = new Map<string, unknown>();
+
+  /** Whether this process has met the endpoint in an entry. Then it is no stranger's. */
+  knows = (id: string): boolean => this.accounts.has(id);
 
   /** Notes an entry of the state. One without a token, such as an import's of another tool, is no other owner. */
   meet(id: string, stored: State): void {
@@ -156,7 +159,7 @@ export const isLeftover = (live: LiveEndpoint, owner: Owner | undefined, owners:
   live.type === "cloud" &&
   isProven(live) &&
   isSameOwner(live.createdFor, owner) &&
-  !owners.accounts.has(live.id);
+  !owners.knows(live.id);
 
 /**
  * The mark of an entry; undefined without `endpoints:mark`, and, with a message, if the metadata cannot hold one. Its random number is

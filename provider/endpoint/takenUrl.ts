@@ -90,7 +90,7 @@ async function findHolders(
  */
 async function leaves(holder: LiveEndpoint, { api, inputs, owner, owners }: Claim): Promise<boolean> {
   const { id, type } = holder;
-  const isStranger = !owners.accounts.has(id) && otherStack(holder, owner) !== undefined;
+  const isStranger = !owners.knows(id) && otherStack(holder, owner) !== undefined;
   if (type !== "cloud" || isStranger) return false;
   for (let waited = 0; waited < LONGEST_WAIT && !owners.hasLeft(id); ) {
     if (owners.fates.get(id) === "stays") return false;
