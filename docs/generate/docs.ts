@@ -1,6 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as ts from "typescript";
+import { commandLine } from "../../sdk/commands/main";
+
+/* What the generated files are made of: the comments in the source, written parts, and what commands print. */
 
 /** The folder of the package. */
 export const root = process.cwd();
@@ -9,26 +12,29 @@ export const root = process.cwd();
 export const schemaPage = (item: string): string =>
   readFileSync(join(root, "docs", "generate", "schema", `${item}.md`), "utf8").trim();
 
-/** The documentation of a declaration and of its parts: the comments in the source. */
-interface Docs {
-  text: string;
-  parts: ReadonlyMap<string, string>;
+/** The standard output of a command of the package. */
+export async function outputOf(args: string[]): Promise<string> {
+  let output = "";
+  const stdout = { write: (text: string) => (output += text) };
+  await commandLine(args, { stdout, stderr: process.stderr });
+  return output.trim();
 }
 
-/** Reads the comments on an exported constant, function, class or interface, and on its properties. */
-export function docsOf(file: string, name: string): Docs {
-  for (const statement of sourceOf(file).statements) {
-    if (ts.isFunctionDeclaration(statement) && statement.name?.text === name)
-      return { text: commentOn(statement), parts: new Map() };
-    if (declares(statement, name)) {
-      const parts = membersOf(file, name).map((member) => [member.name, member.text] as const);
-      return { text: commentOn(statement), parts: new Map(parts) };
-    }
-    if (!ts.isVariableStatement(statement)) continue;
-    const declared = statement.declarationList.declarations.find((one) => one.name.getText() === name);
-    if (declared) return { text: commentOn(statement), parts: partsOf(declared.initializer) };
-  }
-  throw new Error(`${file} declares no ${name}`);
+/** Comments by the path of what they describe: `Endpoint`, `Endpoint/id`, `actions/deny/keys/status_code`. */
+export type Comments = ReadonlyMap<string, string>;
+
+/** The comments on a file's declarations and on their properties, at any depth. */
+export function commentsIn(file: string): Comments {
+  const comments = new Map<string, string>();
+  const visit = (node: ts.Node, path: string) => {
+    const inner = isNamed(node) ? `${path === "" ? "" : `${path}/`}${nameOf(node)}` : path;
+    const comment = isNamed(node) ? commentOn(node) : "";
+    // An interface without a comment adds types to the class of the same name.
+    if (comment !== "") comments.set(inner, comment);
+    ts.forEachChild(node, (child) => visit(child, inner));
+  };
+  visit(sourceOf(file), "");
+  return comments;
 }
 
 /** A declared property of an interface or a class. */
@@ -42,50 +48,40 @@ export interface Member {
 
 /** Reads the public properties of an interface or a class, each with its comment. */
 export function membersOf(file: string, name: string): Member[] {
-  for (const statement of sourceOf(file).statements) {
-    if (!declares(statement, name)) continue;
-    return [...statement.members].flatMap((member) => {
-      if (!ts.isPropertySignature(member) && !ts.isPropertyDeclaration(member)) return [];
-      if (member.modifiers?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword)) return [];
-      const optional = member.questionToken !== undefined;
-      return [
-        { name: nameOf(member), type: member.type?.getText() ?? "", optional, text: commentOn(member) },
-      ];
-    });
-  }
-  throw new Error(`${file} declares no ${name}`);
+  const members = sourceOf(file)
+    .statements.filter((one) => ts.isInterfaceDeclaration(one) || ts.isClassDeclaration(one))
+    .filter((one) => one.name?.text === name)
+    .flatMap((one): (ts.TypeElement | ts.ClassElement)[] => [...one.members])
+    .filter((one) => ts.isPropertySignature(one) || ts.isPropertyDeclaration(one))
+    .filter(({ modifiers }) => !modifiers?.some(({ kind }) => kind === ts.SyntaxKind.PrivateKeyword));
+  if (members.length === 0) throw new Error(`${file} declares no ${name}`);
+  return members.map((member) => ({
+    name: nameOf(member),
+    type: member.type?.getText() ?? "",
+    optional: member.questionToken !== undefined,
+    text: commentOn(member),
+  }));
 }
 
-/** Whether it is the interface or the class. An empty interface only adds types to the class of the same name. */
-const declares = (
-  statement: ts.Statement,
-  name: string,
-): statement is ts.InterfaceDeclaration | ts.ClassDeclaration =>
-  (ts.isClassDeclaration(statement) ||
-    (ts.isInterfaceDeclaration(statement) && statement.members.length > 0)) &&
-  statement.name?.text === name;
+type Named = ts.Node & { name: ts.PropertyName | ts.BindingName };
 
-export function sourceOf(file: string): ts.SourceFile {
-  return ts.createSourceFile(file, readFileSync(join(root, file), "utf8"), ts.ScriptTarget.Latest, true);
-}
+const isNamed = (node: ts.Node): node is Named =>
+  (ts.isPropertyAssignment(node) ||
+    ts.isPropertySignature(node) ||
+    ts.isPropertyDeclaration(node) ||
+    ts.isVariableDeclaration(node) ||
+    ts.isFunctionDeclaration(node) ||
+    ts.isInterfaceDeclaration(node) ||
+    ts.isClassDeclaration(node)) &&
+  node.name !== undefined;
 
-function partsOf(value: ts.Expression | undefined): ReadonlyMap<string, string> {
-  const parts = new Map<string, string>();
-  const visit = (node: ts.Node) => {
-    if (ts.isPropertyAssignment(node) && commentOn(node) !== "") parts.set(nameOf(node), commentOn(node));
-    // Only the object itself counts, not the functions and schemas in its properties.
-    if (ts.isObjectLiteralExpression(node) || ts.isCallExpression(node) || node === value)
-      ts.forEachChild(node, visit);
-  };
-  if (value) visit(value);
-  return parts;
-}
+const nameOf = ({ name }: Named) => (ts.isStringLiteral(name) ? name.text : name.getText());
 
-export const nameOf = ({ name }: { name: ts.PropertyName }) =>
-  ts.isStringLiteral(name) ? name.text : name.getText();
+const sourceOf = (file: string): ts.SourceFile =>
+  ts.createSourceFile(file, readFileSync(join(root, file), "utf8"), ts.ScriptTarget.Latest, true);
 
 /** The comment as one line of text for each paragraph. */
-export function commentOn(node: ts.Node): string {
+function commentOn(node: ts.Node): string {
   const [comment] = ts.getJSDocCommentsAndTags(node).filter(ts.isJSDoc);
   const text = ts.getTextOfJSDocComment(comment?.comment) ?? "";
   return text

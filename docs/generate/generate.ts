@@ -8,17 +8,20 @@ import { actionsPage } from "./policyActions";
 import { policySchema } from "./policySchema";
 import { registryPages } from "./registryPages";
 
-/* Writes all generated files: the plugin's package schema, the policy schema, the reference and its short form. */
+/** The generated files by their paths. `npm run generate` writes them, and a test compares them. */
+export async function generatedFiles(): Promise<Map<string, string>> {
+  return new Map([
+    ["provider/plugin/schema.json", `${JSON.stringify(packageSchema(), null, 2)}\n`],
+    ["provider/policy/schema.json", `${JSON.stringify(policySchema())}\n`],
+    ["docs/policy-actions.md", actionsPage()],
+    ["docs/reference.md", await referencePage()],
+    ["docs/llms.md", withShortReference(readFileSync(join(root, "docs", "llms.md"), "utf8"))],
+    ...registryPages().map(([file, text]): [string, string] => [`docs/${file}`, text]),
+  ]);
+}
 
-const schema = JSON.stringify(packageSchema(), null, 2);
-writeFileSync(join(root, "provider", "plugin", "schema.json"), `${schema}\n`);
+async function main(): Promise<void> {
+  for (const [file, text] of await generatedFiles()) writeFileSync(join(root, file), text);
+}
 
-writeFileSync(join(root, "provider", "policy", "schema.json"), `${JSON.stringify(policySchema())}\n`);
-writeFileSync(join(root, "docs", "policy-actions.md"), actionsPage());
-for (const [file, text] of registryPages()) writeFileSync(join(root, "docs", file), text);
-void referencePage().then((page) => writeFileSync(join(root, "docs", "reference.md"), page));
-
-const forAssistants = join(root, "docs", "llms.md");
-void withShortReference(readFileSync(forAssistants, "utf8")).then((page) =>
-  writeFileSync(forAssistants, page),
-);
+if (require.main === module) void main();

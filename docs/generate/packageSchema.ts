@@ -2,28 +2,37 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
 import { alwaysPresent } from "../../provider/api/contract";
-import { refSchema } from "../../provider/api/replySchemas";
-import { environmentName, secretSettings, settingFields } from "../../provider/api/settings";
 import { TYPES, WEBHOOK_TYPE } from "../../provider/api/typeTokens";
-import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { knownBindings } from "../../provider/endpoint/inputs";
-import { endpointQuery, endpointsFilter, endpointTypes } from "../../provider/endpoint/lookup";
+import { endpointTypes } from "../../provider/endpoint/lookup";
 import { webhookPlatforms } from "../../sdk/webhooks/platforms";
 import { plans } from "../../sdk/webhooks/webhookArgs";
-import { agentFields, webhookFields } from "../../sdk/webhooks/webhookChecks";
-import { docsOf, root, schemaPage } from "./docs";
+import { commentsIn, root, schemaPage } from "./docs";
+import {
+  agentInputs,
+  endpointFilters,
+  endpointInputs,
+  endpointOutputs,
+  endpointQueryFields,
+  type JsonType,
+  membersIn,
+  refFields,
+  type SchemaField,
+  settings,
+  webhookInputs,
+  webhookOutputs,
+} from "./fields";
 import { code } from "./tables";
 
 /*
  * The Pulumi package schema, from which Pulumi generates SDKs for every language. It consists of the zod schemas, the comments
  * on their fields, and the files in the folder `schema`: what the comments do not say in every language, and the examples.
- * `npm run generate` writes it, and a test compares the file with the source.
  */
 
 const REF = "endpoints:index:Ref";
 const ENDPOINT = "endpoints:index:Endpoint";
 const AGENT = "endpoints:index:WebhookAgent";
-const WEBHOOK_ARGS = "sdk/webhooks/webhookArgs.ts";
+const CONTRACT = commentsIn("provider/api/contract.ts");
 const ANY = { $ref: "pulumi.json#/Any" };
 const TEXT = { type: "string" };
 const TEXTS = { type: "array", items: TEXT };
@@ -45,9 +54,7 @@ export function packageSchema(): object {
   const { name, version, description, license, keywords, homepage, repository } = manifest.parse(
     JSON.parse(readFileSync(join(root, "package.json"), "utf8")),
   );
-  const settings = variables();
-  const readmeOf = (language: string, example: string) =>
-    readme(description, { language, example }, settings);
+  const readmeOf = (language: string, example: string) => readme(description, language, example);
   return {
     name: "endpoints",
     displayName: "Endpoints",
@@ -61,23 +68,12 @@ export function packageSchema(): object {
     publisher: `the ${name} authors`,
     // The generated packages get the version, and the Go SDK becomes a module.
     meta: { supportPack: true },
-    config: { variables: settings },
-    provider: {
-      description: page("Provider"),
-      inputProperties: settings,
-    },
-    resources: {
-      [TYPES.plugin]: cloudEndpoint(),
-      [WEBHOOK_TYPE]: webhookVerification(),
-    },
+    config: { variables: variables() },
+    provider: { description: schemaPage("Provider"), inputProperties: variables() },
+    resources: { [TYPES.plugin]: cloudEndpoint(), [WEBHOOK_TYPE]: webhookVerification() },
     functions: functions(),
     types: {
-      [REF]: {
-        type: "object",
-        description: docsOf("provider/api/contract.ts", "Ref").text,
-        properties: properties(refSchema.shape, docsOf("provider/api/contract.ts", "Ref").parts),
-        required: ["id"],
-      },
+      [REF]: { type: "object", description: CONTRACT.get("Ref"), ...objectOf(refFields()) },
       [ENDPOINT]: { type: "object", ...endpoint() },
       [AGENT]: webhookAgent(),
       ...enums(),
@@ -99,6 +95,16 @@ export function packageSchema(): object {
   };
 }
 
+const manifest = z.object({
+  name: z.string(),
+  version: z.string(),
+  description: z.string(),
+  license: z.string(),
+  keywords: z.array(z.string()),
+  homepage: z.string().optional(),
+  repository: z.object({ url: z.string() }).optional(),
+});
+
 function enums(): object {
   const all = Object.values(OFFERED).map(({ enum: name, values }) => [
     enumToken(name),
@@ -114,220 +120,179 @@ const pascalCase = (value: string) =>
     .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
     .join("");
 
-const manifest = z.object({
-  name: z.string(),
-  version: z.string(),
-  description: z.string(),
-  license: z.string(),
-  keywords: z.array(z.string()),
-  homepage: z.string().optional(),
-  repository: z.object({ url: z.string() }).optional(),
-});
-
 /** The first paragraph of a comment, then the page of the item: what other languages need to know, and the examples. */
-function page(item: string, comment?: string): string {
-  const [first] = comment?.split("\n\n") ?? [];
-  const more = schemaPage(item);
-  return first === undefined ? more : `${first}\n\n${more}`;
-}
+const page = (item: string, comment = "") => `${comment.split("\n\n")[0]}\n\n${schemaPage(item)}`;
 
 /**
  * Settings without defaults and without environment variables. A generated SDK would write their values into the state of
  * every explicit provider. There they would override the stack's configuration, and a later change of the environment would
  * have no effect. The provider reads the environment itself.
  */
-function variables(): Record<string, { description: string }> {
-  const { parts } = docsOf("provider/api/settings.ts", "settingFields");
-  const all = Object.keys(settingFields).map((name) => [
+function variables(): Record<string, Property> {
+  const all = settings().map(({ name, type, environment, text, secret }): [string, Property] => [
     name,
     {
-      type: name === "requestsPerWindow" ? "integer" : name.endsWith("Seconds") ? "number" : "string",
-      description: `${parts.get(name)} In the environment: \`${environmentName(name)}\`.`,
-      ...(secretSettings.includes(name) && { secret: true }),
+      type,
+      description: `${text} In the environment: \`${environment}\`.`,
+      ...(secret && { secret }),
     },
   ]);
   return Object.fromEntries(all);
 }
 
 function cloudEndpoint(): object {
-  const { id: _, ...outputs } = endpointFields;
+  const { properties: inputProperties, required: requiredInputs } = inputsOf(endpointInputs());
   return {
-    description: page("CloudEndpoint", docsOf("sdk/cloudEndpoint.ts", "CloudEndpoint").text),
-    inputProperties: inputProperties(
-      inputFields,
-      docsOf("provider/api/contract.ts", "CloudEndpointWritten").parts,
-    ),
-    requiredInputs: ["url"],
-    properties: properties(outputs, docsOf("provider/api/contract.ts", "Endpoint").parts),
+    description: page("CloudEndpoint", commentsIn("sdk/cloudEndpoint.ts").get("CloudEndpoint")),
+    inputProperties,
+    requiredInputs,
+    properties: objectOf(endpointOutputs().filter(({ name }) => name !== "id")).properties,
     required: alwaysPresent,
     aliases: [{ type: TYPES.dynamic }],
   };
 }
 
 function webhookVerification(): object {
-  const { text, parts } = docsOf("sdk/webhooks/webhookVerification.ts", "WebhookVerification");
-  const inputs = inputProperties(webhookFields, docsOf(WEBHOOK_ARGS, "WebhookSettingsWritten").parts);
-  const output = (name: string, type: object) => ({ ...type, description: parts.get(name) });
-  const platforms = Object.keys(webhookPlatforms).sort().map(code).join(", ");
+  const about = commentsIn("sdk/webhooks/webhookVerification.ts").get("WebhookVerification");
+  const { properties: inputs, required: requiredInputs } = inputsOf(webhookInputs());
+  const known = Object.keys(webhookPlatforms).sort().map(code).join(", ");
+  const outputs = webhookOutputs().map(({ name, text }) => [
+    name,
+    {
+      ...(name === "agentOptions" ? TEXTS : TEXT),
+      ...(!["platform", "secretSource"].includes(name) && { secret: true }),
+      description: text,
+    },
+  ]);
   return {
     isComponent: true,
-    description: page("WebhookVerification", text),
+    description: page("WebhookVerification", about),
     inputProperties: {
       ...inputs,
       platform: {
         ...inputs["platform"],
-        description: `${inputs["platform"]?.description} Known: ${platforms}.`,
+        description: `${inputs["platform"]?.description} Known: ${known}.`,
       },
       secret: { ...inputs["secret"], secret: true },
       agent: { ...inputs["agent"], $ref: `#/types/${AGENT}` },
     },
-    requiredInputs: ["platform", "secret"],
-    properties: {
-      platform: output("platform", TEXT),
-      secretSource: output("secretSource", TEXT),
-      trafficPolicy: output("trafficPolicy", { ...TEXT, secret: true }),
-      agentOptions: output("agentOptions", { ...TEXTS, secret: true }),
-      agentConfig: output("agentConfig", { ...TEXT, secret: true }),
-    },
+    requiredInputs,
+    properties: Object.fromEntries(outputs),
     required: ["platform", "secretSource", "trafficPolicy", "agentOptions"],
   };
 }
 
 function webhookAgent(): object {
-  const { text, parts } = docsOf(WEBHOOK_ARGS, "WebhookAgent");
-  const { upstream, ...others } = properties(agentFields, parts);
+  const { properties, required } = objectOf(agentInputs());
   const portOrUrl = { oneOf: [{ type: "integer" }, TEXT] };
   return {
     type: "object",
-    description: text,
-    properties: { ...others, upstream: { ...portOrUrl, description: upstream?.description } },
-    required: ["upstream"],
+    description: commentsIn("sdk/webhooks/webhookArgs.ts").get("WebhookAgent"),
+    properties: {
+      ...properties,
+      upstream: { ...portOrUrl, description: properties["upstream"]?.description },
+    },
+    required,
   };
 }
 
 function functions(): object {
-  const { parts } = docsOf("provider/plugin/functions.ts", "functions");
-  const results = docsOf("sdk/dataSources.ts", "GetEndpointsResult").parts;
-  const inputs = (fields: z.ZodRawShape, name: string) => ({
-    properties: inputProperties(fields, docsOf("provider/api/contract.ts", name).parts),
-  });
+  const about = commentsIn("provider/plugin/functions.ts");
+  const merge = commentsIn("sdk/webhooks/merge.ts");
+  const results = new Map(
+    membersIn("sdk/dataSources.ts", "GetEndpointsResult").map(({ name, text }) => [name, text]),
+  );
   return {
     "endpoints:index:getEndpoint": {
-      description: page("getEndpoint", parts.get("endpoints:index:getEndpoint")),
-      inputs: inputs(endpointQuery, "EndpointQuery"),
+      description: page("getEndpoint", about.get("functions/endpoints:index:getEndpoint")),
+      inputs: { properties: inputsOf(endpointQueryFields()).properties },
       outputs: endpoint(),
     },
     "endpoints:index:getEndpoints": {
-      description: page("getEndpoints", parts.get("endpoints:index:getEndpoints")),
-      inputs: inputs(endpointsFilter, "EndpointsFilter"),
-      outputs: {
-        properties: {
-          endpoints: {
-            type: "array",
-            items: { $ref: `#/types/${ENDPOINT}` },
-            description: results.get("endpoints"),
-          },
-          ids: { ...TEXTS, description: results.get("ids") },
+      description: page("getEndpoints", about.get("functions/endpoints:index:getEndpoints")),
+      inputs: { properties: inputsOf(endpointFilters()).properties },
+      outputs: allOf({
+        endpoints: {
+          type: "array",
+          items: { $ref: `#/types/${ENDPOINT}` },
+          description: results.get("endpoints"),
         },
-        required: ["endpoints", "ids"],
-      },
+        ids: { ...TEXTS, description: results.get("ids") },
+      }),
     },
     "endpoints:index:mergeTrafficPolicy": {
-      description: page("mergeTrafficPolicy", docsOf("sdk/webhooks/merge.ts", "mergeTrafficPolicy").text),
-      inputs: {
-        properties: {
-          policy: {
-            ...ANY,
-            description: "The traffic policy of the endpoint: an object, or text with JSON or YAML.",
-          },
-          verifications: {
-            ...TEXTS,
-            description:
-              "The output `trafficPolicy` of each `WebhookVerification`, in the order in which they run. At most one rule of the result may verify and enforce without `expressions`, because a request has the signature of at most one platform.",
-          },
+      description: page("mergeTrafficPolicy", merge.get("mergeTrafficPolicy")),
+      inputs: allOf({
+        policy: {
+          ...ANY,
+          description: "The traffic policy of the endpoint: an object, or text with JSON or YAML.",
         },
-        required: ["policy", "verifications"],
-      },
-      outputs: {
-        properties: {
-          trafficPolicy: {
-            ...ANY,
-            secret: true,
-            description: "The merged policy, for the input `trafficPolicy` of a `CloudEndpoint`. Secret.",
-          },
+        verifications: {
+          ...TEXTS,
+          description:
+            "The output `trafficPolicy` of each `WebhookVerification`, in the order in which they run. At most one rule of the result may verify and enforce without `expressions`, because a request has the signature of at most one platform.",
         },
-        required: ["trafficPolicy"],
-      },
+      }),
+      outputs: allOf({
+        trafficPolicy: {
+          ...ANY,
+          secret: true,
+          description: "The merged policy, for the input `trafficPolicy` of a `CloudEndpoint`. Secret.",
+        },
+      }),
     },
     "endpoints:index:mergeAgentConfigs": {
-      description: page("mergeAgentConfigs", docsOf("sdk/webhooks/merge.ts", "mergeAgentConfigs").text),
-      inputs: {
-        properties: {
-          configs: {
-            ...TEXTS,
-            description:
-              "The output `agentConfig` of each `WebhookVerification`. All must have the same `agentConfigVersion`, and agents with different names.",
-          },
+      description: page("mergeAgentConfigs", merge.get("mergeAgentConfigs")),
+      inputs: allOf({
+        configs: {
+          ...TEXTS,
+          description:
+            "The output `agentConfig` of each `WebhookVerification`. All must have the same `agentConfigVersion`, and agents with different names.",
         },
-        required: ["configs"],
-      },
-      outputs: {
-        properties: {
-          agentConfig: {
-            ...TEXT,
-            secret: true,
-            description:
-              "The agent's configuration file. It does not contain the agent's own token; set `NGROK_AUTHTOKEN` in the environment. Secret.",
-          },
+      }),
+      outputs: allOf({
+        agentConfig: {
+          ...TEXT,
+          secret: true,
+          description:
+            "The agent's configuration file. It does not contain the agent's own token; set `NGROK_AUTHTOKEN` in the environment. Secret.",
         },
-        required: ["agentConfig"],
-      },
+      }),
     },
   };
 }
 
+/** An object with all of these properties. */
+const allOf = (properties: object) => ({ properties, required: Object.keys(properties) });
+
 function endpoint() {
-  const { text, parts } = docsOf("provider/api/contract.ts", "Endpoint");
-  return { description: text, properties: properties(endpointFields, parts), required: ["id"] };
+  return {
+    description: CONTRACT.get("Endpoint"),
+    properties: objectOf(endpointOutputs()).properties,
+    required: ["id"],
+  };
 }
 
-type Property = { description?: string | undefined } & object;
+type Property = { type?: string; description: string };
 
-function properties(fields: z.ZodRawShape, docs: ReadonlyMap<string, string>): Record<string, Property> {
-  const all = Object.entries(fields).map(([name, field]) => {
-    const json = z.toJSONSchema(z.object({ field }), { io: "input", unrepresentable: "any" });
-    return [
-      name,
-      { ...typeOf(jsonType.parse(json.properties?.["field"] ?? {})), description: docs.get(name) },
-    ];
-  });
-  return Object.fromEntries(all);
+/** The fields as the properties of an object. */
+function objectOf(fields: SchemaField[], typeOfField = ({ json }: SchemaField) => typeOf(json)) {
+  const properties = fields.map((field): [string, Property] => [
+    field.name,
+    { ...typeOfField(field), description: field.text },
+  ]);
+  const required = fields.flatMap((field) => (field.required ? [field.name] : []));
+  return { properties: Object.fromEntries(properties), required };
 }
 
-/** Inputs, which offer the values that are known. */
-function inputProperties(fields: z.ZodRawShape, docs: ReadonlyMap<string, string>): Record<string, Property> {
-  const all = Object.entries(properties(fields, docs)).map(([name, property]) => {
+/** The fields as inputs, which offer the values that are known. */
+const inputsOf = (fields: SchemaField[]) =>
+  objectOf(fields, ({ name, json }) => {
     const offered = OFFERED[name];
-    if (!offered) return [name, property];
+    if (!offered) return typeOf(json);
     const open = { oneOf: [TEXT, { ...TEXT, $ref: `#/types/${enumToken(offered.enum)}` }] };
-    const isList = "type" in property && property.type === "array";
-    const { description } = property;
-    return [name, isList ? { type: "array", items: open, description } : { ...open, description }];
+    return json.type === "array" ? { type: "array", items: open } : open;
   });
-  return Object.fromEntries(all);
-}
-
-const jsonType = z.looseObject({
-  type: z.string().optional(),
-  get items() {
-    return jsonType.optional();
-  },
-  get anyOf() {
-    return z.array(jsonType).optional();
-  },
-  enum: z.array(z.unknown()).optional(),
-});
-type JsonType = z.output<typeof jsonType>;
 
 /** A JSON schema's type in the package schema's terms. The only objects are references. */
 function typeOf({ type, items, anyOf, enum: values }: JsonType): object {
@@ -342,13 +307,9 @@ function typeOf({ type, items, anyOf, enum: values }: JsonType): object {
 }
 
 /** The README of a generated SDK: its purpose, an example in its language, and the settings. */
-function readme(
-  description: string,
-  { language, example }: { language: string; example: string },
-  settings: Record<string, { description: string }>,
-): string {
+function readme(description: string, language: string, example: string): string {
   const program = readFileSync(join(root, "examples", example), "utf8").trim();
-  const rows = Object.entries(settings).map(
+  const rows = Object.entries(variables()).map(
     ([name, setting]) => `- \`endpoints:${name}\`: ${setting.description}`,
   );
   return [

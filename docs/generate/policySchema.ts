@@ -1,4 +1,3 @@
-import * as ts from "typescript";
 import {
   type ActionInfo,
   actions,
@@ -8,29 +7,13 @@ import {
   phases,
   ruleKeys,
 } from "../../provider/policy/catalogue";
-import { commentOn, nameOf, sourceOf } from "./docs";
-
-/** The comments in the catalogue, by path: `actions/deny/keys/status_code`. */
-export function catalogueComments(): ReadonlyMap<string, string> {
-  const comments = new Map<string, string>();
-  const visit = (node: ts.Node, path: string) => {
-    if (ts.isPropertyAssignment(node) || ts.isVariableDeclaration(node)) {
-      const name = ts.isPropertyAssignment(node) ? nameOf(node) : node.name.getText();
-      const inner = path === "" ? name : `${path}/${name}`;
-      const comment = ts.isPropertyAssignment(node) ? commentOn(node) : "";
-      if (comment) comments.set(inner, comment);
-      ts.forEachChild(node, (child) => visit(child, inner));
-    } else ts.forEachChild(node, (child) => visit(child, path));
-  };
-  visit(sourceOf("provider/policy/catalogue.ts"), "");
-  return comments;
-}
+import { commentsIn } from "./docs";
 
 type Schema = Record<string, unknown>;
 
 /** The JSON Schema of traffic policies, which `npm run generate` writes to provider/policy/schema.json. */
 export function policySchema(): Schema {
-  const comments = catalogueComments();
+  const comments = commentsIn("provider/policy/catalogue.ts");
   const described = (path: string) => ({ description: comments.get(path) });
   const all = Object.entries<ActionInfo>(actions);
 

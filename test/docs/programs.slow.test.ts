@@ -1,5 +1,9 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import * as ts from "typescript";
 import { expect, test } from "vitest";
-import { entries, errorsIn } from "./compiler";
+import { programFolder } from "../folders";
+import { root } from "../package/pack";
 import { type Mistake, mistakes, namesIn, programs, withPrelude } from "./llmsPage";
 import { type Block, blocksOf, pages } from "./pages";
 
@@ -34,27 +38,47 @@ const inPrelude = (fragment: string) =>
 const isWhole = ({ code }: Block) => /^import /m.test(code);
 const isRefused = ({ outcome }: Mistake) => outcome === "does not compile";
 
+/** The compiler's messages about each program, with the built package and these files beside them. */
+function errorsIn(programs: string[], beside: Record<string, string>): string[][] {
+  const template = join(root, "examples", "template");
+  const { config, error } = ts.readConfigFile(join(template, "tsconfig.json"), ts.sys.readFile);
+  expect(error).toBeUndefined();
+  const folder = programFolder();
+  const named = programs.map((text, index): [string, string] => [join(folder, `${index}.ts`), text]);
+  const others = Object.entries(beside).map(([name, text]): [string, string] => [join(folder, name), text]);
+  for (const [file, text] of [...named, ...others]) writeFileSync(file, text);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, template);
+  const files = [...named, ...others].map(([file]) => file);
+  const program = ts.createProgram(files, { ...options, typeRoots: [join(root, "node_modules/@types")] });
+  return named.map(([file]) =>
+    ts
+      .getPreEmitDiagnostics(program, program.getSourceFile(file))
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n")),
+  );
+}
+
 test("every program in TypeScript compiles as it is, every fragment with what the text around it names, and those mistakes of the page for assistants that it does not exclude", () => {
   const blocks = pages
     .flatMap((page) => blocksOf(page))
     .filter(({ language }) => /^(ts|typescript)$/.test(language));
-  expect(blocks.length).toBeGreaterThan(30);
-  const imports = Object.keys(entries).map((entry) => {
+  expect(blocks.length).toBeGreaterThan(20);
+  const imports = ["pulumi-endpoints", "pulumi-endpoints/testing"].map((entry) => {
     const names = namesIn(`Exports of \`${entry}\``);
     expect(names.length).toBeGreaterThan(4);
     return `import { ${names.map((name) => `type ${name}`).join(", ")} } from "${entry}";`;
   });
+  const compiling = mistakes.filter((mistake) => !isRefused(mistake)).flatMap(({ wrong }) => wrong);
+  const ofAssistants = [
+    ...imports,
+    ...programs,
+    ...[...mistakes.map(({ right }) => right), ...compiling].map(withPrelude),
+  ];
   const texts: [place: string, text: string][] = [
     ...blocks.map((block): [string, string] => [
       `${block.page}:${block.line}`,
       isWhole(block) ? block.code : inPrelude(block.code),
     ]),
-    ...[
-      ...imports,
-      ...programs,
-      ...mistakes.map(({ right }) => withPrelude(right)),
-      ...mistakes.flatMap((mistake) => (isRefused(mistake) ? [] : mistake.wrong.map(withPrelude))),
-    ].map((text): [string, string] => ["docs/llms.md", text]),
+    ...ofAssistants.map((text): [string, string] => ["docs/llms.md", text]),
   ];
   const refused = mistakes.filter(isRefused).flatMap(({ wrong }) => wrong.map(withPrelude));
   // A test on the page imports the program above it.

@@ -1,0 +1,44 @@
+import { readFileSync } from "node:fs";
+import { expect, test } from "vitest";
+import { generatedFiles } from "../../docs/generate/generate";
+import * as sdk from "../../sdk";
+import { page as forAssistants, mistakes, namesIn, programs } from "./llmsPage";
+
+const files = await generatedFiles();
+
+test.each([...files])("%s is up to date", (file, text) => {
+  expect(readFileSync(file, "utf8"), "run `npm run generate`").toBe(text);
+});
+
+test.each(["docs/_index.md", "docs/installation-configuration.md"])(
+  "%s has what the layout of Pulumi's registry needs",
+  (file) => {
+    const text = files.get(file) ?? "";
+    expect(text).toMatch(/^---\ntitle: \S.*\nmeta_desc: \S.*\nlayout: package\n---\n/);
+    for (const name of ["chooser", "choosable"]) {
+      const ends = text.split(`/${name} `).length - 1;
+      expect(ends, name).toBeGreaterThan(0);
+      expect(ends, name).toBe(text.split(` ${name} language`).length - 1);
+    }
+  },
+);
+
+test("every field in the reference has a description", () => {
+  const [resources = ""] = (files.get("docs/reference.md") ?? "").split("## Commands");
+  const rows = resources.split("\n").filter((line) => line.startsWith("| `"));
+  expect(rows.length).toBeGreaterThan(60);
+  expect(rows.filter((row) => row.endsWith("|  |"))).toEqual([]);
+});
+
+test("the page for assistants has at most 150 lines, five programs, nine mistakes with effects that the tests know, and every value that a program can import", () => {
+  expect(forAssistants.trimEnd().split("\n").length).toBeLessThanOrEqual(150);
+  expect(programs).toHaveLength(5);
+  expect(mistakes).toHaveLength(9);
+  const effects =
+    /^(does not compile|preview (warns|fails.*)|up fails|state holds the secret in plain text)$/;
+  for (const { outcome, wrong } of mistakes) {
+    expect(outcome).toMatch(effects);
+    expect(wrong).not.toEqual([]);
+  }
+  expect(namesIn("Exports of `pulumi-endpoints`")).toEqual(expect.arrayContaining(Object.keys(sdk)));
+});
