@@ -2,7 +2,7 @@ import type { JsonObject } from "../../provider/api/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { Advice } from "./advice";
 import { type Event, lost, madeAt, type Run, type Story } from "./events";
-import { type Ending, Judge, tellsTime, type Verb } from "./judge";
+import { type Faults, Judge, tellsTime, type Verb } from "./judge";
 import { Engine, type Flags, hasSecondProvider, type Outcome, SECOND } from "./model";
 import { kindsOn, rival } from "./serviceFaults";
 import { SECRET_CANARY, World } from "./world";
@@ -12,22 +12,27 @@ import { SECRET_CANARY, World } from "./world";
  * more faults, and the user follows the messages. Then the account must match the program.
  */
 
-export interface Options {
+export interface Mode {
   /** Whether creates are marked (`endpoints:mark`). */
   marks: boolean;
   /** Whether all endpoints are pooled, three on each URL. */
   pools: boolean;
 }
 
-export async function play(story: Story, options: Options): Promise<Ending> {
+export const modes: Mode[] = [false, true].flatMap((marks) =>
+  [false, true].map((pools) => ({ marks, pools })),
+);
+
+/** Plays the story, and returns its faults. */
+export async function play(story: Story, mode: Mode): Promise<Partial<Faults>> {
   const settings = {
     "endpoints:requestsPerWindow": `${story.budget}`,
     "endpoints:listFilter": story.filtersLists ? "on" : "off",
-    ...(options.marks && { "endpoints:mark": "team/dev" }),
+    ...(mode.marks && { "endpoints:mark": "team/dev" }),
   };
   const world = await World.start(settings, story.service);
   try {
-    return await new StoryRunner(world, story, options).play();
+    return await new StoryRunner(world, story, mode).play();
   } finally {
     await world.close();
   }
@@ -61,10 +66,10 @@ class StoryRunner {
   constructor(
     private readonly world: World,
     private readonly story: Story,
-    private readonly options: Options,
+    private readonly mode: Mode,
   ) {
     this.engine = new Engine(world, story.parallel);
-    this.judge = new Judge(world, this.engine, story, options);
+    this.judge = new Judge(world, this.engine, story, mode);
     const elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
     this.advice = new Advice(this.program, this.engine, this.judge, elsewhere);
     this.keys.push(this.judge.otherKey);
@@ -72,7 +77,7 @@ class StoryRunner {
     this.hasOpenCreate = !tellsTime(story.service);
   }
 
-  async play(): Promise<Ending> {
+  async play(): Promise<Partial<Faults>> {
     const { emulator, clock } = this.world;
     const { seed, probability, kinds } = this.story;
     for (const [index, event] of this.story.events.entries()) {
@@ -93,7 +98,7 @@ class StoryRunner {
     emulator.calm();
     await clock.sleep(READING);
     await this.repair(60);
-    return this.judge.ending(this.program, this.keys);
+    return this.judge.faults(this.program, this.keys);
   }
 
   private async run(event: Event): Promise<Outcome | undefined> {
@@ -148,7 +153,7 @@ class StoryRunner {
         const { request, ms: lateMs, answer } = event;
         this.script(request, { lateMs, ...lost[answer] });
         // Without a mark, a create is ours for two seconds after its loss. Later, the user decides.
-        this.hasOpenCreate ||= request === "create" && !this.options.marks && lateMs > 2_000;
+        this.hasOpenCreate ||= request === "create" && !this.mode.marks && lateMs > 2_000;
         return this.write(request, event.which);
       }
       case "reply about another endpoint": {
@@ -330,7 +335,7 @@ class StoryRunner {
     const isFree = (name: string) =>
       !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
     // In a pool with marks, a new resource may take over the endpoint of one that left its name. A warning says so.
-    const { marks, pools } = this.options;
+    const { marks, pools } = this.mode;
     const reused = isReused && !(marks && pools) ? [...this.names].find(isFree) : undefined;
     return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
   }
@@ -383,7 +388,7 @@ class StoryRunner {
     const { endpoints } = this.world.emulator;
     // Without marks, the provider cannot know the owner of an endpoint with our URL in the reply to a create.
     const isOther = ({ url }: { url?: string | undefined }) =>
-      this.options.marks || url !== this.urlOf(this.created);
+      this.mode.marks || url !== this.urlOf(this.created);
     const theirs = endpoints.find(
       (one) => one.type === "cloud" && this.judge.isTheirs(one.id) && isOther(one),
     );
@@ -403,7 +408,7 @@ class StoryRunner {
 
   /** In pools, three resources have the same URL and content. */
   private urlOf = (number: number) =>
-    `https://made-${this.options.pools ? number - (number % 3) : number}.example.com`;
+    `https://made-${this.mode.pools ? number - (number % 3) : number}.example.com`;
 
   private inputsOf(made: number): JsonObject {
     const url = this.urlOf(made);
@@ -413,7 +418,7 @@ class StoryRunner {
       url,
       trafficPolicy: { on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] },
       ...(number % 2 === 0 && { description: `number ${number}`, metadata: { number } }),
-      ...(this.options.pools && { poolingEnabled: true }),
+      ...(this.mode.pools && { poolingEnabled: true }),
     };
   }
 
@@ -425,7 +430,7 @@ class StoryRunner {
       description: description === undefined ? undefined : String(description),
       metadata: metadata === undefined ? undefined : JSON.stringify(metadata),
       traffic_policy: JSON.stringify(trafficPolicy),
-      pooling_enabled: this.options.pools,
+      pooling_enabled: this.mode.pools,
     } satisfies Partial<Seed>;
   }
 
