@@ -106,7 +106,6 @@ class StoryRunner {
     this.scripts = { on: true };
     switch (event.kind) {
       case "create":
-      case "create many":
         return this.create(event.by);
       case "process killed":
         return this.create(event.by, event.after);
