@@ -1,5 +1,6 @@
 import type { JsonObject } from "../../provider/api/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
+import { matches } from "../../sdk/testing/emulator/script";
 import { Advice } from "./advice";
 import { type Event, lost, madeAt, type Run, type Story } from "./events";
 import { type Faults, Judge, tellsTime, type Verb } from "./judge";
@@ -58,7 +59,7 @@ class StoryRunner {
   private readonly advice: Advice;
   /** Whether a process was killed, or a create's result is unknown. */
   private hasOpenCreate = false;
-  /** Whether the last recovery succeeded. Before that, the user removes no URL from the program. */
+  /** Whether the last recovery succeeded. */
   private isRepaired = true;
   /** Whether the scripted replies of the current command are active. */
   private scripts = { on: true };
@@ -110,9 +111,9 @@ class StoryRunner {
       case "process killed":
         return this.create(event.by, event.after);
       case "change":
-        return this.change(event.which, event.text);
+        return this.edit(this.pick(event.which), { description: event.text });
       case "change the URL":
-        return this.changeUrl(event.which);
+        return this.edit(this.movable(event.which), { url: `https://moved-${this.created++}.example.com` });
       case "remove":
         return this.remove(event.which);
       case "refresh":
@@ -159,21 +160,17 @@ class StoryRunner {
         const { request, done } = event;
         const body = this.anotherBody(event);
         this.script(request, done ? { afterCommit: true, body } : { status: 200, body });
-        if (request !== "read") return this.write(request, event.which);
-        // Without a list, each endpoint is read by its id.
-        this.script("list", { status: 403, body: "" });
-        return this.refresh();
+        return request === "read" ? this.refreshById() : this.write(request, event.which);
       }
       case "404 of a gateway":
         this.script(event.request, gatewayReply(event.form), 99);
-        if (event.request === "delete") return this.remove(event.which);
-        this.script("list", { status: 403, body: "" });
-        return this.refresh();
+        return event.request === "read" ? this.refreshById() : this.remove(event.which);
       case "wrong service":
         // A resource that does not exist yet would be created in the other account.
         if (![...this.program.keys()].every((name) => this.engine.state.has(name))) return undefined;
         this.world.override = this.wrongService(event.place);
-        if (event.command === "change") return this.change(event.which, "elsewhere");
+        if (event.command === "change")
+          return this.edit(this.pick(event.which), { description: "elsewhere" });
         return event.command === "remove" ? this.remove(event.which) : this.refresh();
       case "rename":
         return this.rename(event);
@@ -196,6 +193,12 @@ class StoryRunner {
 
   private refresh(): Promise<Outcome> {
     return this.noted("refresh", {}, () => this.engine.refresh());
+  }
+
+  /** Without a list, each endpoint is read by its id. */
+  private refreshById(): Promise<Outcome> {
+    this.script("list", { status: 403, body: "" });
+    return this.refresh();
   }
 
   private async noted(verb: Verb, flags: Flags, command: () => Promise<Outcome>): Promise<Outcome> {
@@ -250,33 +253,24 @@ class StoryRunner {
     return this.up({ killAfter });
   }
 
-  private async change(which: number, description: string): Promise<Outcome | undefined> {
-    const name = this.pick(which);
+  private async edit(name: string | undefined, inputs: JsonObject): Promise<Outcome | undefined> {
     if (name === undefined) return undefined;
-    this.program.set(name, { ...this.program.get(name), description });
-    return this.up();
-  }
-
-  private async changeUrl(which: number): Promise<Outcome | undefined> {
-    const name = this.pick(which);
-    if (name === undefined || !this.isRepaired) return undefined;
-    const url = `https://moved-${this.created++}.example.com`;
-    this.program.set(name, { ...this.program.get(name), url });
+    this.program.set(name, { ...this.program.get(name), ...inputs });
     return this.up();
   }
 
   private async remove(which: number): Promise<Outcome | undefined> {
-    const name = this.pick(which);
-    if (name === undefined || !this.isRepaired) return undefined;
+    const name = this.movable(which);
+    if (name === undefined) return undefined;
     this.program.delete(name);
     return this.up();
   }
 
   private async rename(event: EventOf<"rename">): Promise<Outcome | undefined> {
     const { how, isReused, run } = event;
-    const old = this.pick(event.which);
+    const old = this.movable(event.which);
     const entry = this.engine.state.get(old ?? "");
-    if (old === undefined || !entry || !this.isRepaired) return undefined;
+    if (old === undefined || !entry) return undefined;
     const isMoved = how !== "state rename" && event.isMoved;
     const name = this.newName(isReused, isMoved !== hasSecondProvider(old));
     if (how === "state rename") {
@@ -317,9 +311,9 @@ class StoryRunner {
   }
 
   private async importAgain(event: EventOf<"import again">): Promise<Outcome | undefined> {
-    const old = this.pick(event.which);
+    const old = this.movable(event.which);
     const id = this.engine.state.get(old ?? "")?.id;
-    if (old === undefined || id === undefined || !this.isRepaired) return undefined;
+    if (old === undefined || id === undefined) return undefined;
     const names = Array.from({ length: event.times }, () => this.newName(false, event.isMoved));
     for (const name of names) await this.noted("refresh", {}, () => this.engine.import(name, id));
     const [name = ""] = names;
@@ -353,17 +347,14 @@ class StoryRunner {
   /** Runs a command that sends this kind of request. */
   private write(request: "create" | "update" | "delete", which: number): Promise<Outcome | undefined> {
     if (request === "create") return this.create(1);
-    return request === "update" ? this.change(which, `changed ${this.created++}`) : this.remove(which);
+    if (request === "delete") return this.remove(which);
+    return this.edit(this.pick(which), { description: `changed ${this.created++}` });
   }
 
   /** Scripts replies to the next command. */
   private script(match: Match, reply: ScriptedReply, times = 1): void {
     const { scripts } = this;
-    this.world.emulator.intercept(
-      (request) => scripts.on && (typeof match === "function" ? match(request) : isThat(match, request)),
-      reply,
-      times,
-    );
+    this.world.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
   }
 
   /** Somebody creates an equal endpoint, without our mark, at the same time as we do. */
@@ -371,7 +362,7 @@ class StoryRunner {
     const { url, metadata } = this.wireOf(this.created);
     const { scripts } = this;
     rival(this.world.emulator, when, {
-      match: (request) => scripts.on && isThat("create", request) && Object(request.body).url === url,
+      match: (request) => scripts.on && matches("create", request) && Object(request.body).url === url,
       fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
       ...(answer !== null && {
         reply: { ...(when !== "instead" && { afterCommit: true }), ...lost[answer] },
@@ -449,6 +440,9 @@ class StoryRunner {
     return names[which % Math.max(1, names.length)];
   }
 
+  /** A resource that may leave its URL: before a recovery has succeeded, the user removes none. */
+  private movable = (which: number) => (this.isRepaired ? this.pick(which) : undefined);
+
   /** The id of one of our existing endpoints. */
   private live(which: number): string | undefined {
     const entries = [...this.engine.state.values()];
@@ -456,8 +450,3 @@ class StoryRunner {
     return this.world.emulator.endpoints.find((endpoint) => endpoint.id === id)?.id;
   }
 }
-
-const METHODS = { create: "POST", list: "GET", read: "GET", update: "PATCH", delete: "DELETE" };
-
-const isThat = (name: keyof typeof METHODS, { method, path }: { method: string; path: string }) =>
-  method === METHODS[name] && (path === "/endpoints") === (name === "create" || name === "list");
