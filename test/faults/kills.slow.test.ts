@@ -1,11 +1,13 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { CONNECTIONS } from "../../provider/api/client";
 import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
 import { newProject } from "../folders";
+import { listening } from "../provider/servers";
 
 /*
  * Kills real processes during many creates, and then follows the documented recovery: `pulumi cancel`,
@@ -43,7 +45,8 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
 /** Kills a run during its creates, recovers, and checks what is there. */
 async function recover(driver: Stack["driver"], death: Death, marks: boolean): Promise<void> {
   const env: NodeJS.ProcessEnv = marks ? { ENDPOINTS_MARK: "team/kills" } : {};
-  const { emulator, folder, stack, start } = await newStack(driver, env);
+  const { emulator, folder, stack, start, release } = await newStack(driver, env);
+  release();
   // The latency of a real service.
   emulator.intercept("create", { afterCommit: true, delayMs: 25 }, count);
   writeProgram(folder, count, {});
@@ -81,8 +84,7 @@ async function recover(driver: Stack["driver"], death: Death, marks: boolean): P
 /** Kills the engine while the first creates wait for their replies and all others for their turn. Returns how many were sent. */
 async function sentByKilled(driver: Stack["driver"], provider: string): Promise<number> {
   const env = { ENDPOINTS_PROVIDER: provider, PULUMI_PARALLEL: "64" };
-  const { emulator, folder, start } = await newStack(driver, env);
-  emulator.intercept("create", { afterCommit: true, delayMs: 12_000 }, CONNECTIONS.provider);
+  const { emulator, folder, start, release } = await newStack(driver, env);
   writeProgram(folder, 64, {});
   appendFileSync(join(folder, "Pulumi.yaml"), PLUGIN);
 
@@ -93,8 +95,8 @@ async function sentByKilled(driver: Stack["driver"], provider: string): Promise<
   await pause(2_000);
   kill(pid, deaths[1]);
   await until(() => !isAlive(pid));
+  release();
   await run.ended;
-  await until(() => emulator.requests.every(({ status }) => status !== undefined));
   await quiet(emulator);
   return posts(emulator);
 }
@@ -119,9 +121,23 @@ interface Run {
   ended: Promise<unknown>;
 }
 
-/** Creates a stack with a service, and a function that starts an `up` in a process that can be killed. */
+/**
+ * Creates a stack with a service, which holds its replies until they are released, and a function that starts an `up` in a process
+ * that can be killed.
+ */
 async function newStack(driver: Stack["driver"], env: NodeJS.ProcessEnv) {
   const emulator = await Emulator.start();
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const proxy = createServer((client) => {
+    const service = connect(Number(new URL(emulator.baseUrl).port), "127.0.0.1");
+    for (const socket of [client, service]) socket.on("error", () => {});
+    client.pipe(service);
+    void released.then(() => service.pipe(client));
+  });
+  const baseUrl = `http://${await listening(proxy)}`;
   const folder = newProject("kills");
   const stateFile = join(folder, "state.json");
   const stackName = driver === "cli" ? basename(folder) : "test";
@@ -129,7 +145,7 @@ async function newStack(driver: Stack["driver"], env: NodeJS.ProcessEnv) {
     program: folder,
     driver,
     emulator,
-    config: { "endpoints:baseUrl": emulator.baseUrl },
+    config: { "endpoints:baseUrl": baseUrl },
     env,
     stackName,
     ...(driver === "kit" && { stateFile }),
@@ -140,9 +156,9 @@ async function newStack(driver: Stack["driver"], env: NodeJS.ProcessEnv) {
   });
   const start = (): Run =>
     driver === "kit"
-      ? startKit([folder, stateFile, emulator.baseUrl, emulator.apiKey], env)
+      ? startKit([folder, stateFile, baseUrl, emulator.apiKey], env)
       : startCli(stack, stackName);
-  return { emulator, folder, stack, start };
+  return { emulator, folder, stack, start, release };
 }
 
 function startKit(args: string[], env: NodeJS.ProcessEnv): Run {

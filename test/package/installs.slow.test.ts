@@ -12,7 +12,7 @@ import { pack } from "./pack";
  * versions of Node.js and of TypeScript, and also on the Pulumi CLI. What cannot be had is reported as skipped.
  */
 const atLength = process.env["INSTALLS"] === "all";
-const cli = atLength && (await findPulumiCli());
+const cli = await findPulumiCli();
 
 const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-install-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,21 +45,13 @@ describe.each(tested)("after an installation with %s", (name, installation) => {
     });
   }
 
-  describe.each(installation.dynamicOnly ? (["dynamic"] as const) : (["dynamic", "plugin"] as const))(
-    "with the %s provider",
-    (provider) => {
-      test("the README's program can be deployed and destroyed on the test kit's engine", async (context) => {
-        expect(await installed(context).life("kit", provider)).toEqual(life);
-      });
-
-      if (atLength) {
-        test.runIf(cli)(
-          "the README's program can be deployed and destroyed on the Pulumi CLI",
-          async (context) => {
-            expect(await installed(context).life("cli", provider)).toEqual(life);
-          },
-        );
-      }
+  const providers = installation.dynamicOnly ? (["dynamic"] as const) : (["dynamic", "plugin"] as const);
+  const drivers = atLength ? (["kit", "cli"] as const) : (["kit"] as const);
+  test.for(drivers.flatMap((driver) => providers.map((provider) => ({ driver, provider }))))(
+    "the README's program can be deployed and destroyed with the $provider provider, on the driver $driver",
+    async ({ driver, provider }, context) => {
+      context.skip(driver === "cli" && !cli, "there is no Pulumi CLI");
+      expect(await installed(context).life(driver, provider)).toEqual(life);
     },
   );
 
