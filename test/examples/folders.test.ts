@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 import { expect, test } from "vitest";
 import { root } from "../package/pack";
 
-/* An example works in any folder that it is copied to. `test/package/examples.test.ts` copies and installs them. */
+/* An example works in any folder that it is copied to. */
 
 const files = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "examples"], {
   cwd: root,
@@ -33,11 +33,23 @@ test("no program, setting or manifest of an example refers to a place outside of
 
 const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 
+/** The packages that a program imports. */
+const importsOf = (file: string) =>
+  [...readFileSync(join(root, file), "utf8").matchAll(/ from "((?:@[\w-]+\/)?[a-z][\w-]*)[^"]*"/g)].map(
+    ([, name = ""]) => name,
+  );
+
 test.each(files.filter((file) => file.endsWith("/package.json")))(
-  "%s asks for this version of the package, from a registry",
+  "%s asks for this version of the package, and for all that its programs import, from a registry",
   (file) => {
-    const { dependencies } = JSON.parse(readFileSync(join(root, file), "utf8"));
+    const { dependencies, devDependencies } = JSON.parse(readFileSync(join(root, file), "utf8"));
     expect(dependencies["pulumi-endpoints"]).toBe(`^${version}`);
     expect(Object.values(dependencies).filter((range) => /[:/]/.test(String(range)))).toEqual([]);
+    const folder = `${posix.dirname(file)}/`;
+    const programs = files.filter((one) => one.startsWith(folder) && one.endsWith(".ts"));
+    const missing = programs
+      .flatMap(importsOf)
+      .filter((name) => name !== "node" && !(name in { ...dependencies, ...devDependencies }));
+    expect(missing).toEqual([]);
   },
 );

@@ -1,15 +1,17 @@
-import { expect } from "vitest";
+import { Struct } from "google-protobuf/google/protobuf/struct_pb.js";
+import { chai, expect } from "vitest";
+import { z } from "zod";
+import { UserError } from "../../provider/api/apiErrors";
+import { endpointFields } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
-import { wholeList } from "../provider/service";
+import { CANARY_KEY, wholeList } from "../provider/service";
 import { id, url } from "./hostile";
-import { expectEndpoint, expectOutputs, expectPlain, type Outcome, settled } from "./invariants";
-import type { RawService, ReceivedRequest } from "./rawService";
+import { MOST_REQUESTS, type RawService, type ReceivedRequest } from "./rawService";
 
-/** A call of the client or of the provider, with checks of its result. */
-export interface Call {
-  name: string;
-  run(parts: RawService): Promise<unknown>;
-}
+/* The calls of the client and of the provider, and what each guarantees whatever the service replies. */
+
+/** A call, with checks of its result. */
+export type Call = (parts: RawService) => Promise<unknown>;
 
 const given = { url, description: "front door", metadata: { a: 1 }, __provider: "code" };
 const stored = { url, type: "cloud", metadata: { a: 1 }, __given: [], __provider: "code" };
@@ -17,71 +19,53 @@ const stored = { url, type: "cloud", metadata: { a: 1 }, __given: [], __provider
 /** Returns a new core, because a core that has adopted an endpoint refuses to delete it. */
 const core = ({ connect, log }: RawService) => new CloudEndpoints({ connect, log });
 
-async function all({ api }: RawService) {
-  const { endpoints, skipped } = await wholeList(api);
-  endpoints.forEach(expectEndpoint);
-  for (const item of skipped) expectPlain(item.reason);
-}
+const createdWith =
+  (more: object): Call =>
+  async (parts) => {
+    const created = await core(parts).create({ ...given, ...more });
+    expect(created.id).toMatch(/./);
+    expectOutputs(created.outs);
+    return created;
+  };
 
-async function outputs(result: Promise<{ outs: unknown }>) {
-  const { outs } = await result;
-  expectOutputs(outs);
-}
+const updatedFrom =
+  (olds: object): Call =>
+  async (parts) =>
+    expectOutputs((await core(parts).update(id, { ...olds }, given)).outs);
 
-async function created(result: Promise<{ id: string; outs: unknown }>) {
-  const value = await result;
-  expect(value.id).toMatch(/./);
-  expectOutputs(value.outs);
-  return value;
-}
+const checkedWith =
+  (more: object): Call =>
+  async (parts) => {
+    const { failures } = await core(parts).check({}, { ...given, ...more });
+    for (const { reason } of failures) expectPlain(reason);
+  };
 
-async function checked(result: ReturnType<CloudEndpoints["check"]>) {
-  const { failures } = await result;
-  for (const failure of failures) expectPlain(failure.reason);
-}
-
-async function read(parts: RawService) {
-  const found = await core(parts).read(id, stored);
-  if (found.id === "") return expect(found).toEqual({ id: "", props: {} });
-  expect(found.id).toBe(id);
-  expectOutputs(found.props);
-  expectOutputs(found.inputs);
-}
-
-export const create: Call = {
-  name: "a create",
-  run: (parts) => created(core(parts).create(given)),
-};
-
-export const adoptByUrl: Call = {
-  name: "an adoption by URL",
-  run: (parts) => created(core(parts).create({ ...given, adopt: true })),
-};
-
-export const adoptById: Call = {
-  name: "an adoption by id",
-  run: (parts) => created(core(parts).create({ ...given, adopt: id })),
-};
-
-export const calls: Call[] = [
-  { name: "POST", run: async ({ api }) => expectEndpoint(await api.create({ url })) },
-  { name: "GET", run: async ({ api }) => expectEndpoint(await api.get(id)) },
-  { name: "PATCH", run: async ({ api }) => expectEndpoint(await api.update(id, { description: "x" })) },
-  { name: "DELETE", run: async ({ api }) => expect(await api.delete(id)).toBeUndefined() },
-  { name: "the list", run: all },
-  create,
-  adoptByUrl,
-  adoptById,
-  { name: "a read", run: read },
-  { name: "an update", run: (parts) => outputs(core(parts).update(id, stored, given)) },
-  {
-    name: "an update of a state without outputs",
-    run: (parts) => outputs(core(parts).update(id, given, given)),
+export const calls = {
+  POST: async ({ api }) => expectEndpoint(await api.create({ url })),
+  GET: async ({ api }) => expectEndpoint(await api.get(id)),
+  PATCH: async ({ api }) => expectEndpoint(await api.update(id, { description: "x" })),
+  DELETE: async ({ api }) => expect(await api.delete(id)).toBeUndefined(),
+  "the list": async ({ api }) => {
+    const { endpoints, skipped } = await wholeList(api);
+    for (const endpoint of endpoints) expectEndpoint(endpoint);
+    for (const { reason } of skipped) expectPlain(reason);
   },
-  { name: "a delete", run: (parts) => core(parts).delete(id, stored) },
-  { name: "a check by URL", run: (parts) => checked(core(parts).check({}, { ...given, adopt: true })) },
-  { name: "a check by id", run: (parts) => checked(core(parts).check({}, { ...given, adopt: id })) },
-];
+  "a create": createdWith({}),
+  "an adoption by URL": createdWith({ adopt: true }),
+  "an adoption by id": createdWith({ adopt: id }),
+  "a read": async (parts) => {
+    const found = await core(parts).read(id, stored);
+    if (found.id === "") return expect(found).toEqual({ id: "", props: {} });
+    expect(found.id).toBe(id);
+    expectOutputs(found.props);
+    expectOutputs(found.inputs);
+  },
+  "an update": updatedFrom(stored),
+  "an update of a state without outputs": updatedFrom(given),
+  "a delete": (parts) => core(parts).delete(id, stored),
+  "a check by URL": checkedWith({ adopt: true }),
+  "a check by id": checkedWith({ adopt: id }),
+} satisfies Record<string, Call>;
 
 /** Replies with an endpoint's JSON text: to a list as its only item, and to a delete with 204. */
 export const either =
@@ -92,19 +76,83 @@ export const either =
     return { body: isList ? `{"endpoints":[${text}]}` : text };
   };
 
+export type Outcome = { value: unknown } | { error: UserError };
+
 /** Makes each call once, with the same replies. */
 export async function settledAll(
   parts: RawService,
   reply: Parameters<RawService["answers"]>[0],
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
-  for (const { name, run } of calls) {
+  for (const [name, call] of Object.entries<Call>(calls)) {
     parts.answers(reply);
     try {
-      outcomes.push(await settled(parts, () => run(parts)));
+      outcomes.push(await settled(parts, call));
     } catch (error) {
       throw new Error(`${name}: ${error instanceof Error ? error.message : error}`, { cause: error });
     }
   }
   return outcomes;
+}
+
+/** The most lines that a call may log. */
+const MOST_LINES = 100;
+
+/**
+ * Checks the guarantees of every call, whatever the service replies: the call ends with a value or with a readable error of
+ * this package, after a limited number of requests and log lines. An unhandled rejection fails the test run.
+ */
+export async function settled(parts: RawService, call: Call): Promise<Outcome> {
+  const outcome = await (async () => call(parts))().then(
+    (value) => ({ value }),
+    (error: unknown) => ({ error }),
+  );
+  expect(parts.received.length, "requests").toBeLessThan(MOST_REQUESTS);
+  expect(parts.logged.length, "logged lines").toBeLessThanOrEqual(MOST_LINES);
+  parts.logged.forEach(expectPlain);
+  expect(Reflect.get({}, "polluted"), "every object's prototype").toBeUndefined();
+  if ("value" in outcome) return outcome;
+  const { error } = outcome;
+  if (error instanceof chai.AssertionError) throw error;
+  if (!(error instanceof UserError))
+    throw new Error(`not an error of this package: ${error}`, { cause: error });
+  expectPlain(error.message);
+  return { error };
+}
+
+/** Checks a message that the engine prints unchanged: one readable line of limited length, without the key. */
+function expectPlain(message: string): void {
+  expect(message.length, "length of the message").toBeLessThanOrEqual(4000);
+  expect(message).not.toContain(CANARY_KEY);
+  // Line breaks, escapes of a terminal, unpaired surrogates.
+  expect(message).not.toMatch(/[\p{Cc}\p{Zl}\p{Zp}\p{Surrogate}]/u);
+}
+
+/** Checks an endpoint against `LiveEndpoint`: known fields have their types, and there is no null and no foreign prototype. */
+function expectEndpoint(value: unknown, fields: z.ZodRawShape = endpointFields): void {
+  const parsed = z.looseObject(fields).safeParse(value);
+  expect(parsed.error?.issues ?? []).toEqual([]);
+  expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
+}
+
+/** Checks that outputs can become state: the fields have their types, and the engine can encode them. */
+function expectOutputs(value: unknown): void {
+  const { id: _, trafficPolicy: __, metadata: ___, ...fields } = endpointFields;
+  expectEndpoint(value, fields);
+  // JSON writes an unpaired surrogate as an escape, but UTF-8 cannot encode it.
+  expect(encoded(value), "an unpaired surrogate").not.toMatch(/(?<!\\)(?:\\\\)*\\ud[89a-f]/);
+}
+
+/** Encodes the value as the engine does, on the wire and as JSON. Both encoders recurse, so they limit the depth. */
+function encoded(value: unknown): string {
+  try {
+    Struct.fromJavaScript(JSON.parse(JSON.stringify(value))).serializeBinary();
+    return JSON.stringify(value, (_key, part) => {
+      if (typeof part === "number") expect(part, "JSON has no such number").toSatisfy(Number.isFinite);
+      return part;
+    });
+  } catch (error) {
+    if (error instanceof RangeError) expect.fail("the value is too deep for a state");
+    throw error;
+  }
 }

@@ -21,33 +21,17 @@ export const good = {
   principal: { id: "usr_1", uri: "" },
 };
 
-const fieldNames = Object.keys(endpointFields).map((name) =>
-  name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
-);
+/** JSON text of the valid endpoint with other values of some fields. */
+export const body = (change: object = {}) => JSON.stringify({ ...good, ...change });
+
+const text = (value: unknown) => JSON.stringify(value);
 
 /** Texts with a meaning for parsers, URLs or terminals. */
 const hostileText = fc.oneof(
   fc.constantFrom(
-    "",
-    "\ud800",
-    "\udc00x",
-    "two\r\nlines",
-    "two\u2028lines",
-    "\0",
-    "__proto__",
-    "..",
-    "%",
-    "?#",
-    "https://",
-    "https://[",
-    "tls://other.example.com",
-    "{",
-    "[[",
-    "a: [",
-    "a: *b",
-    "- 1\n- !!js/function x",
-    "{'a': 1e999}",
-    `key ${CANARY_KEY}`,
+    ...["", "\0", "\ud800", "\udc00x", "two\r\nlines", "two\u2028lines", `key ${CANARY_KEY}`],
+    ...["__proto__", "..", "%", "?#", "https://", "https://[", "tls://other.example.com"],
+    ...["{", "[[", "a: [", "a: *b", "- 1\n- !!js/function x", "{'a': 1e999}"],
   ),
   fc.string({ unit: "binary", maxLength: 40 }),
   fc.string({ unit: fc.nat({ max: 0xffff }).map((unit) => String.fromCharCode(unit)), maxLength: 8 }),
@@ -61,47 +45,39 @@ export const hostileValue: fc.Arbitrary<unknown> = fc.oneof(
   fc.jsonValue({ maxDepth: 3 }),
 );
 
-const few = { minKeys: 1, maxKeys: 3 };
-
-/** Keys with a meaning in JavaScript, which are normal keys in JSON. */
+/** Keys with a meaning in JavaScript, which are normal keys in JSON. Of a repeated key, the last one counts. */
 const poison = fc.constantFrom(
-  '"__proto__":{"polluted":true},',
-  '"__proto__":null,',
-  '"constructor":{"prototype":{"polluted":true}},',
-  '"toString":1,"hasOwnProperty":"x",',
-  '"then":true,',
-  // Of a repeated key, the last one counts.
-  '"id":null,"url":7,',
-  "",
+  ...[
+    '"__proto__":{"polluted":true},',
+    '"__proto__":null,',
+    '"constructor":{"prototype":{"polluted":true}},',
+  ],
+  ...['"toString":1,"hasOwnProperty":"x",', '"then":true,', '"id":null,"url":7,', ""],
 );
 
-/** A few fields with values of any type, or missing; or fields with hostile texts, which pass the checks of types. */
-const changes = (names: string[]) =>
-  fc.oneof(
-    fc.dictionary(fc.constantFrom(...names), fc.option(hostileValue, { nil: undefined }), few),
-    fc.dictionary(
-      fc.constantFrom(
-        ...["type", "url", "description", "metadata", "traffic_policy"].filter((name) =>
-          names.includes(name),
-        ),
-      ),
-      hostileText,
-      few,
-    ),
+const FIELDS = Object.keys(endpointFields).map((name) =>
+  name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
+);
+const TEXTS = ["type", "url", "description", "metadata", "traffic_policy"];
+
+/**
+ * JSON text of an endpoint in which a few fields have values of any type, or are missing; or have hostile texts, which pass the
+ * checks of types.
+ *
+ * @param right The fields that keep their values.
+ */
+export function endpointText(...right: string[]): fc.Arbitrary<string> {
+  const [fields, texts] = [FIELDS, TEXTS].map((all) => all.filter((name) => !right.includes(name)));
+  const few = { minKeys: 1, maxKeys: 3 };
+  const change = fc.oneof(
+    fc.dictionary(fc.constantFrom(...(fields ?? [])), fc.option(hostileValue, { nil: undefined }), few),
+    fc.dictionary(fc.constantFrom(...(texts ?? [])), hostileText, few),
   );
-
-/** JSON text of an endpoint with a few missing or arbitrary fields. */
-export const endpointText = fc
-  .tuple(changes(fieldNames), poison)
-  .map(([change, first]) => `{${first}${JSON.stringify({ ...good, ...change }).slice(1)}`);
-
-/** JSON text of an endpoint with the right id, URL and type, and a few missing or arbitrary other fields. */
-export const endpointTextAbout = fc
-  .tuple(changes(fieldNames.filter((name) => !["id", "url", "type"].includes(name))), poison)
-  .map(([change, first]) => `{${first}${JSON.stringify({ ...good, ...change }).slice(1)}`);
+  return fc.tuple(change, poison).map(([change, first]) => `{${first}${body(change).slice(1)}`);
+}
 
 /** JSON text of an item of a list. */
-export const itemText = fc.oneof(endpointText, hostileValue.map(text));
+export const itemText = fc.oneof(endpointText(), hostileValue.map(text));
 
 /** JSON text of a failure with arbitrary parts. */
 export const failureText = fc
@@ -117,25 +93,12 @@ export const failureText = fc
   .map(text);
 
 /** Bytes that are invalid or unexpected JSON. */
-export const anyBody: fc.Arbitrary<string | Buffer> = fc.oneof(
+const anyBody: fc.Arbitrary<string | Buffer> = fc.oneof(
   fc.constantFrom(
-    "",
-    " ",
-    "null",
-    "0",
-    '""',
-    "[]",
-    "{}",
-    "{",
-    '{"id":"ep_1"',
-    '{"id":"ep_1",}',
-    "NaN",
-    "\ufeff{}",
-    "<html><body>CANARY</body></html>",
-    '{"endpoints":{}}',
-    '{"endpoints":null,"next_page_uri":1}',
+    ...["", " ", "null", "0", '""', "[]", "{}", "{", "NaN", "\ufeff{}", "<html><body>CANARY</body></html>"],
+    ...['{"id":"ep_1"', '{"id":"ep_1",}', '{"endpoints":{}}', '{"endpoints":null,"next_page_uri":1}'],
   ),
-  endpointText.chain((whole) => fc.nat({ max: whole.length }).map((end) => whole.slice(0, end))),
+  endpointText().chain((whole) => fc.nat({ max: whole.length }).map((end) => whole.slice(0, end))),
   hostileValue.map(text),
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
   // Invalid UTF-8 in a string.
@@ -145,32 +108,12 @@ export const anyBody: fc.Arbitrary<string | Buffer> = fc.oneof(
 );
 
 /** Statuses of final replies. 1xx are not final. */
-export const anyStatus = fc.oneof(
-  fc.constantFrom(
-    200,
-    201,
-    202,
-    204,
-    205,
-    206,
-    300,
-    301,
-    302,
-    304,
-    307,
-    308,
-    400,
-    401,
-    403,
-    404,
-    409,
-    418,
-    429,
-  ),
+const anyStatus = fc.oneof(
+  fc.constantFrom(...[200, 201, 204, 205, 206, 301, 304, 308, 400, 401, 403, 404, 409, 429]),
   fc.integer({ min: 200, max: 999 }),
 );
 
-export const anyHeaders: fc.Arbitrary<Record<string, string>> = fc.constantFrom<Record<string, string>[]>(
+const anyHeaders: fc.Arbitrary<Record<string, string>> = fc.constantFrom<Record<string, string>[]>(
   {},
   { "content-type": "text/html" },
   { "content-type": "application/json; charset=utf-16" },
@@ -182,6 +125,4 @@ export const anyHeaders: fc.Arbitrary<Record<string, string>> = fc.constantFrom<
   { "set-cookie": "a=b" },
 );
 
-function text(value: unknown): string {
-  return JSON.stringify(value);
-}
+export const anyReply = fc.record({ status: anyStatus, headers: anyHeaders, body: anyBody });

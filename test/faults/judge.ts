@@ -6,8 +6,8 @@ import { KEY_CANARY, SECRET_CANARY, type World } from "./world";
 
 /* Knows the owner of each endpoint, which the provider cannot know, and finds the faults of a story. */
 
-/** The result of a story. */
-export interface Ending {
+/** What a good story has none of, by kind. */
+export interface Faults {
   /** Our endpoints that are in no state, and that no message named. */
   orphans: string[];
   /** Ids in the state that do not exist, or that two resources share. */
@@ -30,18 +30,6 @@ export interface Ending {
   needlessAdoptions: string[];
   /** The most requests in a window, for each process that exceeded the budget. */
   overBudget: string[];
-  /** How many endpoints of others in our state cannot be distinguished from ours without marks. See `Judge`. */
-  indistinguishable: number;
-  /** How many leftovers of killed runs cannot be found without marks. See `Judge`. */
-  unfindable: number;
-  /** How many leftovers a message named or led to, but the program does not need. */
-  named: number;
-  /** How many endpoints were deleted with another entry, where the process could not know. See `Judge`. */
-  unshared: number;
-  /** How many entries went without their endpoints, which belong to other entries. */
-  forgotten: number;
-  faults: number;
-  requests: number;
 }
 
 export type Verb = "up" | "destroy" | "refresh";
@@ -51,10 +39,6 @@ interface Snapshot {
   entries: ReadonlyMap<string, Entry>;
   live: ReadonlyMap<string, Edit>;
 }
-
-/** The faults of a story. A good story has none. */
-export const faultsOf = (ending: Ending): Partial<Ending> =>
-  Object.fromEntries(Object.entries(ending).filter(([, found]) => Array.isArray(found) && found.length > 0));
 
 /** The words of a next step in a message. */
 const NEXT_STEP = /\b(set|run|check|correct|give|wait|choose|delete|use|look|see|ask|put)\b/i;
@@ -96,8 +80,6 @@ export class Judge {
   private readonly survivors = new Set<string>();
   /** The ids that entries have had. */
   private readonly had = new Set<string>();
-  private indistinguishable = 0;
-  private unshared = 0;
   readonly messages: string[] = [];
   readonly needlessAdoptions: string[] = [];
   /** Our endpoints that the user found, because a message advised to look at their URL. */
@@ -108,7 +90,7 @@ export class Judge {
     private readonly world: World,
     private readonly engine: Engine,
     private readonly story: Story,
-    private readonly options: { marks: boolean; pools: boolean },
+    private readonly mode: { marks: boolean; pools: boolean },
   ) {
     this.otherKey = world.emulator.addKey({ account: OTHER });
     for (const type of ["edge", "cloud"] as const) this.seedTheirs({ type });
@@ -182,11 +164,10 @@ export class Judge {
     const isExcused = [...before.entries].some(([other, old]) => {
       if (other === name || old.id !== entry.id) return false;
       const isUnknown = hasSecondProvider(other) !== hasSecondProvider(name) || !isTarget;
-      const isMarked = this.options.marks && numberOf(old) !== undefined && numberOf(old) !== numberOf(entry);
+      const isMarked = this.mode.marks && numberOf(old) !== undefined && numberOf(old) !== numberOf(entry);
       return isUnknown && (!isMarked || mayLag);
     });
-    if (isExcused) this.unshared++;
-    else this.missing.push(`${name} with ${entry.id}`);
+    if (!isExcused) this.missing.push(`${name} with ${entry.id}`);
   }
 
   private adoptedTheirs(id: string, url: string, { created_at: shown }: Edit): void {
@@ -198,27 +179,28 @@ export class Judge {
       ({ url: ours, sentAt = Number.NaN, lostAt = Number.NaN }) =>
         ours === url && created >= sentAt + skew - SECONDS && created <= lostAt + skew + SECONDS,
     );
-    if (!this.options.marks && !this.options.pools && isOfOurSeconds) this.indistinguishable++;
-    else this.wronglyAdopted.push(`${id} on ${url}, created at ${shown}`);
+    const isIndistinguishable = !this.mode.marks && !this.mode.pools && isOfOurSeconds;
+    if (!isIndistinguishable) this.wronglyAdopted.push(`${id} on ${url}, created at ${shown}`);
     this.theirs.delete(id);
     this.mistaken.set(url, id);
   }
 
   private isMistaken = (id: string) => [...this.mistaken.values()].includes(id);
 
-  ending(program: Program, keys: readonly string[]): Ending {
+  /** The faults of the whole story. */
+  faults(program: Program, keys: readonly string[]): Partial<Faults> {
     const { emulator, logged, processes } = this.world;
     const there = this.everything();
     const ids = [...this.engine.state.values()].map(({ id }) => id);
     const writes = emulator.requests.filter(({ method }) => method === "PATCH" || method === "DELETE");
     const isTouched = (id: string) => writes.some(({ path }) => path.endsWith(`/${id}`));
-    const left = this.leftovers().filter(({ id = "" }) => !this.isMistaken(id));
-    const unnamed = left.filter(
-      ({ id = "" }) => !this.found.has(id) && !this.messages.some((message) => message.includes(id)),
+    const isKnown = (id: string) =>
+      this.isMistaken(id) || this.found.has(id) || this.messages.some((message) => message.includes(id));
+    const orphans = this.leftovers().filter(
+      ({ id = "", url = "" }) => !isKnown(id) && !this.isUnknowable(url),
     );
-    const orphans = unnamed.filter(({ url = "" }) => !this.isUnknowable(url));
     const texts = [...this.messages, ...logged];
-    return {
+    const all: Faults = {
       orphans: orphans.map(({ id, url }) => `${id} on ${url}`),
       missingOrShared: ids.filter((id, index) => !there.has(id) || ids.indexOf(id) !== index),
       dropped: this.dropped,
@@ -243,19 +225,13 @@ export class Judge {
         .map((process) => this.world.mostInAWindow(process))
         .filter((most) => most > this.story.budget)
         .map(String),
-      indistinguishable: this.indistinguishable,
-      unfindable: unnamed.length - orphans.length,
-      named: left.length - unnamed.length,
-      unshared: this.unshared,
-      forgotten: logged.filter((text) => /belongs to another resource of this stack, so/.test(text)).length,
-      faults: emulator.faults.length,
-      requests: emulator.requests.length,
     };
+    return Object.fromEntries(Object.entries(all).filter(([, found]) => found.length > 0));
   }
 
   /** Whether an orphan on this URL is unavoidable. */
   private isUnknowable(url: string): boolean {
-    const { marks, pools } = this.options;
+    const { marks, pools } = this.mode;
     if (!marks && this.mistaken.has(url)) return true;
     const isRefused = !pools && this.story.service.urlTaken !== "allowed";
     const ofKilled = this.world.processes.some(

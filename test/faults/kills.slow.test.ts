@@ -1,178 +1,118 @@
 import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { appendFileSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
-import { join } from "node:path";
-import { afterAll, describe, expect, onTestFinished, test } from "vitest";
+import { connect, createServer } from "node:net";
+import { basename, join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
 import { CONNECTIONS } from "../../provider/api/client";
 import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
 import { newProject } from "../folders";
+import { listening } from "../provider/servers";
 
 /*
  * Kills real processes during many creates, and then follows the documented recovery: `pulumi cancel`,
  * `pulumi refresh --clear-pending-creates`, `pulumi up`. A longer run: npm run test:faults -- --kills 20
  */
-const repeats = Number(process.env["KILLS"] ?? 1);
-const count = Number(process.env["KILL_ENDPOINTS"] ?? 30);
+const kills = process.env["KILLS"];
+const count = kills === undefined ? 30 : 100;
 const cli = await findPulumiCli();
 
 /** The signal that ends a run, and whether the engine's child processes get it too. */
-const deaths = {
-  "SIGINT to the engine": { signal: "SIGINT", all: false },
-  "SIGKILL to the engine": { signal: "SIGKILL", all: false },
-  "SIGKILL to all its processes": { signal: "SIGKILL", all: true },
-} as const;
-type Death = (typeof deaths)[keyof typeof deaths];
+const deaths = [
+  { name: "SIGINT to the engine", signal: "SIGINT", all: false },
+  { name: "SIGKILL to the engine", signal: "SIGKILL", all: false },
+  { name: "SIGKILL to all its processes", signal: "SIGKILL", all: true },
+] as const;
+type Death = (typeof deaths)[number];
 
 describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
   const runs = driver === "cli" && !cli ? test.skip : test;
-  // With marks, in every other case, the next `up` finds what was left behind.
-  const cases = Object.entries(deaths).flatMap(([name, death], first) =>
-    Array.from({ length: repeats }, (_, nth) => ({ name, death, marks: (first + nth) % 2 === 0, nth })),
-  );
 
-  runs.each(cases)(
-    "after $name, a recovery leaves each endpoint once, and in the state (marks: $marks, $nth)",
-    async ({ name, death, marks }) => {
-      const emulator = await Emulator.start();
-      onTestFinished(() => emulator.close());
-      // The latency of a real service.
-      emulator.intercept(({ method }) => method === "POST", { afterCommit: true, delayMs: 25 }, count);
-      const folder = newProject("kills");
-      writeProgram(folder, urlsOf(count), {});
-      const env: NodeJS.ProcessEnv = marks ? { ENDPOINTS_MARK: "team/kills" } : {};
-      const { stack, start } = await runner(driver, folder, emulator, { env });
-
-      // Early enough that some creates remain.
-      const killAt = 1 + Math.floor(Math.random() * (count - 10));
-      const run = start();
-      await until(() => posts(emulator) >= killAt);
-      await kill(await run.pid(), death);
-      await run.ended;
-      await quiet(emulator);
-      expect(emulator.endpoints.length).toBeLessThan(count);
-
-      await stack.cancel();
-      await stack.refresh({ clearPendingCreates: true });
-      const known = await idsOf(stack);
-      const leftOver = emulator.endpoints.map(({ id }) => id).filter((id) => !known.includes(id));
-
-      const named: string[] = [];
-      for (let tries = 0; tries < 10; tries++) {
-        const failed = await failureOf(stack.up({ skipPreview: true }));
-        if (!failed) break;
-        // Each message names a leftover with the advice to adopt it, which the test follows.
-        const adopted = failed.map((message) => /is served by (ep_\w+),.*set adopt: "\1"/.exec(message)?.[1]);
-        named.push(...adopted.map((id) => id ?? `no id in: ${failed.join("; ")}`));
-        writeProgram(
-          folder,
-          urlsOf(count),
-          Object.fromEntries(
-            emulator.endpoints.flatMap(({ id, url }) => (named.includes(id) ? [[url, id]] : [])),
-          ),
-        );
-      }
-      expect(named.sort()).toEqual(marks ? [] : leftOver.sort());
-      expect(emulator.endpoints.map(({ url }) => url).sort()).toEqual(urlsOf(count).sort());
-      expect((await idsOf(stack)).sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
-      tally.push({ driver, death: name, marks, leftOver: leftOver.length });
+  runs.each(Array.from({ length: Number(kills ?? 1) }, (_, nth) => nth))(
+    "after each kind of kill, a recovery leaves each endpoint once, and in the state (%i)",
+    async (nth) => {
+      // With marks, in every other case, the next `up` finds what was left behind.
+      await Promise.all(deaths.map((death, first) => recover(driver, death, (first + nth) % 2 === 0)));
     },
   );
 
-  runs.each(["dynamic", "plugin"])(
-    "none of 64 parallel creates is sent after SIGKILL to the engine (%s provider)",
-    async (provider) => {
-      const emulator = await Emulator.start();
-      onTestFinished(() => emulator.close());
-      const { baseUrl, release } = await gate(emulator);
-      const folder = newProject("kills");
-      writeProgram(folder, urlsOf(64), {});
-      appendFileSync(join(folder, "Pulumi.yaml"), PLUGIN);
-      const env = { ENDPOINTS_PROVIDER: provider, PULUMI_PARALLEL: "64" };
-      const { start } = await runner(driver, folder, emulator, { baseUrl, env });
-
-      const run = start();
-      const pid = await run.pid();
-      await until(() => posts(emulator) === CONNECTIONS.provider);
-      // The other creates reach the provider, and wait there.
-      await pause(2_000);
-      await kill(pid, deaths["SIGKILL to the engine"]);
-      await until(() => !isAlive(pid));
-      release();
-      await run.ended;
-      await quiet(emulator);
-      expect(posts(emulator)).toBe(CONNECTIONS.provider);
-    },
-  );
+  runs("none of 64 parallel creates is sent after SIGKILL to the engine, with both providers", async () => {
+    const sent = await Promise.all(["dynamic", "plugin"].map((provider) => sentByKilled(driver, provider)));
+    expect(sent).toEqual([CONNECTIONS.provider, CONNECTIONS.provider]);
+  });
 });
 
-afterAll(() => {
-  const rows = tally.map(
-    ({ driver, death, marks, leftOver }) =>
-      `${driver}, ${death}, marks ${marks}: ${leftOver} left over, 0 lost`,
-  );
-  if (rows.length > 0) console.log(rows.join("\n"));
-});
+/** Kills a run during its creates, recovers, and checks what is there. */
+async function recover(driver: Stack["driver"], death: Death, marks: boolean): Promise<void> {
+  const env: NodeJS.ProcessEnv = marks ? { ENDPOINTS_MARK: "team/kills" } : {};
+  const { emulator, folder, stack, start, release } = await newStack(driver, env);
+  release();
+  // The latency of a real service.
+  emulator.intercept("create", { afterCommit: true, delayMs: 25 }, count);
+  writeProgram(folder, count, {});
 
-const tally: { driver: string; death: string; marks: boolean; leftOver: number }[] = [];
+  // Early enough that some creates remain.
+  const killAt = 1 + Math.floor(Math.random() * (count - 10));
+  const run = start();
+  await until(() => posts(emulator) >= killAt);
+  kill(await run.pid(), death);
+  await run.ended;
+  await quiet(emulator);
+  expect(emulator.endpoints.length).toBeLessThan(count);
+
+  await stack.cancel();
+  await stack.refresh({ clearPendingCreates: true });
+  const known = await idsOf(stack);
+  const live = () => emulator.endpoints.map(({ id }) => id);
+  const leftOver = live().filter((id) => !known.includes(id));
+
+  const named: string[] = [];
+  for (let tries = 0; tries < 10; tries++) {
+    const failed = await failureOf(stack.up({ skipPreview: true }));
+    if (!failed) break;
+    // Each message names a leftover with the advice to adopt it, which the test follows.
+    const adopted = failed.map((message) => /is served by (ep_\w+),.*set adopt: "\1"/.exec(message)?.[1]);
+    named.push(...adopted.map((id) => id ?? `no id in: ${failed.join("; ")}`));
+    const mine = emulator.endpoints.filter(({ id }) => named.includes(id));
+    writeProgram(folder, count, Object.fromEntries(mine.map(({ id, url }) => [url, id])));
+  }
+  expect(named.sort(), death.name).toEqual(marks ? [] : leftOver.sort());
+  expect(emulator.endpoints.map(({ url }) => url).sort(), death.name).toEqual(urlsOf(count).sort());
+  expect((await idsOf(stack)).sort(), death.name).toEqual(live().sort());
+}
+
+/** Kills the engine while the first creates wait for their replies and all others for their turn. Returns how many were sent. */
+async function sentByKilled(driver: Stack["driver"], provider: string): Promise<number> {
+  const env = { ENDPOINTS_PROVIDER: provider, PULUMI_PARALLEL: "64" };
+  const { emulator, folder, start, release } = await newStack(driver, env);
+  writeProgram(folder, 64, {});
+  appendFileSync(join(folder, "Pulumi.yaml"), PLUGIN);
+
+  const run = start();
+  const pid = await run.pid();
+  await until(() => posts(emulator) === CONNECTIONS.provider);
+  // The other creates reach the provider, and wait there.
+  await pause(2_000);
+  kill(pid, deaths[1]);
+  await until(() => !isAlive(pid));
+  release();
+  await run.ended;
+  await quiet(emulator);
+  return posts(emulator);
+}
+
 const urlsOf = (length: number) => Array.from({ length }, (_, index) => `https://e${index}.example.com`);
 const PLUGIN = "plugins:\n  providers:\n    - name: endpoints\n      path: ../../../provider/plugin\n";
 
 /** @param adopt The ids to adopt, by URL. */
-function writeProgram(folder: string, urls: string[], adopt: Record<string, string>): void {
+function writeProgram(folder: string, size: number, adopt: Record<string, string>): void {
   writeFileSync(
     join(folder, "index.js"),
     `const { CloudEndpoint } = require("pulumi-endpoints");
 const adopt = ${JSON.stringify(adopt)};
-for (const url of ${JSON.stringify(urls)}) new CloudEndpoint(url, { url, description: "made by the program", adopt: adopt[url] });
+for (const url of ${JSON.stringify(urlsOf(size))}) new CloudEndpoint(url, { url, description: "made by the program", adopt: adopt[url] });
 `,
   );
-}
-
-/** Starts a proxy to the service that holds the replies until they are released. */
-async function gate(emulator: Emulator): Promise<{ baseUrl: string; release: () => void }> {
-  let release = () => {};
-  const released = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const sockets: Socket[] = [];
-  const server = createServer((client) => {
-    const service = connect(Number(new URL(emulator.baseUrl).port), "127.0.0.1");
-    for (const socket of [client, service]) sockets.push(socket.on("error", () => {}));
-    client.pipe(service);
-    void released.then(() => service.pipe(client));
-  });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  return { baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, release };
-}
-
-/** Creates a stack, and a function that starts an `up` in a process that can be killed. */
-async function runner(
-  driver: Stack["driver"],
-  folder: string,
-  emulator: Emulator,
-  { baseUrl = emulator.baseUrl, env = {} }: { baseUrl?: string; env?: NodeJS.ProcessEnv } = {},
-): Promise<{ stack: Stack; start: () => Run }> {
-  const stateFile = join(folder, "state.json");
-  const stackName = `kill-${process.pid}-${Date.now()}`;
-  const stack = await TestStack.create({
-    program: folder,
-    driver,
-    emulator,
-    config: { "endpoints:baseUrl": baseUrl },
-    env,
-    stackName: driver === "cli" ? stackName : "test",
-    ...(driver === "kit" && { stateFile }),
-  });
-  onTestFinished(() => stack.close());
-  const start = () =>
-    driver === "kit"
-      ? startKit(folder, stateFile, { ...emulator, baseUrl }, env)
-      : startCli(stack, stackName);
-  return { stack, start };
 }
 
 interface Run {
@@ -181,18 +121,52 @@ interface Run {
   ended: Promise<unknown>;
 }
 
-function startKit(
-  folder: string,
-  stateFile: string,
-  { baseUrl, apiKey }: Pick<Emulator, "baseUrl" | "apiKey">,
-  env: NodeJS.ProcessEnv,
-): Run {
-  const script = join(import.meta.dirname, "kitUp.mjs");
-  const child = spawn(process.execPath, [script, folder, stateFile, baseUrl, apiKey], {
+/**
+ * Creates a stack with a service, which holds its replies until they are released, and a function that starts an `up` in a process
+ * that can be killed.
+ */
+async function newStack(driver: Stack["driver"], env: NodeJS.ProcessEnv) {
+  const emulator = await Emulator.start();
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const proxy = createServer((client) => {
+    const service = connect(Number(new URL(emulator.baseUrl).port), "127.0.0.1");
+    for (const socket of [client, service]) socket.on("error", () => {});
+    client.pipe(service);
+    void released.then(() => service.pipe(client));
+  });
+  const baseUrl = `http://${await listening(proxy)}`;
+  const folder = newProject("kills");
+  const stateFile = join(folder, "state.json");
+  const stackName = driver === "cli" ? basename(folder) : "test";
+  const stack = await TestStack.create({
+    program: folder,
+    driver,
+    emulator,
+    config: { "endpoints:baseUrl": baseUrl },
+    env,
+    stackName,
+    ...(driver === "kit" && { stateFile }),
+  });
+  onTestFinished(async () => {
+    await stack.close();
+    await emulator.close();
+  });
+  const start = (): Run =>
+    driver === "kit"
+      ? startKit([folder, stateFile, baseUrl, emulator.apiKey], env)
+      : startCli(stack, stackName);
+  return { emulator, folder, stack, start, release };
+}
+
+function startKit(args: string[], env: NodeJS.ProcessEnv): Run {
+  const child = spawn(process.execPath, [join(import.meta.dirname, "kitUp.mjs"), ...args], {
     stdio: "ignore",
     env: { ...process.env, ...env },
   });
-  return { pid: async () => child.pid ?? 0, ended: new Promise((resolve) => child.once("exit", resolve)) };
+  return { pid: async () => child.pid ?? 0, ended: once(child, "exit") };
 }
 
 function startCli(stack: Stack, stackName: string): Run {
@@ -201,7 +175,7 @@ function startCli(stack: Stack, stackName: string): Run {
   return { pid: async () => Number((await until(find)).split("\n")[0]), ended };
 }
 
-async function kill(pid: number, { signal, all }: Death): Promise<void> {
+function kill(pid: number, { signal, all }: Death): void {
   const victims = all ? [...descendants(pid), pid] : [pid];
   for (const victim of victims) {
     try {

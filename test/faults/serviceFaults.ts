@@ -1,4 +1,3 @@
-import type { WireEndpoint } from "../../provider/api/contract";
 import {
   type Edit,
   type Emulator,
@@ -13,12 +12,6 @@ import {
 
 /* Faults of the service that only the tests of the provider need, over the emulator's `disturb` and `intercept`. */
 
-/** A page of the list in a reply. */
-interface Page {
-  endpoints: WireEndpoint[];
-  next_page_uri: string | null;
-}
-
 /** The operations whose reply has a body. */
 const hasBody: Match = ({ method }) => method !== "DELETE";
 
@@ -31,8 +24,6 @@ const own = {
   "cut-reset": () => ({ match: hasBody, reply: () => ({ afterCommit: true, cut: "reset" }) }),
   html: () => ({ reply: () => ({ ...gatewayReply("html", 200), afterCommit: true }) }),
   empty: () => ({ match: hasBody, reply: () => ({ afterCommit: true, body: "" }) }),
-  "page-repeated": pageRepeated,
-  "page-overlap": pageOverlap,
   "item-moved": itemMoved,
 } satisfies Record<string, (emulator: Emulator) => Omit<Fault, "kind">>;
 
@@ -48,42 +39,6 @@ export const kindsOn = (
   kinds.map((kind) =>
     kind in own ? { kind, ...own[kind as keyof typeof own](emulator) } : (kind as FaultKind),
   );
-
-/** A page that names itself as the next page. Only once per page, so that a client that follows the link does not loop. */
-function pageRepeated({ baseUrl }: Emulator): Omit<Fault, "kind"> {
-  const repeated = new Set<string>();
-  return {
-    match: "list",
-    reply: ({ query }) => {
-      const page = `${new URLSearchParams(query)}`;
-      if (repeated.has(page)) return undefined;
-      repeated.add(page);
-      const next_page_uri = `${baseUrl}/endpoints?${page}`;
-      return onPage((real) => ({ ...real, next_page_uri }));
-    },
-  };
-}
-
-/** A page that starts one or more items too early. It has at least one new item, so that the list ends. */
-function pageOverlap(emulator: Emulator): Omit<Fault, "kind"> {
-  return {
-    match: ({ method, path, query }) =>
-      method === "GET" && path === "/endpoints" && "before_id" in query && !("filter" in query),
-    reply: ({ query }, random) => {
-      const share = random();
-      return onPage((real) => {
-        const all = emulator.endpoints;
-        const end = all.findIndex(({ id }) => id === query["before_id"]) + 1;
-        const size = real.endpoints.length;
-        const by = Math.min(end, 1 + Math.floor(share * (size - 1)));
-        if (by < 1 || size <= by) return real;
-        const endpoints = [...all.slice(end - by, end), ...real.endpoints.slice(0, size - by)];
-        const next = new URLSearchParams({ ...query, before_id: endpoints.at(-1)?.id ?? "" });
-        return { ...real, endpoints, next_page_uri: `${emulator.baseUrl}/endpoints?${next}` };
-      });
-    },
-  };
-}
 
 /** An agent's endpoint that appears or disappears after a page of the list. Cloud endpoints do not change. */
 function itemMoved(emulator: Emulator): Omit<Fault, "kind"> {
@@ -103,44 +58,34 @@ function itemMoved(emulator: Emulator): Omit<Fault, "kind"> {
   };
 }
 
-function onPage(change: (real: Page) => Page): ScriptedReply {
-  const isPage = (real: object): real is Page => "endpoints" in real;
-  return { afterCommit: true, body: (real) => (isPage(real) ? change(real) : real) };
-}
-
-/** How a temporarily unavailable URL is refused. */
+/** How a URL is refused for a while after its last endpoint is gone, as while the service frees it. */
 export interface Busy {
   /** How long, in milliseconds. */
   ms: number;
   code: 18006 | 18016 | 18017;
 }
 
-interface Clock {
-  now(): number;
-}
-
-/**
- * Refuses a URL that no endpoint has until the time is over, as the service does after a domain was reserved or while it frees
- * a URL.
- */
-export function makeBusy(emulator: Emulator, url: string, { ms, code }: Busy, clock: Clock): void {
-  const until = clock.now() + ms;
-  const isRefused = ({ method, body }: RecordedRequest) =>
-    (method === "POST" || method === "PATCH") &&
-    Object(body).url === url &&
-    clock.now() < until &&
-    !emulator.endpoints.some((endpoint) => endpoint.url === url);
-  const body = { error_code: `ERR_NGROK_${code}`, status_code: 400, msg: `${url} is not available yet` };
-  emulator.intercept(isRefused, { status: 400, body }, Number.POSITIVE_INFINITY);
-}
-
-/** Returns an `onAnswer` after which each URL is busy for a while when its last endpoint is gone. */
-export function freeingSlowly(busy: Busy, clock: Clock): (emulator: Emulator) => void {
-  let before = new Set<string>();
+/** Makes each URL busy when its last endpoint is gone. Returns an `onAnswer` for the emulator. */
+export function freeSlowly({ ms, code }: Busy, now: () => number): (emulator: Emulator) => void {
+  let before: string[] = [];
   return (emulator) => {
-    const now = new Set(emulator.endpoints.flatMap(({ url }) => url ?? []));
-    for (const url of before) if (!now.has(url)) makeBusy(emulator, url, busy, clock);
-    before = now;
+    const urls = () => emulator.endpoints.flatMap(({ url }) => url ?? []);
+    const live = new Set(urls());
+    for (const freed of before.filter((url) => !live.has(url))) {
+      const until = now() + ms;
+      const isRefused = ({ method, body }: RecordedRequest) =>
+        ["POST", "PATCH"].includes(method) &&
+        Object(body).url === freed &&
+        now() < until &&
+        !urls().includes(freed);
+      const body = {
+        error_code: `ERR_NGROK_${code}`,
+        status_code: 400,
+        msg: `${freed} is not available yet`,
+      };
+      emulator.intercept(isRefused, { status: 400, body }, Number.POSITIVE_INFINITY);
+    }
+    before = [...live];
   };
 }
 

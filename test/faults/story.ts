@@ -1,8 +1,9 @@
 import type { JsonObject } from "../../provider/api/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
+import { matches } from "../../sdk/testing/emulator/script";
 import { Advice } from "./advice";
 import { type Event, lost, madeAt, type Run, type Story } from "./events";
-import { type Ending, Judge, tellsTime, type Verb } from "./judge";
+import { type Faults, Judge, tellsTime, type Verb } from "./judge";
 import { Engine, type Flags, hasSecondProvider, type Outcome, SECOND } from "./model";
 import { kindsOn, rival } from "./serviceFaults";
 import { SECRET_CANARY, World } from "./world";
@@ -12,22 +13,27 @@ import { SECRET_CANARY, World } from "./world";
  * more faults, and the user follows the messages. Then the account must match the program.
  */
 
-export interface Options {
+export interface Mode {
   /** Whether creates are marked (`endpoints:mark`). */
   marks: boolean;
   /** Whether all endpoints are pooled, three on each URL. */
   pools: boolean;
 }
 
-export async function play(story: Story, options: Options): Promise<Ending> {
+export const modes: Mode[] = [false, true].flatMap((marks) =>
+  [false, true].map((pools) => ({ marks, pools })),
+);
+
+/** Plays the story, and returns its faults. */
+export async function play(story: Story, mode: Mode): Promise<Partial<Faults>> {
   const settings = {
     "endpoints:requestsPerWindow": `${story.budget}`,
     "endpoints:listFilter": story.filtersLists ? "on" : "off",
-    ...(options.marks && { "endpoints:mark": "team/dev" }),
+    ...(mode.marks && { "endpoints:mark": "team/dev" }),
   };
   const world = await World.start(settings, story.service);
   try {
-    return await new StoryRunner(world, story, options).play();
+    return await new StoryRunner(world, story, mode).play();
   } finally {
     await world.close();
   }
@@ -53,7 +59,7 @@ class StoryRunner {
   private readonly advice: Advice;
   /** Whether a process was killed, or a create's result is unknown. */
   private hasOpenCreate = false;
-  /** Whether the last recovery succeeded. Before that, the user removes no URL from the program. */
+  /** Whether the last recovery succeeded. */
   private isRepaired = true;
   /** Whether the scripted replies of the current command are active. */
   private scripts = { on: true };
@@ -61,10 +67,10 @@ class StoryRunner {
   constructor(
     private readonly world: World,
     private readonly story: Story,
-    private readonly options: Options,
+    private readonly mode: Mode,
   ) {
     this.engine = new Engine(world, story.parallel);
-    this.judge = new Judge(world, this.engine, story, options);
+    this.judge = new Judge(world, this.engine, story, mode);
     const elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
     this.advice = new Advice(this.program, this.engine, this.judge, elsewhere);
     this.keys.push(this.judge.otherKey);
@@ -72,7 +78,7 @@ class StoryRunner {
     this.hasOpenCreate = !tellsTime(story.service);
   }
 
-  async play(): Promise<Ending> {
+  async play(): Promise<Partial<Faults>> {
     const { emulator, clock } = this.world;
     const { seed, probability, kinds } = this.story;
     for (const [index, event] of this.story.events.entries()) {
@@ -93,7 +99,7 @@ class StoryRunner {
     emulator.calm();
     await clock.sleep(READING);
     await this.repair(60);
-    return this.judge.ending(this.program, this.keys);
+    return this.judge.faults(this.program, this.keys);
   }
 
   private async run(event: Event): Promise<Outcome | undefined> {
@@ -101,14 +107,13 @@ class StoryRunner {
     this.scripts = { on: true };
     switch (event.kind) {
       case "create":
-      case "create many":
         return this.create(event.by);
       case "process killed":
         return this.create(event.by, event.after);
       case "change":
-        return this.change(event.which, event.text);
+        return this.edit(this.pick(event.which), { description: event.text });
       case "change the URL":
-        return this.changeUrl(event.which);
+        return this.edit(this.movable(event.which), { url: `https://moved-${this.created++}.example.com` });
       case "remove":
         return this.remove(event.which);
       case "refresh":
@@ -148,28 +153,24 @@ class StoryRunner {
         const { request, ms: lateMs, answer } = event;
         this.script(request, { lateMs, ...lost[answer] });
         // Without a mark, a create is ours for two seconds after its loss. Later, the user decides.
-        this.hasOpenCreate ||= request === "create" && !this.options.marks && lateMs > 2_000;
+        this.hasOpenCreate ||= request === "create" && !this.mode.marks && lateMs > 2_000;
         return this.write(request, event.which);
       }
       case "reply about another endpoint": {
         const { request, done } = event;
         const body = this.anotherBody(event);
         this.script(request, done ? { afterCommit: true, body } : { status: 200, body });
-        if (request !== "read") return this.write(request, event.which);
-        // Without a list, each endpoint is read by its id.
-        this.script("list", { status: 403, body: "" });
-        return this.refresh();
+        return request === "read" ? this.refreshById() : this.write(request, event.which);
       }
       case "404 of a gateway":
         this.script(event.request, gatewayReply(event.form), 99);
-        if (event.request === "delete") return this.remove(event.which);
-        this.script("list", { status: 403, body: "" });
-        return this.refresh();
+        return event.request === "read" ? this.refreshById() : this.remove(event.which);
       case "wrong service":
         // A resource that does not exist yet would be created in the other account.
         if (![...this.program.keys()].every((name) => this.engine.state.has(name))) return undefined;
         this.world.override = this.wrongService(event.place);
-        if (event.command === "change") return this.change(event.which, "elsewhere");
+        if (event.command === "change")
+          return this.edit(this.pick(event.which), { description: "elsewhere" });
         return event.command === "remove" ? this.remove(event.which) : this.refresh();
       case "rename":
         return this.rename(event);
@@ -192,6 +193,12 @@ class StoryRunner {
 
   private refresh(): Promise<Outcome> {
     return this.noted("refresh", {}, () => this.engine.refresh());
+  }
+
+  /** Without a list, each endpoint is read by its id. */
+  private refreshById(): Promise<Outcome> {
+    this.script("list", { status: 403, body: "" });
+    return this.refresh();
   }
 
   private async noted(verb: Verb, flags: Flags, command: () => Promise<Outcome>): Promise<Outcome> {
@@ -246,33 +253,24 @@ class StoryRunner {
     return this.up({ killAfter });
   }
 
-  private async change(which: number, description: string): Promise<Outcome | undefined> {
-    const name = this.pick(which);
+  private async edit(name: string | undefined, inputs: JsonObject): Promise<Outcome | undefined> {
     if (name === undefined) return undefined;
-    this.program.set(name, { ...this.program.get(name), description });
-    return this.up();
-  }
-
-  private async changeUrl(which: number): Promise<Outcome | undefined> {
-    const name = this.pick(which);
-    if (name === undefined || !this.isRepaired) return undefined;
-    const url = `https://moved-${this.created++}.example.com`;
-    this.program.set(name, { ...this.program.get(name), url });
+    this.program.set(name, { ...this.program.get(name), ...inputs });
     return this.up();
   }
 
   private async remove(which: number): Promise<Outcome | undefined> {
-    const name = this.pick(which);
-    if (name === undefined || !this.isRepaired) return undefined;
+    const name = this.movable(which);
+    if (name === undefined) return undefined;
     this.program.delete(name);
     return this.up();
   }
 
   private async rename(event: EventOf<"rename">): Promise<Outcome | undefined> {
     const { how, isReused, run } = event;
-    const old = this.pick(event.which);
+    const old = this.movable(event.which);
     const entry = this.engine.state.get(old ?? "");
-    if (old === undefined || !entry || !this.isRepaired) return undefined;
+    if (old === undefined || !entry) return undefined;
     const isMoved = how !== "state rename" && event.isMoved;
     const name = this.newName(isReused, isMoved !== hasSecondProvider(old));
     if (how === "state rename") {
@@ -313,9 +311,9 @@ class StoryRunner {
   }
 
   private async importAgain(event: EventOf<"import again">): Promise<Outcome | undefined> {
-    const old = this.pick(event.which);
+    const old = this.movable(event.which);
     const id = this.engine.state.get(old ?? "")?.id;
-    if (old === undefined || id === undefined || !this.isRepaired) return undefined;
+    if (old === undefined || id === undefined) return undefined;
     const names = Array.from({ length: event.times }, () => this.newName(false, event.isMoved));
     for (const name of names) await this.noted("refresh", {}, () => this.engine.import(name, id));
     const [name = ""] = names;
@@ -330,7 +328,7 @@ class StoryRunner {
     const isFree = (name: string) =>
       !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
     // In a pool with marks, a new resource may take over the endpoint of one that left its name. A warning says so.
-    const { marks, pools } = this.options;
+    const { marks, pools } = this.mode;
     const reused = isReused && !(marks && pools) ? [...this.names].find(isFree) : undefined;
     return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
   }
@@ -349,17 +347,14 @@ class StoryRunner {
   /** Runs a command that sends this kind of request. */
   private write(request: "create" | "update" | "delete", which: number): Promise<Outcome | undefined> {
     if (request === "create") return this.create(1);
-    return request === "update" ? this.change(which, `changed ${this.created++}`) : this.remove(which);
+    if (request === "delete") return this.remove(which);
+    return this.edit(this.pick(which), { description: `changed ${this.created++}` });
   }
 
   /** Scripts replies to the next command. */
   private script(match: Match, reply: ScriptedReply, times = 1): void {
     const { scripts } = this;
-    this.world.emulator.intercept(
-      (request) => scripts.on && (typeof match === "function" ? match(request) : isThat(match, request)),
-      reply,
-      times,
-    );
+    this.world.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
   }
 
   /** Somebody creates an equal endpoint, without our mark, at the same time as we do. */
@@ -367,7 +362,7 @@ class StoryRunner {
     const { url, metadata } = this.wireOf(this.created);
     const { scripts } = this;
     rival(this.world.emulator, when, {
-      match: (request) => scripts.on && isThat("create", request) && Object(request.body).url === url,
+      match: (request) => scripts.on && matches("create", request) && Object(request.body).url === url,
       fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
       ...(answer !== null && {
         reply: { ...(when !== "instead" && { afterCommit: true }), ...lost[answer] },
@@ -383,7 +378,7 @@ class StoryRunner {
     const { endpoints } = this.world.emulator;
     // Without marks, the provider cannot know the owner of an endpoint with our URL in the reply to a create.
     const isOther = ({ url }: { url?: string | undefined }) =>
-      this.options.marks || url !== this.urlOf(this.created);
+      this.mode.marks || url !== this.urlOf(this.created);
     const theirs = endpoints.find(
       (one) => one.type === "cloud" && this.judge.isTheirs(one.id) && isOther(one),
     );
@@ -403,7 +398,7 @@ class StoryRunner {
 
   /** In pools, three resources have the same URL and content. */
   private urlOf = (number: number) =>
-    `https://made-${this.options.pools ? number - (number % 3) : number}.example.com`;
+    `https://made-${this.mode.pools ? number - (number % 3) : number}.example.com`;
 
   private inputsOf(made: number): JsonObject {
     const url = this.urlOf(made);
@@ -413,7 +408,7 @@ class StoryRunner {
       url,
       trafficPolicy: { on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] },
       ...(number % 2 === 0 && { description: `number ${number}`, metadata: { number } }),
-      ...(this.options.pools && { poolingEnabled: true }),
+      ...(this.mode.pools && { poolingEnabled: true }),
     };
   }
 
@@ -425,7 +420,7 @@ class StoryRunner {
       description: description === undefined ? undefined : String(description),
       metadata: metadata === undefined ? undefined : JSON.stringify(metadata),
       traffic_policy: JSON.stringify(trafficPolicy),
-      pooling_enabled: this.options.pools,
+      pooling_enabled: this.mode.pools,
     } satisfies Partial<Seed>;
   }
 
@@ -445,6 +440,9 @@ class StoryRunner {
     return names[which % Math.max(1, names.length)];
   }
 
+  /** A resource that may leave its URL: before a recovery has succeeded, the user removes none. */
+  private movable = (which: number) => (this.isRepaired ? this.pick(which) : undefined);
+
   /** The id of one of our existing endpoints. */
   private live(which: number): string | undefined {
     const entries = [...this.engine.state.values()];
@@ -452,8 +450,3 @@ class StoryRunner {
     return this.world.emulator.endpoints.find((endpoint) => endpoint.id === id)?.id;
   }
 }
-
-const METHODS = { create: "POST", list: "GET", read: "GET", update: "PATCH", delete: "DELETE" };
-
-const isThat = (name: keyof typeof METHODS, { method, path }: { method: string; path: string }) =>
-  method === METHODS[name] && (path === "/endpoints") === (name === "create" || name === "list");

@@ -6,7 +6,7 @@ import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
-import { type Busy, freeingSlowly } from "./serviceFaults";
+import { type Busy, freeSlowly } from "./serviceFaults";
 
 /** A secret in every policy. No message may contain it. */
 export const SECRET_CANARY = "CANARY-9c1e";
@@ -107,7 +107,7 @@ export class World {
   static async start(settings: Record<string, string>, service: ServiceOptions): Promise<World> {
     const clock = jumpingClock();
     const { busyUrl, ...options } = service;
-    const freed = busyUrl && freeingSlowly(busyUrl, clock);
+    const freed = busyUrl && freeSlowly(busyUrl, clock.now);
     const emulator: Emulator = await Emulator.start({
       ...options,
       onAnswer: () => freed?.(emulator),

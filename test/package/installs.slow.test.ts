@@ -2,17 +2,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, type TestContext, test } from "vitest";
-import { findPulumiCli } from "../../sdk/testing";
-import { type Installed, install, installations } from "./installs";
+import { findPulumiCli, TestStack } from "../../sdk/testing";
+import { type Installed, install, installations, run } from "./installs";
 import { pack } from "./pack";
 
 /*
  * Installs the packed file into an empty folder outside of the repository, and runs the README's program there.
- * `npm run test:all` does this with npm and the test kit's engine. `npm run test:installs` does it with all package managers,
+ * `npm run test:slow` does this with npm and the test kit's engine. `npm run test:installs` does it with all package managers,
  * versions of Node.js and of TypeScript, and also on the Pulumi CLI. What cannot be had is reported as skipped.
  */
 const atLength = process.env["INSTALLS"] === "all";
-const cli = atLength && (await findPulumiCli());
+const cli = await findPulumiCli();
 
 const folder = mkdtempSync(join(tmpdir(), "pulumi-endpoints-install-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -35,9 +35,8 @@ describe.each(tested)("after an installation with %s", (name, installation) => {
   const installed = ({ skip }: TestContext) => found ?? skip(`${name} cannot be had here`);
 
   test("ES modules can import every name", async (context) => {
-    const { all, missing } = await installed(context).names();
-    expect(missing).toEqual([]);
-    expect(all).toBeGreaterThan(20);
+    const names = await installed(context).names();
+    expect(names).toEqual({ all: expect.toSatisfy((all) => all > 20), missing: [] });
   });
 
   if (installation.checksTypes) {
@@ -46,21 +45,22 @@ describe.each(tested)("after an installation with %s", (name, installation) => {
     });
   }
 
-  describe.each(installation.dynamicOnly ? (["dynamic"] as const) : (["dynamic", "plugin"] as const))(
-    "with the %s provider",
-    (provider) => {
-      test("the README's program can be deployed and destroyed on the test kit's engine", async (context) => {
-        expect(await installed(context).life("kit", provider)).toEqual(life);
-      });
-
-      if (atLength) {
-        test.runIf(cli)(
-          "the README's program can be deployed and destroyed on the Pulumi CLI",
-          async (context) => {
-            expect(await installed(context).life("cli", provider)).toEqual(life);
-          },
-        );
-      }
+  const providers = installation.dynamicOnly ? (["dynamic"] as const) : (["dynamic", "plugin"] as const);
+  const drivers = atLength ? (["kit", "cli"] as const) : (["kit"] as const);
+  test.for(drivers.flatMap((driver) => providers.map((provider) => ({ driver, provider }))))(
+    "the README's program can be deployed and destroyed with the $provider provider, on the driver $driver",
+    async ({ driver, provider }, context) => {
+      context.skip(driver === "cli" && !cli, "there is no Pulumi CLI");
+      expect(await installed(context).life(driver, provider)).toEqual(life);
     },
   );
+
+  if (name === "npm") {
+    test("a new project from the quickstart can be installed, compiled and previewed", async (context) => {
+      const project = await installed(context).newProject("quickstart", tarball);
+      await run(project, ["node", "node_modules/typescript/bin/tsc", "-p", "."]);
+      await using stack = await TestStack.create({ program: project });
+      expect((await stack.preview()).changes).toEqual({ create: expect.any(Number) });
+    });
+  }
 });

@@ -127,14 +127,17 @@ main(process.argv[2]).catch((error) => { console.error(error.message); process.e
 const PLUGIN =
   "plugins: { providers: [{ name: endpoints, path: node_modules/pulumi-endpoints/provider/plugin }] }";
 
-/** Prints all names of each entry point, and whether an ES module can import them. */
+/** Prints the number of all names of the entry points, and those that an ES module cannot import. */
 const NAMES = `
 import { createRequire } from "node:module";
 const require = createRequire(import.meta.url);
-const seen = {};
+const seen = { all: 0, missing: [] };
 for (const entry of ["pulumi-endpoints", "pulumi-endpoints/provider", "pulumi-endpoints/testing"]) {
-  const byName = Object.keys(await import(entry));
-  seen[entry] = Object.keys(require(entry)).map((name) => [name, byName.includes(name)]);
+  const imported = await import(entry);
+  for (const name of Object.keys(require(entry))) {
+    seen.all++;
+    if (!(name in imported)) seen.missing.push(entry + ": " + name);
+  }
 }
 console.log(JSON.stringify(seen));
 `;
@@ -204,32 +207,29 @@ export class Installed {
     private readonly env: Record<string, string>,
   ) {}
 
-  async life(driver: Driver, provider: Provider): Promise<unknown> {
-    const command = [...this.node, "life.cjs", driver];
-    const env = { ...this.env, ENDPOINTS_PROVIDER: provider };
-    return JSON.parse(lastLine(await run(this.folder, command, env)));
-  }
+  /** What each command of the program's life changed, and its requests. */
+  life = async (driver: Driver, provider: Provider): Promise<unknown> =>
+    JSON.parse(lastLine(await this.runs(["life.cjs", driver], { ENDPOINTS_PROVIDER: provider })));
 
   /** Fails with the compiler's messages. */
-  async checkTypes(): Promise<void> {
-    await run(
-      this.folder,
-      [...this.node, "node_modules/typescript/bin/tsc", "--noEmit", "-p", "."],
-      this.env,
-    );
+  checkTypes = () => this.runs(["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."]);
+
+  names = async (): Promise<unknown> => JSON.parse(lastLine(await this.runs(["names.mjs"])));
+
+  /** Makes a project of an example with the installed command, and installs this version there. Returns its folder. */
+  async newProject(example: string, tarball: string): Promise<string> {
+    await this.runs(["node_modules/.bin/pulumi-endpoints", "new", example]);
+    const project = join(this.folder, example);
+    await run(project, [...npm.manager, ...npm.add, tarball]);
+    return project;
   }
 
-  /** The number of all names, and those that ES modules cannot import, as `entry: name`. */
-  async names(): Promise<{ all: number; missing: string[] }> {
-    const output = JSON.parse(lastLine(await run(this.folder, [...this.node, "names.mjs"], this.env)));
-    const names = Object.entries(
-      z.record(z.string(), z.array(z.tuple([z.string(), z.boolean()]))).parse(output),
-    ).flatMap(([entry, of]) => of.map(([name, found]) => ({ name: `${entry}: ${name}`, found })));
-    return { all: names.length, missing: names.filter(({ found }) => !found).map(({ name }) => name) };
-  }
+  private runs = (args: string[], more: Record<string, string> = {}) =>
+    run(this.folder, [...this.node, ...args], { ...this.env, ...more });
 }
 
-function run(
+/** Runs a command, and returns what it prints. */
+export function run(
   cwd: string,
   [command = "", ...args]: string[],
   more: Record<string, string> = {},

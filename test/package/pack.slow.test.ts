@@ -96,17 +96,9 @@ test("an installation runs no script of the package", () => {
   expect(Object.keys(manifest.scripts).filter((name) => atInstall.test(name))).toEqual([]);
 });
 
-test("every file in package.json is in the package, and the commands are executable", () => {
-  const targets = Object.values(manifest.exports).flatMap((target) =>
-    typeof target === "string" ? [target] : Object.values(target),
-  );
-  const commands = Object.values(manifest.bin);
-  const missing = [...targets, ...commands].filter((path) => !paths.includes(path.replace(/^\.\//, "")));
-  expect(missing).toEqual([]);
-  for (const command of commands) {
-    const [line] = readFileSync(join(root, command), "utf8").split("\n");
-    expect(line, command).toBe("#!/usr/bin/env node");
-  }
+test("the commands run on Node.js", () => {
+  for (const command of Object.values(manifest.bin))
+    expect(readFileSync(join(root, command), "utf8"), command).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
 test("the package is smaller than 0.6 MB packed and 1.9 MB unpacked", () => {

@@ -147,25 +147,21 @@ const foreign = [
 ];
 const key = { ENDPOINTS_API_KEY: "key" };
 const shop = { ...key, FOLDER: "shop", PROJECT: "shop", STACK: "prod", NUMBER: "1" };
-const UP = `> pulumi up --cwd shop --stack prod --yes --refresh=false ${QUIET} (key)`;
 const INSTALL = "> pulumi install --cwd shop (key)";
+const upWith = (repair: boolean) =>
+  `> pulumi up --cwd shop --stack prod --yes --refresh=${repair} ${QUIET} (key)`;
+const AFTER_KILL = [
+  "> pulumi cancel --cwd shop --stack prod --yes --non-interactive (key)",
+  "> pulumi refresh --cwd shop --stack prod --yes --skip-preview --clear-pending-creates --non-interactive --color never (key)",
+];
 
 describe("on GitLab", () => {
+  const repairing = { RECOVER: "true", REPAIR: "true" };
+  const noLock = '[ "$1" != cancel ]';
   test.each([
-    ["a first deploy", {}, "", 0, [INSTALL, UP]],
-    [
-      "a deploy after a kill, with a repair",
-      { RECOVER: "true", REPAIR: "true" },
-      '[ "$1" != cancel ]', // There is no lock to remove.
-      0,
-      [
-        INSTALL,
-        "> pulumi cancel --cwd shop --stack prod --yes --non-interactive (key)",
-        "> pulumi refresh --cwd shop --stack prod --yes --skip-preview --clear-pending-creates --non-interactive --color never (key)",
-        UP.replace("=false", "=true"),
-      ],
-    ],
-    ["a failed deploy", {}, '[ "$1" = install ] || exit 9', 9, [INSTALL, UP]],
+    ["a first deploy", {}, "", 0, [INSTALL, upWith(false)]],
+    ["a deploy after a kill, with a repair", repairing, noLock, 0, [INSTALL, ...AFTER_KILL, upWith(true)]],
+    ["a failed deploy", {}, '[ "$1" = install ] || exit 9', 9, [INSTALL, upWith(false)]],
   ])("%s runs these commands", async (_, env, pulumi, code, calls) => {
     const machine = runner();
     machine.standIn("pulumi", pulumi);
@@ -179,55 +175,38 @@ describe("on GitLab", () => {
     `> pulumi install --cwd ${name} (key)`,
     `> pulumi preview --cwd ${name} --stack prod --expect-no-changes ${QUIET} (key)`,
   ]);
-  const failing = '[ "$1 $3" != "preview shop" ]';
-  const CLOSE = ["PUT /issues/5", { state_event: "close" }] as const;
-  const opened = { title: "Endpoints of stacks.yaml drifted", labels: "endpoints-drift" };
+  const CREATE = "POST /issues";
+  const EDIT = "PUT /issues/5";
   const about = (text: string) => ({
     description: expect.stringMatching(new RegExp(`^${ISSUE}\n[^\n]*${text}[^\n]*\n\n<pre>\n`)),
   });
-  const OUTCOME = "\\*\\*1 of 4 cloud endpoints drifted\\.\\*\\* The whole report";
-  test.each([
-    ["no drift", 0, [], "", [CHECK], []],
-    ["a failed last deploy", 8, [], "", [CHECK], []],
-    ["a wrong key", 1, [ours], "", [CHECK], []],
-    ["drift", 7, [], "", [CHECK], [["POST /issues", { ...opened, ...about(OUTCOME) }]]],
-    [
-      "drift, with a foreign issue",
-      7,
-      foreign,
-      "",
-      [CHECK],
-      [["POST /issues", { ...opened, ...about(OUTCOME) }]],
-    ],
-    ["drift as before", 7, [...foreign, ours], "", [CHECK], [["PUT /issues/5", about(OUTCOME)]]],
-    ["drift that is gone", 0, [ours], "", [CHECK, STACKS, ...COMPARED], [CLOSE]],
-    [
-      "a failed repair",
-      0,
-      [ours],
-      failing,
-      [CHECK, STACKS, ...COMPARED],
-      [["PUT /issues/5", about("but these programs do not")]],
-    ],
-    [
-      "a failed repair and deploy",
-      8,
-      [ours],
-      failing,
-      [CHECK, STACKS, ...COMPARED],
-      [["PUT /issues/5", about("but these programs do not")]],
-    ],
-  ])("%s leads to these commands and requests", async (_, code, issues, pulumi, calls, writes) => {
+  const opened = { title: "Endpoints of stacks.yaml drifted", labels: "endpoints-drift" };
+  const drifted = about("\\*\\*1 of 4 cloud endpoints drifted\\.\\*\\* The whole report");
+  const undeployed = about("but these programs do not");
+  const CLOSED = [EDIT, { state_event: "close" }];
+  test.each<[string, number, object[], programs: "same" | "different" | undefined, unknown[]]>([
+    ["no drift", 0, [], undefined, []],
+    ["a failed last deploy", 8, [], undefined, []],
+    ["a wrong key", 1, [ours], undefined, []],
+    ["drift, with a foreign issue", 7, foreign, undefined, [[CREATE, { ...opened, ...drifted }]]],
+    ["drift as before", 7, [...foreign, ours], undefined, [[EDIT, drifted]]],
+    ["drift that is gone", 0, [ours], "same", [CLOSED]],
+    ["a failed repair", 0, [ours], "different", [[EDIT, undeployed]]],
+    ["a failed repair and deploy", 8, [ours], "different", [[EDIT, undeployed]]],
+  ])("%s leads to these commands and requests", async (_, code, issues, programs, writes) => {
     const machine = runner();
     const gitlab = await standInForGitLab(issues);
-    machine.standIn("pulumi", pulumi);
+    machine.standIn("pulumi", programs === "different" ? '[ "$1 $3" != "preview shop" ]' : "");
     const REPORT = "Stack prod: drifted\\n/close @all\\n\\n1 of 4 cloud endpoints drifted.\\n";
     Object.assign(machine.env, { DRIFT: `${code}`, REPORT });
     // Drift is a warning of the job, and a failed last deploy alone is no failure.
-    expect(await play(machine, drift, { ...gitlab.env, ...key })).toMatchObject({
-      code: code === 8 ? 0 : code,
-    });
-    expect(machine.transcript()).toEqual(["> npm ci (key)", ...calls]);
+    const expected = { code: code === 8 ? 0 : code };
+    expect(await play(machine, drift, { ...gitlab.env, ...key })).toMatchObject(expected);
+    expect(machine.transcript()).toEqual([
+      "> npm ci (key)",
+      CHECK,
+      ...(programs ? [STACKS, ...COMPARED] : []),
+    ]);
     expect(gitlab.writes).toEqual(writes);
     expect(JSON.stringify(gitlab.writes)).not.toMatch(/<pre>.*(\/close|@all)/);
   });
@@ -322,14 +301,14 @@ describe("on GitLab", () => {
       expect(await runChild()).toEqual([0, 0]);
       emulator.remove(emulator.endpoints[0]?.id ?? "");
       const outcome = "\\*\\*1 of 4 cloud endpoints drifted \\(1 deleted\\)";
-      expect(await checked()).toEqual([7, [["POST /issues", { ...opened, ...about(outcome) }]]]);
+      expect(await checked()).toEqual([7, [[CREATE, { ...opened, ...about(outcome) }]]]);
       // A repair that fails after its refresh has copied the live values into the state.
       emulator.intercept(({ method }) => method === "POST", { status: 400, body: { msg: "not today" } });
       expect(await runChild({ REPAIR: "true" })).toEqual([0, 1]);
-      expect(await checked([ours])).toEqual([0, [["PUT /issues/5", about("but these programs do not")]]]);
+      expect(await checked([ours])).toEqual([0, [[EDIT, undeployed]]]);
       expect(await runChild({ RECOVER: "true", REPAIR: "true" })).toEqual([0, 0]);
       expect(emulator.endpoints).toHaveLength(4);
-      expect(await checked([ours])).toEqual([0, [CLOSE]]);
+      expect(await checked([ours])).toEqual([0, [CLOSED]]);
     },
   );
 });

@@ -58,20 +58,12 @@ async function probe() {
   clock(first);
   if (!items) return row("", "it has no list of endpoints, so nothing more was asked");
   const endpoints = items.filter(isObject);
-  const known = ["cloud", "ephemeral", "edge"];
-  const types = endpoints.map(({ type }) => (known.includes(type) ? type : "of another type"));
+  const types = endpoints.map(({ type }) => known(type));
   row("", `${items.length} items: ${list(types.map((type) => `${count(types, type)} ${type}`))}`);
   if (items.length > endpoints.length) row("", `${items.length - endpoints.length} items are no objects`);
   row("next page", nextPage(first.json));
-  row(
-    "unknown fields",
-    list(
-      endpoints
-        .flatMap((item) => Object.keys(item))
-        .filter((name) => !(name in FIELDS))
-        .map(safeName),
-    ),
-  );
+  const names = endpoints.flatMap((item) => Object.keys(item));
+  row("unknown fields", list(names.filter((name) => !(name in FIELDS)).map(safeName)));
   row("missing fields", list(endpoints.flatMap(missing)));
 
   const filtered = await get(`/endpoints?filter=${encodeURIComponent('obj.type == "cloud"')}`);
@@ -112,9 +104,9 @@ function nextPage({ next_page_uri: next }) {
 
 const missing = (item) =>
   Object.entries(FIELDS).flatMap(([name, types]) =>
-    !(name in item) && (types === "all" || types === item.type) ? [`${name} of ${known(item.type)}`] : [],
+    !(name in item) && (types === "all" || types === item.type) ? [`${name} (${known(item.type)})`] : [],
   );
-const known = (type) => (["cloud", "ephemeral", "edge"].includes(type) ? type : "another type");
+const known = (type) => (["cloud", "ephemeral", "edge"].includes(type) ? type : "of another type");
 
 function filterWorks({ status, json }, unfiltered) {
   if (status >= 400)
@@ -131,30 +123,16 @@ function filterWorks({ status, json }, unfiltered) {
 
 /** What a list item lacks or shows otherwise than the reply to a read by id. */
 function compare(item, single) {
+  const names = (of, isMeant) => list(Object.keys(of).filter(isMeant).map(safeName));
+  const differs = (name) => name in single && JSON.stringify(single[name]) !== JSON.stringify(item[name]);
   row(
     "the list lacks",
-    list(
-      Object.keys(single)
-        .filter((name) => !(name in item))
-        .map(safeName),
-    ),
+    names(single, (name) => !(name in item)),
   );
-  const differs = ([name, value]) => name in single && JSON.stringify(single[name]) !== JSON.stringify(value);
-  row(
-    "the list differs in",
-    list(
-      Object.entries(item)
-        .filter(differs)
-        .map(([name]) => safeName(name)),
-    ),
-  );
+  row("the list differs in", names(item, differs));
   row(
     "only the list has",
-    list(
-      Object.keys(item)
-        .filter((name) => !(name in single))
-        .map(safeName),
-    ),
+    names(item, (name) => !(name in single)),
   );
 }
 

@@ -33,7 +33,7 @@ interface Trace {
   goneBefore: number;
   /** Numbers of replies. After each, somebody deletes another of our endpoints. */
   vanishing: number[];
-  /** Pages that overlap, and items that move between pages. */
+  /** Items that appear and disappear between pages. */
   moving: { seed: number; probability: number };
 }
 
@@ -74,7 +74,7 @@ async function play(trace: Trace) {
     return [];
   });
   const { seed, probability } = trace.moving;
-  emulator.disturb({ seed, probability, kinds: kindsOn(emulator, ["page-overlap", "item-moved"]) });
+  emulator.disturb({ seed, probability, kinds: kindsOn(emulator, ["item-moved"]) });
   const before = emulator.endpoints.length;
 
   const read = [...states, ...goneBefore];

@@ -1,20 +1,11 @@
-import type { dynamic } from "@pulumi/pulumi";
-
-interface Inputs {
-  url: string;
-  description: string;
-  [more: string]: unknown;
-}
-
 const TIME = "2026-01-01T00:00:00Z";
 const BASE = "http://127.0.0.1:12345";
 
 /** An id with the length of the service's ids. */
-const idFor = (prefix: string, text: string) =>
-  `${prefix}_${text.replace(/\W/g, "").padEnd(27, "0").slice(-27)}`;
+const idFor = (prefix, text) => `${prefix}_${text.replace(/\W/g, "").padEnd(27, "0").slice(-27)}`;
 
 /** Fictional values in the service's form, so that the state is as large as ours. */
-function outputsFor({ __provider: _, ...inputs }: Inputs): Inputs {
+function outputsFor({ __provider: _, ...inputs }) {
   const { host } = new URL(inputs.url);
   const domain = idFor("rd", host);
   return {
@@ -36,7 +27,7 @@ function outputsFor({ __provider: _, ...inputs }: Inputs): Inputs {
   };
 }
 
-export const provider: dynamic.ResourceProvider<Inputs, Inputs> = {
+module.exports = {
   diff: async (_id, olds, news) => ({ changes: olds.description !== news.description }),
   create: async (inputs) => ({ id: idFor("ep", inputs.url), outs: outputsFor(inputs) }),
   read: async (id, outs) => ({ id, ...(outs && { props: outs }) }),

@@ -1,25 +1,22 @@
 import { execFile, spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { Emulator } from "../../../sdk/testing";
+import { promisify } from "node:util";
+import { Emulator } from "pulumi-endpoints/testing";
 
 /* `drift` of many stacks in many projects on one account, beside the endpoints of agents. */
 
-const ROOT = resolve(__dirname, "../../../../../..");
+const ROOT = resolve(import.meta.dirname, "../../..");
 const PROJECTS = 5;
 const STACKS = 10;
 const ENDPOINTS = 10;
 const AGENTS = 20_000;
 
-export interface Measured {
-  seconds: number;
-  requests: number;
-  /** The most memory of the command and all processes under it, in MB. */
-  memory: number;
-}
-
-/** Deploys the stacks, then measures a `drift` of all, again and again. */
-export async function measureStacks(runs: number): Promise<Measured[]> {
+/**
+ * Deploys the stacks, then measures a `drift` of all, again and again: its seconds and requests, and the most memory of the
+ * command and all processes under it, in MB.
+ */
+export async function measureStacks(runs) {
   // Below the repository, where programs find their packages.
   mkdirSync(join(ROOT, "test/.programs"), { recursive: true });
   const folder = mkdtempSync(join(ROOT, "test/.programs/stacks-"));
@@ -56,7 +53,7 @@ export async function measureStacks(runs: number): Promise<Measured[]> {
     const file = join(folder, "stacks.yaml");
     const listed = Array.from({ length: STACKS }, (_, stack) => `s${stack}`).join(", ");
     writeFileSync(file, `projects: [{folder: "project-*", stacks: [${listed}]}]\n`);
-    const measured: Measured[] = [];
+    const measured = [];
     for (let run = 0; run < runs; run++) {
       const before = emulator.requests.length;
       const result = await timed(file, env);
@@ -69,7 +66,7 @@ export async function measureStacks(runs: number): Promise<Measured[]> {
   }
 }
 
-const programOf = (project: number) => `
+const programOf = (project) => `
 const pulumi = require("@pulumi/pulumi");
 const { CloudEndpoint } = require("pulumi-endpoints");
 for (let index = 0; index < ${ENDPOINTS}; index++)
@@ -79,15 +76,9 @@ for (let index = 0; index < ${ENDPOINTS}; index++)
   });
 `;
 
-function pulumi(args: string[], options: { cwd: string; env: NodeJS.ProcessEnv }): Promise<void> {
-  return new Promise((done, failed) => {
-    execFile("pulumi", [...args, "--non-interactive"], options, (error, stdout, stderr) =>
-      error ? failed(new Error(stdout + stderr)) : done(),
-    );
-  });
-}
+const pulumi = (args, options) => promisify(execFile)("pulumi", [...args, "--non-interactive"], options);
 
-async function timed(file: string, env: NodeJS.ProcessEnv) {
+async function timed(file, env) {
   const began = performance.now();
   const main = join(ROOT, "dist/sdk/commands/main.js");
   const args = [main, "drift", "--projects", file];
@@ -107,17 +98,16 @@ async function timed(file: string, env: NodeJS.ProcessEnv) {
 }
 
 /** The resident memory of a process and its descendants, in KB. Linux only. */
-function memoryUnder(root: number): number {
-  const parents = new Map<number, { parent: number; memory: number }>();
+function memoryUnder(root) {
+  const parents = new Map();
   for (const name of readdirSync("/proc").filter((name) => /^\d+$/.test(name)))
     try {
       const status = readFileSync(`/proc/${name}/status`, "utf8");
-      const field = (key: string) => Number(new RegExp(`^${key}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);
+      const field = (key) => Number(new RegExp(`^${key}:\\s*(\\d+)`, "m").exec(status)?.[1] ?? 0);
       parents.set(Number(name), { parent: field("PPid"), memory: field("VmRSS") });
     } catch {
       // It has ended.
     }
-  const isUnder = (pid: number): boolean =>
-    pid === root || (pid > 1 && isUnder(parents.get(pid)?.parent ?? 0));
+  const isUnder = (pid) => pid === root || (pid > 1 && isUnder(parents.get(pid)?.parent ?? 0));
   return [...parents].reduce((sum, [pid, { memory }]) => sum + (isUnder(pid) ? memory : 0), 0);
 }
