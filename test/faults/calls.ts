@@ -1,6 +1,6 @@
 import { expect } from "vitest";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
-import { wholeList } from "../provider/service";
+import { wholeList } from "../provider/world";
 import { id, url } from "./hostile";
 import { expectEndpoint, expectOutputs, expectPlain, type Outcome, settled } from "./invariants";
 import type { RawService, ReceivedRequest } from "./rawService";

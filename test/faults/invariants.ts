@@ -3,7 +3,7 @@ import { chai, expect } from "vitest";
 import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
 import { endpointFields } from "../../provider/endpoint/fields";
-import { CANARY_KEY } from "../provider/service";
+import { CANARY_KEY } from "../provider/world";
 import { MOST_REQUESTS, type RawService } from "./rawService";
 
 export type Outcome = { value: unknown } | { error: UserError };

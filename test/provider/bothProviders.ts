@@ -1,10 +1,10 @@
 import { afterEach, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
 import { dynamicProvider } from "../../provider/dynamic";
-import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
+import type { Emulator, EmulatorOptions } from "../../sdk/testing/emulator";
 import { plugin, startEngine } from "./plugin/pluginClient";
-import { CANARY_KEY } from "./service";
 import { virtualClock } from "./virtualClock";
+import { startEmulator } from "./world";
 
 /* One interface to both providers. Each test drives them as their protocols do. */
 
@@ -124,7 +124,6 @@ export async function startPlugin({
     engine,
     clock,
     configure: false,
-    isDirect: true,
   });
   const before = logged.length;
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
@@ -147,9 +146,6 @@ export async function startPlugin({
   });
   return driven();
 }
-
-const startEmulator = (clock: Clock, options: EmulatorOptions) =>
-  Emulator.start({ apiKey: CANARY_KEY, now: () => new Date(clock.now()), ...options });
 
 function configOf({ apiKey, baseUrl }: Emulator): Record<string, string> {
   return { apiKey, baseUrl, requestsPerWindow: "100000", retryForSeconds: "1" };

@@ -3,7 +3,7 @@ import { VERSION } from "../../provider/api/version";
 import { documentsAsText } from "../../provider/endpoint/fields";
 import { bodies, methods } from "../requests";
 import { bothProviders, created, type Options, type Props, startDynamic } from "./bothProviders";
-import { thrown } from "./service";
+import { thrown } from "./world";
 
 /*
  * The dynamic provider and the plugin return the same results, and send the same requests. Other files test previews, imports

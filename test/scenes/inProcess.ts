@@ -1,10 +1,10 @@
 import { expect, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
-import { Emulator } from "../../sdk/testing/emulator";
+import type { Emulator } from "../../sdk/testing/emulator";
 import { startDynamic, startPlugin } from "../provider/bothProviders";
 import { secret, startEngine } from "../provider/plugin/pluginClient";
-import { CANARY_KEY } from "../provider/service";
 import { virtualClock } from "../provider/virtualClock";
+import { startEmulator } from "../provider/world";
 import { EndpointNames, reply } from "./names";
 import { type Kind, type Order, type Pace, Phase, type Step } from "./phase";
 import { createsOf, type Hand, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
@@ -25,19 +25,13 @@ type State = Map<string, Entry>;
 /** Plays the scene in one order, and checks all that it says. */
 export async function play(scene: Scene, kind: Kind, order: Order): Promise<void> {
   const clock = virtualClock();
-  const now = () => new Date(clock.now());
-  const emulator = await Emulator.start({ apiKey: CANARY_KEY, now, ...scene.service });
-  try {
-    const player = new Player(scene, kind, order, emulator, clock);
-    player.start();
-    if (scene.from) await player.run({ program: scene.from, writes: createsOf(scene.from) });
-    const { leftBy } = scene;
-    if (leftBy) await player.run({ program: leftBy, killed: true, writes: createsOf(leftBy) });
-    for (const run of scene.runs) await player.run(run);
-    player.assertEnd();
-  } finally {
-    await emulator.close();
-  }
+  const player = new Player(scene, kind, order, await startEmulator(clock, scene.service), clock);
+  const { from, leftBy } = scene;
+  player.start();
+  if (from) await player.run({ program: from, writes: createsOf(from) });
+  if (leftBy) await player.run({ program: leftBy, killed: true, writes: createsOf(leftBy) });
+  for (const run of scene.runs) await player.run(run);
+  player.assertEnd();
 }
 
 class Player {

@@ -3,7 +3,7 @@ import { ApiError, ReplyError, remedyFor } from "../../../provider/api/apiErrors
 import { VERSION } from "../../../provider/api/version";
 import type { ScriptedReply } from "../../../sdk/testing/emulator";
 import { methods } from "../../requests";
-import { service, thrown } from "../service";
+import { service, thrown } from "../world";
 
 const url = "https://shop.example.com";
 const any = () => true;
@@ -13,7 +13,7 @@ test("create, read, update and delete each send one request with the version, th
   const { api, emulator } = await service({
     basePath: "/gateway/v2",
     versionHeader: "X-Version",
-    settings: { "endpoints:versionHeader": "X-Version" },
+    settings: { versionHeader: "X-Version" },
   });
   const { id } = await api.create({ url, description: "front door" });
   expect(await api.get(id)).toMatchObject({ id, url, publicUrl: url, hostport: "shop.example.com:443" });
@@ -153,7 +153,7 @@ test("a refusal has the request, the status, the service's code, message and ope
 });
 
 test("a refused key in the configuration recommends `pulumi refresh --run-program`", async () => {
-  const { api } = await service({ settings: { "endpoints:apiKey": "wrong_key" } });
+  const { api } = await service({ settings: { apiKey: "wrong_key" } });
   const { message } = await thrown(api.get("ep_1"));
   expect(message).toMatch(/key was refused.*endpoints:apiKey.*pulumi refresh --run-program/);
   expect(message).not.toContain("wrong_key");

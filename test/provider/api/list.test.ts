@@ -4,7 +4,7 @@ import { CLOUD, EVERYTHING, isOneOf, OLDEST_LISTING } from "../../../provider/ap
 import { findEndpoint, findEndpoints } from "../../../provider/endpoint/lookup";
 import type { Behaviour } from "../../../sdk/testing/emulator";
 import { methods, paths } from "../../requests";
-import { service, thrown, wholeList } from "../service";
+import { service, thrown, wholeList } from "../world";
 import { agents, count, isList, refresh, seeded } from "./refresh";
 
 const url = "https://shop.example.com";
@@ -53,7 +53,7 @@ describe("the whole list", () => {
   test("is shared by callers that accept its age, and never filtered", async () => {
     const { api, emulator, clock } = await service({
       pageSize: 2,
-      settings: { "endpoints:listFilter": "on" },
+      settings: { listFilter: "on" },
     });
     seeded(emulator, 4);
     agents(emulator, 1);
@@ -107,7 +107,7 @@ describe("a refresh", () => {
 
 /** An account with 6 cloud endpoints, and 30 newer ones of agents, on four pages. */
 async function account(filters: Behaviour["filters"], listFilter: "on" | "off" = "on") {
-  const parts = await service({ filters, pageSize: 10, settings: { "endpoints:listFilter": listFilter } });
+  const parts = await service({ filters, pageSize: 10, settings: { listFilter: listFilter } });
   const { emulator } = parts;
   const cloud = seeded(emulator, CLOUDS);
   for (let index = 0; index < 30; index++)
@@ -255,7 +255,7 @@ test.each([
 ] as const)(
   "ten adoptions by URL that change their endpoints share the list or use a filter: the filter %s",
   async (filters, lists) => {
-    const settings = { "endpoints:listFilter": "on" };
+    const settings = { listFilter: "on" };
     const { core, emulator } = await service({ filters, pageSize: 50, settings });
     seeded(emulator, 100);
     for (let index = 0; index < 10; index++)

@@ -1,12 +1,12 @@
 import type { JsonObject } from "../../../provider/api/json";
 import { accountFingerprint } from "../../../provider/endpoint/gone";
 import type { Emulator, RecordedRequest } from "../../../sdk/testing";
-import type { service } from "../service";
+import type { service } from "../world";
 
 /** The engine's number of parallel reads on a machine with two cores. */
 const PARALLEL = 8;
 
-export const settings = { "endpoints:requestsPerWindow": "1000000" };
+export const settings = { requestsPerWindow: "1000000" };
 export const isList = ({ method, path }: RecordedRequest) => method === "GET" && path === "/endpoints";
 export const count = (requests: readonly RecordedRequest[]) => ({
   pages: requests.filter(isList).length,

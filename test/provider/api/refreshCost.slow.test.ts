@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { kindsOn } from "../../faults/serviceFaults";
-import { service } from "../service";
+import { service } from "../world";
 import { agents, count, refresh, seeded, settings } from "./refresh";
 
 describe("a refresh", () => {

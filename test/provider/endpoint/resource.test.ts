@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { findEndpoint } from "../../../provider/endpoint/lookup";
 import { UrlRegistry } from "../../../provider/endpoint/urlRegistry";
 import { paths } from "../../requests";
-import { service, thrown } from "../service";
+import { service, thrown } from "../world";
 
 /* What no scene plays: `get`, imports, what many resources share, and texts of any length in messages. */
 
@@ -25,7 +25,7 @@ describe("`get`", () => {
 });
 
 test("many adoptions by id share the pages of a list", async () => {
-  const { core, emulator } = await service({ settings: { "endpoints:requestsPerWindow": "1000" } });
+  const { core, emulator } = await service({ settings: { requestsPerWindow: "1000" } });
   const seed = (_: unknown, index: number) =>
     emulator.seed({ type: "cloud", url: at(index), description: "theirs" });
   const all = Array.from({ length: 250 }, seed);
@@ -42,7 +42,7 @@ test.each([
   ["pooled creates with marks", { poolingEnabled: true }, 1],
   ["creates that are refused", {}, 5],
 ])("many %s share a list", async (what, inputs, most) => {
-  const { core, emulator } = await service({ settings: { "endpoints:mark": "team" } });
+  const { core, emulator } = await service({ settings: { mark: "team" } });
   if (what.includes("refused"))
     emulator.intercept("create", { status: 400, body: { error_code: "ERR_NGROK_2201", msg: "x" } }, 99);
   const create = (_: unknown, index: number) =>
@@ -122,7 +122,7 @@ test.each([
   ],
   ["an endpoint with this stack's mark does not warn", "dev", []],
 ])("an import of %s", async (_, stack, warnings) => {
-  const { core, emulator, logged } = await service({ settings: { "endpoints:mark": "team" } });
+  const { core, emulator, logged } = await service({ settings: { mark: "team" } });
   const created_at = "2020-01-01T00:00:00Z";
   const urnIn = (name: string) => `urn:pulumi:${name}::shop::endpoints:index:CloudEndpoint::front`;
   const mark = { namespace: "team", urn: urnIn(stack), nonce: "0011", time: created_at };
