@@ -28,27 +28,32 @@ export const oddReplies: Scene[] = [
     replies: compressed,
     writes: ["POST shop"],
     next: [{ replies: compressed, command: "refresh" }],
-    state: { o: "shop" },
   }),
   ...[
     { status: 204, body: "" },
     { status: 202, body: {} },
-  ].map((reply) =>
+  ].flatMap((reply) => [
+    scene(`an update that is answered by a ${reply.status} without an effect fails`, {
+      from,
+      program: { o: described },
+      replies: [["update", reply]],
+      writes: ["PATCH shop description"],
+      fails: /PATCH \/endpoints\/ep_\w+: status 20/,
+      state: { o: "shop" },
+    }),
     scene(`an update that is answered by a ${reply.status} takes effect once`, {
       from,
       program: { o: described },
       replies: [["update", answered(reply)]],
       writes: ["PATCH shop description"],
       next: [{}],
-      state: { o: "shop" },
       stacks: true,
     }),
-  ),
+  ]),
   scene("a refresh reads a young endpoint again that neither the list nor a first read shows", {
     from,
     replies: nothing,
     command: "refresh",
-    state: { o: "shop" },
   }),
   scene("a refresh reads an endpoint of unknown age again that neither the list nor a first read shows", {
     from,
@@ -56,7 +61,6 @@ export const oddReplies: Scene[] = [
     byHand: ({ editState }) => editState("o", ({ createdAt: _, ...outs }) => outs),
     replies: nothing,
     command: "refresh",
-    state: { o: "shop" },
   }),
   ...(["refresh", "up"] as const).map((command) =>
     scene(`${command} fails if the reply describes another endpoint`, {
@@ -200,6 +204,7 @@ export const gone: Scene[] = [
         hand.emulator.intercept("list", command === "refresh" ? refused : { status: 503, body: "" });
       },
       command,
+      state: {},
     }),
   ),
   ...commands.map((command) =>
@@ -266,5 +271,6 @@ export const gone: Scene[] = [
       { with: otherKey, program: { o: described }, writes: ["PATCH shop description"] },
       { with: otherKey, later: true, byHand: removed, command: "refresh" },
     ],
+    state: {},
   }),
 ];
