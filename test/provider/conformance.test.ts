@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
 import { VERSION } from "../../provider/api/version";
 import { documentsAsText } from "../../provider/endpoint/fields";
-import { bodies, methods } from "../requests";
+import { bodies } from "../requests";
 import { bothProviders, created, type Options, type Props, startDynamic } from "./bothProviders";
 import { thrown } from "./world";
 
@@ -30,14 +30,6 @@ const changed = { ...unchanged, changes: true };
 const failure = (reason: RegExp) => ({ property: "", reason: expect.stringMatching(reason) });
 
 describe.each(bothProviders)("%s", (_, start) => {
-  test("a create at a base URL without its path prefix fails with advice about the base URL, not about an id", async () => {
-    const provider = await start();
-    provider.emulator.intercept(() => true, { status: 404, body: "<html>nothing here</html>" });
-    const { message } = await thrown(provider.create({ url }));
-    expect(message).toMatch(/POST \/endpoints: status 404.*endpoints:baseUrl .*path prefix/);
-    expect(message).not.toMatch(/\bid\b/);
-  });
-
   describe("check", () => {
     test.each<[Options, Props, RegExp[]]>([
       [
@@ -46,7 +38,6 @@ describe.each(bothProviders)("%s", (_, start) => {
         [/^there is no API key/, /^the base URL has no scheme/, /^timeoutSeconds is not a number/],
       ],
       [{ settings: { baseUrl: undefined } }, { url }, [/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/]],
-      [{}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } }, [/longer than 1000000 characters/]],
     ])("reports each mistake with a reason: %.60j", async (options, news, reasons) => {
       const { check } = await start(options);
       vi.stubEnv("ENDPOINTS_API_KEY", "");
@@ -168,30 +159,6 @@ describe.each(bothProviders)("%s", (_, start) => {
       const { message } = await thrown(provider.read(edge.id, provider.outs, provider.inputs));
       expect(message).toMatch(/is of type edge; CloudEndpoint manages cloud endpoints only/);
     });
-  });
-
-  describe("update", () => {
-    test("sends no request if no field changed", async () => {
-      const provider = await created(start, { url, bindings: ["public"] });
-      const { outs } = await provider.update(provider.id, provider.outs, { url });
-      expect(methods(provider.emulator)).toEqual(["POST"]);
-      const __chosen = { bindings: ["public"], poolingEnabled: false };
-      expect(outs).toEqual({ ...provider.outs, __given: [], __chosen });
-    });
-  });
-
-  test("ENDPOINTS_LOG has an operation id only if that has the service's form, since a text may repeat a secret", async () => {
-    vi.stubEnv("ENDPOINTS_LOG", "requests");
-    const trace = vi.spyOn(process.stderr, "write").mockReturnValue(true);
-    const provider = await start();
-    for (const operation_id of ["op_2abc", "op_CANARY-1"]) {
-      const body = { error_code: "ERR_NGROK_9", msg: "CANARY-1", details: { operation_id } };
-      provider.emulator.intercept("create", { status: 418, body });
-      await thrown(provider.create({ url, description: "CANARY-1", __secrets: ["description"] }));
-    }
-    const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.logged()].join("\n");
-    expect(lines).toMatch(/POST \/endpoints 418 \d+ms op_2abc[\s\S]*POST \/endpoints 418 \d+ms -/);
-    expect(lines).not.toContain("CANARY");
   });
 
   describe("a warning", () => {

@@ -94,7 +94,7 @@ describe("a service that does not answer", () => {
     const { api, emulator, logged } = await service();
     emulator.intercept(() => true, { hang: true });
     const list = thrown(wholeList(api));
-    await vi.waitUntil(() => emulator.requests.length === 1);
+    await vi.waitUntil(() => emulator.requests.length === 1, 60_000);
     vi.advanceTimersByTime(2_900);
     expect(logged).toEqual([]);
     vi.advanceTimersByTime(200);
