@@ -80,28 +80,27 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
-  describe("diff", () => {
-    test("reports no change for a new endpoint, in any order of keys and bindings", async () => {
-      const provider = await created(start, full);
-      const news = { ...full, bindings: ["internal", "public"], trafficPolicy: turned };
-      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(unchanged);
-    });
-
-    test("replaces the endpoint for another scheme, and deletes the old one first", async () => {
-      const provider = await created(start, full);
-      const news = { ...full, url: "tls://shop.example.com" };
-      const diff = await provider.diff(provider.id, provider.outs, news);
-      expect(diff).toEqual({ ...changed, replaces: ["url"] });
-    });
-
-    test.each([
-      { description: UNKNOWN },
-      { url: UNKNOWN },
+  test.each<[string, Props, object]>([
+    [
+      "no change for another order of keys and bindings",
+      { bindings: ["internal", "public"], trafficPolicy: turned },
+      unchanged,
+    ],
+    [
+      "a replacement for another scheme, which deletes first",
+      { url: "tls://shop.example.com" },
+      { ...changed, replaces: ["url"] },
+    ],
+    ["an update for an unknown value", { description: UNKNOWN }, changed],
+    ["an update for an unknown URL", { url: UNKNOWN }, changed],
+    [
+      "an update for an unknown part",
       { trafficPolicy: { on_http_request: [{ actions: [UNKNOWN] }] } },
-    ])("reports an update for an unknown value: %j", async (unknown) => {
-      const provider = await created(start, full);
-      expect(await provider.diff(provider.id, provider.outs, { ...full, ...unknown })).toEqual(changed);
-    });
+      changed,
+    ],
+  ])("a diff reports %s", async (_, change, diff) => {
+    const provider = await created(start, full);
+    expect(await provider.diff(provider.id, provider.outs, { ...full, ...change })).toEqual(diff);
   });
 
   describe("create", () => {
@@ -161,41 +160,47 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
-  describe("a warning", () => {
-    const onPublicService = { settings: { baseUrl: "https://api.ngrok.com" } };
-    const missing = "trafficPolicy is missing, and the public service refuses";
+  const onPublicService = { settings: { baseUrl: "https://api.ngrok.com" } };
+  const other = "https://other.example.com";
+  const misspelt = "bindings has a name that the public service does not know; did you mean public?";
+  const missing = (what: string) =>
+    `${what}: trafficPolicy is missing, and the public service refuses to create`;
+  const bindings = [["publik"], ["publik"], ["edge-of-the-world"], ["kubernetes"], UNKNOWN];
 
-    test("tells once of a misspelt binding, but not of an unknown one", async () => {
-      const { check, logged } = await start();
-      for (const bindings of [["publik"], ["publik"], ["edge-of-the-world"], ["kubernetes"], UNKNOWN])
-        expect((await check({}, { url, bindings })).failures).toEqual([]);
-      expect(logged()).toEqual([
-        expect.stringContaining(
-          "bindings has a name that the public service does not know; did you mean public?",
-        ),
-      ]);
-    });
-
-    test("tells once of each create on the public service without a policy", async () => {
-      const { check, logged } = await start(onPublicService);
-      const other = "https://other.example.com";
-      for (const each of [url, url, other, UNKNOWN])
-        expect((await check({}, { url: each })).failures).toEqual([]);
-      expect(logged().map((line) => line.split(" to create")[0])).toEqual(
-        [url, other, "an endpoint whose URL is not known yet"].map((each) => `${each}: ${missing}`),
-      );
-    });
-
-    test.each([
-      ["with a policy", onPublicService, {}, { url, trafficPolicy: policy }],
-      ["with an unknown policy", onPublicService, {}, { url, trafficPolicy: UNKNOWN }],
-      ["that exists already", onPublicService, { url }, { url, description: "new" }],
-      ["on another service", {}, {}, { url }],
-    ])("does not tell of a policy that is missing in an endpoint %s", async (_, options, olds, news) => {
-      const { check, logged } = await start(options);
-      expect((await check(olds, news)).failures).toEqual([]);
-      expect(logged()).toEqual([]);
-    });
+  test.each<[string, Options, Props, news: Props[], warnings: string[]]>([
+    [
+      "tell once of a misspelt binding, but not of an unknown one",
+      {},
+      {},
+      bindings.map((bindings) => ({ url, bindings })),
+      [misspelt],
+    ],
+    [
+      "tell once of each create on the public service without a policy",
+      onPublicService,
+      {},
+      [{ url }, { url }, { url: other }, { url: UNKNOWN }],
+      [url, other, "an endpoint whose URL is not known yet"].map(missing),
+    ],
+    [
+      "do not tell of a policy that is given or unknown",
+      onPublicService,
+      {},
+      [policy, UNKNOWN].map((trafficPolicy) => ({ url, trafficPolicy })),
+      [],
+    ],
+    [
+      "do not tell of a policy that an endpoint lacks already",
+      onPublicService,
+      { url },
+      [{ url, description: "new" }],
+      [],
+    ],
+    ["do not tell of a policy that is missing on another service", {}, {}, [{ url }], []],
+  ])("warnings %s", async (_, options, olds, news, warnings) => {
+    const { check, logged } = await start(options);
+    for (const each of news) expect((await check(olds, each)).failures).toEqual([]);
+    expect(logged()).toEqual(warnings.map((warning) => expect.stringContaining(warning)));
   });
 });
 
