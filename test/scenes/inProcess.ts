@@ -48,7 +48,9 @@ class InProcess extends Player {
     this.program = run.program ?? this.program;
     const stack = this.stateOf(run.stack);
     const before = new Map(stack);
+    const began = this.clock.now();
     const phases = await this[run.command ?? "up"](run, stack);
+    if (run.seconds !== undefined) expect((this.clock.now() - began) / 1000).toBeLessThan(run.seconds);
     if (run.killed) this.states.set(run.stack ?? "dev", before);
     const errors = phases.flatMap((phase) => phase.errors).join("\n");
     return { errors, said: [errors, ...phases.flatMap((phase) => phase.logged())].join("\n") };

@@ -171,7 +171,7 @@ async function serve(add: (server: grpc.Server) => void): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-interface CallOptions {
+export interface CallOptions {
   preview?: boolean;
   urn?: string | undefined;
 }
