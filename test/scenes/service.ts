@@ -13,6 +13,13 @@ const commands = ["refresh", "destroy"] as const;
 const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
 const removed = ({ emulator, id }: Hand) => emulator.remove(id("shop"));
 
+/** An update that changes one field, and clears another. */
+const changed = {
+  from: { o: { ...described, metadata: { a: 1 } } },
+  program: { o: { ...shop, metadata: { a: 2 } } },
+  writes: ["PATCH shop description metadata"],
+};
+
 /** All replies are compressed, although the requests ask for none of that. */
 const compressed: Reply[] = [["any", answered({ headers: { "content-encoding": "gzip" } }), 99]];
 
@@ -34,18 +41,14 @@ export const oddReplies: Scene[] = [
     { status: 202, body: {} },
   ].flatMap((reply) => [
     scene(`an update that is answered by a ${reply.status} without an effect fails`, {
-      from,
-      program: { o: described },
+      ...changed,
       replies: [["update", reply]],
-      writes: ["PATCH shop description"],
       fails: /PATCH \/endpoints\/ep_\w+: status 20/,
       state: { o: "shop" },
     }),
     scene(`an update that is answered by a ${reply.status} takes effect once`, {
-      from,
-      program: { o: described },
+      ...changed,
       replies: [["update", answered(reply)]],
-      writes: ["PATCH shop description"],
       next: [{}],
       stacks: true,
     }),
