@@ -7,7 +7,7 @@ import { TYPES } from "../../provider/api/typeTokens";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { temporaryFolder } from "../folders";
 import { root } from "../package/pack";
-import { thrown } from "../provider/service";
+import { thrown } from "../provider/world";
 
 /* Needs the full build: Pulumi compiles the pack with its types. */
 

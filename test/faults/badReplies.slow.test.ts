@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { ApiError } from "../../provider/api/apiErrors";
 import { expectTimes } from "../growth";
-import { CANARY_KEY, wholeList } from "../provider/service";
+import { CANARY_KEY, wholeList } from "../provider/world";
 import { calls, either, settled, settledAll } from "./calls";
 import * as hostile from "./hostile";
 import { body, good, id, url } from "./hostile";
@@ -167,7 +167,7 @@ test("a reply of millions of levels takes little more time than another one", as
 });
 
 test("a body of 50 MB is not kept in memory, and one that never ends fails after the timeout", async () => {
-  const parts = await rawService({ "endpoints:timeoutSeconds": "1", "endpoints:retryForSeconds": "1" });
+  const parts = await rawService({ timeoutSeconds: "1", retryForSeconds: "1" });
   const chunk = Buffer.alloc(64 * 1024, "x");
   for (const status of [200, 400]) {
     parts.answers(() => ({ status, body: Array(800).fill(chunk) }));

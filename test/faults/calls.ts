@@ -4,7 +4,7 @@ import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
 import { endpointFields } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
-import { CANARY_KEY, wholeList } from "../provider/service";
+import { CANARY_KEY, wholeList } from "../provider/world";
 import { id, url } from "./hostile";
 import { MOST_REQUESTS, type RawService, type ReceivedRequest } from "./rawService";
 

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { endpointFields } from "../../provider/endpoint/fields";
-import { CANARY_KEY } from "../provider/service";
+import { CANARY_KEY } from "../provider/world";
 
 export const url = "https://shop.example.com";
 export const id = "ep_2Hx0000000000000000000000001";

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { afterEach } from "vitest";
 import { listen } from "../../sdk/testing/listen";
-import { service } from "../provider/service";
+import { service } from "../provider/world";
 
 /** A reply with arbitrary bytes. The emulator only sends valid HTTP, JSON and UTF-8. */
 export type RawReply =
@@ -48,7 +48,7 @@ export async function rawService(settings: Record<string, string> = {}) {
   });
   servers.push(server);
   const baseUrl = `http://127.0.0.1:${await listen(server, 0)}`;
-  const parts = await service({ settings: { "endpoints:baseUrl": baseUrl, ...settings } });
+  const parts = await service({ settings: { baseUrl, ...settings } });
   return {
     ...parts,
     baseUrl,

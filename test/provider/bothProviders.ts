@@ -1,42 +1,31 @@
 import { afterEach, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
 import { dynamicProvider } from "../../provider/dynamic";
-import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
-import { plugin, startEngine } from "./plugin/pluginClient";
-import { CANARY_KEY } from "./service";
+import type { Emulator, EmulatorOptions } from "../../sdk/testing/emulator";
+import { type PluginClient, type Props, plugin, startEngine } from "./plugin/pluginClient";
 import { virtualClock } from "./virtualClock";
+import { startEmulator } from "./world";
 
 /* One interface to both providers. Each test drives them as their protocols do. */
 
-export type Props = Record<string, unknown>;
+export type { Props };
+
+type Diff = Awaited<ReturnType<PluginClient["diff"]>>;
 
 /** The six operations with plain data, and the logged messages. */
-export interface DrivenProvider {
+export interface DrivenProvider
+  extends Pick<PluginClient, "check" | "create" | "read" | "update" | "delete"> {
   emulator: Emulator;
   /** The clock of the provider and the service. Its waits take no real time. */
   clock: Clock;
   logged(): string[];
   /** The provider in calls about the resource with this URN. Default: the resource of all tests. */
   of(urn: string): DrivenProvider;
-  /** Starts a new process of the provider with the same service. Pulumi starts one for each phase of a command. */
-  restart(environment?: Record<string, string>): Promise<DrivenProvider>;
-  check(
-    olds: Props,
-    news: Props,
-  ): Promise<{ inputs: Props; failures: { property: string; reason: string }[] }>;
   diff(
     id: string,
     olds: Props,
     news: Props,
-  ): Promise<{ changes: boolean; replaces: string[]; deleteBeforeReplace: boolean }>;
-  create(news: Props): Promise<{ id: string; outs: Props }>;
-  read(
-    id: string,
-    outputs: Props,
-    inputs: Props,
-  ): Promise<{ id: string; props?: Props | undefined; inputs?: Props | undefined }>;
-  update(id: string, olds: Props, news: Props): Promise<{ outs: Props }>;
-  delete(id: string, outputs: Props): Promise<void>;
+  ): Promise<Pick<Diff, "changes" | "replaces" | "deleteBeforeReplace">>;
 }
 
 export type Options = EmulatorOptions & {
@@ -95,13 +84,13 @@ export async function startDynamic({
       ...driven,
       check: (olds, news) => provider.check(olds, { ...news, ...CODE, __urn }),
     }),
-    restart: (environment = {}) => startDynamic({ settings, emulator, clock, environment }),
     check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
     diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
     create: (news) => provider.create({ ...news, ...CODE }),
     read: async (id, outputs) => {
       const found = await provider.read(id, { ...outputs, ...CODE });
-      return { ...found, props: found.id === "" ? undefined : bare(found.props) };
+      const props = found.id === "" ? undefined : bare(found.props);
+      return { id: found.id, props, inputs: found.inputs };
     },
     update: (id, olds, news) => provider.update(id, { ...olds, ...CODE }, { ...news, ...CODE }),
     delete: (id, outputs) => provider.delete(id, { ...outputs, ...CODE }),
@@ -124,7 +113,6 @@ export async function startPlugin({
     engine,
     clock,
     configure: false,
-    isDirect: true,
   });
   const before = logged.length;
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
@@ -134,7 +122,6 @@ export async function startPlugin({
     clock,
     logged: () => logged.slice(before).map(({ message }) => message),
     of: driven,
-    restart: (environment = {}) => startPlugin({ settings, emulator, engine, clock, environment }),
     check: (olds, news) => client.check(olds, news, urn),
     diff: async (id, olds, news) => {
       const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news, {}, urn);
@@ -147,9 +134,6 @@ export async function startPlugin({
   });
   return driven();
 }
-
-const startEmulator = (clock: Clock, options: EmulatorOptions) =>
-  Emulator.start({ apiKey: CANARY_KEY, now: () => new Date(clock.now()), ...options });
 
 function configOf({ apiKey, baseUrl }: Emulator): Record<string, string> {
   return { apiKey, baseUrl, requestsPerWindow: "100000", retryForSeconds: "1" };

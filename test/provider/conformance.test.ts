@@ -1,9 +1,9 @@
 import { describe, expect, test, vi } from "vitest";
 import { VERSION } from "../../provider/api/version";
 import { documentsAsText } from "../../provider/endpoint/fields";
-import { bodies, methods } from "../requests";
+import { bodies } from "../requests";
 import { bothProviders, created, type Options, type Props, startDynamic } from "./bothProviders";
-import { thrown } from "./service";
+import { thrown } from "./world";
 
 /*
  * The dynamic provider and the plugin return the same results, and send the same requests. Other files test previews, imports
@@ -30,14 +30,6 @@ const changed = { ...unchanged, changes: true };
 const failure = (reason: RegExp) => ({ property: "", reason: expect.stringMatching(reason) });
 
 describe.each(bothProviders)("%s", (_, start) => {
-  test("a create at a base URL without its path prefix fails with advice about the base URL, not about an id", async () => {
-    const provider = await start();
-    provider.emulator.intercept(() => true, { status: 404, body: "<html>nothing here</html>" });
-    const { message } = await thrown(provider.create({ url }));
-    expect(message).toMatch(/POST \/endpoints: status 404.*endpoints:baseUrl .*path prefix/);
-    expect(message).not.toMatch(/\bid\b/);
-  });
-
   describe("check", () => {
     test.each<[Options, Props, RegExp[]]>([
       [
@@ -46,7 +38,6 @@ describe.each(bothProviders)("%s", (_, start) => {
         [/^there is no API key/, /^the base URL has no scheme/, /^timeoutSeconds is not a number/],
       ],
       [{ settings: { baseUrl: undefined } }, { url }, [/no base URL.*ENDPOINTS_BASE_URL.*endpoints:baseUrl/]],
-      [{}, { url, trafficPolicy: { text: "x".repeat(2_000_000) } }, [/longer than 1000000 characters/]],
     ])("reports each mistake with a reason: %.60j", async (options, news, reasons) => {
       const { check } = await start(options);
       vi.stubEnv("ENDPOINTS_API_KEY", "");
@@ -89,28 +80,27 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
-  describe("diff", () => {
-    test("reports no change for a new endpoint, in any order of keys and bindings", async () => {
-      const provider = await created(start, full);
-      const news = { ...full, bindings: ["internal", "public"], trafficPolicy: turned };
-      expect(await provider.diff(provider.id, provider.outs, news)).toEqual(unchanged);
-    });
-
-    test("replaces the endpoint for another scheme, and deletes the old one first", async () => {
-      const provider = await created(start, full);
-      const news = { ...full, url: "tls://shop.example.com" };
-      const diff = await provider.diff(provider.id, provider.outs, news);
-      expect(diff).toEqual({ ...changed, replaces: ["url"] });
-    });
-
-    test.each([
-      { description: UNKNOWN },
-      { url: UNKNOWN },
+  test.each<[string, Props, object]>([
+    [
+      "no change for another order of keys and bindings",
+      { bindings: ["internal", "public"], trafficPolicy: turned },
+      unchanged,
+    ],
+    [
+      "a replacement for another scheme, which deletes first",
+      { url: "tls://shop.example.com" },
+      { ...changed, replaces: ["url"] },
+    ],
+    ["an update for an unknown value", { description: UNKNOWN }, changed],
+    ["an update for an unknown URL", { url: UNKNOWN }, changed],
+    [
+      "an update for an unknown part",
       { trafficPolicy: { on_http_request: [{ actions: [UNKNOWN] }] } },
-    ])("reports an update for an unknown value: %j", async (unknown) => {
-      const provider = await created(start, full);
-      expect(await provider.diff(provider.id, provider.outs, { ...full, ...unknown })).toEqual(changed);
-    });
+      changed,
+    ],
+  ])("a diff reports %s", async (_, change, diff) => {
+    const provider = await created(start, full);
+    expect(await provider.diff(provider.id, provider.outs, { ...full, ...change })).toEqual(diff);
   });
 
   describe("create", () => {
@@ -170,65 +160,47 @@ describe.each(bothProviders)("%s", (_, start) => {
     });
   });
 
-  describe("update", () => {
-    test("sends no request if no field changed", async () => {
-      const provider = await created(start, { url, bindings: ["public"] });
-      const { outs } = await provider.update(provider.id, provider.outs, { url });
-      expect(methods(provider.emulator)).toEqual(["POST"]);
-      const __chosen = { bindings: ["public"], poolingEnabled: false };
-      expect(outs).toEqual({ ...provider.outs, __given: [], __chosen });
-    });
-  });
+  const onPublicService = { settings: { baseUrl: "https://api.ngrok.com" } };
+  const other = "https://other.example.com";
+  const misspelt = "bindings has a name that the public service does not know; did you mean public?";
+  const missing = (what: string) =>
+    `${what}: trafficPolicy is missing, and the public service refuses to create`;
+  const bindings = [["publik"], ["publik"], ["edge-of-the-world"], ["kubernetes"], UNKNOWN];
 
-  test("ENDPOINTS_LOG has an operation id only if that has the service's form, since a text may repeat a secret", async () => {
-    vi.stubEnv("ENDPOINTS_LOG", "requests");
-    const trace = vi.spyOn(process.stderr, "write").mockReturnValue(true);
-    const provider = await start();
-    for (const operation_id of ["op_2abc", "op_CANARY-1"]) {
-      const body = { error_code: "ERR_NGROK_9", msg: "CANARY-1", details: { operation_id } };
-      provider.emulator.intercept("create", { status: 418, body });
-      await thrown(provider.create({ url, description: "CANARY-1", __secrets: ["description"] }));
-    }
-    const lines = [...trace.mock.calls.map(([line]) => String(line)), ...provider.logged()].join("\n");
-    expect(lines).toMatch(/POST \/endpoints 418 \d+ms op_2abc[\s\S]*POST \/endpoints 418 \d+ms -/);
-    expect(lines).not.toContain("CANARY");
-  });
-
-  describe("a warning", () => {
-    const onPublicService = { settings: { baseUrl: "https://api.ngrok.com" } };
-    const missing = "trafficPolicy is missing, and the public service refuses";
-
-    test("tells once of a misspelt binding, but not of an unknown one", async () => {
-      const { check, logged } = await start();
-      for (const bindings of [["publik"], ["publik"], ["edge-of-the-world"], ["kubernetes"], UNKNOWN])
-        expect((await check({}, { url, bindings })).failures).toEqual([]);
-      expect(logged()).toEqual([
-        expect.stringContaining(
-          "bindings has a name that the public service does not know; did you mean public?",
-        ),
-      ]);
-    });
-
-    test("tells once of each create on the public service without a policy", async () => {
-      const { check, logged } = await start(onPublicService);
-      const other = "https://other.example.com";
-      for (const each of [url, url, other, UNKNOWN])
-        expect((await check({}, { url: each })).failures).toEqual([]);
-      expect(logged().map((line) => line.split(" to create")[0])).toEqual(
-        [url, other, "an endpoint whose URL is not known yet"].map((each) => `${each}: ${missing}`),
-      );
-    });
-
-    test.each([
-      ["with a policy", onPublicService, {}, { url, trafficPolicy: policy }],
-      ["with an unknown policy", onPublicService, {}, { url, trafficPolicy: UNKNOWN }],
-      ["that exists already", onPublicService, { url }, { url, description: "new" }],
-      ["on another service", {}, {}, { url }],
-    ])("does not tell of a policy that is missing in an endpoint %s", async (_, options, olds, news) => {
-      const { check, logged } = await start(options);
-      expect((await check(olds, news)).failures).toEqual([]);
-      expect(logged()).toEqual([]);
-    });
+  test.each<[string, Options, Props, news: Props[], warnings: string[]]>([
+    [
+      "tell once of a misspelt binding, but not of an unknown one",
+      {},
+      {},
+      bindings.map((bindings) => ({ url, bindings })),
+      [misspelt],
+    ],
+    [
+      "tell once of each create on the public service without a policy",
+      onPublicService,
+      {},
+      [{ url }, { url }, { url: other }, { url: UNKNOWN }],
+      [url, other, "an endpoint whose URL is not known yet"].map(missing),
+    ],
+    [
+      "do not tell of a policy that is given or unknown",
+      onPublicService,
+      {},
+      [policy, UNKNOWN].map((trafficPolicy) => ({ url, trafficPolicy })),
+      [],
+    ],
+    [
+      "do not tell of a policy that an endpoint lacks already",
+      onPublicService,
+      { url },
+      [{ url, description: "new" }],
+      [],
+    ],
+    ["do not tell of a policy that is missing on another service", {}, {}, [{ url }], []],
+  ])("warnings %s", async (_, options, olds, news, warnings) => {
+    const { check, logged } = await start(options);
+    for (const each of news) expect((await check(olds, each)).failures).toEqual([]);
+    expect(logged()).toEqual(warnings.map((warning) => expect.stringContaining(warning)));
   });
 });
 

@@ -42,31 +42,23 @@ const spellings: Props[] = [
 ];
 
 export const drift: Scene[] = [
-  ...edits.flatMap(([field, change, shown, sent]) => [
-    scene(`an edit of ${field} by hand is found by a refresh, and \`up\` sends only that field`, {
+  ...edits.map(([field, change, shown, sent]) =>
+    scene(`an edit of ${field} by hand is an input after a refresh, and \`up\` sends only that field`, {
       from: { o: full },
       byHand: edited(change),
       command: "refresh",
+      inputs: { o: { ...full, ...shown } },
       next: [{ writes: [`PATCH shop ${sent}`] }, { command: "refresh" }, {}],
-      state: { o: "shop" },
       stacks: true,
     }),
-    scene(`a refresh shows the edit of ${field} in the inputs`, {
-      from: { o: full },
-      byHand: edited(change),
-      command: "refresh",
-      state: { o: field === "url" ? "shop=moved" : "shop" },
-      inputs: { o: { ...full, ...shown } },
-    }),
-  ]),
+  ),
   ...spellings.map((change) =>
     scene(`another spelling is no drift: ${Object.entries(change)}`, {
       from: { o: { ...full, bindings: ["public", "internal"] } },
       byHand: edited(change),
       command: "refresh",
-      next: [{}],
-      state: { o: "shop" },
       inputs: { o: { ...full, bindings: ["public", "internal"] } },
+      next: [{}],
     }),
   ),
   scene("a description that was added by hand is cleared by the next `up` after a refresh", {
@@ -74,20 +66,24 @@ export const drift: Scene[] = [
     byHand: edited({ description: "by hand" }),
     command: "refresh",
     next: [{ writes: ["PATCH shop description"] }],
-    state: { o: "shop" },
   }),
+  ...["0.0.9", "99.0.0", "unreadable"].map((__version) =>
+    scene(`a state by the version ${__version} is no difference, and keeps it`, {
+      from,
+      byHand: ({ editState }) => editState("o", (outs) => ({ ...outs, __version })),
+      next: [{ command: "refresh", stored: { o: { __version } } }],
+    }),
+  ),
   scene("another order of a policy's list is a change", {
     from: { o: { ...shop, trafficPolicy: { a: [1, 2] } } },
     program: { o: { ...shop, trafficPolicy: { a: [2, 1] } } },
     writes: ["PATCH shop traffic_policy"],
-    state: { o: "shop" },
   }),
   scene("a field that leaves the program is cleared", {
     from: { o: { ...described, metadata: { a: 1 } } },
     program: { o: "shop" },
     writes: ["PATCH shop description metadata"],
     next: [{}],
-    state: { o: "shop" },
   }),
 ];
 
@@ -147,19 +143,15 @@ export const chosen: Scene[] = [
   ...choices.flatMap(({ field, name, o, edit, choice, edited: shown, given }) => {
     const byHand = edited(edit, name);
     const back = { writes: [`PATCH ${name} ${field}`] };
-    const found = { from: { o }, byHand, command: "refresh", state: { o: name } } as const;
+    const found = { from: { o }, byHand, command: "refresh" } as const;
     const description = "x";
     return [
       scene(`the service's choice of ${field} comes back by one PATCH after an edit by hand`, {
         ...found,
-        next: [{ command: "refresh" }, back, { command: "refresh" }, {}],
-        fields: { [name]: choice },
-        inputs: { o },
-        stacks: true,
-      }),
-      scene(`an edit of ${field} by hand is an input after a refresh`, {
-        ...found,
         inputs: { o: { ...o, ...shown } },
+        next: [{ command: "refresh" }, back, { command: "refresh" }, { inputs: { o } }],
+        fields: { [name]: choice },
+        stacks: true,
       }),
       scene(`an edit of ${field} by hand stays if the program takes it on`, {
         ...found,
@@ -173,8 +165,7 @@ export const chosen: Scene[] = [
       }),
       scene(`an edit of ${field} by hand that was undone by hand is no change`, {
         ...found,
-        next: [{ byHand: edited(choice, name), command: "refresh" }, {}],
-        inputs: { o },
+        next: [{ byHand: edited(choice, name), command: "refresh", inputs: { o } }, {}],
       }),
       scene(`an edit of ${field} by hand stays drift after an update of another field`, {
         from: { o },
@@ -182,14 +173,12 @@ export const chosen: Scene[] = [
         program: { o: { ...o, description } },
         writes: [`PATCH ${name} description`],
         next: [back, {}],
-        state: { o: name },
         fields: { [name]: choice },
       }),
       scene(`an edit of ${field} is reverted to the value that the program had last`, {
         from: { o: { ...o, ...given } },
         program: { o },
         next: [{ byHand, command: "refresh" }, back, {}],
-        state: { o: name },
         fields: { [name]: choice },
       }),
       scene(`an edit of ${field} is reverted to the value at the adoption`, {
@@ -238,7 +227,6 @@ export const chosen: Scene[] = [
       { writes: ["PATCH shop.internal bindings"] },
       {},
     ],
-    state: { o: "shop.internal" },
   }),
   ...[shop, { ...shop, poolingEnabled: false }].map((o) =>
     scene(`a service that omits \`pooling_enabled: false\` has chosen no pooling: ${JSON.stringify(o)}`, {
@@ -250,10 +238,8 @@ export const chosen: Scene[] = [
         { byHand: edited({ pooling_enabled: true }), command: "refresh" },
         { writes: ["PATCH shop pooling_enabled"] },
         { command: "refresh" },
-        {},
+        { inputs: { o } },
       ],
-      state: { o: "shop" },
-      inputs: { o },
     }),
   ),
   scene("the service may choose bindings again with the program's URL, but not with an edit of it by hand", {
@@ -287,9 +273,7 @@ export const chosen: Scene[] = [
     scene(`chosen bindings that come back as ${JSON.stringify(bindings)} are no change`, {
       from: { o: { ...shop, bindings: ["public", "internal"] } },
       program: from,
-      next: [{ byHand: edited({ bindings }), command: "refresh" }, {}],
-      state: { o: "shop" },
-      inputs: { o: shop },
+      next: [{ byHand: edited({ bindings }), command: "refresh", inputs: { o: shop } }, {}],
     }),
   ),
   ...[{ url: at("moved") }, { poolingEnabled: true }].map((change) =>

@@ -1,13 +1,13 @@
 import { expect, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
-import { Emulator } from "../../sdk/testing/emulator";
+import type { Emulator } from "../../sdk/testing/emulator";
 import { startDynamic, startPlugin } from "../provider/bothProviders";
 import { secret, startEngine } from "../provider/plugin/pluginClient";
-import { CANARY_KEY } from "../provider/service";
 import { virtualClock } from "../provider/virtualClock";
-import { EndpointNames, reply } from "./names";
+import { startEmulator } from "../provider/world";
 import { type Kind, type Order, type Pace, Phase, type Step } from "./phase";
-import { createsOf, type Hand, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
+import { Player } from "./player";
+import { type Hand, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
 
 /* Plays a scene in this process, with a small model of Pulumi's engine: each phase of a run has its own provider processes. */
 
@@ -25,80 +25,49 @@ type State = Map<string, Entry>;
 /** Plays the scene in one order, and checks all that it says. */
 export async function play(scene: Scene, kind: Kind, order: Order): Promise<void> {
   const clock = virtualClock();
-  const now = () => new Date(clock.now());
-  const emulator = await Emulator.start({ apiKey: CANARY_KEY, now, ...scene.service });
-  try {
-    const player = new Player(scene, kind, order, emulator, clock);
-    player.start();
-    if (scene.from) await player.run({ program: scene.from, writes: createsOf(scene.from) });
-    const { leftBy } = scene;
-    if (leftBy) await player.run({ program: leftBy, killed: true, writes: createsOf(leftBy) });
-    for (const run of scene.runs) await player.run(run);
-    player.assertEnd();
-  } finally {
-    await emulator.close();
-  }
+  await new InProcess(scene, await startEmulator(clock, scene.service), clock, kind, order).play();
 }
 
-class Player {
+class InProcess extends Player {
   private readonly states = new Map<string, State>();
-  private readonly names: EndpointNames;
   private program: Program = {};
   private engine: ReturnType<typeof startEngine> | undefined;
 
   constructor(
-    private readonly scene: Scene,
+    scene: Scene,
+    emulator: Emulator,
+    clock: Clock,
     private readonly kind: Kind,
     private readonly order: Order,
-    private readonly emulator: Emulator,
-    private readonly clock: Clock,
   ) {
-    this.names = new EndpointNames(emulator);
+    super(scene, emulator, clock);
   }
 
-  start(): void {
-    for (const [name, endpoint] of Object.entries(this.scene.others ?? {})) this.names.seed(name, endpoint);
-  }
-
-  async run(run: Run): Promise<void> {
+  protected async command(run: Run): Promise<{ errors: string; said: string }> {
     vi.unstubAllEnvs();
-    if (run.later) await this.clock.sleep(60_000);
-    await run.byHand?.(this.hand(run));
-    const endReplies = reply(this.emulator, run.replies);
-    const [began, sent] = [this.clock.now(), this.emulator.requests.length];
     this.program = run.program ?? this.program;
     const stack = this.stateOf(run.stack);
     const before = new Map(stack);
+    const began = this.clock.now();
     const phases = await this[run.command ?? "up"](run, stack);
-    if (run.killed) this.states.set(run.stack ?? "dev", before);
-
-    const errors = phases.flatMap((phase) => phase.errors).join("\n");
-    const said = [errors, ...phases.flatMap((phase) => phase.logged())].join("\n");
-    if (run.fails) expect(errors).toMatch(run.fails);
-    else expect(errors).toBe("");
-    for (const pattern of run.says ?? []) expect(said).toMatch(pattern);
-    expect(said).not.toMatch(/CANARY/i);
-    const requests = this.emulator.requests.slice(sent);
-    expect(this.names.writesOf(requests)).toEqual((run.writes ?? []).toSorted());
-    if (run.reads) expect(this.names.readsOf(requests)).toEqual(run.reads);
     if (run.seconds !== undefined) expect((this.clock.now() - began) / 1000).toBeLessThan(run.seconds);
-    endReplies();
-    this.names.nameNew();
+    if (run.killed) this.states.set(run.stack ?? "dev", before);
+    const errors = phases.flatMap((phase) => phase.errors).join("\n");
+    return { errors, said: [errors, ...phases.flatMap((phase) => phase.logged())].join("\n") };
   }
 
-  assertEnd(): void {
-    const entries = [...this.states.values()].flatMap((state) => [...state]);
-    expect(this.names.live()).toEqual(this.scene.live.toSorted());
-    const state = Object.fromEntries(entries.map(([name, { id }]) => [name, this.names.shown(id)]));
-    expect(state).toEqual(this.scene.state);
-    for (const [name, fields] of Object.entries(this.scene.fields ?? {}))
-      expect(this.emulator.endpoints.find(({ id }) => this.names.of(id) === name)).toMatchObject(fields);
-    for (const [name, { inputs, outs }] of entries) {
-      expect(outs).toMatchObject(this.scene.stored?.[name] ?? {});
-      const { __urn, ...given } = inputs;
-      if (this.scene.inputs) expect(given).toEqual(this.scene.inputs[name]);
-      expect(JSON.stringify(outs, withoutSecrets)).not.toMatch(/CANARY/i);
+  protected override assertState({ stored = {}, inputs, stack }: Run): void {
+    for (const [name, { inputs: found, outs }] of this.stateOf(stack)) {
+      expect(outs).toMatchObject(stored[name] ?? {});
+      const { __urn, ...given } = found;
+      if (inputs) expect(given).toEqual(inputs[name]);
     }
+  }
+
+  protected async state(): Promise<[string, string][]> {
+    const entries = [...this.states.values()].flatMap((state) => [...state]);
+    for (const [, { outs }] of entries) expect(JSON.stringify(outs, withoutSecrets)).not.toMatch(/CANARY/i);
+    return entries.map(([name, { id }]) => [name, id]);
   }
 
   /** Previews, then creates, updates and replaces, then deletes. */
@@ -232,20 +201,15 @@ class Player {
     return state;
   }
 
-  private hand({ stack }: Run): Hand {
-    const { emulator, clock, names, states } = this;
+  protected editState({ stack }: Run): Pick<Hand, "editState" | "renameStack"> {
     return {
-      emulator,
-      clock,
-      seed: (name, endpoint) => names.seed(name, endpoint),
-      id: (name) => names.idOf(name),
       editState: (name, edit) => {
         const entry = this.stateOf(stack).get(name);
         if (entry) this.stateOf(stack).set(name, { ...entry, outs: edit(entry.outs) });
       },
       renameStack: (from, to) => {
-        states.set(to, this.stateOf(from));
-        states.delete(from);
+        this.states.set(to, this.stateOf(from));
+        this.states.delete(from);
       },
     };
   }

@@ -19,20 +19,17 @@ export const renames: Scene[] = [
     from: { o: "shop" },
     program: { n: { ...shop, options: { alias: "o" } } },
     next: [{}],
-    state: { n: "shop" },
     stacks: true,
   }),
   scene("a rename with an alias and a change is one PATCH", {
     from: { o: "shop" },
     program: { n: { ...shop, description: "x", options: { alias: "o" } } },
     writes: ["PATCH shop description"],
-    state: { n: "shop" },
   }),
   scene("a rename with `adopt` keeps the endpoint in one run, and its old entry goes without it", {
     from: { o: "shop" },
     program: { n: adopted },
     says: [/belongs to another resource of this stack, so it was not/],
-    state: { n: "shop" },
     stacks: true,
   }),
   scene("a rename that adopts by id, with a change, is one PATCH", {
@@ -40,14 +37,12 @@ export const renames: Scene[] = [
     program: { n: { ...shop, adopt: "@shop", description: "x" } },
     writes: ["PATCH shop description"],
     next: [{}],
-    state: { n: "shop" },
   }),
   scene("`up --target` of the new name, a refresh, and then a full `up` keep the endpoint", {
     from: { o: "shop" },
     program: { n: adopted },
     target: ["n"],
     next: [{ command: "refresh" }, {}, { command: "refresh" }],
-    state: { n: "shop" },
   }),
   scene("of two entries with one endpoint, which adopted it in two runs, the last deletion deletes it", {
     from: { o: "shop" },
@@ -87,7 +82,6 @@ export const renames: Scene[] = [
     byHand: withoutToken,
     program: { o: { url: "tls://secure.example.com" } },
     writes: ["DELETE shop", "POST secure"],
-    state: { o: "secure" },
   }),
   scene("an entry without a token gets one with the next update, and then deletes its endpoint", {
     // Trap 1: the update gives the entry its token.
@@ -111,7 +105,6 @@ export const moves: Scene[] = [
     from: { o: "a" },
     program: { o: { url: "tls://b.example.com" } },
     writes: ["DELETE a", "POST b"],
-    state: { o: "b" },
   }),
   scene("a forced replacement deletes first, and creates again", {
     from: { o: "a" },
@@ -269,7 +262,6 @@ export const betweenProviders: Scene[] = [
     from: { o: "shop" },
     program: { o: { ...shop, description: "x", options: other } },
     writes: ["PATCH shop description"],
-    state: { o: "shop" },
   }),
   withMarks("a rename that adopts and moves to the other provider keeps the endpoint", {
     // Trap 8: the old entry is deleted by the other provider's process, which has not seen the adoption.

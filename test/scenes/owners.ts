@@ -53,14 +53,12 @@ export const adoption: Scene[] = [
     program: { o: adopted },
     writes: ["POST shop"],
     says: [/no cloud endpoint to adopt/],
-    state: { o: "shop" },
   }),
   scene("an unreadable item of the list is told, since it may be the one to adopt", {
     program: { o: adopted },
     replies: [["list", { status: 200, body: { endpoints: [{ id: "ep_2", port: "high" }] } }, 9]],
     writes: ["POST shop"],
     says: [/cannot be read.*ep_2.*port/],
-    state: { o: "shop" },
   }),
   ...[adopted, byId].map((o) =>
     scene(`an adoption does not believe a list that omits an input: ${JSON.stringify(o)}`, {
@@ -147,7 +145,6 @@ export const adoption: Scene[] = [
     others: theirs,
     program: { o: byId },
     next: [{ replace: ["o"], writes: ["DELETE theirs", "POST shop"] }],
-    state: { o: "shop" },
     live: ["shop"],
   }),
   scene("a refused adoption leaves nothing in the state", {
@@ -159,11 +156,12 @@ export const adoption: Scene[] = [
 ];
 
 const markIn = (metadata = "{}"): Props => JSON.parse(metadata)["pulumi-endpoints"];
-const liveShop = ({ emulator, id }: Hand) => emulator.endpoints.find((live) => live.id === id("shop"));
+const liveOf = ({ emulator, id }: Hand, name = "shop") =>
+  emulator.endpoints.find((live) => live.id === id(name));
 
 /** Somebody changes the mark of our endpoint. */
 const marking = (change: Props) => (hand: Hand) => {
-  const { metadata = "{}" } = liveShop(hand) ?? {};
+  const { metadata = "{}" } = liveOf(hand) ?? {};
   const mark = { ...markIn(metadata), ...change };
   hand.emulator.edit(hand.id("shop"), {
     metadata: JSON.stringify({ ...JSON.parse(metadata), "pulumi-endpoints": mark }),
@@ -172,12 +170,16 @@ const marking = (change: Props) => (hand: Hand) => {
 
 /** Another resource's adoption of our endpoint writes its mark. */
 const takenBy =
-  (stack: string, mark: Props = {}) =>
+  (stack: string, mark: Props = {}, name = "shop") =>
   (hand: Hand) => {
-    const time = liveShop(hand)?.created_at;
+    const time = liveOf(hand, name)?.created_at;
     const all = markIn(markedFor(stack, { nonce: "0022", time, ...mark }).metadata);
-    hand.emulator.edit(hand.id("shop"), { metadata: JSON.stringify({ "pulumi-endpoints": all }) });
+    hand.emulator.edit(hand.id(name), { metadata: JSON.stringify({ "pulumi-endpoints": all }) });
   };
+/** Another resource adopts our endpoint `a` during such a request. */
+const takenDuring = (request: "create" | "update" | "delete") => (hand: Hand) =>
+  hand.emulator.intercept(request, { afterCommit: true, after: () => takenBy("dev", {}, "a")(hand) });
+const STAYS = /This stack forgets ep_\w+, which carries[\s\S]*not deleted/;
 
 /** What keeps an endpoint with our mark from being our leftover. */
 const noLeftovers: [string, (hand: Hand) => unknown][] = [
@@ -200,7 +202,6 @@ export const leftovers: Scene[] = [
       writes: ["PATCH shop description metadata"],
       says: [/takes over ep_\w+, which an earlier run of this stack created \(endpoints:mark\)/],
       next: [{}],
-      state: { o: "shop" },
     }),
     ...noLeftovers.map(([what, byHand]) =>
       withMarks(`an endpoint ${what} is no leftover: ${JSON.stringify(o)}`, {
@@ -236,7 +237,6 @@ export const leftovers: Scene[] = [
     service: { date: 7_200_000, createdAt: 7_200_000 },
     leftBy: { o: "shop" },
     writes: ["PATCH shop metadata"],
-    state: { o: "shop" },
   }),
   withMarks("a killed run's endpoint is taken over although the create had to wait", {
     settings: { ...marks, retryForSeconds: "600" },
@@ -246,7 +246,6 @@ export const leftovers: Scene[] = [
     killed: true,
     writes: ["POST shop"],
     next: [{ writes: ["PATCH shop metadata"] }],
-    state: { o: "shop" },
   }),
   withMarks(
     "a destroy right after an adoption deletes the endpoint, whose list item still has the old mark",
@@ -258,7 +257,6 @@ export const leftovers: Scene[] = [
       writes: ["PATCH shop metadata"],
       next: [{ command: "destroy", writes: ["DELETE shop"] }],
       live: [],
-      state: {},
     },
   ),
   withMarks("a refresh right after an adoption warns of nobody: its list item still has the old mark", {
@@ -279,7 +277,7 @@ export const leftovers: Scene[] = [
   withMarks("several leftovers in a pool are named, and none is taken over", {
     leftBy: { o: pooled },
     byHand: (hand) => {
-      const { id: _, ...fields } = liveShop(hand) ?? {};
+      const { id: _, ...fields } = liveOf(hand) ?? {};
       hand.seed("copy", fields as Props);
     },
     fails: /Several cloud endpoints can share .*ep_\w+, ep_\w+\. Set adopt/,
@@ -295,7 +293,6 @@ export const leftovers: Scene[] = [
     ],
     writes: ["POST shop"],
     says: [/cannot be read.*ep_odd/],
-    state: { o: "shop" },
   }),
   withMarks("a move does not take over the leftover of its own resource", {
     leftBy: { o: "shop" },
@@ -341,7 +338,6 @@ export const markedEndpoints: Scene[] = [
           says: [/This stack has ep_\w+.*another resource took it over/],
         },
       ],
-      state: { o: "shop" },
     },
   ),
   // Trap 9.
@@ -354,11 +350,10 @@ export const markedEndpoints: Scene[] = [
       {
         command: "destroy",
         target: ["o"],
-        says: [/This stack forgets ep_\w+, which carries[\s\S]*not deleted/],
+        says: [STAYS],
       },
       { writes: ["PATCH shop metadata"] },
     ],
-    state: { n: "shop" },
   }),
   withMarks("the old entries of a list that was adopted by new ones go without their endpoints", {
     from: { a: "a", b: "b" },
@@ -369,8 +364,18 @@ export const markedEndpoints: Scene[] = [
       { command: "destroy", target: ["a", "b"], reads: ["/endpoints/a", "/endpoints/b"] },
       { command: "refresh" },
     ],
-    state: { c: "a", d: "b" },
     order: ["c", "d", "a", "b"],
+  }),
+  withMarks("a deletion sees a take-over that came after an earlier reading of the list", {
+    others: { theirs: { url: at("b") } },
+    from: { a: "a" },
+    later: true,
+    program: { b: { url: at("b"), adopt: true, description: "x" } },
+    byHand: takenDuring("update"),
+    writes: ["PATCH theirs description"],
+    says: [STAYS],
+    state: { b: "theirs" },
+    live: ["a", "theirs"],
   }),
   ...[takenBy("dev"), takenBy("prod"), takenBy("prod", { time: "unknown" })].map((byHand, index) =>
     withMarks(
@@ -379,7 +384,7 @@ export const markedEndpoints: Scene[] = [
         from: { o: "shop" },
         byHand,
         command: "destroy",
-        says: [/This stack forgets ep_\w+, which carries[\s\S]*not deleted/],
+        says: [STAYS],
         live: ["shop"],
       },
     ),
@@ -396,7 +401,6 @@ export const markedEndpoints: Scene[] = [
         says: [
           /ep_\w+, which carries the mark of 'front' of the stack shop\/prod \(team\/prod\): another resource took it over.*pulumi state delete.*set adopt: "ep_/,
         ],
-        state: { o: "shop" },
       }),
     ),
   ),
@@ -415,7 +419,6 @@ export const markedEndpoints: Scene[] = [
         writes: command === "up" ? ["PATCH shop metadata"] : [],
         says: [FRONT],
         fields: { shop: { metadata: expect.stringContaining("team/prod") } },
-        state: command === "destroy" ? {} : { o: "shop" },
         live: ["shop"],
       },
     ),
@@ -523,7 +526,6 @@ export const markedEndpoints: Scene[] = [
       { command: "destroy", says: [/p' of the stack shop\/prod[\s\S]*not deleted/] },
       { stack: "prod", command: "refresh" },
     ],
-    state: { p: "shop" },
   }),
   withMarks("every change of metadata sends the mark, and a change of another field does not", {
     from: { o: { ...shop, metadata: { a: 1 } } },
@@ -537,19 +539,69 @@ export const markedEndpoints: Scene[] = [
       },
       {},
     ],
-    state: { o: "shop" },
   }),
-  withMarks("empty metadata with a mark is no change", {
-    from: { o: { ...shop, metadata: {} } },
-    command: "refresh",
-    next: [{}],
-    state: { o: "shop" },
+  withMarks("a create sends the mark, which neither inputs nor outputs show", {
+    program: { o: { ...shop, metadata: { team: "shop" } } },
+    writes: ["POST shop"],
+    stored: { o: { metadata: '{"team":"shop"}' } },
+    next: [{}, { command: "refresh", inputs: { o: { ...shop, metadata: { team: "shop" } } } }, {}],
+    fields: {
+      shop: {
+        metadata: expect.stringMatching(
+          /^\{"pulumi-endpoints":\{"namespace":"team\/dev","nonce":"[0-9a-f]{16}","time":"\d{4}-\d\d-\d\dT.*Z","urn":"urn:pulumi:dev::shop::[^"]+::o"\},"team":"shop"\}$/,
+        ),
+      },
+    },
+  }),
+  ...[{}, { metadata: {} }].map((given) =>
+    withMarks(`a mark alone is no metadata, also after somebody removed it: ${JSON.stringify(given)}`, {
+      program: { o: { ...shop, ...given } },
+      writes: ["POST shop"],
+      stored: {
+        o:
+          "metadata" in given
+            ? { metadata: "{}" }
+            : expect.not.objectContaining({ metadata: expect.anything() }),
+      },
+      next: [
+        {},
+        { command: "refresh" },
+        {},
+        {
+          byHand: ({ emulator, id }) => emulator.edit(id("shop"), { metadata: undefined }),
+          command: "refresh",
+        },
+        {},
+      ],
+    }),
+  ),
+  withMarks("without the setting, a change of metadata keeps an existing mark, and adds no new one", {
+    from: { o: { ...shop, metadata: { a: 1 } } },
+    with: { mark: undefined },
+    program: { o: { ...shop, metadata: { a: 2 } }, p: { url: at("p"), metadata: { a: 1 } } },
+    writes: ["PATCH shop metadata", "POST p"],
+    next: [
+      {
+        with: { mark: undefined },
+        program: { o: { ...shop, metadata: { a: 2 } }, p: { url: at("p"), metadata: { a: 2 } } },
+        writes: ["PATCH p metadata"],
+      },
+    ],
+    fields: { shop: { metadata: expect.stringMatching(/"a":2.*"team\/dev"/) }, p: { metadata: '{"a":2}' } },
+  }),
+  withMarks("the fields that a later version added to a mark stay", {
+    from: { o: { ...shop, metadata: { a: 1 } } },
+    byHand: ({ editState }) =>
+      editState("o", (outs) => ({ ...outs, __mark: { ...Object(outs["__mark"]), zone: "eu" } })),
+    program: { o: { ...shop, metadata: { a: 2 } } },
+    writes: ["PATCH shop metadata"],
+    stored: { o: { __mark: { zone: "eu" } } },
+    fields: { shop: { metadata: expect.stringContaining('"zone":"eu"') } },
   }),
   withMarks("metadata that cannot hold a mark is created without one, which is told", {
     program: { o: { ...shop, metadata: "text" } },
     writes: ["POST shop"],
     says: [/has no mark \(endpoints:mark\), because its metadata is text/],
-    state: { o: "shop" },
     fields: { shop: { metadata: "text" } },
   }),
   ...[{ "pulumi-endpoints": 1 }, '{"pulumi-endpoints":{"nonce":"1"}}'].map((metadata) =>

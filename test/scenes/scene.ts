@@ -121,6 +121,10 @@ export interface Run {
   says?: RegExp[];
   /** The run does not take longer, by the virtual clock. */
   seconds?: number;
+  /** All inputs in the state after it, by resource. */
+  inputs?: Record<string, Props>;
+  /** Outputs in the state after it, by resource. */
+  stored?: Record<string, Props>;
 }
 
 /** `mark` is `endpoints:mark`. */
@@ -138,16 +142,15 @@ interface Row extends Run {
   /** Endpoints of somebody else, by name. They exist before the first run, or before `from`. */
   others?: Record<string, Partial<Seed>>;
   next?: Run[];
-  /** The resources in the state at the end, with their endpoints by name: `a=b` is `a` with the URL `b`. Default: none. */
+  /**
+   * The resources in the state at the end, with their endpoints by name: `a=b` is `a` with the URL `b`. Default: the last
+   * program's resources, each with the endpoint of its URL, or none if a run fails or the last one is `destroy`.
+   */
   state?: Record<string, string>;
   /** The names of all endpoints at the end, in the same form. Default: those in the state, and `others`. */
   live?: string[];
   /** Fields of live endpoints, by name. */
   fields?: Record<string, Props>;
-  /** Outputs in the state, by resource. */
-  stored?: Record<string, Props>;
-  /** All inputs in the state, by resource. */
-  inputs?: Record<string, Props>;
   /**
    * The engine's orders. `parallel`: several steps at once. `serial`: `--parallel 1`. Default: any.
    */
@@ -168,12 +171,23 @@ export interface Scene extends Row {
 }
 
 export function scene(name: string, row: Row): Scene {
-  const { state = {}, others = {}, from, leftBy, program = from ?? leftBy ?? { o: "shop" } } = row;
+  const { others = {}, from, leftBy, program = from ?? leftBy ?? { o: "shop" } } = row;
+  const runs: Run[] = [{ ...row, program }, ...(row.next ?? [])];
+  const { state = stateAfter(runs) } = row;
   const stored = Object.values(state);
   const names = stored.map((shown) => shown.split("=")[0]);
   const live = [...new Set(stored), ...Object.keys(others).filter((other) => !names.includes(other))];
-  return { name, runs: [{ ...row, program }, ...(row.next ?? [])], live, ...row, others, state };
+  return { name, runs, live, ...row, others, state };
 }
+
+function stateAfter(runs: Run[]): Record<string, string> {
+  if (runs.some(({ fails }) => fails) || runs.at(-1)?.command === "destroy") return {};
+  const { program = {} } = runs.findLast(({ program }) => program) ?? {};
+  return mapValues(program, (resource) => labelOf(String(resourceOf(resource).news["url"])));
+}
+
+const mapValues = <From, To>(values: Record<string, From>, to: (value: From) => To): Record<string, To> =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]));
 
 export const marks = { mark: "team/dev" };
 

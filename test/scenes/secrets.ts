@@ -10,6 +10,7 @@ const hiddenUrl = { url: at("canary"), options: { secret: ["url"] } };
 const policy = {
   on_http_request: [{ actions: [{ type: "custom-response", config: { body: "CANARY-1" } }] }],
 };
+const withPolicy = { ...shop, trafficPolicy: policy, options: { secret: ["url", "trafficPolicy"] } };
 /** A resource with one secret. */
 const described = { ...shop, description: "CANARY-1", options: { secret: ["description"] } };
 
@@ -53,7 +54,6 @@ export const secrets: Scene[] = [
         { program: { o: { ...o, options: { ...options, provider: "other" } } } },
         { command: "refresh" },
       ],
-      state: { o: "shop" },
     });
   }),
   ...[...marked, ["a binding", { bindings: ["CANARY-1"] }] as const, ...unmarked].map(([what, given]) =>
@@ -174,38 +174,23 @@ export const secrets: Scene[] = [
     fails: /\[secret\].*\[secret\]/,
   }),
   scene("outputs are secret if their inputs are, also those that follow from a secret URL", {
-    from: {
-      o: {
-        ...shop,
-        description: "plain",
-        trafficPolicy: policy,
-        options: { secret: ["url", "trafficPolicy"] },
-      },
-    },
+    from: { o: { ...withPolicy, description: "plain" } },
     command: "refresh",
     next: [
       {
-        program: {
+        program: { o: { ...withPolicy, description: "new" } },
+        writes: ["PATCH shop description"],
+        stored: {
           o: {
-            ...shop,
+            url: secret(shop.url),
+            publicUrl: secret(shop.url),
+            hostport: secret("shop.example.com:443"),
+            trafficPolicy: secret(canonicalJson(policy)),
             description: "new",
-            trafficPolicy: policy,
-            options: { secret: ["url", "trafficPolicy"] },
           },
         },
-        writes: ["PATCH shop description"],
       },
     ],
-    state: { o: "shop" },
-    stored: {
-      o: {
-        url: secret(shop.url),
-        publicUrl: secret(shop.url),
-        hostport: secret("shop.example.com:443"),
-        trafficPolicy: secret(canonicalJson(policy)),
-        description: "new",
-      },
-    },
   }),
   scene("outputs are not secret if the program gave them in plain, even under a secret's name", {
     from: {
@@ -218,7 +203,6 @@ export const secrets: Scene[] = [
     },
     byHand: edited({ description: "by hand" }),
     command: "refresh",
-    state: { o: "shop" },
     stored: {
       o: {
         ...shop,
@@ -240,20 +224,17 @@ export const secrets: Scene[] = [
       byHand: edited({ metadata: '{"key":"new"}', ...edit }),
       command: "refresh",
       next: [{ command: "refresh" }, { command: "refresh" }, { writes: ["PATCH shop metadata"] }],
-      state: { o: "shop" },
     }),
   ),
   scene("a value under a secret's name that somebody adds by hand makes the document secret", {
     from: { o: { ...shop, metadata: { key: "x" } } },
     byHand: edited({ metadata: '{"client_secret":"CANARY-1"}' }),
     command: "refresh",
-    state: { o: "shop" },
     stored: { o: { metadata: secret('{"client_secret":"CANARY-1"}') } },
   }),
   scene("a value that becomes secret is stored as one without a request, and stays so", {
     from: { o: { ...shop, description: "CANARY-1" } },
     program: { o: described },
     next: [{}, { program: { o: { ...shop, description: "CANARY-1" } } }],
-    state: { o: "shop" },
   }),
 ];

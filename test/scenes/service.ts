@@ -13,6 +13,13 @@ const commands = ["refresh", "destroy"] as const;
 const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
 const removed = ({ emulator, id }: Hand) => emulator.remove(id("shop"));
 
+/** An update that changes one field, and clears another. */
+const changed = {
+  from: { o: { ...described, metadata: { a: 1 } } },
+  program: { o: { ...shop, metadata: { a: 2 } } },
+  writes: ["PATCH shop description metadata"],
+};
+
 /** All replies are compressed, although the requests ask for none of that. */
 const compressed: Reply[] = [["any", answered({ headers: { "content-encoding": "gzip" } }), 99]];
 
@@ -28,27 +35,28 @@ export const oddReplies: Scene[] = [
     replies: compressed,
     writes: ["POST shop"],
     next: [{ replies: compressed, command: "refresh" }],
-    state: { o: "shop" },
   }),
   ...[
     { status: 204, body: "" },
     { status: 202, body: {} },
-  ].map((reply) =>
-    scene(`an update that is answered by a ${reply.status} takes effect once`, {
-      from,
-      program: { o: described },
-      replies: [["update", answered(reply)]],
-      writes: ["PATCH shop description"],
-      next: [{}],
+  ].flatMap((reply) => [
+    scene(`an update that is answered by a ${reply.status} without an effect fails`, {
+      ...changed,
+      replies: [["update", reply]],
+      fails: /PATCH \/endpoints\/ep_\w+: status 20/,
       state: { o: "shop" },
+    }),
+    scene(`an update that is answered by a ${reply.status} takes effect once`, {
+      ...changed,
+      replies: [["update", answered(reply)]],
+      next: [{}],
       stacks: true,
     }),
-  ),
+  ]),
   scene("a refresh reads a young endpoint again that neither the list nor a first read shows", {
     from,
     replies: nothing,
     command: "refresh",
-    state: { o: "shop" },
   }),
   scene("a refresh reads an endpoint of unknown age again that neither the list nor a first read shows", {
     from,
@@ -56,7 +64,6 @@ export const oddReplies: Scene[] = [
     byHand: ({ editState }) => editState("o", ({ createdAt: _, ...outs }) => outs),
     replies: nothing,
     command: "refresh",
-    state: { o: "shop" },
   }),
   ...(["refresh", "up"] as const).map((command) =>
     scene(`${command} fails if the reply describes another endpoint`, {
@@ -200,6 +207,7 @@ export const gone: Scene[] = [
         hand.emulator.intercept("list", command === "refresh" ? refused : { status: 503, body: "" });
       },
       command,
+      state: {},
     }),
   ),
   ...commands.map((command) =>
@@ -266,5 +274,6 @@ export const gone: Scene[] = [
       { with: otherKey, program: { o: described }, writes: ["PATCH shop description"] },
       { with: otherKey, later: true, byHand: removed, command: "refresh" },
     ],
+    state: {},
   }),
 ];

@@ -1,12 +1,12 @@
 import { expect } from "vitest";
-import { realClock } from "../../provider/api/clock";
-import { type ExportedResource, RunFailed, type RunResult, TestStack } from "../../sdk/testing";
+import { type Clock, realClock } from "../../provider/api/clock";
+import { type ExportedResource, RunFailed, TestStack } from "../../sdk/testing";
 import { Emulator } from "../../sdk/testing/emulator";
 import { normalize } from "../e2e/normalize";
 import { newCase, writeProgram } from "../e2e/setup";
-import { EndpointNames, reply } from "./names";
 import type { Kind } from "./phase";
-import { createsOf, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
+import { Player } from "./player";
+import { type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
 
 /* Plays a scene as a real program, on the test kit's engine or on the Pulumi CLI. */
 
@@ -32,72 +32,35 @@ export async function playAsStack(scene: Scene, kind: Kind, driver: TestStack["d
     env: { ENDPOINTS_PROVIDER: kind },
   });
   try {
-    const player = new StackPlayer(scene, stack, new EndpointNames(emulator), folder, clock);
-    player.start();
-    if (scene.from) await player.run({ program: scene.from, writes: createsOf(scene.from) });
-    for (const run of scene.runs) await player.run(run);
-    return await player.end();
+    await new AsStack(scene, emulator, clock, stack, folder).play();
+    return normalize(await stack.exportState());
   } finally {
     await stack.close();
     await emulator.close();
   }
 }
 
-class StackPlayer {
-  constructor(
-    private readonly scene: Scene,
-    private readonly stack: TestStack,
-    private readonly names: EndpointNames,
-    private readonly folder: string,
-    private readonly clock: typeof realClock,
-  ) {}
+function unfit(): never {
+  throw new Error("this scene cannot be played as a stack");
+}
 
-  start(): void {
-    for (const [name, endpoint] of Object.entries(this.scene.others ?? {})) this.names.seed(name, endpoint);
+class AsStack extends Player {
+  constructor(
+    scene: Scene,
+    emulator: Emulator,
+    clock: Clock,
+    private readonly stack: TestStack,
+    private readonly folder: string,
+  ) {
+    super(scene, emulator, clock);
   }
 
-  async run(run: Run): Promise<void> {
-    const { emulator } = this.stack;
-    const unfit = () => {
-      throw new Error("this scene cannot be played as a stack");
-    };
-    if (run.later) await this.clock.sleep(60_000);
-    await run.byHand?.({
-      emulator,
-      clock: this.clock,
-      seed: (name, endpoint) => this.names.seed(name, endpoint),
-      id: (name) => this.names.idOf(name),
-      editState: unfit,
-      renameStack: unfit,
-    });
-    const endReplies = reply(emulator, run.replies);
+  protected editState = () => ({ editState: unfit, renameStack: unfit });
+
+  protected async command(run: Run): Promise<{ errors: string; said: string }> {
     if (run.killed || run.continueOnError || run.stack || run.with || run.environment) unfit();
     if (run.program) writeProgram(this.folder, this.textOf(run.program));
-    const result = await this.command(run);
-    const said = result.diagnostics.map(({ message }) => message).join("\n");
-    if (run.fails) expect(said).toMatch(run.fails);
-    expect(result.ok, said).toBe(run.fails === undefined);
-    for (const pattern of run.says ?? []) expect(said).toMatch(pattern);
-    expect(result.text).not.toMatch(/CANARY/i);
-    expect(this.names.writesOf(result.requests)).toEqual((run.writes ?? []).toSorted());
-    endReplies();
-    this.names.nameNew();
-  }
-
-  async end(): Promise<unknown> {
-    const { live, state, fields = {} } = this.scene;
-    expect(this.names.live()).toEqual(live.toSorted());
-    const endpoints = (await this.resources()).filter(({ type }) => type.endsWith(":CloudEndpoint"));
-    const entries = endpoints.map(({ urn, id = "" }) => [urn.split("::").at(-1), this.names.shown(id)]);
-    expect(Object.fromEntries(entries)).toEqual(state);
-    for (const [name, expected] of Object.entries(fields))
-      expect(this.stack.emulator.endpoints.find(({ id }) => this.names.of(id) === name)).toMatchObject(
-        expected,
-      );
-    return normalize(await this.stack.exportState());
-  }
-
-  private async command({ command = "up", target, replace, says, fails }: Run): Promise<RunResult> {
+    const { command = "up", target, replace, says, fails } = run;
     const known = await this.resources();
     const urns = target?.map((name) => known.find(({ urn }) => urn.endsWith(`::${name}`))?.urn ?? name);
     const options = {
@@ -106,12 +69,18 @@ class StackPlayer {
       ...(urns && { target: urns }),
       ...(replace && { replace }),
     };
-    try {
-      return await this.stack[command](options);
-    } catch (error) {
+    const { ok, diagnostics, text } = await this.stack[command](options).catch((error: unknown) => {
       if (error instanceof RunFailed) return error.result;
       throw error;
-    }
+    });
+    expect(text).not.toMatch(/CANARY/i);
+    const said = diagnostics.map(({ message }) => message).join("\n");
+    return { errors: ok ? "" : said, said };
+  }
+
+  protected async state(): Promise<[string, string][]> {
+    const endpoints = (await this.resources()).filter(({ type }) => type.endsWith(":CloudEndpoint"));
+    return endpoints.map(({ urn, id = "" }) => [urn.split("::").at(-1) ?? "", id]);
   }
 
   private async resources(): Promise<ExportedResource[]> {

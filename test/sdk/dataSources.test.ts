@@ -12,7 +12,7 @@ import {
   readJson,
 } from "../../sdk";
 import { Emulator } from "../../sdk/testing";
-import { thrown } from "../provider/service";
+import { thrown } from "../provider/world";
 import { resolved } from "./program";
 
 let emulator: Emulator;

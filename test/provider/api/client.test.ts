@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { CONNECTIONS } from "../../../provider/api/client";
 import { temporaryFolder } from "../../folders";
 import { startProxy, useProxy } from "../servers";
-import { CANARY_KEY, service, thrown, wholeList } from "../service";
+import { CANARY_KEY, service, thrown, wholeList } from "../world";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -30,7 +30,7 @@ test("requests use the proxy of the environment, except for hosts in NO_PROXY, a
 describe("ENDPOINTS_LOG", () => {
   /** Sends a create, a list, a read that is refused and one without an answer. */
   const send = async () => {
-    const { api, emulator, logged } = await service({ settings: { "endpoints:retryForSeconds": "0.001" } });
+    const { api, emulator, logged } = await service({ settings: { retryForSeconds: "0.001" } });
     const { id } = await api.create({ url: "https://shop.example.com", traffic_policy: '{"a":"CANARY"}' });
     await wholeList(api);
     await thrown(api.get("ep_2Hx0000000000000000000000001"));
@@ -94,7 +94,7 @@ describe("a service that does not answer", () => {
     const { api, emulator, logged } = await service();
     emulator.intercept(() => true, { hang: true });
     const list = thrown(wholeList(api));
-    await vi.waitUntil(() => emulator.requests.length === 1);
+    await vi.waitUntil(() => emulator.requests.length === 1, 60_000);
     vi.advanceTimersByTime(2_900);
     expect(logged).toEqual([]);
     vi.advanceTimersByTime(200);

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { engineIsThere } from "../../../provider/api/engineWatch";
-import { service, thrown } from "../service";
+import { service, thrown } from "../world";
 
 /** A process that listens like an engine, on the port that it prints. */
 function startProcess(code: string) {
@@ -55,7 +55,7 @@ test("a provider that writes after its engine was killed ends, too, and does not
 });
 
 test("a create without a reply ends after `timeoutSeconds`, is not repeated, and its error mentions a possible endpoint", async () => {
-  const { api, emulator } = await service({ settings: { "endpoints:timeoutSeconds": "0.2" } });
+  const { api, emulator } = await service({ settings: { timeoutSeconds: "0.2" } });
   emulator.intercept("create", { hang: true });
   const { message } = await thrown(api.create({ url: "https://shop.example.com" }));
   expect(message).toMatch(/may have been created nevertheless/);

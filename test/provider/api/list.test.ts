@@ -1,20 +1,51 @@
 import { describe, expect, test } from "vitest";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { CLOUD, EVERYTHING, isOneOf, OLDEST_LISTING } from "../../../provider/api/list";
+import { accountFingerprint } from "../../../provider/endpoint/gone";
 import { findEndpoint, findEndpoints } from "../../../provider/endpoint/lookup";
-import type { Behaviour } from "../../../sdk/testing/emulator";
+import type { RecordedRequest } from "../../../sdk/testing";
+import type { Behaviour, Emulator } from "../../../sdk/testing/emulator";
 import { methods, paths } from "../../requests";
-import { service, thrown, wholeList } from "../service";
-import { agents, count, isList, refresh, seeded } from "./refresh";
+import { service, thrown, wholeList } from "../world";
 
 const url = "https://shop.example.com";
 const any = () => true;
+const isList = ({ method, path }: RecordedRequest) => method === "GET" && path === "/endpoints";
+
+interface Seeded {
+  id: string;
+  outs: { type: string; url: string; createdAt: string; __account: string };
+}
+
+/** Seeds cloud endpoints, none of them young, and returns their states. */
+function seeded(emulator: Emulator, endpoints: number) {
+  const createdAt = "2025-01-01T00:00:00Z";
+  const seed = (i: number) => {
+    const url = `https://e${i}.example.com`;
+    const { id } = emulator.seed({ type: "cloud", url, created_at: createdAt });
+    return { id, outs: { type: "cloud", url, createdAt, __account: accountFingerprint(emulator) } };
+  };
+  // The type has a first item, which every caller asks for.
+  return Array.from({ length: endpoints }, (_, i) => seed(i)) as [Seeded, ...Seeded[]];
+}
+
+function agents(emulator: Emulator, endpoints: number) {
+  const seed = (_: unknown, i: number) => {
+    const name = `agent-${i}`;
+    return emulator.seed({ type: "ephemeral", url: `https://${name}.example.app`, region: "eu", name });
+  };
+  return Array.from({ length: endpoints }, seed);
+}
+
+type Core = Awaited<ReturnType<typeof service>>["core"];
+/** Reads the endpoints at once, as a refresh does. Returns the ids of the existing ones. */
+const refresh = async (core: Core, states: Seeded[]) =>
+  (await Promise.all(states.map(({ id, outs }) => core.read(id, outs)))).flatMap(({ id }) => id || []);
 
 describe("the whole list", () => {
   test("is read to its end, newest first, with 100 items a page, also behind a path prefix", async () => {
     const { api, emulator } = await service({ basePath: "/gateway/v2" });
-    const seed = (i: number) => emulator.seed({ type: "ephemeral", url: `https://e${i}.x.example` }).id;
-    const ids = Array.from({ length: 201 }, (_, i) => seed(i));
+    const ids = agents(emulator, 201).map(({ id }) => id);
     const { endpoints } = await wholeList(api);
     expect(endpoints.map((endpoint) => endpoint.id)).toEqual(ids.reverse());
     expect(emulator.requests).toHaveLength(3);
@@ -53,7 +84,7 @@ describe("the whole list", () => {
   test("is shared by callers that accept its age, and never filtered", async () => {
     const { api, emulator, clock } = await service({
       pageSize: 2,
-      settings: { "endpoints:listFilter": "on" },
+      settings: { listFilter: "on" },
     });
     seeded(emulator, 4);
     agents(emulator, 1);
@@ -67,6 +98,34 @@ describe("the whole list", () => {
 });
 
 describe("a refresh", () => {
+  /** The endpoints of an account, oldest first, on pages of 10; how many are gone; and the requests. */
+  type Cost = [
+    what: string,
+    account: ["ours" | "theirs", number][],
+    gone: number,
+    pages: number,
+    reads: number,
+  ];
+  // biome-ignore format: one line for each account
+  test.each<Cost>([
+    ["all are on its pages", [["ours", 40]], 0, 4, 0],
+    ["one is behind many of others", [["ours", 1], ["theirs", 100]], 0, 1, 1],
+    ["some are behind many of others", [["ours", 5], ["theirs", 100]], 0, 5, 5],
+    ["half are behind some of others", [["ours", 20], ["theirs", 50], ["ours", 20]], 0, 9, 0],
+    ["one of them is gone", [["ours", 40]], 1, 4, 1],
+  ])("takes at most twice the requests of the cheaper way if %s", async (_, account, gone, pages, reads) => {
+    const { core, emulator } = await service({ pageSize: 10, settings: { requestsPerWindow: "1000" } });
+    const states = account.flatMap(([owner, count]) => {
+      if (owner === "ours") return seeded(emulator, count);
+      agents(emulator, count);
+      return [];
+    });
+    for (const { id } of states.slice(0, gone)) emulator.remove(id);
+    expect(await refresh(core, states)).toEqual(states.slice(gone).map(({ id }) => id));
+    const lists = emulator.requests.filter(isList).length;
+    expect([lists, emulator.requests.length - lists]).toEqual([pages, reads]);
+  });
+
   const edge = { id: "edghts_1", uri: "" };
 
   // biome-ignore format: one line for each state
@@ -107,16 +166,10 @@ describe("a refresh", () => {
 
 /** An account with 6 cloud endpoints, and 30 newer ones of agents, on four pages. */
 async function account(filters: Behaviour["filters"], listFilter: "on" | "off" = "on") {
-  const parts = await service({ filters, pageSize: 10, settings: { "endpoints:listFilter": listFilter } });
+  const parts = await service({ filters, pageSize: 10, settings: { listFilter: listFilter } });
   const { emulator } = parts;
   const cloud = seeded(emulator, CLOUDS);
-  for (let index = 0; index < 30; index++)
-    emulator.seed({
-      type: "ephemeral",
-      url: `https://agent-${index}.example.app`,
-      region: "eu",
-      name: `agent-${index}`,
-    });
+  agents(emulator, 30);
   const cost = async (work: (api: EndpointsApi) => Promise<unknown>) => {
     const before = emulator.requests.length;
     await work(parts.newProcess().api);
@@ -255,7 +308,7 @@ test.each([
 ] as const)(
   "ten adoptions by URL that change their endpoints share the list or use a filter: the filter %s",
   async (filters, lists) => {
-    const settings = { "endpoints:listFilter": "on" };
+    const settings = { listFilter: "on" };
     const { core, emulator } = await service({ filters, pageSize: 50, settings });
     seeded(emulator, 100);
     for (let index = 0; index < 10; index++)
@@ -271,7 +324,7 @@ describe("a list that cannot be read", () => {
     emulator.intercept(isList, { status: 403, body: "" }, 100);
     const states = seeded(emulator, 20);
     expect(await refresh(core, states)).toHaveLength(20);
-    expect(count(emulator.requests)).toEqual({ pages: 1, singles: 20 });
+    expect(emulator.requests.filter(isList)).toHaveLength(1);
   });
 
   test("to its end fails an adoption, because the endpoint may be on a later page", async () => {

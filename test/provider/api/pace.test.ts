@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/apiErrors";
 import { type LongWait, RateLimiter, type Traffic, waitForTurn } from "../../../provider/api/rateLimiter";
 import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/api/retry";
-import { service, thrown } from "../service";
 import { virtualClock } from "../virtualClock";
+import { service, thrown } from "../world";
 
 /* When requests are sent, and whether they are repeated. */
 
@@ -192,7 +192,7 @@ describe("a 429", () => {
     ],
     [
       "would follow",
-      { "endpoints:requestsPerWindow": "3" },
+      { requestsPerWindow: "3" },
       0,
       /^requests wait 60 s, to keep to the account's budget of 3 requests in 60 s \(endpoints:requestsPerWindow/,
     ],

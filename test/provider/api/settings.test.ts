@@ -8,7 +8,7 @@ import {
   settingFields,
   settingsProblems,
 } from "../../../provider/api/settings";
-import { thrown } from "../service";
+import { thrown } from "../world";
 
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };
 const from = (config: Partial<Record<SettingName, string>>) => (key: string) =>

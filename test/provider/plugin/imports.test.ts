@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { thrown } from "../service";
+import { thrown } from "../world";
 import { plugin, secret, url } from "./pluginClient";
 
 const chosen = { bindings: ["public"], poolingEnabled: false };

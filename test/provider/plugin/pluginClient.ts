@@ -3,7 +3,7 @@ import * as grpc from "@grpc/grpc-js";
 import { EngineService } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import type { LogRequest } from "@pulumi/pulumi/proto/engine_pb";
 import { InputPropertiesError } from "@pulumi/pulumi/proto/errors_pb";
-import { ResourceProviderClient, ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
+import type { ResourceProviderClient } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import {
@@ -17,14 +17,15 @@ import { Status } from "@pulumi/pulumi/proto/status_pb";
 import type { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { afterEach } from "vitest";
-import { type Clock, realClock } from "../../../provider/api/clock";
+import { onTestFinished } from "vitest";
+import type { Clock } from "../../../provider/api/clock";
 import { WEBHOOK_TYPE } from "../../../provider/api/typeTokens";
 import { pluginProvider } from "../../../provider/plugin/plugin";
-import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
+import type { Emulator, EmulatorOptions } from "../../../sdk/testing/emulator";
 import { about } from "../../../sdk/testing/engine/providerCalls";
 import { webhooks } from "../../../sdk/webhooks/otherLanguages";
-import { CANARY_KEY } from "../service";
+import { virtualClock } from "../virtualClock";
+import { startEmulator } from "../world";
 
 export type Props = Record<string, unknown>;
 
@@ -62,11 +63,6 @@ export class CallError extends Error {
   }
 }
 
-const open: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
 /** Starts an engine that records log messages. */
 export async function startEngine() {
   const logged: { severity: number; message: string; urn: string }[] = [];
@@ -98,13 +94,11 @@ export async function plugin(
     emulator?: Emulator;
     engine?: Awaited<ReturnType<typeof startEngine>>;
     clock?: Clock;
-    /** Calls the provider without a connection, which takes most of the time of a short test. */
-    isDirect?: boolean;
   } = {},
 ) {
-  const { environment = {}, args, name = "default", configure = true, isDirect = false } = options;
-  const { emulator: given, engine = await startEngine(), clock = realClock, ...rest } = options;
-  const emulator = given ?? (await Emulator.start({ apiKey: CANARY_KEY, ...rest }));
+  const { environment = {}, args, name = "default", configure = true } = options;
+  const { emulator: given, engine = await startEngine(), clock = virtualClock(), ...rest } = options;
+  const emulator = given ?? (await startEmulator(clock, rest));
   const provider = pluginProvider({
     webhooks,
     schema: () => '{"name":"endpoints"}',
@@ -112,12 +106,7 @@ export async function plugin(
     environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },
     clock,
   });
-  const connect = () => serve((server) => server.addService(ResourceProviderService, provider));
-  const client = isDirect ? new PluginClient("", direct(provider)) : new PluginClient(await connect());
-  open.push(
-    () => emulator.close(),
-    () => client.close(),
-  );
+  const client = new PluginClient(direct(provider));
   await client.handshake(engine.address);
   if (configure) {
     await client.configure(args ?? { apiKey: secret(emulator.apiKey), baseUrl: emulator.baseUrl }, name);
@@ -125,7 +114,7 @@ export async function plugin(
   return { client, emulator, logged: engine.logged };
 }
 
-/** The provider as a client that calls it in this process. */
+/** The provider as a client that calls it in this process: a connection would take most of the time of a short test. */
 function direct(provider: ReturnType<typeof pluginProvider>): ResourceProviderClient {
   const calls = Object.entries(provider).map(([name, handle]) => {
     const call = (request: unknown, then: Answer) =>
@@ -178,21 +167,18 @@ async function serve(add: (server: grpc.Server) => void): Promise<string> {
       error ? reject(error) : resolve(port),
     ),
   );
-  open.push(() => server.forceShutdown());
+  onTestFinished(() => server.forceShutdown());
   return `127.0.0.1:${port}`;
 }
 
-interface CallOptions {
+export interface CallOptions {
   preview?: boolean;
   urn?: string | undefined;
 }
 
 /** A client for the plugin protocol, with plain data. */
 export class PluginClient {
-  constructor(
-    address: string,
-    readonly raw = new ResourceProviderClient(address, grpc.credentials.createInsecure()),
-  ) {}
+  constructor(readonly raw: ResourceProviderClient) {}
 
   close(): void {
     this.raw.close();

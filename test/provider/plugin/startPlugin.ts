@@ -2,10 +2,11 @@ import { spawn } from "node:child_process";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { ResourceProviderClient } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { GetSchemaRequest } from "@pulumi/pulumi/proto/provider_pb";
-import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { expect, onTestFinished } from "vitest";
 import { VERSION } from "../../../provider/api/version";
+import { Empty, insecure } from "../../../provider/plugin/protocol";
 import { listening } from "../servers";
 import { PluginClient } from "./pluginClient";
 
@@ -31,7 +32,7 @@ export async function started(...command: string[]) {
     child.once("error", reject);
     child.once("close", (code) => reject(new Error(`the plugin ended with ${code}: ${errors}`)));
   });
-  const client = new PluginClient(`127.0.0.1:${port}`);
+  const client = new PluginClient(new ResourceProviderClient(`127.0.0.1:${port}`, insecure()));
   onTestFinished(() => client.close());
   return { client, engine, exited };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
-import { thrown } from "../service";
+import { thrown } from "../world";
 import { CallError, monitor, plugin, secret } from "./pluginClient";
 
 const MERGE = "endpoints:index:mergeTrafficPolicy";

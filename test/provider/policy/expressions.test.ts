@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
 import { flatName, flattened, namesOfExpressions, policyEnvironment } from "../../../provider/policy/cel";
-import { resourceWarnings, ruleWarnings } from "../../../provider/policy/resourceWarnings";
+import { ruleWarnings } from "../../../provider/policy/resourceWarnings";
 import { policyWarnings } from "../../../provider/policy/warnings";
 import { calls } from "../../kit/runner/documentedCalls";
 import { act, onConnect, onRequest, onResponse, rule } from "./cases";
@@ -171,53 +171,40 @@ test("a variable or function that its phase does not have causes a warning, once
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: they are expressions of the policy's
 describe("expressions are found", () => {
-  const config = (type: string, config: object) =>
-    found(onRequest(rule(act(type, config)))).map((text) =>
-      text.replace(/^.*\.config\.?/, "").replace(/ (?:uses|is text).*/, ""),
-    );
-
   const LIMIT = { name: "req.host", algorithm: "sliding_window", capacity: 1, rate: "60s" };
+  const jwt = {
+    issuer: { allow_list: [{ value: "${a.b}" }] },
+    http: { tokens: [{ type: "${c.d}", method: "header", name: "${e.f}" }] },
+    jws: { allowed_algorithms: [], keys: { sources: { additional_jkus: [] } } },
+  };
+  const names = { a: "req.host", b: "vars.tier", c: "req.hots", d: "vars", e: "req.host or so", f: "a" };
 
-  test("as whole texts in the keys that take them", () => {
+  // biome-ignore format: one line for each config
+  test.each<[what: string, type: string, config: object, places: string[]]>([
+    ["as whole texts", "rate-limit", { ...LIMIT, bucket_key: ["conn.client_ip", "req.hots"] }, ["bucket_key[1]:0"]],
+    ["as whole texts", "http-request", { url: "https://a", retry_condition: "last_attempt.res.statusCode == 500 && attemps < 2" }, ["retry_condition:38"]],
+    ["in ${…}", "add-headers", { headers: { a: "x ${a.b} y ${ {'c': '}'}['c'] + c.d }" } }, ["headers.a:4", "headers.a:32"]],
+    ["in ${…}, but in no other value", "basic-auth", { credentials: ["${a.b}:${c.d}"], realm: "${e.f}" }, ["credentials[0]:2", "credentials[0]:9"]],
+    ["in ${…} in lists", "http-request", { url: "https://${a.b}", query_params: [{ key: "k", value: "${c.d}" }] }, ["url:10", "query_params[0].value:2"]],
+    ["in ${…} in lists, but in no type", "jwt-validation", jwt, ["issuer.allow_list[0].value:2", "http.tokens[0].name:2"]],
+    ["in ${…} in variables", "set-vars", { vars: [{ a: "${b.c}" }, { d: { e: ["${f.g}"] } }] }, ["vars[0].a:2", "vars[1].d.e[0]:2"]],
+    ["in ${…} at any depth", "log", { metadata: { a: { b: ["${c.d}"] } } }, ["metadata.a.b[0]:2"]],
+    ["in no value that takes none", "remove-headers", { headers: ["${a.b}"] }, []],
+    ["as a variable's name without ${}", "add-headers", { headers: names }, ["headers.a:0"]],
+    ["as a variable's name without ${}", "set-vars", { vars: [{ a: "actions.ngrok.oauth.identity.email" }] }, ["vars[0].a:0"]],
+    ["in no name that takes none", "rate-limit", { ...LIMIT, bucket_key: [] }, []],
+  ])("%s: %s", (_, type, config, places) => {
+    const warnings = found(onRequest(rule(act(type, config))));
+    expect(warnings.map((text) => text.replace(/^.*\.config\.?/, "").replace(/ (?:uses|is text).*/, ""))).toEqual(places);
+  });
+
+  test("in the conditions of a rule, with or without the rest of it", () => {
     expect(found(onRequest(when("true", "a.b")))).toEqual([
       expect.stringMatching(/^on_http_request\[0\]\.expressions\[1\]:0 uses a\.b/),
     ]);
-    expect(config("rate-limit", { ...LIMIT, bucket_key: ["conn.client_ip", "req.hots"] })).toEqual([
-      "bucket_key[1]:0",
+    expect(ruleWarnings(["req.hots"])).toEqual([
+      expect.stringMatching(/^expressions\[0\] \(character 1\) uses req\.hots/),
     ]);
-    expect(
-      config("http-request", {
-        url: "https://a",
-        retry_condition: "last_attempt.res.statusCode == 500 && attemps < 2",
-      }),
-    ).toEqual(["retry_condition:38"]);
-  });
-
-  test("in ${…} in each value that takes them, and in no other", () => {
-    expect(config("add-headers", { headers: { a: "x ${a.b} y ${ {'c': '}'}['c'] + c.d }" } })).toEqual([
-      "headers.a:4",
-      "headers.a:32",
-    ]);
-    expect(config("basic-auth", { credentials: ["${a.b}:${c.d}"], realm: "${e.f}" })).toEqual([
-      "credentials[0]:2",
-      "credentials[0]:9",
-    ]);
-    expect(
-      config("http-request", { url: "https://${a.b}", query_params: [{ key: "k", value: "${c.d}" }] }),
-    ).toEqual(["url:10", "query_params[0].value:2"]);
-    expect(
-      config("jwt-validation", {
-        issuer: { allow_list: [{ value: "${a.b}" }] },
-        http: { tokens: [{ type: "${c.d}", method: "header", name: "${e.f}" }] },
-        jws: { allowed_algorithms: [], keys: { sources: { additional_jkus: [] } } },
-      }),
-    ).toEqual(["issuer.allow_list[0].value:2", "http.tokens[0].name:2"]);
-    expect(config("set-vars", { vars: [{ a: "${b.c}" }, { d: { e: ["${f.g}"] } }] })).toEqual([
-      "vars[0].a:2",
-      "vars[1].d.e[0]:2",
-    ]);
-    expect(config("log", { metadata: { a: { b: ["${c.d}"] } } })).toEqual(["metadata.a.b[0]:2"]);
-    expect(config("remove-headers", { headers: ["${a.b}"] })).toEqual([]);
   });
 
   test("whose long names are cut in a warning", () => {
@@ -241,23 +228,8 @@ describe("expressions are found", () => {
     "don't ${req.host} 'x'",
   ])("and no other text is taken for one: %s", (body) => expect(found(onRequest(answer(body)))).toEqual([]));
 
-  test("and a variable's name without ${} causes a warning, where it would be an expression", () => {
-    const headers = { a: "req.host", b: "vars.tier", c: "req.hots", d: "vars", e: "req.host or so", f: "a" };
-    expect(config("add-headers", { headers })).toEqual(["headers.a:0"]);
-    expect(config("set-vars", { vars: [{ a: "actions.ngrok.oauth.identity.email" }] })).toEqual([
-      "vars[0].a:0",
-    ]);
-    expect(config("rate-limit", { ...LIMIT, bucket_key: [] })).toEqual([]);
-  });
-
   test("but not if they are unknown", () =>
     expect(found(onRequest(when("a.b", UNKNOWN), answer(UNKNOWN)))).toHaveLength(1));
-
-  test("without the rest of their rule", () => {
-    expect(ruleWarnings(["req.hots"])).toEqual([
-      expect.stringMatching(/^expressions\[0\] \(character 1\) uses req\.hots/),
-    ]);
-  });
 });
 
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above
@@ -284,19 +256,3 @@ describe("the environment", () => {
     ]);
   });
 });
-
-test.each(["\n", "\r\n"])(
-  "the place in a folded text with a comment on its first line is right with the line end %j",
-  (end) => {
-    const trafficPolicy = [
-      "on_http_request:",
-      "  - expressions:",
-      "      - > # about req.path",
-      "        req.path == 'a'",
-      "    actions: [{ type: deny }]",
-    ].join(end);
-    expect(resourceWarnings({ trafficPolicy })).toEqual([
-      expect.stringContaining("(line 4, column 9) uses req.path"),
-    ]);
-  },
-);

@@ -11,7 +11,7 @@ import {
   mergedConfig,
   policyText,
 } from "../../../sdk/webhooks/agentConfig";
-import { thrown } from "../../provider/service";
+import { thrown } from "../../provider/world";
 import { mockEngine, resolved } from "../program";
 
 const given = { platform: "github", secret: "<secret>" } as const;

@@ -1,6 +1,6 @@
-import { afterEach } from "vitest";
+import { onTestFinished } from "vitest";
 import { HttpClient } from "../../provider/api/client";
-import { type Clock, realClock } from "../../provider/api/clock";
+import type { Clock } from "../../provider/api/clock";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import type { EndpointsApi } from "../../provider/api/endpoints";
 import type { Reading } from "../../provider/api/list";
@@ -8,60 +8,59 @@ import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
+import { virtualClock } from "./virtualClock";
+
+/* The world of a provider: a service on this machine, with a clock that both share. It ends with the test. */
 
 /** An API key that no message, log or state may contain. */
 export const CANARY_KEY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
 
-const open: { close(): Promise<void> }[] = [];
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close();
-});
+/** Starts the emulated service. */
+export async function startEmulator(clock: Clock, options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = await Emulator.start({
+    apiKey: CANARY_KEY,
+    now: () => new Date(clock.now()),
+    ...options,
+  });
+  onTestFinished(() => emulator.close());
+  return emulator;
+}
 
 interface Options extends EmulatorOptions {
+  /** The configuration of the stack, beside the service's address and key. */
   settings?: Record<string, string>;
-  /** How far the service's clock is ahead of ours, in milliseconds. */
-  ahead?: number;
-  /** Runs after each wait of the client, which takes no time. */
+  /** Runs after each wait of the client. */
   sleep?: () => Promise<void>;
   engineIsThere?: () => Promise<boolean>;
 }
 
-/** Starts the emulated service, and creates a real client for it and the provider's core. The client's waits take no time. */
-export async function service({ ahead = 0, sleep, engineIsThere, ...options }: Options = {}) {
-  // Start early in a second, so that whole seconds show in which one a create was sent.
-  let late = 1_200 - (Date.now() % 1_000);
-  // The emulator has the same clock, because time must pass for it too during a wait.
-  const now = () => Date.now() + late;
-  const emulator = await Emulator.start({
-    apiKey: CANARY_KEY,
-    now: () => new Date(now() + ahead),
-    ...options,
-  });
+/** Starts the emulated service, and creates a real client for it and the provider's core. */
+export async function service({ sleep, engineIsThere, settings: given, ...options }: Options = {}) {
+  const virtual = virtualClock();
+  const emulator = await startEmulator(virtual, options);
   const config: Record<string, string> = {
-    "endpoints:apiKey": emulator.apiKey,
-    "endpoints:baseUrl": emulator.baseUrl,
-    ...options.settings,
+    apiKey: emulator.apiKey,
+    baseUrl: emulator.baseUrl,
+    ...given,
   };
   const waits: number[] = [];
   const logged: string[] = [];
   const clock: Clock = {
-    ...realClock,
-    now,
+    ...virtual,
     sleep: async (milliseconds) => {
       waits.push(milliseconds);
-      late += milliseconds;
+      await virtual.sleep(milliseconds);
       await sleep?.();
     },
   };
-  open.push(emulator);
   /** Starts a new process of the provider. Pulumi starts one for each phase of a command. */
   const newProcess = (environment: NodeJS.ProcessEnv = {}) => {
-    const settings = readSettings((key) => config[key], environment);
+    const settings = readSettings((key) => config[key.replace("endpoints:", "")], environment);
     const write = (message: string) => void logged.push(message);
     const log = { info: write, warn: write };
     const http = new HttpClient(settings, { clock, log, ...(engineIsThere && { engineIsThere }) });
     const api = endpointsApi(http);
-    open.push(http);
+    onTestFinished(() => http.close());
     const connect = () => api;
     return { api, connect, log, core: new CloudEndpoints({ connect, log }) };
   };
