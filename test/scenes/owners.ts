@@ -589,15 +589,6 @@ export const markedEndpoints: Scene[] = [
     ],
     fields: { shop: { metadata: expect.stringMatching(/"a":2.*"team\/dev"/) }, p: { metadata: '{"a":2}' } },
   }),
-  withMarks("the fields that a later version added to a mark stay", {
-    from: { o: { ...shop, metadata: { a: 1 } } },
-    byHand: ({ editState }) =>
-      editState("o", (outs) => ({ ...outs, __mark: { ...Object(outs["__mark"]), zone: "eu" } })),
-    program: { o: { ...shop, metadata: { a: 2 } } },
-    writes: ["PATCH shop metadata"],
-    stored: { o: { __mark: { zone: "eu" } } },
-    fields: { shop: { metadata: expect.stringContaining('"zone":"eu"') } },
-  }),
   withMarks("metadata that cannot hold a mark is created without one, which is told", {
     program: { o: { ...shop, metadata: "text" } },
     writes: ["POST shop"],
