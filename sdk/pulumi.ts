@@ -54,7 +54,9 @@ export class PulumiFailed extends UserError {
     readonly result: PulumiResult,
   ) {
     const own = oneLine(result.stderr.replace(/^[\s\S]*?error: /, ""));
-    super(own || "the Pulumi CLI failed without a message");
+    const isUnknown = /^no stack named \S+ found$/.test(own);
+    const next = isUnknown ? ": `pulumi stack ls --all` lists the stacks" : "";
+    super(own + next || "the Pulumi CLI failed without a message");
   }
 }
 
@@ -123,12 +125,12 @@ interface StepMetadata {
   new?: { id?: string; outputs?: Record<string, unknown> } | null;
 }
 
-/** Reads an event log. */
+/** Reads an event log. The last line of a CLI that was killed may be a part of an event, and is left out. */
 function eventsIn(text: string): EngineRun | undefined {
   const steps = new Map<string, EngineStep>();
   const run: EngineRun = { steps: [], changes: {}, diagnostics: [] };
   let hasEnded = false;
-  const lines = text.split("\n").filter((line) => line !== "");
+  const lines = text.split("\n").slice(0, -1);
   for (const { summaryEvent, diagnosticEvent, resOutputsEvent } of lines.map(eventOf)) {
     // A summary ends a preview, and then the run after it.
     if (summaryEvent) run.changes = summaryEvent.resourceChanges ?? {};

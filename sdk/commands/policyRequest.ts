@@ -64,10 +64,15 @@ interface PolicyRequestOptions {
   json: string | undefined;
 }
 
-/** Prints the trace and the reply, and returns the exit code. */
+/**
+ * Prints the trace and the reply, and returns the exit code.
+ *
+ * @param hints Lines for the log if there is no reply.
+ */
 export async function tryRequest(
   policy: object,
   { request: { method, url }, header: headers, clientIp, body = "", vault, json }: PolicyRequestOptions,
+  hints: () => string[],
   { stdout, log }: { stdout: Terminal; log: LogLine },
 ): Promise<number> {
   const { origin } = new URL(url);
@@ -102,6 +107,7 @@ export async function tryRequest(
     if (!(error instanceof RequestFailed)) throw error;
     const { message, trace } = error;
     writeResult({ error: message, trace }, traceText(trace), json, stdout);
+    for (const hint of hints()) log(hint);
     log(`pulumi-endpoints check-policy: ${message}`);
     return EXIT.failed;
   }

@@ -5,6 +5,7 @@ import { UserError } from "../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
 import { partsOf } from "../../provider/api/mark";
+import { didYouMean } from "../../provider/api/text";
 import { pathText, sameData } from "../../provider/endpoint/documents";
 import { matcher } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
@@ -39,38 +40,46 @@ export const projectsOptions = {
   },
 } as const satisfies Options;
 
+/** A mapping with no other keys. */
+const mapping = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject(shape, {
+    error(issue) {
+      const [key] = issue.code === "unrecognized_keys" ? issue.keys : [];
+      return key === undefined
+        ? undefined
+        : `has an unknown key, ${key}${didYouMean(key, Object.keys(shape))}`;
+    },
+  });
+
 const hasKeys = (value: object) => Object.keys(value).length > 0;
 
 /** An endpoint that is meant to be there. All given conditions must hold. */
-export const ignoredSchema = z
-  .strictObject({
-    id: z.string().optional(),
-    /** Like the patterns of `getEndpoints`: `*` matches any text. */
-    url: z.string().optional(),
-    /** These keys of the metadata have these values. */
-    metadata: z.record(z.string(), z.json()).refine(hasKeys, { error: "needs a key" }).optional(),
-    /** The parts of the endpoint's mark (`endpoints:mark`). */
-    mark: z
-      .strictObject({
-        namespace: z.string().optional(),
-        project: z.string().optional(),
-        stack: z.string().optional(),
-      })
-      .refine(hasKeys, { error: "needs a namespace, a project or a stack" })
-      .optional(),
-    reason: z.string().min(1),
+export const ignoredSchema = mapping({
+  id: z.string().optional(),
+  /** Like the patterns of `getEndpoints`: `*` matches any text. */
+  url: z.string().optional(),
+  /** These keys of the metadata have these values. */
+  metadata: z.record(z.string(), z.json()).refine(hasKeys, { error: "needs a key" }).optional(),
+  /** The parts of the endpoint's mark (`endpoints:mark`). */
+  mark: mapping({
+    namespace: z.string().optional(),
+    project: z.string().optional(),
+    stack: z.string().optional(),
   })
-  .refine(({ reason: _, ...conditions }) => Object.keys(conditions).length > 0, {
-    error: "needs an id, a url, metadata or a mark",
-  });
+    .refine(hasKeys, { error: "needs a namespace, a project or a stack" })
+    .optional(),
+  reason: z.string().min(1),
+}).refine(({ reason: _, ...conditions }) => Object.keys(conditions).length > 0, {
+  error: "needs an id, a url, metadata or a mark",
+});
 export type Ignored = z.output<typeof ignoredSchema>;
 
 const ignoreListSchema = z.array(ignoredSchema);
 
-const projectsFileSchema = z.strictObject({
+const projectsFileSchema = mapping({
   projects: z
     .array(
-      z.strictObject({
+      mapping({
         /** Relative to this file. `*` matches within a name, `**` any folders. */
         folder: z.string().min(1),
         /** Default: every stack with a settings file, `Pulumi.<stack>.yaml`. */
@@ -290,17 +299,17 @@ const parsedFile = <T extends z.ZodType>(file: string, schema: T): z.output<T> =
 function checked<T extends z.ZodType>(file: string, data: unknown, schema: T): z.output<T> {
   const { success, data: valid, error } = schema.safeParse(data);
   if (success) return valid;
-  const [issue] = error.issues;
+  // A misspelt key is also a missing one.
+  const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];
   const path = issue?.path.map((key) => (typeof key === "symbol" ? "" : key)) ?? [];
   const place = path.length > 0 ? pathText(path) : "its content";
   throw new UsageError(`${file}: ${place} ${mistakeOf(issue)} (docs/drift.md shows such a file)`);
 }
 
-function mistakeOf(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code === "unrecognized_keys") return `has an unknown key, ${issue.keys.join(", ")}`;
-  if (issue?.code === "custom") return issue.message;
-  return "is missing, empty or of another kind";
-}
+const mistakeOf = (issue: z.core.$ZodIssue | undefined): string =>
+  issue?.code === "unrecognized_keys" || issue?.code === "custom"
+    ? issue.message
+    : "is missing, empty or of another kind";
 
 /** YAML, of which JSON is a part. */
 function parsedText(text: string, file: string): unknown {

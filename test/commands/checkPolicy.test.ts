@@ -336,6 +336,24 @@ www-authenticate: Basic realm="ngrok"
     });
   });
 
+  test.each([
+    [
+      "on_http_request[0].actions[0].config.status",
+      "on_http_request: [{ actions: [{ type: deny, config: { status: 404 } }] }]",
+      /^odd\.yaml:1:55: PLACE is no key of deny .*; did you mean status_code\?\n.*check-policy: .*only the service/,
+    ],
+    [
+      "on_http_request[0].actons",
+      "on_http_request: [{ actons: [{ type: deny }] }]",
+      /^odd\.yaml:1:21: PLACE is no key of a rule .*; did you mean actions\?\n[\s\S]*its policy at on_http_request\[0\]/,
+    ],
+  ])("names a misspelt key as the check does, where no reply is known: %s", async (place, text, message) => {
+    const odd = file("odd.yaml", text);
+    const { code, stderr } = await check("--request", "https://shop.example.com", odd);
+    expect(code).toBe(1);
+    expect(stderr.replace(place, "PLACE")).toMatch(message);
+  });
+
   test("refuses a file with two policies", async () => {
     const { code, stderr } = await check("--request", "GET https://a.b", gateway, good);
     expect([code, stderr]).toEqual([2, expect.stringMatching(/one policy, and there are 2/)]);

@@ -119,7 +119,12 @@ test.each([
   [
     "an unknown key",
     "projects: [{folder: services/*, stack: [dev]}]",
-    /projects\[0\] has an unknown key, stack \(/,
+    /projects\[0\] has an unknown key, stack; did you mean stacks\? \(/,
+  ],
+  [
+    "a misspelt key in place of a required one",
+    "projects: [{foldr: services/*}]",
+    /projects\[0\] has an unknown key, foldr; did you mean folder\? \(/,
   ],
   ["a folder without a project", "projects: [{folder: docs}]", /no Pulumi project in docs/],
   [

@@ -111,6 +111,8 @@ const accountSchema = z.object({
 /** An endpoint of more than one resource. Each resource undoes the changes of the other. */
 const sharedSchema = z.object({
   id: z.string(),
+  /** The resource that took it over, if its mark (`endpoints:mark`) is not the one that the state notes. */
+  takenOverBy: z.string().optional(),
   resources: z.array(z.object({ stack: z.string(), name: z.string(), urn: z.string() })),
 });
 
@@ -129,7 +131,7 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
-  /** Endpoints that are in several states, or twice in one state. They count as drift. */
+  /** Endpoints that are in several states, or twice in one state, or that another stack took over. They count as drift. */
   shared: z.array(sharedSchema),
 });
 

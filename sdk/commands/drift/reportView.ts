@@ -141,17 +141,16 @@ function driftedItem({ drift, repair, name, url, changes, ...endpoint }: Drifted
   };
 }
 
-function sharedItem({ id, resources }: SharedEndpoint): Item {
+function sharedItem({ id, takenOverBy, resources }: SharedEndpoint): Item {
   const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
   const commands = resources.map(
     ({ stack, urn }) => `\`pulumi state delete '${urn}' --stack ${lastOf(stack)}\``,
   );
-  const isFar = new Set(resources.map(({ stack }) => stack)).size > 1;
-  const remedy = `Keep one, and run one of these for the other${isFar ? " in the folder of its project" : ""}: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`;
+  const taker = takenOverBy === undefined ? "" : `; its mark says that ${takenOverBy} took it over`;
   return {
     word: "shared",
     mood: "bad",
-    text: `${id} belongs to ${where.join(" and ")}, so each undoes the other's changes, and deleting one may delete the endpoint for both. ${remedy}`,
+    text: `${id} belongs to ${where.join(" and ")}${taker}. So each undoes the other's changes, and deleting one may delete the endpoint for both. Keep one, and remove the other from its state, in the folder of its project: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`,
   };
 }
 

@@ -28,13 +28,18 @@ function loose(name: string, more: Partial<Seed> = {}, on = emulator): string {
   return on.seed({ type: "cloud", id: `ep_${name}`, url, ...times, ...more }).id;
 }
 
+/** A mark, as a state notes it. */
+const noted = (project: string, time = "2026-01-01T00:00:00Z") => ({
+  namespace: "platform",
+  urn: `urn:pulumi:prod::${project}::${TYPE}::front`,
+  nonce: "00",
+  time,
+});
+
 /** The metadata with the mark that a create writes at this time. */
-function mark(project: string, time: string): Pick<Seed, "metadata"> {
-  const urn = `urn:pulumi:prod::${project}::${TYPE}::front`;
-  return {
-    metadata: JSON.stringify({ "pulumi-endpoints": { namespace: "platform", urn, nonce: "00", time } }),
-  };
-}
+const mark = (project: string, time: string): Pick<Seed, "metadata"> => ({
+  metadata: JSON.stringify({ "pulumi-endpoints": noted(project, time) }),
+});
 
 /** A stack whose second state, and every later one, is another one. */
 function changing(first: DriftStack, then: DriftStack): DriftStack {
@@ -242,6 +247,25 @@ export const worlds: Record<string, () => World> = {
           { extra: [entry] },
         ),
         fakeStack([{ ...of("door", "both"), id }], { name: "dev" }),
+      ],
+    };
+  },
+
+  "another stack took an endpoint over, and its mark says so": () => {
+    const created = { created_at: "2026-01-01T00:00:00Z" };
+    const id = loose("taken", { ...mark("blog", created.created_at), ...created });
+    // The state of its creator notes the same random number, also after the stack was renamed.
+    const own = loose("own", { ...mark("shop", created.created_at), ...created });
+    return {
+      stacks: [
+        fakeStack([
+          { name: "taken", id },
+          {
+            name: "own",
+            id: own,
+            more: outputs({ url: "https://own.example.com", __mark: noted("old-name") }),
+          },
+        ]),
       ],
     };
   },
