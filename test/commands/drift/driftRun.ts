@@ -34,7 +34,7 @@ export async function drift(
     if (!ids) throw new UserError(`no stack named '${stack}' found`);
     return ids;
   };
-  const command = driftWith({ open: async () => opened, readKnown, env: {} });
+  const command = driftWith({ open: async () => opened, readKnown });
   const outputs = ["--json", files.json, "--html", files.html];
   const run = startInProcess(command, [...args, "--ignore", join(folder, "ignore.json"), ...outputs]);
   const code = await run.code;
