@@ -90,7 +90,7 @@ const withEscapes = (json: string) =>
  */
 async function readElsewhere(
   { stacks, accounts }: Survey,
-  { projects, known: names, others, ignored }: Projects,
+  { known, ignored }: Projects,
   readKnown: (stack: string, folder: string) => Promise<string[]>,
 ): Promise<Elsewhere> {
   let areAllRead = stacks.every(({ managed }) => managed !== undefined);
@@ -103,18 +103,13 @@ async function readElsewhere(
       return [];
     }
   };
-  const [first] = projects;
-  const toRead = [
-    ...(first ? [...new Set(names)].map((name) => ({ name, folder: first.folder })) : []),
-    ...others.flatMap(({ folder, stacks }) => stacks.map((name) => ({ name, folder }))),
-  ];
-  const known = await pooled(toRead, ({ name, folder }) =>
-    attempt(`the known stack ${name}`, () => readKnown(name, folder)),
+  const idsElsewhere = await pooled(known, ({ stack, folder }) =>
+    attempt(`the known stack ${stack}`, () => readKnown(stack, folder)),
   );
   const managed = stacks.flatMap((stack) => (stack.managed ?? []).map(({ id }) => id));
   const elsewhere = (): Elsewhere => ({
     managed: areAllRead ? new Set(managed) : undefined,
-    known: new Set(known.flat()),
+    known: new Set(idsElsewhere.flat()),
     projects: new Set(stacks.map(({ stack }) => stack.project)),
     ignored,
   });

@@ -12,7 +12,7 @@ import { runInProcess } from "../runCommand";
 const adopt = (args: string[], account?: Parameters<typeof runInProcess>[2]) =>
   runInProcess(adoptCommand, args, account);
 
-test("takes what --select matches, by URL, id, metadata or binding, leaves out what --except or --ignore matches, and logs the numbers", async () => {
+test("takes what --select matches, by URL, id, metadata or binding, leaves out what --except matches, and logs the numbers", async () => {
   const emulator = await service();
   const seed = (host: string, more: object) =>
     emulator.seed({ type: "cloud", url: `https://${host}`, ...more }).id;
@@ -20,8 +20,6 @@ test("takes what --select matches, by URL, id, metadata or binding, leaves out w
   const shop = seed("a.example.com", { metadata: '{"team":"shop","tags":["x=y"],"nth":1}' });
   const text = seed("b.example.com", { metadata: "team shop" });
   const internal = seed("c.internal", { bindings: ["internal"] });
-  const ignore = join(temporaryFolder(), "ignore.json");
-  writeFileSync(ignore, JSON.stringify([{ id: shop, reason: "another tool has it" }]));
   const cases: [string[], string[]][] = [
     [[`--select=${pooled[0]}`], [pooled[0] ?? ""]],
     [["--select=metadata.team=shop"], [shop]],
@@ -39,10 +37,6 @@ test("takes what --select matches, by URL, id, metadata or binding, leaves out w
     [["--except=binding=public"], [internal]],
     [
       ["--select=https://*", "--except=*://pool.*", "--except", shop],
-      [text, internal],
-    ],
-    [
-      ["--except=*://pool.*", "--ignore", ignore],
       [text, internal],
     ],
   ];
@@ -155,7 +149,7 @@ test("refuses a stack of another project as the one that will manage the endpoin
   const args = ["--cwd", folder, "--stack", "organization/other/dev"];
   const { code, stderr } = await adopt(args, undefined);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/a stack of the project other, and the folder given is that of web/);
+  expect(stderr).toMatch(/organization\/other\/dev is no stack of the project web, which is in/);
 });
 
 test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {
@@ -163,9 +157,12 @@ test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", 
   const { code, stderr } = await adopt(["--stack", "dev"], undefined);
   expect(code).toBe(1);
   expect(stderr).toContain("--stack needs the Pulumi CLI, and there is no pulumi on the PATH");
-  const known = await adopt(["--known", "organization/other/dev"], undefined);
-  expect(known.code).toBe(1);
-  expect(known.stderr).toContain("--known needs the Pulumi CLI, and there is no pulumi on the PATH");
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
+  writeFileSync(join(folder, "stacks.yaml"), "projects: [{ folder: ., stacks: [dev] }]\n");
+  const listed = await adopt(["--projects", join(folder, "stacks.yaml")], undefined);
+  expect(listed.code).toBe(1);
+  expect(listed.stderr).toContain("--projects needs the Pulumi CLI, and there is no pulumi on the PATH");
 });
 
 const at = (id: string, url: string) => ({ id, type: "cloud", url });
