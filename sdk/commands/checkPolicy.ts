@@ -40,8 +40,8 @@ export const checkPolicyCommand = command({
       needs: ["request"],
     },
     body: { value: "TEXT", help: "the body (default: none)", needs: ["request"] },
-    clientIp: { ...clientIp, needs: ["request"] },
-    vault: { ...vaultValue, needs: ["request"] },
+    clientIp,
+    vault: vaultValue,
     json: JSON_OPTION,
   },
   notes: `A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manifests or a Pulumi.yaml that contain policies. The file - is the standard input. The command makes no request.

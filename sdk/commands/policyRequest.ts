@@ -20,7 +20,6 @@ export function headerPair(text: string): [name: string, value: string] {
   throw new UsageError("takes a name and a value: X-Role: admin");
 }
 
-/** What `check-policy` and `emulator` take about a request's surroundings. */
 export const clientIp = {
   value: "IP",
   help: "the client's address",
@@ -29,6 +28,7 @@ export const clientIp = {
     throw new UsageError("takes an IP address");
   },
   default: "127.0.0.1",
+  needs: ["request"],
 } as const satisfies Option;
 
 export const vaultValue = {
@@ -41,6 +41,7 @@ export const vaultValue = {
     return { vault, name, value };
   },
   isRepeatable: true,
+  needs: ["request"],
 } as const satisfies Option;
 
 interface VaultValue {
@@ -49,7 +50,7 @@ interface VaultValue {
   value: string;
 }
 
-export function vaultsOf(values: readonly VaultValue[]): Record<string, Record<string, string>> {
+function vaultsOf(values: readonly VaultValue[]): Record<string, Record<string, string>> {
   const vaults: Record<string, Record<string, string>> = {};
   for (const { vault, name, value } of values) vaults[vault] = { ...vaults[vault], [name]: value };
   return vaults;

@@ -82,7 +82,6 @@ const MISTAKES: [line: string, message: string][] = [
   ["emulator --port 70000", "--port takes a whole number from 0 to 65535"],
   ["emulator --port 1 --port 2", "--port can be given only once"],
   ["emulator --api-key=", "--api-key must not be empty"],
-  ["emulator --version-header a:b", "--version-header takes the name of a header"],
   ["emulator --connect https://a.internal=http://127.0.0.1:1", "--connect needs --serve"],
   [
     "emulator --state no/such/x.json",
@@ -100,14 +99,6 @@ const MISTAKES: [line: string, message: string][] = [
   ["adopt --force", "--force needs --out"],
   ["adopt --stack a --stack b", "--stack can be given only once"],
   ["adopt --format yaml", "--format takes program or import"],
-  [
-    "adopt --provider urn:pulumi:dev::shop::pulumi:providers:endpoints::x",
-    "--provider needs --format import",
-  ],
-  [
-    "adopt --format import --provider theirs",
-    "--provider takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
-  ],
   ["adopt --projects nowhere.yaml", "nowhere.yaml does not exist"],
   ["demo --diff", "--diff is no option"],
   ["new quickstart a b", "there is an argument too many: b"],
