@@ -7,6 +7,7 @@ import { oneLine } from "../../../provider/api/text";
 import { urlOf } from "../../../provider/api/url";
 import { matcher, textPattern } from "../../../provider/endpoint/lookup";
 import { otherStack } from "../../../provider/endpoint/owners";
+import { valueAt } from "../../ignoreChanges";
 import { parsePath } from "../../propertyPath";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
 import { isIgnored, lastOf, type Projects, projectsOf, projectsOptions } from "../projects";
@@ -179,10 +180,7 @@ function valueSelector(text: string, terraform: Terraform | undefined): (live: L
 
 /** The text, number or truth value at a path; undefined if there is none. */
 function textAt(path: string, document: unknown): string | undefined {
-  const value = parsePath(path)?.reduce<unknown>(
-    (part, name) => (Object.hasOwn(Object(part), name) ? Object(part)[name] : undefined),
-    document,
-  );
+  const value = parsePath(path)?.reduce(valueAt, document);
   return typeof value === "object" || value === undefined ? undefined : String(value);
 }
 

@@ -76,7 +76,11 @@ export const worlds: Record<string, () => World> = {
         { name: "a-url", live: { url: "https://else.example.com" } },
         { name: "b-description", inputs: { description: "front door" }, live: byHand },
         { name: "c-added", live: byHand },
-        { name: "d-metadata", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { x: "1" } } },
+        {
+          name: "d-metadata",
+          inputs: { metadata: { x: 1, constructor: 2 } },
+          live: { metadata: { x: "1" } },
+        },
         {
           name: "e-policy",
           inputs: { trafficPolicy: policy({ a: 1 }) },
