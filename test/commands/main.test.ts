@@ -1,10 +1,6 @@
 import { once } from "node:events";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { driftCommand } from "../../sdk/commands/drift";
 import { commandLine, commands } from "../../sdk/commands/main";
-import { temporaryFolder } from "../folders";
 import { runInProcess, startCommand } from "./runCommand";
 
 test("a command whose reader has left, as with head, ends without a word", async () => {
@@ -110,20 +106,3 @@ test.each(MISTAKES)("%s is a usage error", async (line, message) => {
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toBe(`pulumi-endpoints ${name}: ${message} (--help lists the options)\n`);
 });
-
-test.each(["--html", "--json"])(
-  "drift %s does not write through a symbolic link to a file",
-  async (option) => {
-    const folder = temporaryFolder();
-    const target = join(folder, "target");
-    for (const exists of [false, true]) {
-      const link = join(folder, `link-${exists}`);
-      symlinkSync(target, link);
-      if (exists) writeFileSync(target, "kept");
-      const { code, stderr } = await runInProcess(driftCommand, [option, link]);
-      expect(code).toBe(2);
-      expect(stderr).toMatch(/a symbolic link: name the target/);
-    }
-    expect(readFileSync(target, "utf8")).toBe("kept");
-  },
-);
