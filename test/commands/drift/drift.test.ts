@@ -5,8 +5,6 @@ import { promisify } from "node:util";
 import { expect, test, vi } from "vitest";
 import { driftWith } from "../../../sdk/commands/drift";
 import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
-import { reportPage } from "../../../sdk/commands/drift/reportPage";
-import { reportText } from "../../../sdk/commands/drift/reportView";
 import {
   type DriftStack,
   lastUpdateFailed,
@@ -16,10 +14,9 @@ import {
 import { temporaryFolder } from "../../folders";
 import { startInProcess } from "../runCommand";
 import { drift } from "./driftRun";
-import { fullReport, hostileReport, manyStacks } from "./reports";
 import { emulator, fakeStack } from "./stacks";
 
-/* What no row of `worlds.ts` shows: order and interruption, the forms of a report, and how stacks are opened. */
+/* What no row of `worlds.ts` shows: order and interruption, the length of a report, and how stacks are opened. */
 
 test("four stacks are read at once, and each account is listed once, after all states", async () => {
   let [running, most] = [0, 0];
@@ -148,32 +145,6 @@ test("a project in another folder is opened there", async () => {
   const stacks = ["--stack", "organization/web/dev", "--stack", "prod"];
   expect(await startInProcess(command, ["--cwd", folder, ...stacks]).code).toBe(0);
   expect(opened).toEqual([{ folder, name: "web", stacks: ["organization/web/dev", "prod"] }]);
-});
-
-/* The forms of a report. The tests in test/browser show the page in a browser. */
-
-test("long values are cut around their first difference", () => {
-  expect(reportText(fullReport())).toMatch(/ should be …a{24}one", is …a{24}two"\n/);
-});
-
-test("text and page tell a shared cause once, and fold the stacks without drift", () => {
-  for (const form of [reportText(manyStacks(12)), reportPage(manyStacks(12))]) {
-    expect(form.match(/the passphrase must be set/g)).toHaveLength(1);
-    expect(form).toMatch(
-      /10 other stacks(: |<\/bdi><\/h2>\n<p>)\d+ of at least \d+ cloud endpoints compared/,
-    );
-  }
-});
-
-test("no text of another person controls a terminal, a pipeline or a page", () => {
-  const page = reportPage(hostileReport());
-  for (const form of [reportText(hostileReport()), page]) {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the output must not contain control characters
-    expect(form.replaceAll("\n", "")).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u200b\u202e\u2066\ud800]/u);
-    expect(form).not.toMatch(/##\w*\[/);
-  }
-  expect(page).not.toMatch(/<script|<img|onerror="/);
-  expect(page.match(/<style>/g)).toHaveLength(1);
 });
 
 const docs = readFileSync(join(import.meta.dirname, "../../../docs/drift.md"), "utf8");

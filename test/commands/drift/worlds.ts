@@ -15,6 +15,7 @@ export interface World {
   known?: Record<string, string[] | undefined>;
 }
 
+const long = "a".repeat(500);
 const byHand = { description: "by hand" };
 const policy = (config: object) => ({ on_http_request: [{ actions: [{ type: "deny", config }] }] });
 const fail = (reason: string) => async () => {
@@ -74,7 +75,7 @@ export const worlds: Record<string, () => World> = {
     stacks: [
       fakeStack([
         { name: "a-url", live: { url: "https://else.example.com" } },
-        { name: "b-description", inputs: { description: "front door" }, live: byHand },
+        { name: "b-description", inputs: { description: `${long}one` }, live: { description: `${long}two` } },
         { name: "c-added", live: byHand },
         {
           name: "d-metadata",
@@ -374,7 +375,8 @@ export const worlds: Record<string, () => World> = {
   }),
 
   "the texts of other people try to control what shows them": () => {
-    const hostile = "\u001b[31m\u202e<script>##vso[task.complete]\u0000\n";
+    const hostile = `\u001b[31m\u202e</style><script>hacked = 1</script>"><img src=x onerror="hacked = 1">\u200b\u0000
+##vso[task.complete]##[add-mask]`;
     loose("x", { description: hostile, metadata: hostile });
     return {
       stacks: [
