@@ -84,7 +84,7 @@ body {
 }
 h1 { margin: 0 0 .75rem; font-size: 1.6rem; line-height: 1.2; }
 h2 { margin: 2.5rem 0 .5rem; font-size: 1.25rem; line-height: 1.3; }
-h3 { margin: 0 0 .25rem; font-size: 1.05rem; line-height: 1.4; }
+h3 { margin: 0 0 .25rem; font-size: 1rem; font-weight: 400; line-height: 1.4; }
 p, dl { margin: .25rem 0 .75rem; }
 .outcome { padding: .75rem 1rem; border-left: .35rem solid; border-radius: .25rem; font-size: 1.1rem; }
 .bad { color: var(--bad); background: var(--bad-back); }
@@ -93,6 +93,7 @@ p, dl { margin: .25rem 0 .75rem; }
 .quiet, dt { color: var(--quiet); font-size: .9rem; }
 .word { padding: .1em .5em; border-radius: 1em; font-size: .85em; font-weight: 600; white-space: nowrap; }
 article { margin: 1rem 0; padding: .9rem 1rem; border: 1px solid var(--line); border-radius: .5rem; }
+article > :last-child { margin-bottom: 0; }
 dl { display: grid; grid-template-columns: 5.5rem 1fr; padding-top: .5rem; border-top: 1px solid var(--line); }
 dd { margin: 0; }
 code { font: .875rem/1.45 ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; white-space: pre-wrap; }
