@@ -1,10 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { MARK_FIELD } from "../../../provider/api/mark";
 import { adoptCommand } from "../../../sdk/commands/adopt";
-import { namesOf } from "../../../sdk/commands/adopt/names";
 import { temporaryFolder } from "../../folders";
 import { service } from "../../provider/plugin/pulumi";
 import { runInProcess } from "../runCommand";
@@ -163,49 +161,4 @@ test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", 
   const listed = await adopt(["--projects", join(folder, "stacks.yaml")], undefined);
   expect(listed.code).toBe(1);
   expect(listed.stderr).toContain("--projects needs the Pulumi CLI, and there is no pulumi on the PATH");
-});
-
-const at = (id: string, url: string) => ({ id, type: "cloud", url });
-
-test("a name is the URL's host, and its port or scheme or a number where that tells it from others", () => {
-  const names = {
-    "shop-example-com-https": "https://shop.example.com",
-    "shop-example-com-http": "http://shop.example.com",
-    "wildcard-example-com": "https://*.example.com",
-    "1-tcp-example-com-12345": "tcp://1.tcp.example.com:12345",
-    "a-example-com": "https://a.example.com:443",
-    "pool-example-com-1": "https://pool.example.com",
-    "pool-example-com-2": "https://pool.example.com",
-    "pool-example-com-internal-https": "https://pool.example.com.internal",
-    "api-v2-example-com-1": "https://api.v2.example.com",
-    "api-v2-example-com-2": "https://api-v2.example.com",
-  };
-  const endpoints = Object.entries(names).map(([name, url]) => at(name, url));
-  const found = namesOf(endpoints, (name) => name === "pool-example-com-internal");
-  expect([...found.values()]).toEqual(Object.keys(names));
-});
-
-test("names are unique and never reserved ones, for any endpoints", () => {
-  const host = fc.constantFrom("a.b", "a-b", "a.b-https", "*.a", "wildcard.a", "xn--a", "[::1]", "");
-  const endpoint = fc.record({
-    id: fc.stringMatching(/^[\w-]{1,4}$/),
-    scheme: fc.constantFrom("https", "http"),
-    host,
-  });
-  fc.assert(
-    fc.property(fc.uniqueArray(endpoint, { selector: ({ id }) => id }), host, (found, reserved) => {
-      const endpoints = found.map(({ id, scheme, host }) => at(id, `${scheme}://${host}`));
-      const names = namesOf(endpoints, (name) => name === reserved);
-      expect(new Set(names.values()).size).toBe(endpoints.length);
-      expect([...names.values()]).not.toContain(reserved);
-    }),
-  );
-});
-
-test("20,000 endpoints whose hosts look like numbered names get unique names", () => {
-  const urls = Array.from({ length: 20_000 }, (_, index) => `https://a-${index + 1}`);
-  const endpoints = [...urls, "https://a", "https://a"].map((url, index) => at(`ep_${index}`, url));
-  const names = namesOf(endpoints, () => false);
-  expect(new Set(names.values()).size).toBe(endpoints.length);
-  expect(names.get("ep_20001")).toBe("a-20002");
 });

@@ -126,7 +126,8 @@ test("the line of a report that deletes an unmanaged endpoint works in a shell, 
 test("the text has the first fifty findings of a section, and JSON and page have all", async () => {
   for (let index = 0; index < 53; index++)
     emulator.seed({ type: "cloud", url: `https://loose-${index}.example.com` });
-  const { stdout, report, page } = await drift([fakeStack([])]);
+  const { code, stdout, report, page } = await drift([fakeStack([])]);
+  expect(code).toBe(0);
   expect(stdout.match(/https:\/\/loose-/g)).toHaveLength(50);
   expect(stdout).toContain("and 3 more (listed in --json and --html)");
   expect(report.accounts[0]?.unmanaged).toHaveLength(53);
