@@ -16,7 +16,7 @@ interface PulumiOptions {
   /** Whether the command runs the engine, so that it writes events. */
   events?: boolean;
   /** When it aborts, Pulumi completes its current operations, as after Ctrl-C. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** In milliseconds; 0 for none. */
   timeout?: number;
 }
@@ -84,7 +84,7 @@ export async function pulumi(args: string[], options: PulumiOptions): Promise<Pu
     const ended = await new Promise<{ code: number; stdout: string; stderr: string }>((done, failed) => {
       const child = execFile("pulumi", all, whole, (error, stdout, stderr) => {
         signal?.removeEventListener("abort", interrupt);
-        if (error?.code === ("ENOENT" as unknown)) failed(noPulumi("this", ""));
+        if (error?.code === ("ENOENT" as unknown)) failed(noPulumi());
         else done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
       });
       const interrupt = () => child.kill("SIGINT");
@@ -103,14 +103,15 @@ export async function pulumi(args: string[], options: PulumiOptions): Promise<Pu
   }
 }
 
-/**
- * @param purpose What needs the CLI.
- * @param alternative What the user can do instead of installing it.
- */
-export const noPulumi = (purpose: string, alternative: string) =>
+const noPulumi = () =>
   new UserError(
-    `${purpose} needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)${alternative}`,
+    "this needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)",
   );
+
+/** @throws UserError if there is no Pulumi CLI. */
+export async function assertPulumi(): Promise<void> {
+  if (!((await findOnPath("pulumi")) ?? (await findOnPath("pulumi.exe")))) throw noPulumi();
+}
 
 interface EngineEvent {
   resOutputsEvent?: { metadata: StepMetadata };

@@ -13,7 +13,6 @@ import { type LogLine, type Options, UsageError, type Values } from "../command"
 import { isIgnored, lastOf, type Projects, projectsOf, projectsOptions } from "../projects";
 import { count, grouped } from "../text";
 import {
-  assertPulumi,
   cloudEndpoints,
   knownIds,
   managedEndpoints,
@@ -127,7 +126,6 @@ export async function selectEndpoints(
 
 /** The ids that the stacks of a file manage, by the stack's name. */
 async function idsElsewhere({ projects, known }: Projects): Promise<Map<string, ReadonlySet<string>>> {
-  await assertPulumi("--projects");
   const all = [
     ...known.map(({ folder, stack }) => ({ folder, name: stack, stack })),
     ...projects.flatMap(({ folder, name, stacks }) =>
@@ -189,7 +187,6 @@ async function targetOf(given: string, folder: string): Promise<TargetStack> {
   const [project] = (await projectsOf({ stack: [given], cwd: folder })).projects;
   const [stack] = project?.stacks ?? [];
   if (!project || stack === undefined) throw new UsageError(`there is no stack ${given} in ${folder}`);
-  await assertPulumi("--stack", ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL");
   return { project, stack, config: await stackConfig(project, stack) };
 }
 

@@ -154,11 +154,11 @@ test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", 
   vi.stubEnv("PATH", "/nowhere");
   const { code, stderr } = await adopt(["--stack", "dev"], undefined);
   expect(code).toBe(1);
-  expect(stderr).toContain("--stack needs the Pulumi CLI, and there is no pulumi on the PATH");
+  expect(stderr).toContain("this needs the Pulumi CLI, and there is no pulumi on the PATH");
   const folder = temporaryFolder();
   writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
   writeFileSync(join(folder, "stacks.yaml"), "projects: [{ folder: ., stacks: [dev] }]\n");
   const listed = await adopt(["--projects", join(folder, "stacks.yaml")], undefined);
   expect(listed.code).toBe(1);
-  expect(listed.stderr).toContain("--projects needs the Pulumi CLI, and there is no pulumi on the PATH");
+  expect(listed.stderr).toContain("this needs the Pulumi CLI, and there is no pulumi on the PATH");
 });
