@@ -1,19 +1,13 @@
-import { chmodSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test } from "vitest";
 import { PulumiFailed, pulumi } from "../../sdk/pulumi";
-import { temporaryFolder } from "../folders";
+import { pathWithPulumi } from "./runCommand";
 
 /* What the CLI is taken to have done, by a script in its place. */
 
 /** Runs a script in place of the CLI, whose last argument is the event log. */
 function run(script: string) {
-  const folder = temporaryFolder();
-  const file = join(folder, "pulumi");
-  writeFileSync(file, `#!/bin/sh\nfor last; do :; done\n${script}\n`);
-  chmodSync(file, 0o755);
-  const env = { ...process.env, PATH: `${folder}:${process.env["PATH"]}` };
-  return pulumi(["up"], { cwd: folder, env, events: true });
+  const env = { ...process.env, PATH: pathWithPulumi(`for last; do :; done\n${script}`) };
+  return pulumi(["up"], { cwd: process.cwd(), env, events: true });
 }
 
 const STEP =

@@ -5,7 +5,7 @@ import { MARK_FIELD } from "../../../provider/api/mark";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import { temporaryFolder } from "../../folders";
 import { service } from "../../provider/plugin/pulumi";
-import { runInProcess } from "../runCommand";
+import { pathWithPulumi, runInProcess } from "../runCommand";
 
 const adopt = (args: string[], account?: Parameters<typeof runInProcess>[2]) =>
   runInProcess(adoptCommand, args, account);
@@ -148,6 +148,42 @@ test("refuses a stack of another project as the one that will manage the endpoin
   const { code, stderr } = await adopt(args, undefined);
   expect(code).toBe(2);
   expect(stderr).toMatch(/organization\/other\/dev is no stack of the project web, which is in/);
+});
+
+test("leaves out what the target stack and those of a file manage, and what the file ignores", async () => {
+  const emulator = await service();
+  const seed = (host: string) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id;
+  const [free, mine, theirs, ignored] = ["free", "mine", "theirs", "ignored"].map(seed);
+  const stateOf = (id = "") => {
+    const type = "endpoints:index:CloudEndpoint";
+    const urn = `urn:pulumi:dev::web::${type}::${id}`;
+    return JSON.stringify({ deployment: { resources: [{ urn, type, custom: true, id }] } });
+  };
+  const config = {
+    "endpoints:baseUrl": { value: emulator.baseUrl },
+    "endpoints:apiKey": { value: emulator.apiKey },
+  };
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
+  const listed = { projects: [{ folder: ".", stacks: ["prod"] }], ignore: [{ id: ignored, reason: "x" }] };
+  writeFileSync(join(folder, "stacks.yaml"), JSON.stringify(listed));
+  const script = `case "$*" in
+config*) echo '${JSON.stringify(config)}' ;;
+*"--stack dev"*) echo '${stateOf(mine)}' ;;
+*"--stack prod"*) echo '${stateOf(theirs)}' ;;
+esac`;
+  vi.stubEnv("PATH", pathWithPulumi(script));
+  const stack = ["--cwd", folder, "--stack", "dev"];
+  const { code, stdout, stderr } = await adopt([...stack, "--projects", join(folder, "stacks.yaml")]);
+  expect(code).toBe(0);
+  expect(stdout.match(/ep_\w+/g)).toEqual([free]);
+  for (const line of [
+    "the stack web/prod manages already",
+    "the stack dev manages already",
+    "are meant to be there",
+  ])
+    expect(stderr).toContain(`Left out: 1 that ${line}\n`);
+  expect((await adopt(stack)).stderr).toContain("No other stack was read: without a mark");
 });
 
 test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {
