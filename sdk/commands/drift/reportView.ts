@@ -117,7 +117,7 @@ function sectionsOf({ stacks, accounts, shared }: DriftReport): Section[] {
 
 function stackSection(stack: StackReport): Section {
   const { name, undeployed, drifted } = stack;
-  const text = "The state may not match the program: review `pulumi preview`, then run `pulumi up`.";
+  const text = "the state may not match the program. Review `pulumi preview`, then run `pulumi up`.";
   return {
     title: `Stack ${name}`,
     summary: findings([stack]),
