@@ -54,7 +54,7 @@ function keysIn(value: unknown): (string | number)[] {
   return isPlain(value) ? Object.keys(value) : [];
 }
 
-function valueAt(value: unknown, key: string | number): unknown {
+export function valueAt(value: unknown, key: string | number): unknown {
   if (Array.isArray(value)) return typeof key === "number" ? value[key] : undefined;
-  return isPlain(value) ? value[key] : undefined;
+  return isPlain(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 }

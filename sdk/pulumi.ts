@@ -16,7 +16,7 @@ interface PulumiOptions {
   /** Whether the command runs the engine, so that it writes events. */
   events?: boolean;
   /** When it aborts, Pulumi completes its current operations, as after Ctrl-C. */
-  signal?: AbortSignal;
+  signal?: AbortSignal | undefined;
   /** In milliseconds; 0 for none. */
   timeout?: number;
 }
@@ -54,7 +54,9 @@ export class PulumiFailed extends UserError {
     readonly result: PulumiResult,
   ) {
     const own = oneLine(result.stderr.replace(/^[\s\S]*?error: /, ""));
-    super(own || "the Pulumi CLI failed without a message");
+    const isUnknown = /^no stack named \S+ found$/.test(own);
+    const next = isUnknown ? ": `pulumi stack ls --all` lists the stacks" : "";
+    super(own + next || "the Pulumi CLI failed without a message");
   }
 }
 
@@ -82,7 +84,7 @@ export async function pulumi(args: string[], options: PulumiOptions): Promise<Pu
     const ended = await new Promise<{ code: number; stdout: string; stderr: string }>((done, failed) => {
       const child = execFile("pulumi", all, whole, (error, stdout, stderr) => {
         signal?.removeEventListener("abort", interrupt);
-        if (error?.code === ("ENOENT" as unknown)) failed(noPulumi("this", ""));
+        if (error?.code === ("ENOENT" as unknown)) failed(noPulumi());
         else done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
       });
       const interrupt = () => child.kill("SIGINT");
@@ -101,14 +103,15 @@ export async function pulumi(args: string[], options: PulumiOptions): Promise<Pu
   }
 }
 
-/**
- * @param purpose What needs the CLI.
- * @param alternative What the user can do instead of installing it.
- */
-export const noPulumi = (purpose: string, alternative: string) =>
+const noPulumi = () =>
   new UserError(
-    `${purpose} needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)${alternative}`,
+    "this needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)",
   );
+
+/** @throws UserError if there is no Pulumi CLI. */
+export async function assertPulumi(): Promise<void> {
+  if (!((await findOnPath("pulumi")) ?? (await findOnPath("pulumi.exe")))) throw noPulumi();
+}
 
 interface EngineEvent {
   resOutputsEvent?: { metadata: StepMetadata };
@@ -123,12 +126,12 @@ interface StepMetadata {
   new?: { id?: string; outputs?: Record<string, unknown> } | null;
 }
 
-/** Reads an event log. */
+/** Reads an event log. The last line of a CLI that was killed may be a part of an event, and is left out. */
 function eventsIn(text: string): EngineRun | undefined {
   const steps = new Map<string, EngineStep>();
   const run: EngineRun = { steps: [], changes: {}, diagnostics: [] };
   let hasEnded = false;
-  const lines = text.split("\n").filter((line) => line !== "");
+  const lines = text.split("\n").slice(0, -1);
   for (const { summaryEvent, diagnosticEvent, resOutputsEvent } of lines.map(eventOf)) {
     // A summary ends a preview, and then the run after it.
     if (summaryEvent) run.changes = summaryEvent.resourceChanges ?? {};

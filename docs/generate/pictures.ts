@@ -20,13 +20,17 @@ async function tracePicture(): Promise<string> {
 }
 
 /** The steps of the demo that the picture shows. */
-const STEPS = ["refresh", "up again", "up, new policy"];
+const STEPS = [
+  "refresh: sees that the description drifted",
+  "up again: puts it back",
+  "up: changes the policy in place",
+];
 
 /** What changes in a step. The rest of the resource is the same in each step. */
 const CHANGE = /^(── |\w+ing \(|\s*[~+-] (?!updatedAt))/;
 
 async function demoPicture(): Promise<string> {
-  const [steps = "", table = ""] = (await outputOf(["demo"])).split(/^(?=What happened)/m);
+  const [steps = "", table = ""] = (await outputOf(["demo"])).split(/^(?=The requests of each step)/m);
   const sections = steps.split(/^(?=── )/m);
   const changes = STEPS.map((step) => {
     const section = sections.find((one) => one.startsWith(`── ${step} ─`)) ?? "";

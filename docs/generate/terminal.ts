@@ -6,7 +6,7 @@ const MARGIN = 20;
 const COLOURS: readonly [RegExp, string][] = [
   [/^\$ /, "#7ee787"],
   [/^── /, "#79c0ff"],
-  [/^What happened/, "#79c0ff"],
+  [/^The requests of each step/, "#79c0ff"],
   [/^\s*~ /, "#e3b341"],
   [/^\s*\+ /, "#7ee787"],
   [/^\s*- /, "#ff7b72"],

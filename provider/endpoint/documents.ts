@@ -72,8 +72,10 @@ export function changesBetween(before: unknown, after: unknown, path: Path = [])
     );
   }
   if (isMapping(before) && isMapping(after)) {
+    // A key such as `constructor` also names a property that every object inherits.
+    const own = (mapping: object, key: string) => Object.getOwnPropertyDescriptor(mapping, key)?.value;
     return [...new Set([...Object.keys(before), ...Object.keys(after)])].flatMap((key) =>
-      changesBetween(before[key], after[key], [...path, key]),
+      changesBetween(own(before, key), own(after, key), [...path, key]),
     );
   }
   return sameData(before, after) ? [] : [{ path, kind: "update" }];

@@ -1,10 +1,10 @@
 import { existsSync, writeFileSync } from "node:fs";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { oneLine } from "../../provider/api/text";
+import { TYPES } from "../../provider/api/typeTokens";
 import { pathText } from "../../provider/endpoint/documents";
 import { type Adoption, adoptionsOf, isMarked, type Unadoptable, withAllFields } from "./adopt/adoptable";
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
-import { importFileOf, providerName } from "./adopt/importFile";
 import { namesOf } from "./adopt/names";
 import { programOf } from "./adopt/program";
 import { logLeftOut, selectEndpoints, selectionOptions, type TargetStack } from "./adopt/selection";
@@ -29,25 +29,13 @@ export const adoptCommand = command({
       default: "program",
     },
     ...selectionOptions,
-    provider: {
-      value: "URN",
-      help: "with --format import: import with this explicit provider of the stack, pulumi:providers:endpoints",
-      parse(urn: string) {
-        if (providerName(urn) !== undefined) return urn;
-        throw new UsageError(
-          "takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
-        );
-      },
-    },
     out: { value: "F", help: "the file to write (default: stdout)", parse: outputFile },
     force: { help: "overwrite that file", needs: ["out"] },
   },
   notes: `Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and metadata become secrets of the configuration; neither the program nor the log shows them. With --stack, the command sets them in that stack's configuration. Without --stack, it lists the commands that set them. See docs/adoption.md.
 Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
 
-  async run({ format, provider, out, force, ...wanted }, { stdout, log }) {
-    if (provider !== undefined && format !== "import")
-      throw new UsageError("--provider needs --format import");
+  async run({ format, out, force, ...wanted }, { stdout, log }) {
     if (out !== undefined && existsSync(out) && !force)
       throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
@@ -70,8 +58,7 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) log("Selected: 0 endpoints, so nothing was written");
     else {
-      const { text, messages } =
-        format === "import" ? importResult(all, provider, out) : await programResult(all, log);
+      const { text, messages } = format === "import" ? importResult(all, out) : await programResult(all, log);
       if (out === undefined) stdout.write(text);
       else writeFileSync(out, text, { flag: force ? "w" : "wx" });
       log(
@@ -125,12 +112,14 @@ async function programResult(all: Adopted, log: LogLine): Promise<Result> {
 }
 
 /** The file for `pulumi import`. */
-function importResult({ adoptions, names, target }: Adopted, provider?: string, out = "FILE"): Result {
+function importResult({ adoptions, names, target }: Adopted, out = "FILE"): Result {
+  const resources = [...names].map(([id, name]) => ({ type: TYPES.plugin, name, id }));
   const secrets = secretsOf(adoptions, names, () => true);
   const number = new Set(secrets.flatMap(({ places }) => places.map(({ id }) => id))).size;
   const warning = `${count(number, "endpoint")} with secrets, which the code that pulumi import prints shows in plain text: --generate-code=false prints no code, and --format program writes code without secrets`;
   const next = `Next: pulumi import --file ${out}${stackOption(target)}`;
-  return { text: importFileOf(names, provider), messages: number > 0 ? [warning, next] : [next] };
+  const text = `${JSON.stringify({ resources }, undefined, 2)}\n`;
+  return { text, messages: number > 0 ? [warning, next] : [next] };
 }
 
 const stackOption = (target: TargetStack | undefined) => (target ? ` --stack ${target.stack}` : "");

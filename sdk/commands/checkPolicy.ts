@@ -4,7 +4,7 @@ import { isMapping } from "../../provider/api/json";
 import { urlProblem } from "../../provider/api/url";
 import { type Path, type Position, pathText, UNKNOWN } from "../../provider/endpoint/documents";
 import { phases } from "../../provider/policy/catalogue";
-import { sourceDocuments } from "../../provider/policy/positions";
+import { type SourceDocument, sourceDocuments } from "../../provider/policy/positions";
 import { type PolicyTarget, phaseMeant, policyWarnings, warningText } from "../../provider/policy/warnings";
 import { command, EXIT, UsageError } from "./command";
 import { inputText, JSON_OPTION, readText, STANDARD_STREAM, writeResult } from "./options";
@@ -40,8 +40,8 @@ export const checkPolicyCommand = command({
       needs: ["request"],
     },
     body: { value: "TEXT", help: "the body (default: none)", needs: ["request"] },
-    clientIp: { ...clientIp, needs: ["request"] },
-    vault: { ...vaultValue, needs: ["request"] },
+    clientIp,
+    vault: vaultValue,
     json: JSON_OPTION,
   },
   notes: `A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manifests or a Pulumi.yaml that contain policies. The file - is the standard input. The command makes no request.
@@ -50,7 +50,12 @@ Exit codes: 0 checked, or answered; 7 warnings (with --strict); 2 invalid argume
   async run({ url, strict, github, request, json, ...connection }, io, files) {
     if (files.length === 0) throw new UsageError("there is no file to check");
     if (json !== undefined) refuseToReplacePolicy(json);
-    if (request) return tryRequest(await onePolicy(files), { request, json, ...connection }, io);
+    if (request) {
+      const one = await onePolicy(files);
+      // A misspelt key may be why the reply is not known.
+      const hints = () => warningsOf(one, undefined).map((warning) => textLine(one.file, warning));
+      return tryRequest(one.policy, { request, json, ...connection }, hints, io);
+    }
 
     const { stdout, log } = io;
     const target = url === undefined ? undefined : { url, isCloud: true };
@@ -58,7 +63,9 @@ Exit codes: 0 checked, or answered; 7 warnings (with --strict); 2 invalid argume
     const unread: { file: string; error: string }[] = [];
     for (const file of files) {
       try {
-        checked.push(checkText(nameOf(file), await inputText(file), target));
+        const policies = await policiesOf(file);
+        const warnings = policies.flatMap((one) => warningsOf(one, target));
+        checked.push({ file: nameOf(file), policies: policies.length, warnings });
       } catch (error) {
         if (!(error instanceof UserError)) throw error;
         unread.push({ file: nameOf(file), error: error.message });
@@ -123,38 +130,38 @@ interface CheckedFile {
   warnings: FileWarning[];
 }
 
+/** A policy with the position of its parts. */
+interface FilePolicy extends FoundPolicy, Pick<SourceDocument, "positionOf"> {
+  file: string;
+}
+
 /**
- * Checks every policy of a file.
+ * The policies of a file, or of the standard input.
  *
- * @param file Its name in the result.
- * @param target The endpoint of the policies. Default: the endpoint that the file names for each.
- * @throws UserError if the text is neither YAML nor JSON.
+ * @throws UserError if it cannot be read, or is neither YAML nor JSON.
  */
-function checkText(file: string, text: string, target: PolicyTarget | undefined): CheckedFile {
-  const source = sourceDocuments(text);
+async function policiesOf(path: string): Promise<FilePolicy[]> {
+  const file = nameOf(path);
+  const source = sourceDocuments(await inputText(path));
   if ("problem" in source) throw new UserError(`${file} ${source.problem}`);
-  const checked: CheckedFile = { file, policies: 0, warnings: [] };
-  for (const { data, positionOf } of source.documents) {
-    for (const { policy, path: parent, target: own } of policiesIn(data)) {
-      checked.policies++;
-      for (const { path: inPolicy, offset, reason } of policyWarnings(policy, target ?? own)) {
-        const path = [...parent, ...inPolicy];
-        const message = warningText({ path, reason }, "the policy");
-        checked.warnings.push({ path: pathText(path), message, ...positionOf(path, offset) });
-      }
-    }
-  }
-  return checked;
+  return source.documents.flatMap(({ data, positionOf }) =>
+    policiesIn(data).map((found) => ({ ...found, file, positionOf })),
+  );
+}
+
+/** @param target The endpoint of the policy. Default: the endpoint that the file names. */
+function warningsOf(one: FilePolicy, target: PolicyTarget | undefined): FileWarning[] {
+  return policyWarnings(one.policy, target ?? one.target).map(({ path: inPolicy, offset, reason }) => {
+    const path = [...one.path, ...inPolicy];
+    const message = warningText({ path, reason }, "the policy");
+    return { path: pathText(path), message, ...one.positionOf(path, offset) };
+  });
 }
 
 /** @throws UsageError if the files contain no policy, or several. */
-async function onePolicy(files: readonly string[]): Promise<object> {
-  const policies: object[] = [];
-  for (const file of files) {
-    const source = sourceDocuments(await inputText(file));
-    if ("problem" in source) throw new UserError(`${nameOf(file)} ${source.problem}`);
-    for (const { data } of source.documents) policies.push(...policiesIn(data).map(({ policy }) => policy));
-  }
+async function onePolicy(files: readonly string[]): Promise<FilePolicy> {
+  const policies: FilePolicy[] = [];
+  for (const file of files) policies.push(...(await policiesOf(file)));
   const [policy] = policies;
   if (policy === undefined || policies.length > 1)
     throw new UsageError(`--request needs a file with one policy, and there are ${policies.length}`);

@@ -21,8 +21,6 @@ export const EXIT = {
 export class UsageError extends UserError {}
 
 export interface Terminal {
-  isTTY?: boolean;
-  columns?: number;
   write(text: string): unknown;
 }
 

@@ -12,7 +12,7 @@ import {
   traceText,
 } from "../testing";
 import { command, EXIT } from "./command";
-import { table } from "./text";
+import { grouped, table } from "./text";
 
 /** From `dist/sdk/commands` to the package's folder. */
 const PACKAGE_FOLDER = join(__dirname, "../../..");
@@ -76,83 +76,55 @@ function quickstart(): { program: string; remove: () => void } {
   };
 }
 
-type TableRow = [step: string, happened: string, requests: string];
-
-/** Each `up` skips its preview, so that the demo takes half a minute. */
+/** Each `up` skips its preview, so that the demo takes half a minute. Returns the requests of each step. */
 async function play(
   stack: TestStack,
   emulator: Emulator,
   print: Print,
   interrupted: AbortSignal,
-): Promise<TableRow[]> {
-  const rows: TableRow[] = [];
+): Promise<[step: string, requests: string][]> {
+  const rows: [step: string, requests: string][] = [];
   const heading = (title: string) => print(`\n── ${title} ${"─".repeat(Math.max(0, 74 - title.length))}`);
-  /** Runs a step, shows its output, and throws unless the row of the table is true. */
-  const step = async (
-    title: string,
-    happened: string,
-    run: Promise<RunResult>,
-    isTrue: (result: RunResult) => boolean = () => true,
-  ) => {
+  const step = async (title: string, run: Promise<RunResult>) => {
     heading(title);
     const result = await run;
     interrupted.throwIfAborted();
     print(result.text.trim());
-    if (!isTrue(result)) throw new Error(`the step “${title}” did not do this: ${happened}`);
-    rows.push([title, happened, summary(result.requests)]);
+    rows.push([title, summary(result.requests)]);
   };
-  const live = () => emulator.endpoints[0];
-  const shows = (text: string) => (result: RunResult) => result.text.includes(text);
-  /** Without the diff, the CLI does not show what changes in a property. */
-  const diff = true;
-  const up = (options?: { diff: boolean }) => stack.up({ skipPreview: true, ...options });
+  // Without the diff, the CLI does not show what changes in a property.
+  const up = () => stack.up({ skipPreview: true, diff: true });
 
-  await step("preview", "would create 1 endpoint", stack.preview(), ({ steps }) => steps[0]?.op === "create");
-  const url = "https://shop.example.com";
-  await step("up", `created ${url}`, up(), () => live()?.url === url);
+  await step("preview: would create the endpoint", stack.preview());
+  await step("up: creates it", up());
 
-  const by = "edited by hand";
-  emulator.edit(live()?.id ?? "", { description: by });
-  print(`\n(someone edits the endpoint on the service: description = ${JSON.stringify(by)})`);
-  await step(
-    "refresh",
-    "saw that description drifted",
-    stack.refresh({ diff }),
-    shows(`"front door" => "${by}"`),
-  );
-  await step("up again", "put description back", up({ diff }), () => live()?.description === "front door");
+  emulator.edit(emulator.endpoints[0]?.id ?? "", { description: "edited by hand" });
+  print('\n(someone edits the endpoint on the service: description = "edited by hand")');
+  await step("refresh: sees that the description drifted", stack.refresh({ diff: true }));
+  await step("up again: puts it back", up());
 
   await stack.setConfig("quickstart:greeting", "hello again");
   print('\n(the program changes its policy: greeting = "hello again")');
-  await step(
-    "up, new policy",
-    "changed trafficPolicy in place",
-    up({ diff }),
-    shows('"hello" => "hello again"'),
-  );
-  await step("preview, nothing new", "nothing to do", stack.preview({ expectNoChanges: true }));
+  await step("up: changes the policy in place", up());
+  await step("preview: finds nothing to do", stack.preview({ expectNoChanges: true }));
 
-  heading("a request");
+  const url = "https://shop.example.com";
+  heading("a request to the endpoint");
   const reply = await emulator.fetch(url);
-  const body = await reply.text();
-  print(`GET ${url}\n${traceText(reply.trace)}\n${reply.status} ${body}`);
-  if (!body.includes("hello again")) throw new Error("the new policy did not answer");
-  rows.push(["a request", `the policy answered ${reply.status}`, "none to the API"]);
+  print(`GET ${url}\n${traceText(reply.trace)}\n${reply.status} ${await reply.text()}`);
 
-  const isEmpty = () => emulator.endpoints.length === 0;
-  await step("destroy", "deleted 1 endpoint, nothing is left", stack.destroy(), isEmpty);
+  await step("destroy: deletes it", stack.destroy());
   return rows;
 }
 
-function printTable(rows: TableRow[], print: Print): void {
-  print("\nWhat happened, and which requests each step made:\n");
+function printTable(rows: [step: string, requests: string][], print: Print): void {
+  print("\nThe requests of each step:\n");
   for (const line of table(rows)) print(`  ${line}`);
   print("\nNext: npx pulumi-endpoints new quickstart, for a project of your own with this program.");
 }
 
 /** Requests by method, as `1 POST, 2 GET`. */
 function summary(requests: RecordedRequest[]): string {
-  const counts = new Map<string, number>();
-  for (const { method } of requests) counts.set(method, (counts.get(method) ?? 0) + 1);
-  return [...counts].map(([method, count]) => `${count} ${method}`).join(", ") || "no request";
+  const byMethod = grouped(requests, ({ method }) => method);
+  return [...byMethod].map(([method, { length }]) => `${length} ${method}`).join(", ") || "no request";
 }

@@ -5,8 +5,7 @@ import { accountReport, asUnchecked, type Elsewhere } from "./drift/accounts";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
-import { reportText } from "./drift/reportText";
-import { visible } from "./drift/reportView";
+import { reportText, visible } from "./drift/reportView";
 import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { pooled, type Survey, sharedEndpoints, survey } from "./drift/survey";
 import { JSON_OPTION, outputFile, STANDARD_STREAM } from "./options";
@@ -17,10 +16,9 @@ import { knownIds } from "./userProject";
 interface DriftDependencies {
   open: OpenStacks;
   readKnown: typeof knownIds;
-  env: NodeJS.ProcessEnv;
 }
 
-export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliCommand =>
+export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
   command({
     name: "drift",
     about:
@@ -66,8 +64,7 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
       const asJson = `${withEscapes(JSON.stringify(report, undefined, 2))}\n`;
       if (json === STANDARD_STREAM) stdout.write(asJson);
       else {
-        const color = stdout.isTTY === true && !env["NO_COLOR"];
-        stdout.write(`${reportText(report, { width: stdout.columns ?? 120, color })}\n`);
+        stdout.write(`${reportText(report)}\n`);
         if (json !== undefined) writeFileSync(json, asJson);
       }
       if (html !== undefined) writeFileSync(html, reportPage(report));
@@ -76,11 +73,7 @@ export const driftWith = ({ open, readKnown, env }: DriftDependencies): CliComma
   });
 
 /** `npx pulumi-endpoints drift`: reports the differences between the service and the stacks' states. */
-export const driftCommand = driftWith({
-  open: openWithPulumi,
-  readKnown: knownIds,
-  env: process.env,
-});
+export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownIds });
 
 /** JSON that controls no terminal and no pipeline: in JSON, an escape is the same text. */
 const withEscapes = (json: string) =>
@@ -97,7 +90,7 @@ const withEscapes = (json: string) =>
  */
 async function readElsewhere(
   { stacks, accounts }: Survey,
-  { projects, known: names, others, ignored }: Projects,
+  { known, ignored }: Projects,
   readKnown: (stack: string, folder: string) => Promise<string[]>,
 ): Promise<Elsewhere> {
   let areAllRead = stacks.every(({ managed }) => managed !== undefined);
@@ -110,18 +103,13 @@ async function readElsewhere(
       return [];
     }
   };
-  const [first] = projects;
-  const toRead = [
-    ...(first ? [...new Set(names)].map((name) => ({ name, folder: first.folder })) : []),
-    ...others.flatMap(({ folder, stacks }) => stacks.map((name) => ({ name, folder }))),
-  ];
-  const known = await pooled(toRead, ({ name, folder }) =>
-    attempt(`the known stack ${name}`, () => readKnown(name, folder)),
+  const idsElsewhere = await pooled(known, ({ stack, folder }) =>
+    attempt(`the known stack ${stack}`, () => readKnown(stack, folder)),
   );
   const managed = stacks.flatMap((stack) => (stack.managed ?? []).map(({ id }) => id));
   const elsewhere = (): Elsewhere => ({
     managed: areAllRead ? new Set(managed) : undefined,
-    known: new Set(known.flat()),
+    known: new Set(idsElsewhere.flat()),
     projects: new Set(stacks.map(({ stack }) => stack.project)),
     ignored,
   });

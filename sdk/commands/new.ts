@@ -169,44 +169,36 @@ async function prepareEmulator({ own }: Example, project: string): Promise<Emula
 
 type Step = [text: string, commands: string[]];
 
-/** What to do until the example is deployed. */
-function steps(example: Example, project: string, emulator: Emulator | undefined): Step[] {
+/** What to do until the example is deployed. A question of Pulumi would take the next pasted line for its answer. */
+function steps(
+  { own, manifest, program, isDeployed }: Example,
+  project: string,
+  emulator?: Emulator,
+): Step[] {
   const path = relative("", project);
   const enter = path === "" ? [] : [`cd ${shellWord(path)}`];
-  const { test } = example.manifest.scripts ?? {};
-  const install: Step = test
-    ? ["Install it, and run its tests.", [...enter, "npm install", "npm test"]]
-    : ["Install it.", [...enter, "npm install"]];
-  if (!example.isDeployed)
+  const tests = manifest.scripts?.["test"] ? ["npm test"] : [];
+  const install: Step = ["Install it.", [...enter, "npm install", ...tests]];
+  const deploy = own.deploy ?? ["pulumi stack init dev", "pulumi up"];
+  if (emulator)
     return [
       install,
       [
-        "Run it with a program, in the program's folder.",
-        [`pulumi preview --policy-pack ${shellWord(project)}`],
+        "In another terminal, start an emulator of the service. It keeps its endpoints in .endpoints.json.",
+        [`cd ${shellWord(project)}`, "npm run emulator"],
+      ],
+      [
+        "Then deploy, with Pulumi's state in the project's folder. Run these one by one, because Pulumi may ask for a value.",
+        [
+          "export PULUMI_BACKEND_URL=file://. PULUMI_CONFIG_PASSPHRASE=trial",
+          `export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`,
+          ...deploy,
+        ],
       ],
     ];
-  const written = example.own.deploy ?? ["pulumi stack init dev", "pulumi up"];
-  // The emulator is the second account of an example, too. Pulumi asks for a real one.
-  const deploy = emulator ? written : written.map((line) => line.replace(/ "\$ENDPOINTS_\w+"$/, ""));
-  // A question would take the next pasted line for its answer.
-  const isAsked = deploy.some((line) => /config set (--secret )?\S+$/.test(line));
-  const paste = isAsked ? " Run these one by one, because Pulumi asks for a value." : "";
-  if (!emulator) {
-    const isSet = Boolean(process.env["ENDPOINTS_BASE_URL"]);
-    const service = isSet ? [] : ["export ENDPOINTS_BASE_URL=https://api.ngrok.com"];
-    const text = `Give the endpoints in ${example.program} URLs of your account, and deploy them.${paste}`;
-    return [install, [text, [...service, ...deploy]]];
-  }
-  const exports = [
-    "export PULUMI_BACKEND_URL=file://. PULUMI_CONFIG_PASSPHRASE=trial",
-    `export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`,
-  ];
-  return [
-    install,
-    [
-      "In another terminal, start an emulator of the service. It keeps its endpoints in .endpoints.json.",
-      [`cd ${shellWord(project)}`, "npm run emulator"],
-    ],
-    [`Then deploy, with Pulumi's state in the project's folder.${paste}`, [...exports, ...deploy]],
-  ];
+  if (!isDeployed) return [install, ["Run it with a program.", deploy]];
+  const isSet = Boolean(process.env["ENDPOINTS_BASE_URL"]);
+  const service = isSet ? [] : ["export ENDPOINTS_BASE_URL=https://api.ngrok.com"];
+  const text = `Give the endpoints in ${program} URLs of your account, and deploy them. Run these one by one, because Pulumi may ask for a value.`;
+  return [install, [text, [...service, ...deploy]]];
 }

@@ -1,4 +1,4 @@
-import { existsSync, lstatSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { UserError } from "../../provider/api/apiErrors";
@@ -25,12 +25,6 @@ export function outputFile(file: string): string {
     throw new UsageError(`names ${file}, which is in a folder that does not exist`);
   const target = statSync(file, { throwIfNoEntry: false });
   if (target?.isDirectory()) throw new UsageError(`takes a file, and ${file} is a folder`);
-  // A link such as /dev/stdout leads to a terminal or a pipe, which contains nothing to lose.
-  const isLink = lstatSync(file, { throwIfNoEntry: false })?.isSymbolicLink();
-  if (isLink && target?.isFile() !== false)
-    throw new UsageError(
-      `would write the target of ${file}, a symbolic link: name the target, or remove the link`,
-    );
   return file;
 }
 

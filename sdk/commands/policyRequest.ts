@@ -20,7 +20,6 @@ export function headerPair(text: string): [name: string, value: string] {
   throw new UsageError("takes a name and a value: X-Role: admin");
 }
 
-/** What `check-policy` and `emulator` take about a request's surroundings. */
 export const clientIp = {
   value: "IP",
   help: "the client's address",
@@ -29,6 +28,7 @@ export const clientIp = {
     throw new UsageError("takes an IP address");
   },
   default: "127.0.0.1",
+  needs: ["request"],
 } as const satisfies Option;
 
 export const vaultValue = {
@@ -41,6 +41,7 @@ export const vaultValue = {
     return { vault, name, value };
   },
   isRepeatable: true,
+  needs: ["request"],
 } as const satisfies Option;
 
 interface VaultValue {
@@ -49,7 +50,7 @@ interface VaultValue {
   value: string;
 }
 
-export function vaultsOf(values: readonly VaultValue[]): Record<string, Record<string, string>> {
+function vaultsOf(values: readonly VaultValue[]): Record<string, Record<string, string>> {
   const vaults: Record<string, Record<string, string>> = {};
   for (const { vault, name, value } of values) vaults[vault] = { ...vaults[vault], [name]: value };
   return vaults;
@@ -64,10 +65,15 @@ interface PolicyRequestOptions {
   json: string | undefined;
 }
 
-/** Prints the trace and the reply, and returns the exit code. */
+/**
+ * Prints the trace and the reply, and returns the exit code.
+ *
+ * @param hints Lines for the log if there is no reply.
+ */
 export async function tryRequest(
   policy: object,
   { request: { method, url }, header: headers, clientIp, body = "", vault, json }: PolicyRequestOptions,
+  hints: () => string[],
   { stdout, log }: { stdout: Terminal; log: LogLine },
 ): Promise<number> {
   const { origin } = new URL(url);
@@ -102,6 +108,7 @@ export async function tryRequest(
     if (!(error instanceof RequestFailed)) throw error;
     const { message, trace } = error;
     writeResult({ error: message, trace }, traceText(trace), json, stdout);
+    for (const hint of hints()) log(hint);
     log(`pulumi-endpoints check-policy: ${message}`);
     return EXIT.failed;
   }

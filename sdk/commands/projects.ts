@@ -5,6 +5,7 @@ import { UserError } from "../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
 import { partsOf } from "../../provider/api/mark";
+import { didYouMean } from "../../provider/api/text";
 import { pathText, sameData } from "../../provider/endpoint/documents";
 import { matcher } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
@@ -23,54 +24,49 @@ export const projectsOptions = {
   cwd: {
     value: "DIR",
     help: "the folder of a Pulumi project (default: this one)",
-    isRepeatable: true,
     excludes: ["projects"],
   },
   projects: { value: "F", help: "a file that lists folders and stacks" },
-  known: {
-    value: "S",
-    help: "a stack of any project whose endpoints count as managed: organization/project/stack",
-    isRepeatable: true,
-  },
-  ignore: {
-    value: "F",
-    help: "a file with endpoints that are meant to be there: a list, or a file with ignore:",
-    parse: ignoredIn,
-  },
 } as const satisfies Options;
+
+/** A mapping with no other keys. */
+const mapping = <T extends z.ZodRawShape>(shape: T) =>
+  z.strictObject(shape, {
+    error(issue) {
+      const [key] = issue.code === "unrecognized_keys" ? issue.keys : [];
+      return key === undefined
+        ? undefined
+        : `has an unknown key, ${key}${didYouMean(key, Object.keys(shape))}`;
+    },
+  });
 
 const hasKeys = (value: object) => Object.keys(value).length > 0;
 
 /** An endpoint that is meant to be there. All given conditions must hold. */
-export const ignoredSchema = z
-  .strictObject({
-    id: z.string().optional(),
-    /** Like the patterns of `getEndpoints`: `*` matches any text. */
-    url: z.string().optional(),
-    /** These keys of the metadata have these values. */
-    metadata: z.record(z.string(), z.json()).refine(hasKeys, { error: "needs a key" }).optional(),
-    /** The parts of the endpoint's mark (`endpoints:mark`). */
-    mark: z
-      .strictObject({
-        namespace: z.string().optional(),
-        project: z.string().optional(),
-        stack: z.string().optional(),
-      })
-      .refine(hasKeys, { error: "needs a namespace, a project or a stack" })
-      .optional(),
-    reason: z.string().min(1),
+const ignoredSchema = mapping({
+  id: z.string().optional(),
+  /** Like the patterns of `getEndpoints`: `*` matches any text. */
+  url: z.string().optional(),
+  /** These keys of the metadata have these values. */
+  metadata: z.record(z.string(), z.json()).refine(hasKeys, { error: "needs a key" }).optional(),
+  /** The parts of the endpoint's mark (`endpoints:mark`). */
+  mark: mapping({
+    namespace: z.string().optional(),
+    project: z.string().optional(),
+    stack: z.string().optional(),
   })
-  .refine(({ reason: _, ...conditions }) => Object.keys(conditions).length > 0, {
-    error: "needs an id, a url, metadata or a mark",
-  });
+    .refine(hasKeys, { error: "needs a namespace, a project or a stack" })
+    .optional(),
+  reason: z.string().min(1),
+}).refine(({ reason: _, ...conditions }) => Object.keys(conditions).length > 0, {
+  error: "needs an id, a url, metadata or a mark",
+});
 export type Ignored = z.output<typeof ignoredSchema>;
 
-const ignoreListSchema = z.array(ignoredSchema);
-
-const projectsFileSchema = z.strictObject({
+const projectsFileSchema = mapping({
   projects: z
     .array(
-      z.strictObject({
+      mapping({
         /** Relative to this file. `*` matches within a name, `**` any folders. */
         folder: z.string().min(1),
         /** Default: every stack with a settings file, `Pulumi.<stack>.yaml`. */
@@ -80,7 +76,7 @@ const projectsFileSchema = z.strictObject({
     .min(1),
   /** Stacks of any project whose endpoints are managed elsewhere. */
   known: z.array(z.string().min(1)).default([]),
-  ignore: ignoreListSchema.default([]),
+  ignore: z.array(ignoredSchema).default([]),
 });
 
 /** A project and those of its stacks that the command is about. */
@@ -94,10 +90,8 @@ export interface Project {
 
 export interface Projects {
   projects: Project[];
-  /** Other stacks whose endpoints are managed. */
-  known: readonly string[];
-  /** The stacks of the file that `--stack` leaves out. Their endpoints are managed, too. */
-  others: Project[];
+  /** Other stacks whose endpoints are managed, each with a folder in which Pulumi finds it. */
+  known: { folder: string; stack: string }[];
   ignored: readonly Ignored[];
 }
 
@@ -107,51 +101,33 @@ export interface Projects {
  * @throws UsageError if they contradict each other, or name something that does not exist.
  */
 export async function projectsOf(given: Partial<Values<typeof projectsOptions>>): Promise<Projects> {
-  const { stack = [], cwd = [], projects: file, known = [], ignore = [] } = given;
-  if (file === undefined)
-    return {
-      projects: inFolders(cwd.length > 0 ? cwd : ["."], [...new Set(stack)]),
-      known,
-      others: [],
-      ignored: ignore,
-    };
-  const listed = parsedFile(file, projectsFileSchema);
+  const { stack = [], cwd = ".", projects: file } = given;
+  if (file === undefined) return { projects: [inFolder(cwd, stack)], known: [], ignored: [] };
+  const listed = checked(file, parsedText(readText(file, UsageError), file));
   const found: Project[] = [];
   for (const { folder, stacks } of listed.projects)
     for (const at of await foldersLike(folder, file)) {
-      const project = projectIn(at);
-      const names = (stacks ?? stacksWithSettings(project.folder)).map((name) => forPulumi(name, project));
-      const foreign = names.find(
-        (name) => projectOf(name, [project]) !== undefined && projectOf(name, [project]) !== project.name,
-      );
-      if (foreign !== undefined)
-        throw new UsageError(`${file}: ${foreign} is no stack of the project ${project.name} in ${folder}`);
-      const earlier = found.find((other) => other.folder === project.folder);
+      const { settings, ...own } = projectIn(at);
+      const project = withStacks(own, stacks ?? stacksWithSettings(settings));
       const copy = found.find(
-        (other) =>
-          other !== earlier &&
-          other.name === project.name &&
-          other.stacks.some((one) => names.some((name) => isSameStack(one, name))),
+        ({ name, stacks }) =>
+          name === project.name &&
+          stacks.some((one) => project.stacks.some((other) => isSameStack(one, other))),
       );
       if (copy)
         throw new UsageError(
           `${file}: ${copy.folder} and ${project.folder} are both of the project ${project.name}, and have stacks in common; list one of them`,
         );
-      if (earlier) earlier.stacks = differentStacks([...earlier.stacks, ...names]);
-      else found.push({ ...project, stacks: differentStacks(names) });
+      found.push(project);
     }
   const chosen = stack.length > 0 ? onlyStacks(found, stack, file) : found;
   const isChosen = (folder: string, name: string) =>
     chosen.some((each) => each.folder === folder && each.stacks.includes(name));
-  return {
-    projects: chosen,
-    others: found.map((each) => ({
-      ...each,
-      stacks: each.stacks.filter((name) => !isChosen(each.folder, name)),
-    })),
-    known: [...known, ...listed.known],
-    ignored: [...listed.ignore, ...ignore],
-  };
+  const left = found.flatMap(({ folder, stacks }) =>
+    stacks.filter((name) => !isChosen(folder, name)).map((stack) => ({ folder, stack })),
+  );
+  const elsewhere = listed.known.map((stack) => ({ folder: found[0]?.folder ?? ".", stack }));
+  return { projects: chosen, known: [...elsewhere, ...left], ignored: listed.ignore };
 }
 
 /** Whether all conditions of an entry hold. */
@@ -162,15 +138,8 @@ export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignor
   return matcher({ id, urlPattern: url, metadata: (data) => has(data, metadata) })(live) && has(own, mark);
 }
 
-/** The endpoints of `--ignore`: a list, or that of a file with other keys, such as the one of `--projects`. */
-export function ignoredIn(file: string): Ignored[] {
-  const data = parsedText(readText(file, UsageError), file);
-  const list = isMapping(data) && "ignore" in data ? data["ignore"] : data;
-  return checked(file, list, ignoreListSchema);
-}
-
 /** The folder with the project file: this one or, as for Pulumi itself, the nearest above it. */
-export function projectFolder(folder: string): string {
+function projectFolder(folder: string): string {
   const start = resolve(folder);
   for (let at = start; ; at = dirname(at)) {
     if (projectFile(at) !== undefined) return at;
@@ -206,30 +175,23 @@ function isSameStack(one: string, other: string): boolean {
   return lastOf(one) === lastOf(other) && (a === undefined || b === undefined || a === b);
 }
 
-const differentStacks = (names: readonly string[]): string[] =>
-  names.filter((name, index) => !names.slice(0, index).some((other) => isSameStack(name, other)));
-
-/** A short name is a stack of every folder, one with a project a stack of that project's folder. */
-function inFolders(folders: readonly string[], stacks: readonly string[]): Project[] {
-  const missing = folders.find((folder) => !existsSync(folder));
-  if (missing !== undefined) throw new UsageError(`--cwd names a folder that does not exist: ${missing}`);
-  const all = [...new Set(folders.map((folder) => realpathSync(projectFolder(folder))))].map(projectIn);
-  const names = all.map(({ name }) => name);
-  for (const stack of stacks) {
-    const project = projectOf(stack, all);
-    if (project !== undefined && !names.includes(project))
-      throw new UsageError(
-        `${stack} is a stack of the project ${project}, and the folder given is that of ${names.join(", ")}; give the project's folder with --cwd`,
-      );
-  }
-  return all.map((project) => {
-    const own = stacks.filter((stack) => (projectOf(stack, all) ?? project.name) === project.name);
-    if (stacks.length > 0 && own.length === 0)
-      throw new UsageError(`no --stack is of the project ${project.name} in ${project.folder}`);
-    return { ...project, stacks: differentStacks(own.map((stack) => forPulumi(stack, project))) };
-  });
+function inFolder(folder: string, stacks: readonly string[]): Project {
+  if (!existsSync(folder)) throw new UsageError(`--cwd names a folder that does not exist: ${folder}`);
+  const { settings: _, ...project } = projectIn(projectFolder(folder));
+  return withStacks(project, stacks);
 }
 
+/** @throws UsageError if one is a stack of another project. */
+function withStacks(project: Project, stacks: readonly string[]): Project {
+  const foreign = stacks.find((stack) => (projectOf(stack, [project]) ?? project.name) !== project.name);
+  if (foreign !== undefined)
+    throw new UsageError(
+      `${foreign} is no stack of the project ${project.name}, which is in ${project.folder}; name the folder of its own project`,
+    );
+  return { ...project, stacks: [...new Set(stacks.map((stack) => forPulumi(stack, project)))] };
+}
+
+/** @throws UsageError for a stack that the file does not list. */
 function onlyStacks(projects: Project[], stacks: readonly string[], file: string): Project[] {
   const isMeant = (project: Project, name: string, stack: string) => {
     const of = projectOf(stack, projects);
@@ -237,15 +199,13 @@ function onlyStacks(projects: Project[], stacks: readonly string[], file: string
     if (of === undefined && stack.includes("/")) return name === stack;
     return (of ?? project.name) === project.name && isSameStack(name, stack);
   };
-  const chosen = projects.map((project) => ({
-    ...project,
-    stacks: project.stacks.filter((name) => stacks.some((stack) => isMeant(project, name, stack))),
-  }));
-  const unlisted = stacks.find(
-    (stack) => !chosen.some((project) => project.stacks.some((name) => isMeant(project, name, stack))),
-  );
+  const listed = (project: Project, wanted: readonly string[]) =>
+    project.stacks.filter((name) => wanted.some((stack) => isMeant(project, name, stack)));
+  const unlisted = stacks.find((stack) => projects.every((project) => listed(project, [stack]).length === 0));
   if (unlisted !== undefined) throw new UsageError(`${file} lists no stack ${unlisted}`);
-  return chosen.filter((project) => project.stacks.length > 0);
+  return projects
+    .map((project) => ({ ...project, stacks: listed(project, stacks) }))
+    .filter((project) => project.stacks.length > 0);
 }
 
 async function foldersLike(pattern: string, file: string): Promise<string[]> {
@@ -260,47 +220,40 @@ async function foldersLike(pattern: string, file: string): Promise<string[]> {
 }
 
 /** The project with its file in this folder. */
-export function projectIn(folder: string): Project {
+function projectIn(folder: string): Project & { settings: string } {
   const file = projectFile(folder) ?? "";
   const data = parsedText(readText(file, UsageError), file);
-  const name = isMapping(data) ? data["name"] : undefined;
+  const { name, stackConfigDir } = isMapping(data) ? data : {};
   if (typeof name !== "string") throw new UsageError(`${file} has no name of the project`);
-  return { folder: realpathSync(folder), name, stacks: [] };
+  const settings = typeof stackConfigDir === "string" ? resolve(folder, stackConfigDir) : folder;
+  return { folder: realpathSync(folder), name, stacks: [], settings };
 }
 
-/** The stacks of the project in a folder that have a file with settings. */
+/** The stacks that have a file in a folder of settings. */
 function stacksWithSettings(folder: string): string[] {
-  const project = projectFile(folder) ?? "";
-  const data = parsedText(readText(project, UsageError), project);
-  const settings = isMapping(data) ? data["stackConfigDir"] : undefined;
-  const at = typeof settings === "string" ? resolve(folder, settings) : folder;
-  if (!existsSync(at))
-    throw new UsageError(`${project}: stackConfigDir names a folder that does not exist: ${at}`);
-  const stacks = readdirSync(at).flatMap((name) => /^Pulumi\.(.+)\.(?:ya?ml|json)$/.exec(name)?.[1] ?? []);
+  const files = existsSync(folder) ? readdirSync(folder) : [];
+  const stacks = files.flatMap((name) => /^Pulumi\.(.+)\.(?:ya?ml|json)$/.exec(name)?.[1] ?? []);
   if (stacks.length > 0) return stacks.sort();
   throw new UsageError(
-    `${at} has no settings of a stack (Pulumi.<stack>.yaml), so list the stacks of ${project}`,
+    `${folder} has no settings of a stack (Pulumi.<stack>.yaml), so list the project's stacks`,
   );
 }
 
-const parsedFile = <T extends z.ZodType>(file: string, schema: T): z.output<T> =>
-  checked(file, parsedText(readText(file, UsageError), file), schema);
-
 /** @throws UsageError with the place of the first mistake. */
-function checked<T extends z.ZodType>(file: string, data: unknown, schema: T): z.output<T> {
-  const { success, data: valid, error } = schema.safeParse(data);
+function checked(file: string, data: unknown): z.output<typeof projectsFileSchema> {
+  const { success, data: valid, error } = projectsFileSchema.safeParse(data);
   if (success) return valid;
-  const [issue] = error.issues;
+  // A misspelt key is also a missing one.
+  const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];
   const path = issue?.path.map((key) => (typeof key === "symbol" ? "" : key)) ?? [];
   const place = path.length > 0 ? pathText(path) : "its content";
   throw new UsageError(`${file}: ${place} ${mistakeOf(issue)} (docs/drift.md shows such a file)`);
 }
 
-function mistakeOf(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code === "unrecognized_keys") return `has an unknown key, ${issue.keys.join(", ")}`;
-  if (issue?.code === "custom") return issue.message;
-  return "is missing, empty or of another kind";
-}
+const mistakeOf = (issue: z.core.$ZodIssue | undefined): string =>
+  issue?.code === "unrecognized_keys" || issue?.code === "custom"
+    ? issue.message
+    : "is missing, empty or of another kind";
 
 /** YAML, of which JSON is a part. */
 function parsedText(text: string, file: string): unknown {

@@ -1,11 +1,9 @@
 import { once } from "node:events";
 import { Emulator } from "../testing/emulator";
-import type { ServeOptions } from "../testing/runner/account";
 import { traceText } from "../testing/runner/trace";
 import { command, EXIT, UsageError } from "./command";
 import { readState, writeState } from "./emulatorState";
-import { outputFile, port, wholeNumber } from "./options";
-import { clientIp, vaultsOf, vaultValue } from "./policyRequest";
+import { outputFile, port as portNumber, wholeNumber } from "./options";
 import { shellWord } from "./text";
 
 /** `npx pulumi-endpoints emulator`: serves until SIGINT or SIGTERM. */
@@ -14,26 +12,19 @@ export const emulatorCommand = command({
   about:
     "Runs an emulator of the endpoint service on this machine, so that you can try the package without an account.",
   options: {
-    port: { value: "N", help: "the port on 127.0.0.1 (default: a free one)", parse: port },
+    port: { value: "N", help: "the port on 127.0.0.1 (default: a free one)", parse: portNumber },
     apiKey: {
       value: "K",
       help: "the key to accept (default: a random one)",
-      parse: matching(/^\S+$/, "must not contain spaces"),
+      parse(text: string) {
+        if (/^\S+$/.test(text)) return text;
+        throw new UsageError("must not contain spaces");
+      },
     },
     state: {
       value: "FILE",
       help: "keep port, key and endpoints in this file, for the next start",
       parse: outputFile,
-    },
-    versionHeader: {
-      value: "H",
-      help: "the header that holds the API version (default: Service-Version)",
-      parse: matching(/^[\w-]+$/, "takes the name of a header"),
-    },
-    rateLimit: {
-      value: "N",
-      help: "answer 429 to more than N requests a minute (default: no limit)",
-      parse: wholeNumber(1, 1_000_000),
     },
     seed: {
       value: "N",
@@ -44,7 +35,7 @@ export const emulatorCommand = command({
     serve: {
       value: "PORT",
       help: "also answer requests to the endpoints, on this port of 127.0.0.1, by the header Host",
-      parse: port,
+      parse: portNumber,
     },
     connect: {
       value: "URL=LOCAL",
@@ -57,14 +48,11 @@ export const emulatorCommand = command({
       isRepeatable: true,
       needs: ["serve"],
     },
-    clientIp: { ...clientIp, needs: ["serve"] },
-    vault: { ...vaultValue, needs: ["serve"] },
   },
   notes:
     "Prints one line for each request, and ends on Ctrl-C. Without --state, endpoints are only in memory.",
 
-  async run({ seed, serve, connect, state: file, vault, clientIp, ...options }, { stdout }) {
-    const { versionHeader, rateLimit } = options;
+  async run({ seed, serve, connect, state: file, ...options }, { stdout }) {
     const kept = file === undefined ? undefined : readState(file);
     const apiKey = options.apiKey ?? kept?.apiKey;
     const wanted = options.port ?? kept?.port;
@@ -72,8 +60,6 @@ export const emulatorCommand = command({
     const emulator = await Emulator.start({
       ...(wanted !== undefined && { port: wanted }),
       ...(apiKey !== undefined && { apiKey }),
-      ...(versionHeader !== undefined && { versionHeader }),
-      ...(rateLimit !== undefined && { rateLimit: { requests: rateLimit, windowSeconds: 60 } }),
       onAnswer: ({ method, path, status }) => {
         print(`${method} ${path} ${status || "dropped"}`);
         if (method !== "GET") save();
@@ -87,10 +73,8 @@ export const emulatorCommand = command({
       emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
     print(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
     print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`);
-    if (versionHeader) print(`export ENDPOINTS_VERSION_HEADER=${shellWord(versionHeader)}`);
     for (const { url, local } of connect) emulator.connect(url, local);
-    const connection = { clientIp, vaults: vaultsOf(vault), rateLimited: false };
-    if (serve !== undefined) await serveEndpoints(emulator, { port: serve, ...connection }, print);
+    if (serve !== undefined) await serveEndpoints(emulator, serve, print);
     print("");
     save();
     await firstSignal();
@@ -99,21 +83,15 @@ export const emulatorCommand = command({
   },
 });
 
-function matching(pattern: RegExp, problem: string): (text: string) => string {
-  return (text) => {
-    if (pattern.test(text)) return text;
-    throw new UsageError(problem);
-  };
-}
-
 async function serveEndpoints(
   emulator: Emulator,
-  options: ServeOptions & { port: number },
+  port: number,
   print: (line: string) => void,
 ): Promise<void> {
   const served = await emulator
     .serve({
-      ...options,
+      port,
+      rateLimited: false,
       onReply: ({ method, url, status, trace, problem }) => {
         print(`${method} ${url} ${status || "closed"}`);
         if (trace.length > 0) print(traceText(trace).trimEnd().replace(/^/gm, "    "));
@@ -121,7 +99,7 @@ async function serveEndpoints(
       },
     })
     .catch((error: unknown) => {
-      throw portError(error, options.port, "--serve");
+      throw portError(error, port, "--serve");
     });
   print(
     `\nThe endpoints answer on http://127.0.0.1:${served}: curl --connect-to ::127.0.0.1:${served} http://HOST/`,

@@ -10,7 +10,7 @@ import { endpointsApi } from "../../provider/endpoint/fields";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { SECRET, SIGNATURE } from "../../provider/endpoint/secrets";
 import { REFERENCE, rebuild } from "../../provider/plugin/values";
-import { findOnPath, noPulumi, pulumi } from "../pulumi";
+import { pulumi } from "../pulumi";
 import { type ExportedResource, type ExportedState, parseState } from "../stackState";
 import type { LogLine } from "./command";
 import type { Project } from "./projects";
@@ -20,16 +20,6 @@ import type { Project } from "./projects";
 /** The project in a folder. */
 export type UserProject = Pick<Project, "folder" | "name">;
 
-/**
- * @param purpose What needs the CLI.
- * @param alternative What the user can do instead of installing it.
- * @throws UserError if there is no Pulumi CLI.
- */
-export async function assertPulumi(purpose: string, alternative = ""): Promise<void> {
-  if (!((await findOnPath("pulumi")) ?? (await findOnPath("pulumi.exe"))))
-    throw noPulumi(purpose, alternative);
-}
-
 /** A stack's configuration, secrets decrypted. */
 export async function stackConfig(
   { folder: cwd }: UserProject,
@@ -37,7 +27,7 @@ export async function stackConfig(
   signal?: AbortSignal,
 ): Promise<ConfigReader> {
   const args = ["config", "--json", "--show-secrets", "--stack", stack];
-  const { stdout } = await pulumi(args, { cwd, ...(signal && { signal }) });
+  const { stdout } = await pulumi(args, { cwd, signal });
   const values = jsonOf(stdout);
   if (!isMapping(values)) throw new UserError("`pulumi config --json` wrote no JSON object");
   return (key) => {
@@ -53,7 +43,7 @@ export async function stackState(
   signal?: AbortSignal,
 ): Promise<ExportedState> {
   const args = ["stack", "export", "--show-secrets", "--stack", stack];
-  return parseState((await pulumi(args, { cwd, ...(signal && { signal }) })).stdout);
+  return parseState((await pulumi(args, { cwd, signal })).stdout);
 }
 
 /** The ids of the cloud endpoints in the state of a stack of any project. Its secrets stay encrypted. */
@@ -63,7 +53,7 @@ export async function knownIds(
   signal?: AbortSignal,
 ): Promise<string[]> {
   const args = ["stack", "export", "--stack", stack];
-  const { stdout } = await pulumi(args, { cwd, ...(signal && { signal }) });
+  const { stdout } = await pulumi(args, { cwd, signal });
   return endpointsIn(parseState(stdout)).map(({ id = "" }) => id);
 }
 

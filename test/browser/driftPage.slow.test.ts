@@ -5,9 +5,8 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openChromium } from "../../docs/generate/chromium";
-import type { DriftReport } from "../../sdk/commands/drift/report";
-import { reportPage } from "../../sdk/commands/drift/reportPage";
-import { fullReport, HOSTILE, hostileReport, manyStacks } from "../commands/drift/reports";
+import { drift } from "../commands/drift/driftRun";
+import { worlds } from "../commands/drift/worlds";
 
 const folder = mkdtempSync(join(tmpdir(), "drift-page-"));
 const chromium = await openChromium();
@@ -20,8 +19,13 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.mi
 const rules = z.array(z.object({ id: z.string() }));
 const axeResults = z.object({ violations: rules, incomplete: rules, passes: rules });
 
-/** Opens the page from a file, and notes the files that it loads. */
-async function open(report: DriftReport, width: number, scheme = "light") {
+const HOSTILE = "the texts of other people try to control what shows them";
+
+/** Opens the page of a world from a file, and notes the files that it loads. */
+async function open(name: string, width: number, scheme = "light") {
+  const world = worlds[name]?.();
+  if (!world) throw new Error(`there is no world ${name}`);
+  const report = await drift(world.stacks, world);
   if (!chromium) throw new Error("there is no Chromium");
   const page = await chromium.browser.newPage();
   const requests: string[] = [];
@@ -29,34 +33,34 @@ async function open(report: DriftReport, width: number, scheme = "light") {
   await page.setViewport({ width, height: 800 });
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
   const file = join(folder, "drift.html");
-  writeFileSync(file, reportPage(report));
+  writeFileSync(file, report.page);
   await page.goto(`file://${file}`);
   return { page, requests };
 }
 
 describe.skipIf(!chromium)("the drift page in Chromium", () => {
   test("loads no other file, runs no script, and shows hostile text as text", async () => {
-    const { page, requests } = await open(hostileReport(), 1280);
+    const { page, requests } = await open(HOSTILE, 1280);
     expect(requests).toHaveLength(1);
     const ran = await page.evaluate(
       "typeof window.hacked + document.scripts.length + document.images.length",
     );
     expect(ran).toBe("undefined00");
     const text = String(await page.evaluate("document.body.innerText"));
-    for (const hostile of HOSTILE.slice(0, 3)) expect(text).toContain(hostile);
-    for (const unseen of ["\u202e", "\u2066", "\u200b", "\u001b"]) expect(text).not.toContain(unseen);
+    expect(text).toContain('<script>hacked = 1</script>"><img src=x');
+    for (const unseen of ["\u202e", "\u200b", "\u001b"]) expect(text).not.toContain(unseen);
     await page.close();
   });
 
   test.each([
-    ["full", fullReport, 1280, "light"],
-    ["full", fullReport, 320, "dark"],
-    ["of hostile text", hostileReport, 320, "light"],
-    ["of 200 stacks", manyStacks, 320, "dark"],
-  ] as const)(
-    "%s passes the accessibility checks of axe, and never scrolls sideways",
-    async (_, of, width, scheme) => {
-      const { page } = await open(of(), width, scheme);
+    ["every field has drifted", 1280, "light"],
+    ["endpoints are unmanaged, known, ignored, and of other projects", 320, "dark"],
+    ["stacks share a cause", 320, "light"],
+    [HOSTILE, 320, "dark"],
+  ])(
+    "of a world in which %s passes the accessibility checks of axe, and never scrolls sideways",
+    async (name, width, scheme) => {
+      const { page } = await open(name, width, scheme);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
       await page.evaluate(AXE);
       const { violations, incomplete, passes } = axeResults.parse(await page.evaluate("axe.run()"));
@@ -67,15 +71,4 @@ describe.skipIf(!chromium)("the drift page in Chromium", () => {
       await page.close();
     },
   );
-
-  test("of 200 stacks begins with those that drifted, and folds the others, which the keyboard opens", async () => {
-    const { page } = await open(manyStacks(), 1280);
-    const height = () => page.evaluate("document.documentElement.scrollHeight").then(Number);
-    const folded = await height();
-    expect(folded).toBeLessThan(10_000);
-    await page.evaluate("document.querySelectorAll('summary')[0].focus()");
-    await page.keyboard.press("Enter");
-    expect(await height()).toBeGreaterThan(folded + 180 * 20);
-    await page.close();
-  });
 });

@@ -1,10 +1,6 @@
 import { once } from "node:events";
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { driftCommand } from "../../sdk/commands/drift";
 import { commandLine, commands } from "../../sdk/commands/main";
-import { temporaryFolder } from "../folders";
 import { runInProcess, startCommand } from "./runCommand";
 
 test("a command whose reader has left, as with head, ends without a word", async () => {
@@ -82,7 +78,6 @@ const MISTAKES: [line: string, message: string][] = [
   ["emulator --port 70000", "--port takes a whole number from 0 to 65535"],
   ["emulator --port 1 --port 2", "--port can be given only once"],
   ["emulator --api-key=", "--api-key must not be empty"],
-  ["emulator --version-header a:b", "--version-header takes the name of a header"],
   ["emulator --connect https://a.internal=http://127.0.0.1:1", "--connect needs --serve"],
   [
     "emulator --state no/such/x.json",
@@ -96,19 +91,10 @@ const MISTAKES: [line: string, message: string][] = [
   ["drift --html -", "--html takes the name of a file"],
   ["drift --html .", "--html takes a file, and . is a folder"],
   ["drift --html x --json x", "--json and --html name the same file"],
-  ["drift --ignore nowhere", "--ignore nowhere does not exist"],
-  ["adopt --cwd .", "--cwd needs --stack or --known"],
+  ["adopt --cwd .", "--cwd needs --stack"],
   ["adopt --force", "--force needs --out"],
   ["adopt --stack a --stack b", "--stack can be given only once"],
   ["adopt --format yaml", "--format takes program or import"],
-  [
-    "adopt --provider urn:pulumi:dev::shop::pulumi:providers:endpoints::x",
-    "--provider needs --format import",
-  ],
-  [
-    "adopt --format import --provider theirs",
-    "--provider takes the URN of a pulumi:providers:endpoints, as `pulumi stack --show-urns` lists it",
-  ],
   ["adopt --projects nowhere.yaml", "nowhere.yaml does not exist"],
   ["demo --diff", "--diff is no option"],
   ["new quickstart a b", "there is an argument too many: b"],
@@ -120,20 +106,3 @@ test.each(MISTAKES)("%s is a usage error", async (line, message) => {
   expect([code, stdout]).toEqual([2, ""]);
   expect(stderr).toBe(`pulumi-endpoints ${name}: ${message} (--help lists the options)\n`);
 });
-
-test.each(["--html", "--json"])(
-  "drift %s does not write through a symbolic link to a file",
-  async (option) => {
-    const folder = temporaryFolder();
-    const target = join(folder, "target");
-    for (const exists of [false, true]) {
-      const link = join(folder, `link-${exists}`);
-      symlinkSync(target, link);
-      if (exists) writeFileSync(target, "kept");
-      const { code, stderr } = await runInProcess(driftCommand, [option, link]);
-      expect(code).toBe(2);
-      expect(stderr).toMatch(/a symbolic link: name the target/);
-    }
-    expect(readFileSync(target, "utf8")).toBe("kept");
-  },
-);

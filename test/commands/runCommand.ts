@@ -1,8 +1,10 @@
 import { execFile, spawn } from "node:child_process";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import type { CliCommand } from "../../sdk/commands/command";
 import type { Emulator } from "../../sdk/testing";
+import { temporaryFolder } from "../folders";
 
 const MAIN = join(import.meta.dirname, "../../dist/sdk/commands/main.js");
 
@@ -45,6 +47,13 @@ export function startCommand(args: string[], env: Record<string, string> = {}) {
     });
   const ended = new Promise<number | null>((resolve) => child.on("exit", (code) => resolve(code)));
   return { child, printed, ended };
+}
+
+/** The PATH with this script in place of the Pulumi CLI. */
+export function pathWithPulumi(script: string): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "pulumi"), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return `${folder}:${process.env["PATH"]}`;
 }
 
 /** Runs a command in this process, which takes a tenth of the time. The account is set in the environment. */

@@ -8,7 +8,6 @@ import {
   metadataFromText,
   policyFromText,
   sameSet,
-  yaml,
 } from "../../../provider/endpoint/documents";
 import {
   leftToTheService,
@@ -88,7 +87,7 @@ export function adoptionsOf(
     // On the service, endpoints with one URL may differ in their bindings. The provider accepts them only if they pool.
     const areCompatible = same.length === 1 || same.every(({ inputs }) => inputs["poolingEnabled"] === true);
     for (const one of same) {
-      const lost = isWhole ? one.leftToService.find((what) => what !== COMMENTS) : undefined;
+      const lost = isWhole ? one.leftToService.find((what) => what !== YAML_TEXT) : undefined;
       const reason = areCompatible
         ? lost && `${lost}. With --format program, a program can leave that to the service`
         : "other endpoints have the same URL, and not all of them have pooling enabled";
@@ -100,8 +99,8 @@ export function adoptionsOf(
 }
 
 /** What a program loses without a change of the endpoint. */
-export const COMMENTS =
-  "the comments in the YAML of trafficPolicy, which the first change of the policy drops";
+const YAML_TEXT =
+  "the layout and the comments of trafficPolicy in YAML, which the first change of the policy drops";
 
 /** The inputs that adopt the endpoint without a write. An input is left out if the service would choose the same value. */
 export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
@@ -123,7 +122,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
     else if (leftToTheService.includes(name)) leftToService.push(problem);
     else return { live, reason: problem };
   }
-  if ("trafficPolicy" in given && hasYamlComments(live.trafficPolicy ?? "")) leftToService.push(COMMENTS);
+  if ("trafficPolicy" in given && !looksLikeJson(live.trafficPolicy ?? "{")) leftToService.push(YAML_TEXT);
   const { inputs, failures } = checkInputs(given);
   if (failures[0]) return { live, reason: failures[0].reason };
   const { changed } = differenceOnAdoption(live, checkedInputs(inputs));
@@ -153,14 +152,6 @@ function isServicesChoice(name: ManagedInput, value: unknown, url: string): bool
 
 /** A lone surrogate, and the character that replaces it in parsed replies. */
 const HALF = /[\ufffd\p{Surrogate}]/u;
-
-/** Whether a policy is in YAML with comments, which its data lacks. */
-function hasYamlComments(policy: string): boolean {
-  const { CST, Lexer } = yaml();
-  const lexemes = looksLikeJson(policy) ? [] : [...new Lexer().lex(policy)];
-  // A text that starts with # follows a marker.
-  return lexemes.some((lexeme, index) => lexeme.startsWith("#") && lexemes[index - 1] !== CST.SCALAR);
-}
 
 /** Why Pulumi would not pass on this value as it is; undefined if it would. */
 function lostInPulumi(value: unknown): string | undefined {

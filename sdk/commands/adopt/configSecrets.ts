@@ -88,7 +88,7 @@ export function secretExtraction(secrets: readonly ConfigSecret[]): (adoption: A
       const here = inPlace.get(JSON.stringify(path));
       const own = here?.get(undefined);
       if (typeof value === "number") {
-        const text = inConfig(value);
+        const text = String(value);
         const copied =
           text.length >= UNMISTAKABLE ? byKey.get(keyOf({ type: "number", value: text })) : undefined;
         const secret = own ?? copied;
@@ -118,15 +118,11 @@ function foundIn({ live: { id }, inputs }: Adoption): (SecretValue & EndpointPla
   const { url, trafficPolicy, metadata, description } = inputs;
   return findSecrets({ trafficPolicy, metadata, description }).flatMap(({ path, secret, at }) => {
     const type = typeof secret === "number" ? "number" : "text";
-    const text = at === undefined ? withoutFrame(String(secret)) : String(secret);
-    const value = typeof secret === "number" ? inConfig(secret) : text;
+    const value = at === undefined ? withoutFrame(String(secret)) : String(secret);
     if (value === "" || vaultReference(value) !== undefined) return [];
     return [{ id, url: String(url), path, at, type, value } as const];
   });
 }
-
-/** The spelling of a number in configuration and in texts. */
-const inConfig = (number: number) => (Object.is(number, -0) ? "-0" : String(number));
 
 const keyOf = ({ type, value }: SecretValue) => `${type} ${value}`;
 

@@ -1,7 +1,7 @@
-import { isMapping, type JsonObject } from "../../../provider/api/json";
+import { isMapping } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
 import { oneLine } from "../../../provider/api/text";
-import { count, grouped } from "../text";
+import { count } from "../text";
 
 import { type Adoption, isMarked, type Unadoptable } from "./adoptable";
 import { type ConfigSecret, Mixed, secretExtraction } from "./configSecrets";
@@ -17,38 +17,18 @@ export function programOf(
 ): string {
   const inputsOf = secretExtraction(secrets);
   const all = adoptions.map((adoption) => ({ ...adoption, inputs: inputsOf(adoption) }));
-  const shared = sharedPolicies(all.map(({ inputs }) => inputs));
   const definitions = all.map(({ live, leftToService, inputs }) => {
-    const trafficPolicy = shared.get(literal(inputs["trafficPolicy"]));
     const owner = live.createdFor ? `// Created for ${oneLine(ownerText(live.createdFor))}.\n` : "";
     const notes = leftToService.map((what) => `// Left to the service: ${oneLine(what)}.\n`).join("");
-    const args = block({ ...inputs, ...(trafficPolicy && { trafficPolicy }) }, "");
+    const args = block(inputs, "");
     return `${owner}${notes}new CloudEndpoint(${quotedText(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
   });
   const imports =
     secrets.length > 0
       ? 'import * as pulumi from "@pulumi/pulumi";\nimport { CloudEndpoint } from "pulumi-endpoints";\n\nconst config = new pulumi.Config();\n'
       : 'import { CloudEndpoint } from "pulumi-endpoints";\n';
-  const constants = [...shared].map(([written, { name }]) => `const ${name} = ${written};\n`);
   const how = adoptions.some(isMarked) ? "and only changes marks" : "without a change";
-  return [headOf(all.length, how, unadoptable), imports, KEEP, ...constants, ...definitions].join("\n");
-}
-
-/** A constant of the program. */
-class Constant {
-  constructor(readonly name: string) {}
-}
-
-/** A shorter policy gets no constant. */
-const SHORTEST_SHARED = 40;
-
-/** A constant for each policy that several endpoints have, by its text in the program. */
-function sharedPolicies(all: readonly JsonObject[]): Map<string, Constant> {
-  const written = all.flatMap(({ trafficPolicy: policy }) => (policy === undefined ? [] : [literal(policy)]));
-  const shared = [...grouped(written, (policy) => policy)].filter(
-    ([policy, users]) => users.length > 1 && policy.length >= SHORTEST_SHARED,
-  );
-  return new Map(shared.map(([policy], index) => [policy, new Constant(`sharedPolicy${index + 1}`)]));
+  return [headOf(all.length, how, unadoptable), imports, KEEP, ...definitions].join("\n");
 }
 
 const KEEP = `// With this option, \`pulumi destroy\` does not delete the endpoints. Remove it if Pulumi may delete them.
@@ -71,10 +51,8 @@ const LONGEST_LINE = 80;
 
 /** Data as a TypeScript expression. Each secret is an expression that reads the configuration. */
 export function literal(value: unknown, indent = ""): string {
-  if (value instanceof Constant) return value.name;
   if (value instanceof Mixed) return expressionOf(value);
   if (typeof value === "string") return quotedText(value);
-  if (Object.is(value, -0)) return "-0";
   if (Array.isArray(value)) {
     const items = value.map((item) => literal(item, `${indent}  `));
     return isShort(items) ? `[${items.join(", ")}]` : `[\n${linesOf(items, indent)}]`;

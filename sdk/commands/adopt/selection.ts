@@ -7,12 +7,12 @@ import { oneLine } from "../../../provider/api/text";
 import { urlOf } from "../../../provider/api/url";
 import { matcher, textPattern } from "../../../provider/endpoint/lookup";
 import { otherStack } from "../../../provider/endpoint/owners";
+import { valueAt } from "../../ignoreChanges";
 import { parsePath } from "../../propertyPath";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
-import { isIgnored, lastOf, projectsOf, projectsOptions } from "../projects";
+import { isIgnored, lastOf, type Projects, projectsOf, projectsOptions } from "../projects";
 import { count, grouped } from "../text";
 import {
-  assertPulumi,
   cloudEndpoints,
   knownIds,
   managedEndpoints,
@@ -38,20 +38,15 @@ export const selectionOptions = {
     value: "S",
     help: "the stack that will manage the endpoints. Its configuration, in the project's folder, names the account. Its endpoints are left out. Needs the Pulumi CLI",
   },
-  known: {
-    ...projectsOptions.known,
-    help: "leave out the endpoints of this stack, too. Its secrets are not decrypted. A stack of another project is organization/project/stack",
-  },
   projects: {
     ...projectsOptions.projects,
     help: "leave out the endpoints of all stacks of a file that lists folders and stacks, and those that it ignores, too",
   },
-  ignore: projectsOptions.ignore,
   terraform: {
     value: "F",
     help: "only the endpoints in this output of terraform show -json, named by their addresses; - reads stdin. --select and --except then take addresses, too",
   },
-  cwd: { value: "DIR", help: "the project's folder (default: this one)", needs: ["stack", "known"] },
+  cwd: { value: "DIR", help: "the project's folder (default: this one)", needs: ["stack"] },
 } as const satisfies Options;
 
 interface Selected {
@@ -76,25 +71,10 @@ export async function selectEndpoints(
   wanted: Values<typeof selectionOptions>,
   log: LogLine,
 ): Promise<Selected> {
-  const { select, except, stack, known, projects: file, ignore = [], cwd = "." } = wanted;
+  const { select, except, stack, projects: file, cwd = "." } = wanted;
   const terraform = wanted.terraform === undefined ? undefined : await Terraform.read(wanted.terraform);
   const listed = file === undefined ? undefined : await projectsOf({ projects: file });
-  const others = [
-    ...[...known, ...(listed?.known ?? [])].map((name) => ({
-      folder: cwd,
-      option: "--known",
-      name,
-      stack: name,
-    })),
-    ...(listed?.projects ?? []).flatMap(({ folder, name: project, stacks }) =>
-      stacks.map((stack) => ({ folder, option: "--projects", name: `${project}/${lastOf(stack)}`, stack })),
-    ),
-  ];
-  const elsewhere = new Map<string, ReadonlySet<string>>();
-  for (const { folder, option, name, stack } of others) {
-    await assertPulumi(option);
-    elsewhere.set(name, new Set(await knownIds({ folder }, stack)));
-  }
+  const elsewhere = listed ? await idsElsewhere(listed) : new Map<string, ReadonlySet<string>>();
   const target = stack === undefined ? undefined : await targetOf(stack, cwd);
   const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
   if (stack !== undefined) elsewhere.set(stack, new Set(managed.map(({ id }) => id)));
@@ -124,7 +104,7 @@ export async function selectEndpoints(
   });
   for (const [name, ids] of elsewhere)
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
-  const ignored = [...(listed?.ignored ?? []), ...ignore];
+  const ignored = listed?.ignored ?? [];
   keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there");
   const own = target && ownerOf(target);
   const ownerOfMark = (live: LiveEndpoint) => {
@@ -137,11 +117,24 @@ export async function selectEndpoints(
         (live) => ownerOfMark(live) !== owner,
         `with the mark of the stack ${owner}; --select takes one by its id, ep_…`,
       );
-  if (target && others.length === 0 && endpoints.length > 0)
+  if (target && !listed && endpoints.length > 0)
     log(
-      "No other stack was read: without a mark, an endpoint does not show who manages it. Leave out what the stacks of `pulumi stack ls --all` manage, with --known or --projects",
+      "No other stack was read: without a mark, an endpoint does not show who manages it. Leave out what the stacks of `pulumi stack ls --all` manage, with --projects",
     );
   return { account, endpoints, target, terraform, managed };
+}
+
+/** The ids that the stacks of a file manage, by the stack's name. */
+async function idsElsewhere({ projects, known }: Projects): Promise<Map<string, ReadonlySet<string>>> {
+  const all = [
+    ...known.map(({ folder, stack }) => ({ folder, name: stack, stack })),
+    ...projects.flatMap(({ folder, name, stacks }) =>
+      stacks.map((stack) => ({ folder, name: `${name}/${lastOf(stack)}`, stack })),
+    ),
+  ];
+  const ids = new Map<string, ReadonlySet<string>>();
+  for (const { folder, name, stack } of all) ids.set(name, new Set(await knownIds({ folder }, stack)));
+  return ids;
 }
 
 /** Reports an endpoint that no program gets. */
@@ -185,19 +178,15 @@ function valueSelector(text: string, terraform: Terraform | undefined): (live: L
 
 /** The text, number or truth value at a path; undefined if there is none. */
 function textAt(path: string, document: unknown): string | undefined {
-  const value = parsePath(path)?.reduce<unknown>(
-    (part, name) => (Object.hasOwn(Object(part), name) ? Object(part)[name] : undefined),
-    document,
-  );
+  const value = parsePath(path)?.reduce(valueAt, document);
   return typeof value === "object" || value === undefined ? undefined : String(value);
 }
 
 /** @throws UsageError for a stack of another project, in whose folder neither Pulumi nor the written program belongs. */
 async function targetOf(given: string, folder: string): Promise<TargetStack> {
-  const [project] = (await projectsOf({ stack: [given], cwd: [folder] })).projects;
+  const [project] = (await projectsOf({ stack: [given], cwd: folder })).projects;
   const [stack] = project?.stacks ?? [];
   if (!project || stack === undefined) throw new UsageError(`there is no stack ${given} in ${folder}`);
-  await assertPulumi("--stack", ", or leave --stack out and set ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL");
   return { project, stack, config: await stackConfig(project, stack) };
 }
 

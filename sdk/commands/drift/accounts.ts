@@ -84,7 +84,7 @@ export interface Elsewhere {
   known: ReadonlySet<string>;
   /** The projects of the given stacks. */
   projects: ReadonlySet<string>;
-  /** The entries of `--ignore`. */
+  /** The entries of `ignore` in the projects file. */
   ignored: readonly Ignored[];
 }
 

@@ -11,6 +11,7 @@ import {
   inputsWithChoices,
   refreshedFromLive,
 } from "../../../provider/endpoint/state";
+import { valueAt } from "../../ignoreChanges";
 import { isWithin, parsePath } from "../../propertyPath";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
@@ -38,45 +39,43 @@ export function driftOf(
   // The state notes the service's choices for inputs that are not given.
   const noted = { ...outputs, [CHOSEN_KEY]: expected.outputs[CHOSEN_KEY] };
   const inputs = inputsWithChoices(checkedInputs(expected.inputs), expected.outputs);
-  const secrets = secretTexts([expected.inputs, outputs], expected.secrets);
+  const mask = masking([expected.inputs, outputs], expected.secrets);
+  const sides = { expected: mask.values(inputs), live: mask.values(outputs) };
   const ignored = expected.ignored.map((text) => parsePath(text) ?? [text]);
   const changes = changedPlaces(noted, checkedInputs(expected.inputs))
     .filter(({ path, ofInputs }) => !ofInputs && !ignored.some((each) => isWithin(path, each)))
-    .map(({ path, kind }) =>
-      fieldChange(path, CHANGE_KINDS[kind], inputs, outputs, secrets, expected.secrets),
-    );
+    .map(({ path, kind }) => fieldChange(path, CHANGE_KINDS[kind], sides, mask, expected.secrets));
   return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;
 }
 
 function maskedUrl({ inputs, secrets }: Managed): string | undefined {
   const { url } = inputs;
   if (secrets.has("url")) return MASKED;
-  return typeof url === "string" ? withoutCopies(url, secretTexts([inputs], secrets)) : undefined;
+  return typeof url === "string" ? masking([inputs], secrets).text(url) : undefined;
 }
 
 /**
- * @param secrets The secrets of both sides.
+ * @param sides The masked values.
  * @param fields The fields that the state keeps secret.
  */
 function fieldChange(
   path: Path,
   kind: FieldChange["kind"],
-  inputs: JsonObject,
-  outputs: JsonObject,
-  secrets: readonly string[],
+  sides: { expected: unknown; live: unknown },
+  mask: Masking,
   fields: ReadonlySet<string>,
 ): FieldChange {
   const field = String(path[0]);
-  const sides = [placeIn(inputs, path), placeIn(outputs, path)];
-  const isSecret = sides.some((side) => side.isSecret);
-  const [expected, live] = sides.map(({ value }) => {
+  const masked = path.map((part) => (typeof part === "string" ? mask.text(part) : part));
+  const [expected, live] = [sides.expected, sides.live].map((side) => {
+    const value = masked.reduce(valueAt, side);
     if (value === undefined) return undefined;
     if (field === "trafficPolicy" && path.length === 1 && typeof value === "string") return BROKEN;
-    return fields.has(field) ? MASKED : json.parse(maskedValue(value, secrets, { isSecret }));
+    return fields.has(field) ? MASKED : json.parse(value);
   });
   return {
     field,
-    path: field + withoutCopies(pathText(path).slice(field.length), secrets),
+    path: field + pathText(masked).slice(field.length),
     kind,
     ...(expected !== undefined && { expected }),
     ...(live !== undefined && { live }),
@@ -98,66 +97,54 @@ const SHORTEST_PART = 8;
 const NAMES = ["name", "key", "header"];
 const VALUES = ["value", "values"];
 
+/** Hides the secrets of an endpoint. */
+interface Masking {
+  /** A text outside secret places. */
+  text(text: string): string;
+  /** A document, with its keys. */
+  values(document: unknown): unknown;
+}
+
 /**
- * The texts of an endpoint that a report must not show, the longest first.
- *
+ * @param documents The documents with the secrets, of both sides.
  * @param fields The fields that the state keeps secret.
  */
-function secretTexts(documents: readonly JsonObject[], fields: ReadonlySet<string>): string[] {
-  const values = documents.flatMap((document) =>
-    managedInputs.map((field) => [field, document[field]] as const),
-  );
-  const all = values.flatMap(([field, value]) => [
-    ...secretsIn(value),
-    ...textsBelow(value, { isSecret: fields.has(field) }).filter(({ length }) => length >= SHORTEST_PART),
-  ]);
-  return [...new Set(all)].sort((a, b) => b.length - a.length);
+export function masking(documents: readonly JsonObject[], fields: ReadonlySet<string>): Masking {
+  const found = new Set<string>();
+  for (const document of documents)
+    for (const field of managedInputs) {
+      for (const secret of secretsIn(document[field])) found.add(secret);
+      replaced(document[field], fields.has(field), (part, isSecret) => {
+        if (isSecret && typeof part === "string" && part.length >= SHORTEST_PART) found.add(part);
+        return part;
+      });
+    }
+  const secrets = [...found].sort((a, b) => b.length - a.length);
+  const text = (plain: string) =>
+    secrets
+      .reduce((parts, secret) => parts.flatMap((part) => part.split(secret)), [withoutPasswords(plain)])
+      .join(MASKED);
+  const mask = (part: string | number, isSecret: boolean) => {
+    if (isSecret || secrets.includes(`${part}`)) return MASKED;
+    return typeof part === "string" ? text(part) : part;
+  };
+  return { text, values: (document) => replaced(document, false, mask) };
 }
 
-/** The text with its copies of these secrets masked. */
-const withoutCopies = (text: string, secrets: readonly string[]): string =>
-  secrets.reduce((parts, secret) => parts.flatMap((part) => part.split(secret)), [text]).join(MASKED);
-
-/** @param isSecret Whether the value is at the place of a secret. */
-export function maskedValue(
+/** The document with other texts, numbers and keys. A place is secret if a key above it, or beside it, names a secret. */
+function replaced(
   value: unknown,
-  secrets: readonly string[],
-  { isSecret }: { isSecret: boolean },
+  isSecret: boolean,
+  change: (part: string | number, isSecret: boolean) => string | number,
 ): unknown {
-  if (typeof value === "string") return isSecret ? MASKED : withoutCopies(withoutPasswords(value), secrets);
-  if (typeof value === "number") return isSecret || secrets.includes(`${value}`) ? MASKED : value;
-  if (Array.isArray(value)) return value.map((item) => maskedValue(item, secrets, { isSecret }));
+  if (typeof value === "string" || typeof value === "number") return change(value, isSecret);
+  if (Array.isArray(value)) return value.map((item) => replaced(item, isSecret, change));
   if (!isMapping(value)) return value;
   const all = Object.entries(value).map(([name, item]) => [
-    withoutCopies(name, secrets),
-    maskedValue(item, secrets, { isSecret: isSecret || isSecretIn(value, name) }),
+    change(name, false),
+    replaced(item, isSecret || isSecretIn(value, name), change),
   ]);
   return Object.fromEntries(all);
-}
-
-/** The value at a place of a document, and whether the place is below a key that names a secret. */
-export function placeIn(document: unknown, path: Path): { value: unknown; isSecret: boolean } {
-  let [value, isSecret] = [document, false];
-  for (const name of path) {
-    if (Array.isArray(value)) {
-      value = value[Number(name)];
-      continue;
-    }
-    const mapping = isMapping(value) ? value : {};
-    isSecret ||= isSecretIn(mapping, String(name));
-    value = Object.hasOwn(mapping, name) ? mapping[name] : undefined;
-  }
-  return { value, isSecret };
-}
-
-/** The texts below keys that name secrets, or all texts if the whole value is secret. */
-function textsBelow(value: unknown, { isSecret }: { isSecret: boolean }): string[] {
-  if (typeof value === "string") return isSecret ? [value] : [];
-  if (Array.isArray(value)) return value.flatMap((item) => textsBelow(item, { isSecret }));
-  if (!isMapping(value)) return [];
-  return Object.entries(value).flatMap(([name, item]) =>
-    textsBelow(item, { isSecret: isSecret || isSecretIn(value, name) }),
-  );
 }
 
 /** Whether a value is secret by its key, or by the name beside it. */

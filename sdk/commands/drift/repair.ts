@@ -132,7 +132,7 @@ function withRepairs(
   });
   return {
     ...surveyed,
-    ...(after && { managed: after.managed, again: after.again }),
+    ...(after && { managed: after.managed, takers: after.takers, again: after.again }),
     report: { ...report, drifted },
   };
 }

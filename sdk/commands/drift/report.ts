@@ -101,9 +101,9 @@ const accountSchema = z.object({
   unmanaged: z.array(unmanagedSchema),
   /** Of the others, those with a mark of another project, which are therefore not unmanaged. */
   others: z.array(unmanagedSchema),
-  /** Of the others, those that are meant to be there (`--ignore`). */
+  /** Of the others, those that are meant to be there (`ignore` in the projects file). */
   ignored: z.array(z.object({ id: z.string(), url: z.string().optional(), reason: z.string() })),
-  /** The number of those that a known stack manages (`--known`). */
+  /** The number of those that a known stack manages (`known` in the projects file). */
   known: z.int(),
   unchecked: z.array(uncheckedSchema),
 });
@@ -111,6 +111,8 @@ const accountSchema = z.object({
 /** An endpoint of more than one resource. Each resource undoes the changes of the other. */
 const sharedSchema = z.object({
   id: z.string(),
+  /** The resource that took it over, if its mark (`endpoints:mark`) is not the one that the state notes. */
+  takenOverBy: z.string().optional(),
   resources: z.array(z.object({ stack: z.string(), name: z.string(), urn: z.string() })),
 });
 
@@ -129,7 +131,7 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
-  /** Endpoints that are in several states, or twice in one state. They count as drift. */
+  /** Endpoints that are in several states, or twice in one state, or that another stack took over. They count as drift. */
   shared: z.array(sharedSchema),
 });
 

@@ -20,15 +20,14 @@ import {
 
 export type Mood = "good" | "bad" | "unsure";
 
-/** One finding, or a name in a list. */
+/** One finding. */
 export interface Item {
   /** The kind of finding: `changed`, `unchecked`. */
-  word?: string;
-  mood?: Mood;
-  name?: string;
-  facts?: string[];
+  word: string;
+  mood: Mood;
+  /** What it is about. */
+  subject: string;
   text?: string;
-  /** The rows of a table: the place, the value in the state, the value on the service. */
   changes?: [path: string, expected: string, live: string][];
   command?: string;
 }
@@ -38,34 +37,22 @@ export interface Section {
   summary?: string;
   remedy?: string;
   items: Item[];
-  /** The page shows the items on demand, and the text only counts them. */
-  isFolded?: boolean;
 }
 
 interface View {
-  /** The word before the headline; missing if the headline has it. */
-  word?: string;
   mood: Mood;
   headline: string;
   sections: Section[];
 }
 
-export const CHANGE_HEADINGS = ["field", "should be", "is"] as const;
-
-const OUTCOMES: Record<DriftReport["outcome"], Pick<View, "word" | "mood">> = {
-  none: { mood: "good" },
-  repaired: { word: "Repaired", mood: "good" },
-  drift: { word: "Drift", mood: "bad" },
-  unrepaired: { word: "Not repaired", mood: "bad" },
-  unchecked: { word: "Unchecked", mood: "unsure" },
-  undeployed: { word: "Undeployed", mood: "unsure" },
+const MOODS: Record<DriftReport["outcome"], Mood> = {
+  none: "good",
+  repaired: "good",
+  drift: "bad",
+  unrepaired: "bad",
+  unchecked: "unsure",
+  undeployed: "unsure",
 };
-
-/** More stacks without drift are folded. */
-const MOST_OTHERS = 3;
-
-/** More unmanaged endpoints are folded. */
-const MOST_UNMANAGED = 20;
 
 /** The most names in a list of names. */
 const MOST_NAMES = 3;
@@ -81,59 +68,73 @@ const CONTEXT = 24;
  * terminal, a pipeline or a page, or hide a difference.
  */
 export function viewOf(report: DriftReport): View {
-  const view: View = {
-    ...OUTCOMES[report.outcome],
-    headline: headline(report),
-    sections: sectionsOf(report),
-  };
+  const mood = MOODS[report.outcome];
+  const view: View = { mood, headline: headline(report), sections: sectionsOf(report) };
   return JSON.parse(JSON.stringify(view, (_, each) => (typeof each === "string" ? visible(each) : each)));
 }
 
 /** Foreign text on one line, of limited length. */
 export const visible = (text: string): string => cut(escaped(text), 2000);
 
-function sectionsOf(report: DriftReport): Section[] {
-  const { stacks, accounts, shared } = report;
+/** The most findings of a section in the text. */
+const MOST_ITEMS = 50;
+
+/** The report for a terminal. Its last line is the outcome. */
+export function reportText(report: DriftReport): string {
+  const itemLines = ({ word, subject, text, changes = [], command }: Item): string[] => [
+    `  ${word} ${subject}${text === undefined ? "" : `: ${text}`}`,
+    ...changes.map(([path, expected, live]) => `    ${path} should be ${expected}, is ${live}`),
+    ...(command === undefined ? [] : [`    ${command}`]),
+  ];
+  const { headline, sections } = viewOf(report);
+  const texts = sections.map(({ title, summary, remedy, items }) => {
+    const more = items.length - MOST_ITEMS;
+    return [
+      summary === undefined ? title : `${title}: ${summary}`,
+      ...(remedy === undefined ? [] : [`  ${remedy}`]),
+      ...items.slice(0, MOST_ITEMS).flatMap(itemLines),
+      ...(more > 0 ? [`  and ${more} more (listed in --json and --html)`] : []),
+    ].join("\n");
+  });
+  return [...texts, `${headline}.`].join("\n\n");
+}
+
+function sectionsOf({ stacks, accounts, shared }: DriftReport): Section[] {
   const hasFinding = ({ drifted, undeployed }: StackReport) => drifted.length > 0 || undeployed !== undefined;
   const found = stacks.filter(hasFinding);
   const others = stacks.filter((stack) => !hasFinding(stack));
+  const rest = { title: count(others.length, found.length > 0 ? "other stack" : "stack") };
   const sections: Section[] = [
     // Drift comes first.
     ...found.toSorted((a, b) => b.drifted.length - a.drifted.length).map(stackSection),
-    ...(others.length > MOST_OTHERS ? [othersSection(others, found.length > 0)] : others.map(stackSection)),
-    { title: "Unchecked", items: causesOf(report) },
+    ...(others.length > 1 ? [{ ...rest, summary: findings(others), items: [] }] : others.map(stackSection)),
+    { title: "Unchecked", items: causesOf(stacks, accounts) },
     { title: "Endpoints of more than one resource", items: shared.map(sharedItem) },
-    ...accounts.flatMap((account) => accountSections(account, report)),
+    ...accounts.map(accountSection),
   ];
   return sections.filter(({ items, summary }) => items.length > 0 || summary !== undefined);
 }
 
 function stackSection(stack: StackReport): Section {
   const { name, undeployed, drifted } = stack;
-  const text = `${undeployed}. The state may not match the program: review \`pulumi preview\`, then run \`pulumi up\`.`;
+  const text = "the state may not match the program. Review `pulumi preview`, then run `pulumi up`.";
   return {
     title: `Stack ${name}`,
     summary: findings([stack]),
     items: [
-      ...(undeployed === undefined ? [] : [{ word: "undeployed", mood: "unsure" as const, text }]),
+      ...(undeployed === undefined
+        ? []
+        : [{ word: "undeployed", mood: "unsure" as const, subject: undeployed, text }]),
       ...drifted.map(driftedItem),
     ],
   };
 }
 
-const othersSection = (stacks: StackReport[], isRest: boolean): Section => ({
-  title: count(stacks.length, isRest ? "other stack" : "stack"),
-  summary: findings(stacks),
-  items: stacks.map((stack) => ({ name: stack.name, facts: [findings([stack])] })),
-  isFolded: true,
-});
-
-function driftedItem({ drift, repair, name, url, changes, ...endpoint }: DriftedEndpoint): Item {
+function driftedItem({ drift, repair, name, changes, ...endpoint }: DriftedEndpoint): Item {
   return {
     word: drift,
     mood: repair?.done ? "good" : "bad",
-    name,
-    facts: [...(url === undefined ? [] : [url]), endpoint.id, ...seenFacts(endpoint)],
+    subject: withFacts(name, [endpoint.url, endpoint.id, ...seenFacts(endpoint)]),
     ...(repair && {
       text: repair.done ? "repaired" : `not repaired: ${repair.reason ?? "without a reason"}`,
     }),
@@ -141,55 +142,49 @@ function driftedItem({ drift, repair, name, url, changes, ...endpoint }: Drifted
   };
 }
 
-function sharedItem({ id, resources }: SharedEndpoint): Item {
+function sharedItem({ id, takenOverBy, resources }: SharedEndpoint): Item {
   const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
   const commands = resources.map(
     ({ stack, urn }) => `\`pulumi state delete '${urn}' --stack ${lastOf(stack)}\``,
   );
-  const isFar = new Set(resources.map(({ stack }) => stack)).size > 1;
-  const remedy = `Keep one, and run one of these for the other${isFar ? " in the folder of its project" : ""}: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`;
+  const taker = takenOverBy === undefined ? "" : `; its mark says that ${takenOverBy} took it over`;
   return {
     word: "shared",
     mood: "bad",
-    text: `${id} belongs to ${where.join(" and ")}, so each undoes the other's changes, and deleting one may delete the endpoint for both. ${remedy}`,
+    subject: id,
+    text: `it belongs to ${where.join(" and ")}${taker}. So each undoes the other's changes, and deleting one may delete the endpoint for both. Keep one, and remove the other from its state, in the folder of its project: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`,
   };
 }
 
 /** What a person can do about the endpoints that no state has. This package never deletes them. */
 const UNMANAGED_REMEDY =
-  'No state that was read has these endpoints. First check that no other stack has the endpoint, in this backend or in any other. Then take it over with adopt: "ep_…" for one `pulumi up`, or delete it with its curl line.';
+  'No state that was read has the unmanaged endpoints. First check that no other stack has the endpoint, in this backend or in any other. Then take it over with adopt: "ep_…" for one `pulumi up`, or delete it with its curl line.';
 
-function accountSections(account: AccountReport, report: DriftReport): Section[] {
+function accountSection(account: AccountReport): Section {
   const { endpoints, unmanaged, others, ignored, known } = account;
-  const all = count(endpoints, "cloud endpoint");
-  const found =
-    unmanaged.length > 0
-      ? `${unmanaged.length} of ${all} unmanaged`
-      : `no unmanaged endpoint was found among ${all}`;
-  const item = (word: string) => (each: UnmanagedEndpoint) => unmanagedItem(word, each, report);
-  const items = unmanaged.map(item("unmanaged"));
-  const more = items.length - MOST_UNMANAGED;
-  return [
-    {
-      title: capital(accountName(account)),
-      ...(endpoints > 0 && {
-        summary: `${found}${known > 0 ? `, ${known} managed by the known stacks` : ""}`,
-      }),
-      ...(items.length > 0 && { remedy: UNMANAGED_REMEDY }),
-      items: items.slice(0, MOST_UNMANAGED),
-    },
-    { title: `${more} more unmanaged`, items: items.slice(MOST_UNMANAGED), isFolded: true },
-    {
-      title: `${others.length} marked for other projects`,
-      items: others.map(item("marked")),
-      isFolded: true,
-    },
-    {
-      title: `${ignored.length} ignored`,
-      items: ignored.map(({ id, url, reason }) => ({ word: "ignored", name: url ?? id, text: reason })),
-      isFolded: true,
-    },
+  const counts = [
+    [known, "managed by known stacks"],
+    [others.length, "marked for other projects"],
+    [ignored.length, "ignored"],
+  ] as const;
+  const parts = [
+    `${count(unmanaged.length, "unmanaged endpoint")} found among ${count(endpoints, "cloud endpoint")}`,
+    ...counts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : [])),
   ];
+  return {
+    title: capital(accountName(account)),
+    ...(endpoints > 0 && { summary: parts.join(", ") }),
+    ...(unmanaged.length > 0 && { remedy: UNMANAGED_REMEDY }),
+    items: [
+      ...unmanaged.map((each) => unmanagedItem("unmanaged", each)),
+      ...others.map((each) => unmanagedItem("marked", each)),
+      ...ignored.map(({ id, url, reason }) => ({
+        ...{ word: "ignored", mood: "good" as const },
+        subject: withFacts(url, [id]),
+        text: reason,
+      })),
+    ],
+  };
 }
 
 function accountName({ stacks, service }: AccountReport): string {
@@ -197,81 +192,67 @@ function accountName({ stacks, service }: AccountReport): string {
   return `account of ${names}${service === undefined ? "" : ` at ${service}`}`;
 }
 
-function unmanagedItem(word: string, endpoint: UnmanagedEndpoint, report: DriftReport): Item {
-  const { id, url = "without a URL", description, createdAt, createdFor, deleteCommand } = endpoint;
+function unmanagedItem(word: string, endpoint: UnmanagedEndpoint): Item {
+  const { id, url, description, createdAt, createdFor, deleteCommand } = endpoint;
+  const facts = [
+    id,
+    description && JSON.stringify(description),
+    createdAt && `created ${timeText(createdAt)}`,
+    ...seenFacts(endpoint),
+    createdFor && `for ${createdFor}`,
+  ];
   return {
-    word,
-    mood: "unsure",
-    name: url,
-    facts: [
-      id,
-      ...(description ? [JSON.stringify(description)] : []),
-      ...(createdAt ? [`created ${createdAt.slice(0, 10)}, ${ageText(createdAt, report)}`] : []),
-      ...seenFacts(endpoint),
-      ...(createdFor ? [`for ${createdFor}`] : []),
-    ],
+    ...{ word, mood: "unsure", subject: withFacts(url, facts) },
     ...(deleteCommand !== undefined && { command: deleteCommand }),
   };
 }
 
-const seenFacts = ({
-  updatedAt,
-  principal,
-}: Pick<UnmanagedEndpoint, "updatedAt" | "principal">): string[] => [
-  ...(updatedAt ? [`changed ${timeText(updatedAt)}`] : []),
-  ...(principal ? [`owned by ${principal}`] : []),
+const withFacts = (name = "without a URL", facts: readonly (string | undefined)[]): string =>
+  `${name} (${facts.filter((fact) => fact).join(", ")})`;
+
+const seenFacts = ({ updatedAt, principal }: Pick<UnmanagedEndpoint, "updatedAt" | "principal">) => [
+  updatedAt && `changed ${timeText(updatedAt)}`,
+  principal && `owned by ${principal}`,
 ];
 
 export const timeText = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`;
 
-const UNITS = [
-  [86_400_000, "day"],
-  [3_600_000, "hour"],
-  [60_000, "minute"],
-] as const;
-
-/** How long before a check an endpoint was created. */
-function ageText(createdAt: string, { startedAt }: DriftReport): string {
-  const age = Math.max(0, Date.parse(startedAt) - Date.parse(createdAt));
-  const [size, unit] = UNITS.find(([size]) => age >= size) ?? UNITS[2];
-  return `${count(Math.floor(age / size), unit)} ago`;
-}
-
 /** Everything unchecked. A cause that several stacks, accounts or endpoints share is told once. */
-function causesOf({ stacks, accounts }: DriftReport): Item[] {
-  const all = [
+function causesOf(stacks: readonly StackReport[], accounts: readonly AccountReport[]): Item[] {
+  const places = [
     ...stacks.map(({ name, unchecked }) => ({ place: name, unchecked })),
     ...accounts.map((account) => ({ place: accountName(account), unchecked: account.unchecked })),
-  ].flatMap(({ place, unchecked }) => unchecked.map(({ what, reason }) => ({ place, what, reason })));
+  ];
+  const all = places.flatMap(({ place, unchecked }) =>
+    unchecked.map(({ what, reason }) => ({ name: `${place}: ${what}`, reason })),
+  );
   // Reasons that differ only in ids are one cause.
   const groups = grouped(all, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
   return [...groups.values()].map((same) => {
-    const names = same.slice(0, MOST_NAMES).map(({ place, what }) => `${place}: ${what}`);
+    const names = same.slice(0, MOST_NAMES).map(({ name }) => name);
     const more = same.length - names.length;
     return {
       ...{ word: "unchecked", mood: "unsure" },
-      name: names.join(", ") + (more > 0 ? ` and ${more} more` : ""),
+      subject: names.join(", ") + (more > 0 ? ` and ${more} more` : ""),
       text: same[0]?.reason ?? "",
     };
   });
 }
 
 /** The outcome in one line, for a title and for the last line of a log. */
-export function headline(report: DriftReport): string {
-  const { stacks, shared, fix } = report;
+function headline(report: DriftReport): string {
+  const { stacks, shared, fix, failOnUnmanaged } = report;
   const drifted = allDrifted(report);
   const repaired = drifted.filter(({ repair }) => repair?.done).length;
   const unmanaged = countUnmanaged(report);
-  const isFailing = report.failOnUnmanaged && unmanaged > 0;
   const undeployed = stacks.filter((stack) => stack.undeployed !== undefined).length;
   const unchecked = allUnchecked(report).length;
   const parts = [
-    isFailing && `${unmanaged} unmanaged, which counts as drift`,
-    findings(stacks, { isFailing: isFailing || shared.length > 0 }),
+    findings(stacks),
     undeployed > 0 && `${count(undeployed, "stack")} undeployed`,
     fix && drifted.length > 0 && `${repaired} repaired`,
     fix && drifted.length > repaired && `${drifted.length - repaired} not repaired`,
-    !isFailing && unmanaged > 0 && `${unmanaged} unmanaged`,
+    unmanaged > 0 && `${unmanaged} unmanaged${failOnUnmanaged ? ", which counts as drift" : ""}`,
     shared.length > 0 && `${count(shared.length, "endpoint")} of more than one resource`,
     unchecked > 0 && `${unchecked} unchecked`,
   ];
@@ -280,28 +261,25 @@ export function headline(report: DriftReport): string {
 
 export const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-/** The numbers of drifted and compared endpoints of these stacks. It reports no drift only if all were compared. */
-function findings(stacks: StackReport[], { isFailing } = { isFailing: false }): string {
+/** The numbers of drifted and compared endpoints of these stacks. It says that none drifted only if all were compared. */
+function findings(stacks: readonly StackReport[]): string {
   const drifted = stacks.flatMap((stack) => stack.drifted);
   const deleted = drifted.filter(({ drift }) => drift === "deleted").length;
   const changed = drifted.length - deleted;
   const kinds = [changed > 0 && `${changed} changed`, deleted > 0 && `${deleted} deleted`].filter(Boolean);
   const total = sumOf(stacks, "endpoints");
   const compared = sumOf(stacks, "compared");
-  const all = count(total, "cloud endpoint");
   // The number of its endpoints is unknown.
   const isUnread = stacks.some(({ endpoints, unchecked }) => endpoints === 0 && unchecked.length > 0);
-  const parts = drifted.length > 0 ? [`${drifted.length} of ${all} drifted (${kinds.join(", ")})`] : [];
-  if (compared < total || isUnread)
-    parts.push(
-      total === 0 ? "nothing compared" : `${compared} of ${isUnread ? "at least " : ""}${all} compared`,
-    );
-  if (parts.length > 0) return parts.join(", ");
-  const isSure = !isFailing && stacks.every(({ undeployed }) => undeployed === undefined);
-  return isSure ? `no drift in ${all}` : `none of ${all} drifted`;
+  const all = `${isUnread ? "at least " : ""}${count(total, "cloud endpoint")}`;
+  const parts = [
+    drifted.length > 0 && `${drifted.length} of ${all} drifted (${kinds.join(", ")})`,
+    (compared < total || isUnread) && `${compared} of ${all} compared`,
+  ];
+  return parts.filter(Boolean).join(", ") || `none of ${all} drifted`;
 }
 
-const sumOf = (stacks: StackReport[], field: "endpoints" | "compared"): number =>
+const sumOf = (stacks: readonly StackReport[], field: "endpoints" | "compared"): number =>
   stacks.reduce((sum, stack) => sum + stack[field], 0);
 
 /** Both sides of a change as JSON. Of long values, only the part around the first difference. */

@@ -2,11 +2,11 @@ import { setMaxListeners } from "node:events";
 import { UserError } from "../../../provider/api/apiErrors";
 import { isMapping, jsonOf } from "../../../provider/api/json";
 import type { ConfigReader } from "../../../provider/api/settings";
-import { type EngineRun, PulumiFailed, pulumi } from "../../pulumi";
+import { assertPulumi, type EngineRun, PulumiFailed, pulumi } from "../../pulumi";
 import type { ExportedState } from "../../stackState";
 import { messageOf } from "../command";
 import { lastOf, type Project } from "../projects";
-import { assertPulumi, stackConfig, stackState, type UserProject } from "../userProject";
+import { stackConfig, stackState, type UserProject } from "../userProject";
 
 /* A stack for `drift`, read and repaired with the Pulumi CLI. */
 
@@ -89,7 +89,7 @@ export function onInterruption(log: (message: string) => void): Interruption {
 
 /** Opens stacks of the Pulumi CLI. The selected stack stays selected. */
 export const openWithPulumi: OpenStacks = async (projects, interruption) => {
-  await assertPulumi("drift");
+  await assertPulumi();
   const stacks: DriftStack[] = [];
   for (const { folder, name: project, stacks: names } of projects)
     for (const name of names.length > 0 ? names : [await selectedStack(folder)]) {

@@ -1,10 +1,12 @@
 import { isNotFound, UserError } from "../../../provider/api/apiErrors";
-import type { LiveEndpoint } from "../../../provider/api/contract";
+import type { LiveEndpoint, Owner } from "../../../provider/api/contract";
+import { ownerText } from "../../../provider/api/mark";
 import type { ConfigReader } from "../../../provider/api/settings";
 import { VERSION } from "../../../provider/api/version";
 import { wrongType } from "../../../provider/endpoint/errors";
 import { confirmGone } from "../../../provider/endpoint/gone";
 import { look } from "../../../provider/endpoint/live";
+import { belongsElsewhere } from "../../../provider/endpoint/owners";
 import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { ACCOUNT_KEY, VERSION_KEY } from "../../../provider/endpoint/state";
 import { count, grouped } from "../text";
@@ -39,6 +41,8 @@ export interface SurveyedStack {
   managed: readonly Managed[] | undefined;
   /** The URNs of the endpoints that were compared. */
   checked: ReadonlySet<string>;
+  /** By id, who took an endpoint over. */
+  takers: ReadonlyMap<string, Owner>;
   /** Those that it manages now. An `up` may run beside the check. Reads the state once. */
   again(): Promise<readonly Managed[]>;
 }
@@ -153,6 +157,7 @@ async function compared(
   const drifted: DriftedEndpoint[] = [];
   const missed: Unchecked[] = [];
   const checked = new Set<string>();
+  const takers = new Map<string, Owner>();
   // The evidence for "gone" of a refresh: the stack's other endpoints.
   const known = new Map(current.map(({ id, outputs }) => [id, outputs[ACCOUNT_KEY]]));
   const check = async (endpoint: Managed) => {
@@ -162,6 +167,8 @@ async function compared(
     try {
       assertNotLater(endpoint);
       const live = await liveOf(endpoint, account, known);
+      const taker = live && belongsElsewhere(live, endpoint.outputs);
+      if (taker) takers.set(id, taker);
       const drift = driftOf(endpoint, live, expected.get(urn));
       if (drift && !isSame(endpoint, await again())) throw changedMeanwhile();
       checked.add(urn);
@@ -180,7 +187,7 @@ async function compared(
     drifted: drifted.sort((a, b) => (a.name < b.name ? -1 : 1)),
     unchecked: [...failures, ...missed],
   };
-  return { stack, report, managed, checked, again };
+  return { stack, report, managed, checked, takers, again };
 }
 
 /** The live endpoint, as a refresh reads it; undefined if it is gone. */
@@ -219,14 +226,21 @@ function isSame({ urn, id, inputs, outputs }: Managed, later: readonly Managed[]
 const changedMeanwhile = () =>
   new UserError("an update of the stack changed it during the check: run the command again");
 
-/** Endpoints that are in several states, or twice in one state. A `destroy` of one resource deletes the endpoint of the other. */
+/**
+ * Endpoints that are in several states, or twice in one state, or that a resource of another stack took over. A `destroy` of
+ * one resource may delete the endpoint of the other.
+ */
 export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoint[] {
   const all = stacks.flatMap(({ stack, managed = [] }) =>
     managed.filter(({ isOld }) => !isOld).map(({ id, name, urn }) => ({ id, stack: stack.name, name, urn })),
   );
   // A stack that is given under two names has each entry once.
   const entries = [...new Map(all.map((entry) => [`${entry.id} ${entry.urn}`, entry])).values()];
-  return [...grouped(entries, ({ id }) => id)]
-    .filter(([, same]) => same.length > 1)
-    .map(([id, same]) => ({ id, resources: same.map(({ stack, name, urn }) => ({ stack, name, urn })) }));
+  const takers = new Map(stacks.flatMap((stack) => [...stack.takers]));
+  return [...grouped(entries, ({ id }) => id)].flatMap(([id, same]) => {
+    const taker = takers.get(id);
+    if (same.length === 1 && !taker) return [];
+    const resources = same.map(({ stack, name, urn }) => ({ stack, name, urn }));
+    return [{ id, ...(taker && { takenOverBy: ownerText(taker) }), resources }];
+  });
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { policyFromText } from "../../../provider/endpoint/documents";
+import { pathText, policyFromText } from "../../../provider/endpoint/documents";
 import { refuse } from "./trace";
 
 /* A policy's phases that run here. The service refuses one of another form, too. */
@@ -25,5 +25,6 @@ export function readPolicy(policy: unknown = {}): Policy {
   const { data, error } = phases.safeParse(parsed.data);
   if (data) return data;
   const [issue] = error.issues;
-  return refuse(`its policy at ${issue?.path.join(".") || "the top"} (${issue?.message})`);
+  const path = (issue?.path ?? []).filter((part) => typeof part !== "symbol");
+  return refuse(`its policy at ${path.length > 0 ? pathText(path) : "the top"} (${issue?.message})`);
 }

@@ -153,7 +153,7 @@ test.skipIf(!cli)(
 );
 
 test.skipIf(!cli)(
-  "endpoints that other projects manage are left out by their marks, and with --known by their states, whose secrets stay encrypted",
+  "endpoints that other projects manage are left out by their marks, and with --projects by their states, whose secrets stay encrypted",
   async () => {
     const emulator = await service();
     const shop = await project('new endpoints.CloudEndpoint("front", { url: "https://shop.example.com" });', {
@@ -172,28 +172,31 @@ test.skipIf(!cli)(
 
     const other = await project("", { emulator, name: "other", environment: backend });
     const adopt = (...args: string[]) => other.command("adopt", "--stack", "test", ...args);
-    const { code, stdout, stderr } = await adopt("--known", "organization/plain/test");
+    const file = join(other.folder, "stacks.json");
+    const listing = (projects: object[], more: object = {}) => {
+      writeFileSync(file, JSON.stringify({ projects, ...more }));
+      return adopt("--projects", file);
+    };
+    const own = { folder: ".", stacks: ["test"] };
+    const { code, stdout, stderr } = await listing([own], { known: ["organization/plain/test"] });
     expect(stderr).toContain("Left out: 1 that the stack organization/plain/test manages already");
     expect(stderr).toContain("Left out: 1 with the mark of the stack shop/test (platform-team)");
     expect(stdout.match(/ep_\w+/g)).toEqual([id]);
     expect(stderr).not.toContain("No other stack was read");
     expect(code).toBe(0);
 
-    const file = join(other.folder, "stacks.json");
-    const projects = [{ folder: `../${basename(plain.folder)}`, stacks: ["test"] }];
     const ignore = [{ id, reason: "it is meant to be there" }];
-    writeFileSync(file, JSON.stringify({ projects, ignore }));
-    const listed = await adopt("--projects", file);
+    const listed = await listing([{ folder: `../${basename(plain.folder)}`, stacks: ["test"] }], { ignore });
     expect(listed.stderr).toContain("Left out: 1 that the stack plain/test manages already");
     expect(listed.stderr).toContain("Left out: 1 that are meant to be there");
     expect({ code: listed.code, stdout: listed.stdout }).toEqual({ code: 0, stdout: "" });
 
-    // Without marks and without --known, this line is all that tells of other stacks.
+    // Without marks and without --projects, this line is all that tells of other stacks.
     const taken = await other.command("adopt", "--stack", "test", "--select", "https://plain.*");
     expect(taken.stderr).toContain("No other stack was read: without a mark, an endpoint does not show");
     expect(taken).toMatchObject({ code: 0, stdout: expect.stringContaining("plain-example-com") });
 
-    const unknown = await adopt("--known", "organization/plain/prod");
+    const unknown = await listing([own], { known: ["organization/plain/prod"] });
     expect(unknown.code).toBe(1);
     expect(unknown.stderr).toContain("no stack named 'organization/plain/prod' found");
     // The target's own mark is no obstacle, in any form of its name.

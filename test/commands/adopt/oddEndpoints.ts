@@ -41,7 +41,7 @@ export const oddLines: Record<string, RegExp> = {
   "a-pulumi-policy": /^Left to the service: trafficPolicy cannot .*Pulumi reserves its key/,
   "two-bindings": /^Left to the service: bindings has a duplicate .*give each binding once/,
   "no-bindings": /^$/,
-  "a-yaml-policy": /^Left to the service: the comments in the YAML of trafficPolicy/,
+  "a-yaml-policy": /^Left to the service: the layout and the comments of trafficPolicy in YAML/,
   "empty-texts": /^$/,
 };
 

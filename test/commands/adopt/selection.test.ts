@@ -1,18 +1,16 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import fc from "fast-check";
 import { expect, test, vi } from "vitest";
 import { MARK_FIELD } from "../../../provider/api/mark";
 import { adoptCommand } from "../../../sdk/commands/adopt";
-import { namesOf } from "../../../sdk/commands/adopt/names";
 import { temporaryFolder } from "../../folders";
 import { service } from "../../provider/plugin/pulumi";
-import { runInProcess } from "../runCommand";
+import { pathWithPulumi, runInProcess } from "../runCommand";
 
 const adopt = (args: string[], account?: Parameters<typeof runInProcess>[2]) =>
   runInProcess(adoptCommand, args, account);
 
-test("takes what --select matches, by URL, id, metadata or binding, leaves out what --except or --ignore matches, and logs the numbers", async () => {
+test("takes what --select matches, by URL, id, metadata or binding, leaves out what --except matches, and logs the numbers", async () => {
   const emulator = await service();
   const seed = (host: string, more: object) =>
     emulator.seed({ type: "cloud", url: `https://${host}`, ...more }).id;
@@ -20,8 +18,6 @@ test("takes what --select matches, by URL, id, metadata or binding, leaves out w
   const shop = seed("a.example.com", { metadata: '{"team":"shop","tags":["x=y"],"nth":1}' });
   const text = seed("b.example.com", { metadata: "team shop" });
   const internal = seed("c.internal", { bindings: ["internal"] });
-  const ignore = join(temporaryFolder(), "ignore.json");
-  writeFileSync(ignore, JSON.stringify([{ id: shop, reason: "another tool has it" }]));
   const cases: [string[], string[]][] = [
     [[`--select=${pooled[0]}`], [pooled[0] ?? ""]],
     [["--select=metadata.team=shop"], [shop]],
@@ -39,10 +35,6 @@ test("takes what --select matches, by URL, id, metadata or binding, leaves out w
     [["--except=binding=public"], [internal]],
     [
       ["--select=https://*", "--except=*://pool.*", "--except", shop],
-      [text, internal],
-    ],
-    [
-      ["--except=*://pool.*", "--ignore", ignore],
       [text, internal],
     ],
   ];
@@ -155,60 +147,54 @@ test("refuses a stack of another project as the one that will manage the endpoin
   const args = ["--cwd", folder, "--stack", "organization/other/dev"];
   const { code, stderr } = await adopt(args, undefined);
   expect(code).toBe(2);
-  expect(stderr).toMatch(/a stack of the project other, and the folder given is that of web/);
+  expect(stderr).toMatch(/organization\/other\/dev is no stack of the project web, which is in/);
+});
+
+test("leaves out what the target stack and those of a file manage, and what the file ignores", async () => {
+  const emulator = await service();
+  const seed = (host: string) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id;
+  const [free, mine, theirs, ignored] = ["free", "mine", "theirs", "ignored"].map(seed);
+  const stateOf = (id = "") => {
+    const type = "endpoints:index:CloudEndpoint";
+    const urn = `urn:pulumi:dev::web::${type}::${id}`;
+    return JSON.stringify({ deployment: { resources: [{ urn, type, custom: true, id }] } });
+  };
+  const config = {
+    "endpoints:baseUrl": { value: emulator.baseUrl },
+    "endpoints:apiKey": { value: emulator.apiKey },
+  };
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
+  const listed = { projects: [{ folder: ".", stacks: ["prod"] }], ignore: [{ id: ignored, reason: "x" }] };
+  writeFileSync(join(folder, "stacks.yaml"), JSON.stringify(listed));
+  const script = `case "$*" in
+config*) echo '${JSON.stringify(config)}' ;;
+*"--stack dev"*) echo '${stateOf(mine)}' ;;
+*"--stack prod"*) echo '${stateOf(theirs)}' ;;
+esac`;
+  vi.stubEnv("PATH", pathWithPulumi(script));
+  const stack = ["--cwd", folder, "--stack", "dev"];
+  const { code, stdout, stderr } = await adopt([...stack, "--projects", join(folder, "stacks.yaml")]);
+  expect(code).toBe(0);
+  expect(stdout.match(/ep_\w+/g)).toEqual([free]);
+  for (const line of [
+    "the stack web/prod manages already",
+    "the stack dev manages already",
+    "are meant to be there",
+  ])
+    expect(stderr).toContain(`Left out: 1 that ${line}\n`);
+  expect((await adopt(stack)).stderr).toContain("No other stack was read: without a mark");
 });
 
 test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {
   vi.stubEnv("PATH", "/nowhere");
   const { code, stderr } = await adopt(["--stack", "dev"], undefined);
   expect(code).toBe(1);
-  expect(stderr).toContain("--stack needs the Pulumi CLI, and there is no pulumi on the PATH");
-  const known = await adopt(["--known", "organization/other/dev"], undefined);
-  expect(known.code).toBe(1);
-  expect(known.stderr).toContain("--known needs the Pulumi CLI, and there is no pulumi on the PATH");
-});
-
-const at = (id: string, url: string) => ({ id, type: "cloud", url });
-
-test("a name is the URL's host, and its port or scheme or a number where that tells it from others", () => {
-  const names = {
-    "shop-example-com-https": "https://shop.example.com",
-    "shop-example-com-http": "http://shop.example.com",
-    "wildcard-example-com": "https://*.example.com",
-    "1-tcp-example-com-12345": "tcp://1.tcp.example.com:12345",
-    "a-example-com": "https://a.example.com:443",
-    "pool-example-com-1": "https://pool.example.com",
-    "pool-example-com-2": "https://pool.example.com",
-    "pool-example-com-internal-https": "https://pool.example.com.internal",
-    "api-v2-example-com-1": "https://api.v2.example.com",
-    "api-v2-example-com-2": "https://api-v2.example.com",
-  };
-  const endpoints = Object.entries(names).map(([name, url]) => at(name, url));
-  const found = namesOf(endpoints, (name) => name === "pool-example-com-internal");
-  expect([...found.values()]).toEqual(Object.keys(names));
-});
-
-test("names are unique and never reserved ones, for any endpoints", () => {
-  const host = fc.constantFrom("a.b", "a-b", "a.b-https", "*.a", "wildcard.a", "xn--a", "[::1]", "");
-  const endpoint = fc.record({
-    id: fc.stringMatching(/^[\w-]{1,4}$/),
-    scheme: fc.constantFrom("https", "http"),
-    host,
-  });
-  fc.assert(
-    fc.property(fc.uniqueArray(endpoint, { selector: ({ id }) => id }), host, (found, reserved) => {
-      const endpoints = found.map(({ id, scheme, host }) => at(id, `${scheme}://${host}`));
-      const names = namesOf(endpoints, (name) => name === reserved);
-      expect(new Set(names.values()).size).toBe(endpoints.length);
-      expect([...names.values()]).not.toContain(reserved);
-    }),
-  );
-});
-
-test("20,000 endpoints whose hosts look like numbered names get unique names", () => {
-  const urls = Array.from({ length: 20_000 }, (_, index) => `https://a-${index + 1}`);
-  const endpoints = [...urls, "https://a", "https://a"].map((url, index) => at(`ep_${index}`, url));
-  const names = namesOf(endpoints, () => false);
-  expect(new Set(names.values()).size).toBe(endpoints.length);
-  expect(names.get("ep_20001")).toBe("a-20002");
+  expect(stderr).toContain("this needs the Pulumi CLI, and there is no pulumi on the PATH");
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
+  writeFileSync(join(folder, "stacks.yaml"), "projects: [{ folder: ., stacks: [dev] }]\n");
+  const listed = await adopt(["--projects", join(folder, "stacks.yaml")], undefined);
+  expect(listed.code).toBe(1);
+  expect(listed.stderr).toContain("this needs the Pulumi CLI, and there is no pulumi on the PATH");
 });

@@ -28,15 +28,18 @@ export async function drift(
   const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
   const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
-  writeFileSync(join(folder, "ignore.json"), JSON.stringify(ignore));
+  const projects = join(folder, "stacks.yaml");
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
+  const listed = { projects: [{ folder: ".", stacks: ["prod"] }], known: Object.keys(known), ignore };
+  writeFileSync(projects, JSON.stringify(listed));
   const readKnown = async (_: unknown, stack: string) => {
     const ids = known[stack];
     if (!ids) throw new UserError(`no stack named '${stack}' found`);
     return ids;
   };
-  const command = driftWith({ open: async () => opened, readKnown, env: {} });
+  const command = driftWith({ open: async () => opened, readKnown });
   const outputs = ["--json", files.json, "--html", files.html];
-  const run = startInProcess(command, [...args, "--ignore", join(folder, "ignore.json"), ...outputs]);
+  const run = startInProcess(command, [...args, "--projects", projects, ...outputs]);
   const code = await run.code;
   const json = readFileSync(files.json, "utf8");
   const report = reportSchema.parse(JSON.parse(json));

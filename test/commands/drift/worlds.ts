@@ -9,12 +9,13 @@ import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./st
 export interface World {
   stacks: DriftStack[];
   args?: string[];
-  /** The entries of `--ignore`. */
+  /** The ignored endpoints of the projects file. */
   ignore?: object[];
-  /** The ids of the known stacks. Reading any other fails. */
-  known?: Record<string, string[]>;
+  /** Its known stacks, with their ids; undefined for one that cannot be read. */
+  known?: Record<string, string[] | undefined>;
 }
 
+const long = "a".repeat(500);
 const byHand = { description: "by hand" };
 const policy = (config: object) => ({ on_http_request: [{ actions: [{ type: "deny", config }] }] });
 const fail = (reason: string) => async () => {
@@ -28,13 +29,18 @@ function loose(name: string, more: Partial<Seed> = {}, on = emulator): string {
   return on.seed({ type: "cloud", id: `ep_${name}`, url, ...times, ...more }).id;
 }
 
+/** A mark, as a state notes it. */
+const noted = (project: string, time = "2026-01-01T00:00:00Z") => ({
+  namespace: "platform",
+  urn: `urn:pulumi:prod::${project}::${TYPE}::front`,
+  nonce: "00",
+  time,
+});
+
 /** The metadata with the mark that a create writes at this time. */
-function mark(project: string, time: string): Pick<Seed, "metadata"> {
-  const urn = `urn:pulumi:prod::${project}::${TYPE}::front`;
-  return {
-    metadata: JSON.stringify({ "pulumi-endpoints": { namespace: "platform", urn, nonce: "00", time } }),
-  };
-}
+const mark = (project: string, time: string): Pick<Seed, "metadata"> => ({
+  metadata: JSON.stringify({ "pulumi-endpoints": noted(project, time) }),
+});
 
 /** A stack whose second state, and every later one, is another one. */
 function changing(first: DriftStack, then: DriftStack): DriftStack {
@@ -69,9 +75,13 @@ export const worlds: Record<string, () => World> = {
     stacks: [
       fakeStack([
         { name: "a-url", live: { url: "https://else.example.com" } },
-        { name: "b-description", inputs: { description: "front door" }, live: byHand },
+        { name: "b-description", inputs: { description: `${long}one` }, live: { description: `${long}two` } },
         { name: "c-added", live: byHand },
-        { name: "d-metadata", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { x: "1" } } },
+        {
+          name: "d-metadata",
+          inputs: { metadata: { x: 1, constructor: 2 } },
+          live: { metadata: { x: "1" } },
+        },
         {
           name: "e-policy",
           inputs: { trafficPolicy: policy({ a: 1 }) },
@@ -246,6 +256,25 @@ export const worlds: Record<string, () => World> = {
     };
   },
 
+  "another stack took an endpoint over, and its mark says so": () => {
+    const created = { created_at: "2026-01-01T00:00:00Z" };
+    const id = loose("taken", { ...mark("blog", created.created_at), ...created });
+    // The state of its creator notes the same random number, also after the stack was renamed.
+    const own = loose("own", { ...mark("shop", created.created_at), ...created });
+    return {
+      stacks: [
+        fakeStack([
+          { name: "taken", id },
+          {
+            name: "own",
+            id: own,
+            more: outputs({ url: "https://own.example.com", __mark: noted("old-name") }),
+          },
+        ]),
+      ],
+    };
+  },
+
   "endpoints are unmanaged, known, ignored, and of other projects": () => {
     loose("by-hand", { description: "made by hand", principal: { id: "usr_1", uri: "" } });
     loose("blog", mark("blog", "2026-01-01T00:00:00Z"));
@@ -253,38 +282,30 @@ export const worlds: Record<string, () => World> = {
     // A mark that somebody copied from another endpoint is no evidence.
     loose("copied", mark("blog", "2025-01-01T00:00:00Z"));
     loose("status", { metadata: '{"team":"vendor"}' });
+    loose("ours", mark("tools", "2026-01-01T00:00:00Z"));
+    const id = loose("by-id");
     return {
       stacks: [fakeStack([])],
-      args: ["--known", "organization/web/prod", "--fail-on-unmanaged"],
+      args: ["--fail-on-unmanaged"],
       known: { "organization/web/prod": [loose("known")] },
-      ignore: [{ url: "https://STATUS.*", metadata: { team: "vendor" }, reason: "the vendor's" }],
+      // All conditions of an entry must hold.
+      ignore: [
+        { url: "https://STATUS.*", metadata: { team: "vendor" }, reason: "the vendor's" },
+        { id, reason: "its id" },
+        { mark: { namespace: "platform", project: "tools", stack: "prod" }, reason: "its mark" },
+        { url: "https://by-hand.*", metadata: { team: "a" }, reason: "wrong" },
+        { id, url: "https://else.*", reason: "wrong" },
+        { url: "https://shop.*", mark: { stack: "dev" }, reason: "wrong" },
+      ],
     };
-  },
-
-  "every unmanaged endpoint is ignored by one of the conditions": () => ({
-    stacks: [fakeStack([])],
-    args: ["--fail-on-unmanaged"],
-    ignore: [
-      { id: loose("by-id"), reason: "its id" },
-      { url: `https://${loose("by-url").slice(3)}.*`, reason: "its URL" },
-      { mark: { namespace: "platform", project: "shop", stack: "prod" }, reason: "its mark" },
-      { id: loose("marked", mark("shop", "2026-01-01T00:00:00Z")), url: "https://else.*", reason: "wrong" },
-    ],
-  }),
-
-  "one condition of each ignored entry does not hold": () => {
-    const id = loose("shop", mark("shop", "2026-01-01T00:00:00Z"));
-    const wrong = [
-      { id, url: "https://else.*" },
-      { id, metadata: { team: "a" } },
-      { mark: { namespace: "platform", stack: "dev" } },
-    ];
-    return { stacks: [fakeStack([])], ignore: wrong.map((entry) => ({ ...entry, reason: "wrong" })) };
   },
 
   "a known stack cannot be read": () => {
     loose("maybe-its");
-    return { stacks: [fakeStack([{ name: "a", live: byHand }])], args: ["--known", "organization/web/lost"] };
+    return {
+      stacks: [fakeStack([{ name: "a", live: byHand }])],
+      known: { "organization/web/lost": undefined },
+    };
   },
 
   "secrets have drifted, and were copied to other fields": () => ({
@@ -343,7 +364,8 @@ export const worlds: Record<string, () => World> = {
   }),
 
   "the texts of other people try to control what shows them": () => {
-    const hostile = "\u001b[31m\u202e<script>##vso[task.complete]\u0000\n";
+    const hostile = `\u001b[31m\u202e</style><script>hacked = 1</script>"><img src=x onerror="hacked = 1">\u200b\u0000
+##vso[task.complete]##[add-mask]`;
     loose("x", { description: hostile, metadata: hostile });
     return {
       stacks: [

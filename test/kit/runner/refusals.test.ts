@@ -176,7 +176,7 @@ const inferred = { on_http_request: [{ actions: [act("custom-response", { body: 
 
 test.each<[policy: object, words: RegExp | string]>([
   [{ on_http_requests: [] }, "its policy at the top (Unrecognized key"],
-  [{ on_http_request: [{ name: "a" }] }, "its policy at on_http_request.0.actions"],
+  [{ on_http_request: [{ name: "a" }] }, "its policy at on_http_request[0].actions"],
   [{ on_http_request: [] }, "the reply of a cloud endpoint whose policy ends without an answer"],
   [
     { ...request(redirect("/b")), on_http_response: [{ actions: [HELLO] }] },

@@ -1,0 +1,55 @@
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import { namesOf } from "../../../sdk/commands/adopt/names";
+
+const at = (id: string, url: string) => ({ id, type: "cloud", url });
+
+test("a name is the URL's host, and its port or scheme or a number where that tells it from others", () => {
+  const names = {
+    "shop-example-com-https": "https://shop.example.com",
+    "shop-example-com-http": "http://shop.example.com",
+    "wildcard-example-com": "https://*.example.com",
+    "1-tcp-example-com-12345": "tcp://1.tcp.example.com:12345",
+    "a-example-com": "https://a.example.com:443",
+    "pool-example-com-1": "https://pool.example.com",
+    "pool-example-com-2": "https://pool.example.com",
+    "pool-example-com-internal-https": "https://pool.example.com.internal",
+    "api-v2-example-com-1": "https://api.v2.example.com",
+    "api-v2-example-com-2": "https://api-v2.example.com",
+  };
+  const endpoints = Object.entries(names).map(([name, url]) => at(name, url));
+  const found = namesOf(endpoints, (name) => name === "pool-example-com-internal");
+  expect([...found.values()]).toEqual(Object.keys(names));
+});
+
+test("names from URLs and from addresses are unique and never taken ones", () => {
+  const host = fc.constantFrom("a.b", "a-b", "a.b-https", "*.a", "wildcard.a", "xn--a", "[::1]", "");
+  const key = fc.constantFrom("", "[0]", "[1]", '["a"]', '["a.b"]', '["a-b"]', '["ü"]');
+  const name = fc.constantFrom("a", "site", "front", "a-b");
+  const address = fc
+    .tuple(fc.constantFrom("", "module.site", "module.site-a"), key, name, key)
+    .map(([module, k, name, l]) => `${module && `${module}${k}.`}ngrok_cloud_endpoint.${name}${l}`);
+  const endpoint = fc.record({
+    url: fc.tuple(fc.constantFrom("https", "http"), host).map(([scheme, host]) => `${scheme}://${host}`),
+    address: fc.option(address, { nil: undefined }),
+  });
+  // Terraform has an address once.
+  const all = fc.uniqueArray(endpoint, { selector: ({ address }) => address ?? Symbol() });
+  const taken = fc.oneof(host, fc.constantFrom("a", "site-a", "front-0"));
+  fc.assert(
+    fc.property(all, taken, (found, taken) => {
+      const endpoints = found.map(({ url }, index) => at(`ep_${index}`, url));
+      const addressOf = (id: string) => found[Number(id.slice(3))]?.address;
+      const names = [...namesOf(endpoints, (name) => name === taken, addressOf).values()];
+      expect(new Set([...names, taken]).size).toBe(endpoints.length + 1);
+    }),
+  );
+});
+
+test("20,000 endpoints whose hosts look like numbered names get unique names", () => {
+  const urls = Array.from({ length: 20_000 }, (_, index) => `https://a-${index + 1}`);
+  const endpoints = [...urls, "https://a", "https://a"].map((url, index) => at(`ep_${index}`, url));
+  const names = namesOf(endpoints, () => false);
+  expect(new Set(names.values()).size).toBe(endpoints.length);
+  expect(names.get("ep_20001")).toBe("a-20002");
+});

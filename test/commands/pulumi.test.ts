@@ -1,0 +1,35 @@
+import { expect, test } from "vitest";
+import { PulumiFailed, pulumi } from "../../sdk/pulumi";
+import { pathWithPulumi } from "./runCommand";
+
+/* What the CLI is taken to have done, by a script in its place. */
+
+/** Runs a script in place of the CLI, whose last argument is the event log. */
+function run(script: string) {
+  const env = { ...process.env, PATH: pathWithPulumi(`for last; do :; done\n${script}`) };
+  return pulumi(["up"], { cwd: process.cwd(), env, events: true });
+}
+
+const STEP =
+  '{"resOutputsEvent":{"metadata":{"op":"update","urn":"urn:a","new":{"id":"ep_1","outputs":{}}}}}';
+
+test("a run whose event log was cut because the CLI was killed has failed, with the steps before the cut", async () => {
+  const failure = await run(`printf '%s\\n%s' '${STEP}' '{"resOut' >"$last"\nkill -9 $$`).catch(
+    (error: unknown) => error,
+  );
+  expect(failure).toBeInstanceOf(PulumiFailed);
+  expect(failure).toMatchObject({ code: -1, result: { run: { steps: [{ op: "update", id: "ep_1" }] } } });
+});
+
+test("of a preview and the run after it, only the run counts", async () => {
+  const ended = '{"summaryEvent":{"resourceChanges":{"update":1}}}';
+  const events = [STEP, ended, STEP.replace("update", "create"), STEP, ended];
+  const result = await run(`printf '%s\\n' ${events.map((event) => `'${event}'`).join(" ")} >"$last"`);
+  expect(result.run?.steps.map(({ op }) => op)).toEqual(["create", "update"]);
+});
+
+test("a stack that does not exist is an error with the next step", async () => {
+  await expect(run("echo \"error: no stack named 'prd' found\" >&2; exit 1")).rejects.toThrow(
+    "no stack named 'prd' found: `pulumi stack ls --all` lists the stacks",
+  );
+});
