@@ -27,6 +27,16 @@ export const projectsOptions = {
     excludes: ["projects"],
   },
   projects: { value: "F", help: "a file that lists folders and stacks" },
+  known: {
+    value: "S",
+    help: "a stack of any project whose endpoints count as managed: organization/project/stack",
+    isRepeatable: true,
+  },
+  ignore: {
+    value: "F",
+    help: "a file with endpoints that are meant to be there: a list, or a file with ignore:",
+    parse: ignoredIn,
+  },
 } as const satisfies Options;
 
 /** A mapping with no other keys. */
@@ -63,6 +73,8 @@ const ignoredSchema = mapping({
 });
 export type Ignored = z.output<typeof ignoredSchema>;
 
+const ignoreListSchema = z.array(ignoredSchema);
+
 const projectsFileSchema = mapping({
   projects: z
     .array(
@@ -76,7 +88,7 @@ const projectsFileSchema = mapping({
     .min(1),
   /** Stacks of any project whose endpoints are managed elsewhere. */
   known: z.array(z.string().min(1)).default([]),
-  ignore: z.array(ignoredSchema).default([]),
+  ignore: ignoreListSchema.default([]),
 });
 
 /** A project and those of its stacks that the command is about. */
@@ -101,9 +113,13 @@ export interface Projects {
  * @throws UsageError if they contradict each other, or name something that does not exist.
  */
 export async function projectsOf(given: Partial<Values<typeof projectsOptions>>): Promise<Projects> {
-  const { stack = [], cwd = ".", projects: file } = given;
-  if (file === undefined) return { projects: [inFolder(cwd, stack)], known: [], ignored: [] };
-  const listed = checked(file, parsedText(readText(file, UsageError), file));
+  const { stack = [], cwd = ".", projects: file, known = [], ignore = [] } = given;
+  if (file === undefined) {
+    const project = inFolder(cwd, stack);
+    const { folder } = project;
+    return { projects: [project], known: known.map((stack) => ({ folder, stack })), ignored: ignore };
+  }
+  const listed = parsedFile(file, projectsFileSchema);
   const found: Project[] = [];
   for (const { folder, stacks } of listed.projects)
     for (const at of await foldersLike(folder, file)) {
@@ -126,8 +142,9 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
   const left = found.flatMap(({ folder, stacks }) =>
     stacks.filter((name) => !isChosen(folder, name)).map((stack) => ({ folder, stack })),
   );
-  const elsewhere = listed.known.map((stack) => ({ folder: found[0]?.folder ?? ".", stack }));
-  return { projects: chosen, known: [...elsewhere, ...left], ignored: listed.ignore };
+  const folder = found[0]?.folder ?? ".";
+  const elsewhere = [...known, ...listed.known].map((stack) => ({ folder, stack }));
+  return { projects: chosen, known: [...elsewhere, ...left], ignored: [...listed.ignore, ...ignore] };
 }
 
 /** Whether all conditions of an entry hold. */
@@ -136,6 +153,12 @@ export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignor
     Object.entries(wanted).every(([key, part]) => isMapping(value) && sameData(value[key], part));
   const own = live.createdFor && { ...partsOf(live.createdFor), namespace: live.createdFor.namespace };
   return matcher({ id, urlPattern: url, metadata: (data) => has(data, metadata) })(live) && has(own, mark);
+}
+
+/** The endpoints of `--ignore`: a list, or that of a file with other keys, such as the one of `--projects`. */
+function ignoredIn(file: string): Ignored[] {
+  const data = parsedText(readText(file, UsageError), file);
+  return checked(file, isMapping(data) && "ignore" in data ? data["ignore"] : data, ignoreListSchema);
 }
 
 /** The folder with the project file: this one or, as for Pulumi itself, the nearest above it. */
@@ -239,9 +262,12 @@ function stacksWithSettings(folder: string): string[] {
   );
 }
 
+const parsedFile = <T extends z.ZodType>(file: string, schema: T): z.output<T> =>
+  checked(file, parsedText(readText(file, UsageError), file), schema);
+
 /** @throws UsageError with the place of the first mistake. */
-function checked(file: string, data: unknown): z.output<typeof projectsFileSchema> {
-  const { success, data: valid, error } = projectsFileSchema.safeParse(data);
+function checked<T extends z.ZodType>(file: string, data: unknown, schema: T): z.output<T> {
+  const { success, data: valid, error } = schema.safeParse(data);
   if (success) return valid;
   // A misspelt key is also a missing one.
   const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];

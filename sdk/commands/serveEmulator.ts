@@ -26,6 +26,11 @@ export const emulatorCommand = command({
       help: "keep port, key and endpoints in this file, for the next start",
       parse: outputFile,
     },
+    rateLimit: {
+      value: "N",
+      help: "answer 429 to more than N requests a minute (default: no limit)",
+      parse: wholeNumber(1, 1_000_000),
+    },
     seed: {
       value: "N",
       help: "start with N endpoints of mixed types",
@@ -52,7 +57,7 @@ export const emulatorCommand = command({
   notes:
     "Prints one line for each request, and ends on Ctrl-C. Without --state, endpoints are only in memory.",
 
-  async run({ seed, serve, connect, state: file, ...options }, { stdout }) {
+  async run({ seed, serve, connect, state: file, rateLimit, ...options }, { stdout }) {
     const kept = file === undefined ? undefined : readState(file);
     const apiKey = options.apiKey ?? kept?.apiKey;
     const wanted = options.port ?? kept?.port;
@@ -60,6 +65,7 @@ export const emulatorCommand = command({
     const emulator = await Emulator.start({
       ...(wanted !== undefined && { port: wanted }),
       ...(apiKey !== undefined && { apiKey }),
+      ...(rateLimit !== undefined && { rateLimit: { requests: rateLimit, windowSeconds: 60 } }),
       onAnswer: ({ method, path, status }) => {
         print(`${method} ${path} ${status || "dropped"}`);
         if (method !== "GET") save();

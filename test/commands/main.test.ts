@@ -91,7 +91,7 @@ const MISTAKES: [line: string, message: string][] = [
   ["drift --html -", "--html takes the name of a file"],
   ["drift --html .", "--html takes a file, and . is a folder"],
   ["drift --html x --json x", "--json and --html name the same file"],
-  ["adopt --cwd .", "--cwd needs --stack"],
+  ["adopt --cwd .", "--cwd needs --stack or --known"],
   ["adopt --force", "--force needs --out"],
   ["adopt --stack a --stack b", "--stack can be given only once"],
   ["adopt --format yaml", "--format takes program or import"],

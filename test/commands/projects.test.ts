@@ -1,7 +1,7 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { projectsOf } from "../../sdk/commands/projects";
+import { projectsOf, projectsOptions } from "../../sdk/commands/projects";
 import { temporaryFolder } from "../folders";
 
 let root: string;
@@ -72,6 +72,21 @@ test("the stacks of the file that --stack leaves out, and those that it lists as
     ["/services/web", "dev"],
   ]);
   expect(ignored).toEqual([{ id: "ep_1", reason: "x" }]);
+});
+
+test("the options name further known stacks, and a file of ignored endpoints: a list, or one with ignore:", async () => {
+  const list = [{ url: "https://status.*", reason: "the vendor's" }];
+  for (const text of [list, { projects: [], ignore: list }]) {
+    write("ignore.yaml", JSON.stringify(text));
+    const ignore = projectsOptions.ignore.parse(join(root, "ignore.yaml"));
+    const { known, ignored } = await projectsOf({
+      cwd: join(root, "services/api"),
+      known: ["o/x/y"],
+      ignore,
+    });
+    expect(known).toMatchObject([{ stack: "o/x/y" }]);
+    expect(ignored).toEqual(list);
+  }
 });
 
 const ignoring = (entry: string) => ({ file: `projects: [{folder: services/api}]\nignore: [${entry}]` });

@@ -94,6 +94,13 @@ test("the emulator exits with 1 and a single line if the port is in use", async 
   expect(printed.stderr).toBe(`pulumi-endpoints emulator: ${message}\n`);
 });
 
+test("the emulator answers 429 beyond --rate-limit", async () => {
+  const { send, stop } = await start("--rate-limit", "2");
+  const status = async () => (await send("GET", "/endpoints")).status;
+  expect([await status(), await status(), await status()]).toEqual([200, 200, 429]);
+  await stop();
+});
+
 test("with --serve, the endpoints answer by the header Host, and the terminal shows what their policies did", async () => {
   const application = createServer((_, response) => response.end("from the application"));
   await new Promise<void>((resolve) => application.listen(0, "127.0.0.1", resolve));

@@ -10,7 +10,7 @@ import { otherStack } from "../../../provider/endpoint/owners";
 import { valueAt } from "../../ignoreChanges";
 import { parsePath } from "../../propertyPath";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
-import { isIgnored, lastOf, type Projects, projectsOf, projectsOptions } from "../projects";
+import { isIgnored, lastOf, type Project, type Projects, projectsOf, projectsOptions } from "../projects";
 import { count, grouped } from "../text";
 import {
   cloudEndpoints,
@@ -38,15 +38,17 @@ export const selectionOptions = {
     value: "S",
     help: "the stack that will manage the endpoints. Its configuration, in the project's folder, names the account. Its endpoints are left out. Needs the Pulumi CLI",
   },
+  known: { ...projectsOptions.known, help: "leave out the endpoints of this stack, too" },
   projects: {
     ...projectsOptions.projects,
     help: "leave out the endpoints of all stacks of a file that lists folders and stacks, and those that it ignores, too",
   },
+  ignore: projectsOptions.ignore,
   terraform: {
     value: "F",
     help: "only the endpoints in this output of terraform show -json, named by their addresses; - reads stdin. --select and --except then take addresses, too",
   },
-  cwd: { value: "DIR", help: "the project's folder (default: this one)", needs: ["stack"] },
+  cwd: { value: "DIR", help: "the project's folder (default: this one)", needs: ["stack", "known"] },
 } as const satisfies Options;
 
 interface Selected {
@@ -71,10 +73,11 @@ export async function selectEndpoints(
   wanted: Values<typeof selectionOptions>,
   log: LogLine,
 ): Promise<Selected> {
-  const { select, except, stack, projects: file, cwd = "." } = wanted;
+  const { select, except, stack, projects: file, known, ignore = [], cwd = "." } = wanted;
   const terraform = wanted.terraform === undefined ? undefined : await Terraform.read(wanted.terraform);
   const listed = file === undefined ? undefined : await projectsOf({ projects: file });
-  const elsewhere = listed ? await idsElsewhere(listed) : new Map<string, ReadonlySet<string>>();
+  const others = [...known.map((stack) => ({ folder: cwd, stack })), ...(listed?.known ?? [])];
+  const elsewhere = await idsElsewhere(listed?.projects ?? [], others);
   const target = stack === undefined ? undefined : await targetOf(stack, cwd);
   const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
   if (stack !== undefined) elsewhere.set(stack, new Set(managed.map(({ id }) => id)));
@@ -104,7 +107,7 @@ export async function selectEndpoints(
   });
   for (const [name, ids] of elsewhere)
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
-  const ignored = listed?.ignored ?? [];
+  const ignored = [...(listed?.ignored ?? []), ...ignore];
   keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there");
   const own = target && ownerOf(target);
   const ownerOfMark = (live: LiveEndpoint) => {
@@ -117,15 +120,18 @@ export async function selectEndpoints(
         (live) => ownerOfMark(live) !== owner,
         `with the mark of the stack ${owner}; --select takes one by its id, ep_…`,
       );
-  if (target && !listed && endpoints.length > 0)
+  if (target && !listed && known.length === 0 && endpoints.length > 0)
     log(
-      "No other stack was read: without a mark, an endpoint does not show who manages it. Leave out what the stacks of `pulumi stack ls --all` manage, with --projects",
+      "No other stack was read: without a mark, an endpoint does not show who manages it. Leave out what the stacks of `pulumi stack ls --all` manage, with --known or --projects",
     );
   return { account, endpoints, target, terraform, managed };
 }
 
-/** The ids that the stacks of a file manage, by the stack's name. */
-async function idsElsewhere({ projects, known }: Projects): Promise<Map<string, ReadonlySet<string>>> {
+/** The ids that other stacks manage, by the stack's name. */
+async function idsElsewhere(
+  projects: readonly Project[],
+  known: Projects["known"],
+): Promise<Map<string, ReadonlySet<string>>> {
   const all = [
     ...known.map(({ folder, stack }) => ({ folder, name: stack, stack })),
     ...projects.flatMap(({ folder, name, stacks }) =>

@@ -184,6 +184,12 @@ esac`;
   ])
     expect(stderr).toContain(`Left out: 1 that ${line}\n`);
   expect((await adopt(stack)).stderr).toContain("No other stack was read: without a mark");
+
+  writeFileSync(join(folder, "ignore.yaml"), JSON.stringify(listed.ignore));
+  const named = await adopt([...stack, "--known", "prod", "--ignore", join(folder, "ignore.yaml")]);
+  expect(named.stdout.match(/ep_\w+/g)).toEqual([free]);
+  expect(named.stderr).toContain("Left out: 1 that the stack prod manages already\n");
+  expect(named.stderr).not.toContain("No other stack was read");
 });
 
 test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {

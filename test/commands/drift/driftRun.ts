@@ -30,7 +30,8 @@ export async function drift(
   const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
   const projects = join(folder, "stacks.yaml");
   writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
-  const listed = { projects: [{ folder: ".", stacks: ["prod"] }], known: Object.keys(known), ignore };
+  const [first, ...others] = Object.keys(known);
+  const listed = { projects: [{ folder: ".", stacks: ["prod"] }], known: others, ignore };
   writeFileSync(projects, JSON.stringify(listed));
   const readKnown = async (_: unknown, stack: string) => {
     const ids = known[stack];
@@ -39,7 +40,10 @@ export async function drift(
   };
   const command = driftWith({ open: async () => opened, readKnown });
   const outputs = ["--json", files.json, "--html", files.html];
-  const run = startInProcess(command, [...args, "--projects", projects, ...outputs]);
+  const run = startInProcess(command, [
+    ...[...args, "--projects", projects, ...outputs],
+    ...(first === undefined ? [] : ["--known", first]),
+  ]);
   const code = await run.code;
   const json = readFileSync(files.json, "utf8");
   const report = reportSchema.parse(JSON.parse(json));
