@@ -21,7 +21,7 @@ interface PulumiOptions {
   timeout?: number;
 }
 
-interface PulumiResult {
+export interface PulumiResult {
   /** It may have secrets in it. */
   stdout: string;
   stderr: string;
@@ -54,7 +54,8 @@ export class PulumiFailed extends UserError {
     readonly result: PulumiResult,
   ) {
     const own = oneLine(result.stderr.replace(/^[\s\S]*?error: /, ""));
-    super(own || "the Pulumi CLI failed without a message");
+    const silent = code < 0 ? "the Pulumi CLI was stopped" : "the Pulumi CLI failed without a message";
+    super(own || silent);
   }
 }
 

@@ -78,8 +78,8 @@ describe("a pattern", () => {
       ["VALUE", "VALUE in a pattern", "\\1 ; \\p ; \\x ; \\A ; \\z ; \\B ; {"],
       ["VALUE", "[ in a pattern", "[[:alpha:]] ; []a] ; [^] ; [\\s-z] ; [\\t-\\s] ; [\\b] ; [\\S] ; [a"],
       ["VALUE", "none in JavaScript", "( ; a) ; a++ ; [z-a]"],
-      ["VALUE", "repeats a part over 1000 times", "a{2,1001} ; (?:a{100}){100} ; ((a{2,11}){11}b){10}"],
-      ["VALUE", "repeats a part over 1000 times", "(?:a{7}){143} ; ((a{9}){0,}){143}"],
+      ["VALUE", "repeat a part over 1000 times", "a{2,1001} ; (?:a{100}){100} ; ((a{2,11}){11}b){10}"],
+      ["VALUE", "repeat a part over 1000 times", "(?:a{7}){143} ; ((a{9}){0,}){143}"],
     ]),
   )("%s is refused by name: %s", (pattern, words) => {
     expect(() => evaluate(`"a".matches(${JSON.stringify(pattern)})`)).toThrow(words);
