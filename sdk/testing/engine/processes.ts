@@ -79,7 +79,7 @@ function startNode({ project, env }: Run, args: string[], more: Record<string, s
 
 /** Runs the program like the Node language host. */
 export function startProgram(run: Run, address: string, onLine: OnLine): Child {
-  const { project, stack, dryRun, parallel, config, env } = run;
+  const { project, stack, dryRun, parallel, config } = run;
   const flags = {
     monitor: address,
     engine: address,
@@ -100,7 +100,7 @@ export function startProgram(run: Run, address: string, onLine: OnLine): Child {
     PULUMI_CONFIG: JSON.stringify(plain(config)),
     PULUMI_CONFIG_SECRET_KEYS: JSON.stringify(Object.keys(config).filter((key) => isSecret(config[key]))),
     // A type check would take longer than the run.
-    PULUMI_NODEJS_TRANSPILE_ONLY: env["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
+    PULUMI_NODEJS_TRANSPILE_ONLY: "true",
     ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
   });
   return new Child(child, onLine);
