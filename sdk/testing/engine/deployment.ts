@@ -152,7 +152,8 @@ export class Deployment implements Deciding {
           const steps = await decide(urn, goal, this);
           await this.start(async () => {
             for (const step of steps) if (!(await this.perform(step))) return;
-            const state = this.news.get(urn);
+            // A renamed resource that is no target keeps its old URN.
+            const state = this.news.get(steps.at(-1)?.urn ?? urn);
             if (state) resolve(state);
           });
         } catch (error) {

@@ -153,6 +153,22 @@ test("two resources with one former identity are refused", async () => {
   expect(errorsOf(refused)).toMatch(/::c' and '.*::b' both have the old resource '.*::a', by name or alias/);
 });
 
+test("a renamed resource that is no target keeps its old URN, and what depends on it goes on", async () => {
+  const engine = new InProcess();
+  await engine.register(resource("a"), resource("b", { n: 1 }));
+  const target = ["urn:pulumi:test::case::random:index:Thing::b"];
+  const { ok, changes } = await engine.play(
+    async (monitor) => {
+      for (const each of [withAlias(resource("renamed"), "a"), resource("b", { n: 2 })])
+        await ask((answer) => monitor.registerResource(each, answer));
+    },
+    { target },
+  );
+  expect([ok, changes]).toEqual([true, { same: 1, update: 1 }]);
+  const urns = (engine.state.resources ?? []).map(({ urn }) => String(urn).split("::").at(-1));
+  expect(urns.sort()).toEqual(["a", "b", "default"]);
+});
+
 test("retainOnDelete is inherited by children, and a child can do without it", async () => {
   const engine = new InProcess();
   const parent = (retained: boolean) =>
