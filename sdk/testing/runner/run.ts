@@ -112,7 +112,7 @@ export class PolicyRun {
     const { secrets, budget } = this.shared;
     const { phase } = this;
     const value = evaluate(expression, { values: this.values(), functions: this.functions(), phase, budget });
-    const readsSecret = /\bsecrets\b|\bbasic_auth\b|authorization/i.test(expression);
+    const readsSecret = /\bsecrets\s*\.|\bbasic_auth\s*\.\s*encode|authorization/i.test(expression);
     this.hasReadSecret ||= readsSecret;
     // Functions may have changed the secret beyond recognition.
     if (readsSecret || (this.hasReadSecret && /\b(?:vars|actions)\b/.test(expression))) secrets.add(value);

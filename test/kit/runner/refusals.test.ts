@@ -178,7 +178,15 @@ test.each<[action: object, words: string]>([
 
 const inferred = { on_http_request: [{ actions: [act("custom-response", { body: "hello" })] }] };
 
-test.each<[policy: object, words: RegExp | string]>([
+test.each<[policy: object, words: RegExp | string, options?: FetchOptions]>([
+  [
+    {
+      ...request(act("rate-limit")),
+      on_http_response: when("'retry-after' in res.headers").on_http_request,
+    },
+    "the header retry-after, which the service adds",
+    { rateLimited: true },
+  ],
   [{ on_http_requests: [] }, "its policy at the top (Unrecognized key"],
   [{ on_http_request: [{ name: "a" }] }, "its policy at on_http_request.0.actions"],
   [{ on_http_request: [] }, "the reply of a cloud endpoint whose policy ends without an answer"],
@@ -191,12 +199,12 @@ test.each<[policy: object, words: RegExp | string]>([
   ...["res.headers.size() > 0", "'content-length' in res.headers", "has(res.content_length)"]
     .concat("hasResHeader('Content-Length')", "hasResHeader('Date')", "has(res.content_type)")
     .concat("'content-type' in res.headers", "hasResHeader('Content-Type')")
-    .map((expression): [object, RegExp] => [
+    .map((expression): [object, RegExp, FetchOptions?] => [
       { ...inferred, on_http_response: when(expression).on_http_request },
       /the service adds|a variable of the missing header/,
     ]),
-])("the policy %j is not guessed", async (policy, words) => {
-  await expectRefused(send(policy), words);
+])("the policy %j is not guessed", async (policy, words, options) => {
+  await expectRefused(send(policy, options), words);
 });
 
 const login = (encoded: string) => sentHeaders({ authorization: `Basic ${encoded}` });
