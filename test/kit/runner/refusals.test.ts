@@ -318,7 +318,10 @@ test.each<[what: string, text: string, headers?: Record<string, string>]>([
     act("log", { metadata: { text, used: `\${${long}}` } }),
     HELLO,
   ];
-  const later = { expressions: ["false"], actions: [password("me:canary-5")] };
+  const later = {
+    expressions: ["basic_auth.encode('me', 'canary-6') == ''"],
+    actions: [password("me:canary-5")],
+  };
   const { trace } = await send({ on_http_request: [{ actions }, later] }, { vaults, headers: sent });
   expect(traceText(trace)).toMatch(/"text":"(?:\[secret\] ?)+"/);
   expect(traceText(trace)).not.toMatch(/canary/i);
