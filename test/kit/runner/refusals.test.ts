@@ -257,7 +257,10 @@ test("an endpoint is chosen by its exact host before a wildcard, and not among s
 
 test.each<[policy: object, words: string]>([
   [{ on_tcp_connect: [{ actions: [HELLO] }] }, ": on_tcp_connect of an internal endpoint"],
-  [when("conn.client_ip == '127.0.0.1'"), "the variable conn.client_ip"],
+  [
+    when("conn.client_ip == '127.0.0.1'"),
+    "https://app.internal on_http_request[0].expressions[0]: the variable conn.client_ip",
+  ],
   [when("conn.geo.country == 'DE'"), "the variable conn.geo.country"],
   [request(ips({ allow: ["0.0.0.0/0"] })), "restrict-ips behind forward-internal"],
   [forward("https://app.internal"), "a loop of forward-internal, https://app.internal,"],
