@@ -321,11 +321,11 @@ test.each<[what: string, text: string, headers?: Record<string, string>]>([
     act("log", { metadata: { text, used: `\${${long}}` } }),
     HELLO,
   ];
-  const later = {
+  const unmatched = {
     expressions: ["basic_auth.encode('me', 'canary-6') == ''"],
     actions: [password("me:canary-5")],
   };
-  const { trace } = await send({ on_http_request: [{ actions }, later] }, { vaults, headers: sent });
+  const { trace } = await send({ on_http_request: [unmatched, { actions }] }, { vaults, headers: sent });
   expect(traceText(trace)).toMatch(/"text":"(?:\[secret\] ?)+"/);
   expect(traceText(trace)).not.toMatch(/canary/i);
 });
