@@ -21,7 +21,7 @@ interface PulumiOptions {
   timeout?: number;
 }
 
-interface PulumiResult {
+export interface PulumiResult {
   /** It may have secrets in it. */
   stdout: string;
   stderr: string;
@@ -56,7 +56,8 @@ export class PulumiFailed extends UserError {
     const own = oneLine(result.stderr.replace(/^[\s\S]*?error: /, ""));
     const isUnknown = /^no stack named \S+ found$/.test(own);
     const next = isUnknown ? ": `pulumi stack ls --all` lists the stacks" : "";
-    super(own + next || "the Pulumi CLI failed without a message");
+    const silent = code < 0 ? "the Pulumi CLI was stopped" : "the Pulumi CLI failed without a message";
+    super(own + next || silent);
   }
 }
 

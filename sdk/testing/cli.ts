@@ -2,10 +2,10 @@ import { existsSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type EngineStep, findOnPath, PulumiFailed, pulumi } from "../pulumi";
+import { type EngineStep, findOnPath, PulumiFailed, type PulumiResult, pulumi } from "../pulumi";
 import { parseState } from "../stackState";
 import { isUsers, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
-import { fromSecretForm, propsToState } from "./engine/properties";
+import { fromSecretForm, plain, propsFromState, propsToState } from "./engine/properties";
 import { reportedStep } from "./engine/summary";
 import { removeAtExit } from "./leftovers";
 import {
@@ -60,7 +60,7 @@ export class CliStack implements Stack {
       for (const path of [stack.settingsFile, stack.folder]) rmSync(path, { recursive: true, force: true });
     });
     try {
-      await stack.pulumi(["stack", "init", stack.stackName]);
+      await stack.pulumi(["stack", "init"]);
       await stack.setAll(options.config ?? {});
       for (const [name, outputs] of Object.entries(options.stackReferences ?? {}))
         await stack.createOther(name, outputs);
@@ -102,7 +102,7 @@ export class CliStack implements Stack {
     // The stack encrypts with its own salt, so it keeps its own secrets provider.
     const { secrets_providers } = (await this.exportState()).deployment;
     const deployment = { ...state.deployment, ...(secrets_providers && { secrets_providers }) };
-    await this.pulumi(["stack", "import"], JSON.stringify({ ...state, deployment }));
+    await this.pulumi(["stack", "import"], { input: JSON.stringify({ ...state, deployment }) });
   };
 
   setConfig: Stack["setConfig"] = (key, value) => this.setAll({ [key]: value });
@@ -114,7 +114,7 @@ export class CliStack implements Stack {
     await mkdir(program, { recursive: true });
     await writeFile(join(program, "Pulumi.yaml"), JSON.stringify({ name: project, runtime: "nodejs" }));
     const other = new CliStack({ ...this.options, program, stackName: name }, this.folder);
-    await other.pulumi(["stack", "init", name]);
+    await other.pulumi(["stack", "init"]);
     const state = await other.exportState();
     const urn = rootUrn({ stack, project });
     const root = { urn, type: ROOT_STACK, custom: false, outputs: propsToState(fromSecretForm(outputs)) };
@@ -141,46 +141,38 @@ export class CliStack implements Stack {
   private async run(command: Command, flags: string[], options: RunOptions = {}): Promise<RunResult> {
     const urns = await this.urnsOf(options.replace ?? []);
     const started = performance.now();
-    const { code, stdout, stderr, run } = await this.attempt(
-      [
-        command,
-        ...flags,
-        ...(options.expectNoChanges ? ["--expect-no-changes"] : []),
-        ...(options.skipPreview && command === "up" ? ["--skip-preview"] : []),
-        ...(options.diff ? ["--diff"] : []),
-        ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
-        ...(options.refresh && (command === "up" || command === "preview") ? ["--refresh"] : []),
-        ...urns.flatMap((urn) => ["--replace", urn]),
-        ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
-      ],
-      { events: true },
-    );
+    const args = [
+      command,
+      ...flags,
+      ...(options.expectNoChanges ? ["--expect-no-changes"] : []),
+      ...(options.skipPreview && command === "up" ? ["--skip-preview"] : []),
+      ...(options.diff ? ["--diff"] : []),
+      ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
+      ...(options.refresh && (command === "up" || command === "preview") ? ["--refresh"] : []),
+      ...urns.flatMap((urn) => ["--replace", urn]),
+      ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
+    ];
+    const ended = await this.pulumi(args, { events: true }).catch(failedRun);
     const seconds = (performance.now() - started) / 1000;
+    const { stdout, stderr, run, failure } = { failure: undefined, ...ended };
     const { steps = [], changes = {}, diagnostics = [] } = run ?? {};
+    const { resources = [] } = (await this.exportState()).deployment;
+    const root = resources.find(({ type }) => type === ROOT_STACK);
     const result: RunResult = {
       command,
-      ok: code === 0,
+      ok: failure === undefined,
       seconds,
-      outputs: await this.outputs(),
+      outputs: plain(propsFromState(root?.outputs ?? {})),
       steps: steps.filter(({ urn }) => isUsers(urn)).map((step) => stepOf(step, stdout)),
       changes,
       diagnostics,
       text: stdout + stderr,
       requests: [],
     };
-    if (!result.ok && !result.diagnostics.some((diagnostic) => diagnostic.severity === "error")) {
-      result.diagnostics.push({
-        severity: "error",
-        message: (stderr || stdout).trim().replace(/^error: /, ""),
-      });
-    }
-    if (!result.ok) throw new RunFailed(result);
-    return result;
-  }
-
-  private async outputs(): Promise<Record<string, unknown>> {
-    const { code, stdout } = await this.attempt(["stack", "output", "--json", "--show-secrets"]);
-    return code === 0 ? (JSON.parse(stdout) as Record<string, unknown>) : {};
+    if (failure === undefined) return result;
+    if (!diagnostics.some(({ severity }) => severity === "error"))
+      diagnostics.push({ severity: "error", message: failure });
+    throw new RunFailed(result);
   }
 
   private async urnsOf(names: string[]): Promise<string[]> {
@@ -206,30 +198,18 @@ export class CliStack implements Stack {
     return join(this.options.program, `Pulumi.${this.stackName}.yaml`);
   }
 
-  /** @internal Runs a command on the stack. */
-  async pulumi(args: string[], input?: string) {
-    const result = await this.attempt(args, { ...(input !== undefined && { input }) });
-    if (result.code === 0) return result;
-    const { code, stdout, stderr } = result;
-    throw new Error(`pulumi ${args.slice(0, 2).join(" ")} ended with ${code}\n${stdout}${stderr}`);
-  }
-
-  /** The same, for a command that may fail. */
-  private async attempt(args: string[], options: { input?: string; events?: boolean } = {}) {
-    const [first = "", ...rest] = args;
-    const isNew = first === "stack" && rest[0] === "init";
-    const all = [first, ...(isNew ? [] : ["--stack", this.stackName]), ...rest];
+  /** Runs a command on the stack. */
+  private pulumi(args: string[], options: { input?: string; events?: boolean } = {}): Promise<PulumiResult> {
     const { program: cwd, longestRun = LONGEST_RUN } = this.options;
-    const around = { cwd, env: this.environment, timeout: longestRun * 1000, ...options };
-    try {
-      return { code: 0, ...(await pulumi(all, around)) };
-    } catch (error) {
-      if (!(error instanceof PulumiFailed)) throw error;
-      const { code, result } = error;
-      if (code < 0) throw new Error(`pulumi ${first} was stopped\n${result.stdout}${result.stderr}`);
-      return { code, ...result };
-    }
+    const common = { cwd, env: this.environment, timeout: longestRun * 1000 };
+    return pulumi([...args, "--stack", this.stackName], { ...common, ...options });
   }
+}
+
+/** What a run has left that failed or was stopped. */
+function failedRun(error: unknown): PulumiResult & { failure: string } {
+  if (error instanceof PulumiFailed) return { ...error.result, failure: error.message };
+  throw error;
 }
 
 /** A step with its diff, which only the output for the terminal has. */

@@ -102,7 +102,7 @@ const CASES: Record<string, Case> = {
 
 const hostOf = (name: string) => `${name}.example.com`;
 
-/** Statements for all cases: one half without a provider, the other half with an explicit one, of another account. */
+/** Statements for all cases: one half on the dynamic provider, the other half on the plugin, with another account. */
 const programFor = (other: Emulator) => `
 const { Provider } = require("pulumi-endpoints");
 const provider = new Provider("other", { baseUrl: "${other.baseUrl}", apiKey: "${other.apiKey}", requestsPerWindow: 1000 });
@@ -145,44 +145,41 @@ function ofDrift({ report }: DriftResult): Record<string, string[]> {
 const fieldsOf = (fields: string[]) => [...new Set(fields)].sort();
 
 onBothDrivers("drift and a refresh", (start) => {
-  test.each(["dynamic", "plugin"])(
-    "agree on each endpoint and field, with the %s provider",
-    async (provider) => {
-      const other = await Emulator.start();
-      onTestFinished(() => other.close());
-      const stack = await start(programFor(other), { env: { ENDPOINTS_PROVIDER: provider } });
-      await stack.up();
-      const accounts = { mine: stack.emulator, theirs: other };
-      // A replacement whose old endpoint cannot be deleted leaves a second entry.
-      for (const account of Object.values(accounts))
-        account.intercept(({ method }) => method === "DELETE", { status: 403, body: {} });
-      await failure(stack.up({ replace: ["mine-replaced", "theirs-replaced"] }));
+  test("agree on each endpoint and field", async () => {
+    const other = await Emulator.start();
+    onTestFinished(() => other.close());
+    const stack = await start(programFor(other));
+    await stack.up();
+    const accounts = { mine: stack.emulator, theirs: other };
+    // A replacement whose old endpoint cannot be deleted leaves a second entry.
+    for (const account of Object.values(accounts))
+      account.intercept(({ method }) => method === "DELETE", { status: 403, body: {} });
+    await failure(stack.up({ replace: ["mine-replaced", "theirs-replaced"] }));
 
-      for (const [name, { byHand }] of Object.entries(CASES))
-        for (const account of Object.values(accounts)) {
-          const { id = "" } = account.endpoints.find(({ url }) => url === `https://${hostOf(name)}`) ?? {};
-          if (byHand === "gone") account.remove(id);
-          else if (byHand) account.edit(id, byHand);
-        }
-      const marked = stack.emulator.requests.length;
-      const found = await drift(stack);
-      const expected = (fieldsIn: (one: Case) => string[] | undefined) =>
-        Object.fromEntries(
-          Object.entries(CASES).flatMap(([name, one]) => {
-            const fields = fieldsIn(one);
-            return fields ? ["mine", "theirs"].map((account) => [`${account}-${name}`, fields]) : [];
-          }),
-        );
-      const drifted = expected((one) => one.drifted);
-      expect(ofDrift(found)).toEqual(drifted);
-      const unnamed = provider === "dynamic" && { "mine-secret": UNNAMED };
-      const refresh = await stack.refresh({ previewOnly: true });
-      expect(ofRun(refresh)).toEqual({ ...expected((one) => one.drifted ?? one.ignored), ...unnamed });
-      expect(ofRun(await stack.preview({ refresh: true }))).toEqual({ ...drifted, ...unnamed });
-      expect(found.report.stacks[0]?.unchecked).toEqual([]);
-      const { requests } = stack.emulator;
-      expect(requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
-      expect(JSON.stringify(found)).not.toContain("CANARY");
-    },
-  );
+    for (const [name, { byHand }] of Object.entries(CASES))
+      for (const account of Object.values(accounts)) {
+        const { id = "" } = account.endpoints.find(({ url }) => url === `https://${hostOf(name)}`) ?? {};
+        if (byHand === "gone") account.remove(id);
+        else if (byHand) account.edit(id, byHand);
+      }
+    const marked = stack.emulator.requests.length;
+    const found = await drift(stack);
+    const expected = (fieldsIn: (one: Case) => string[] | undefined) =>
+      Object.fromEntries(
+        Object.entries(CASES).flatMap(([name, one]) => {
+          const fields = fieldsIn(one);
+          return fields ? ["mine", "theirs"].map((account) => [`${account}-${name}`, fields]) : [];
+        }),
+      );
+    const drifted = expected((one) => one.drifted);
+    expect(ofDrift(found)).toEqual(drifted);
+    const unnamed = { "mine-secret": UNNAMED };
+    const refresh = await stack.refresh({ previewOnly: true });
+    expect(ofRun(refresh)).toEqual({ ...expected((one) => one.drifted ?? one.ignored), ...unnamed });
+    expect(ofRun(await stack.preview({ refresh: true }))).toEqual({ ...drifted, ...unnamed });
+    expect(found.report.stacks[0]?.unchecked).toEqual([]);
+    const { requests } = stack.emulator;
+    expect(requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
+    expect(JSON.stringify(found)).not.toContain("CANARY");
+  });
 });

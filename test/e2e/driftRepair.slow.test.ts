@@ -4,238 +4,272 @@ import { drift } from "../commands/drift/driftRun";
 import { endpoint, idOf, policy } from "./driftPrograms";
 import { edit, onKit, PLUGIN } from "./setup";
 
-/** Endpoints without bindings and pooling in the program, and edits of the service's choices. */
-const CHOSEN: [name: string, endpoint: string, change: Edit][] = [
-  ["l-public", endpoint("l-public", { url: "https://l-public.internal" }), { bindings: ["public"] }],
-  [
-    "m-pooled",
-    endpoint(
-      "m-pooled",
-      { url: "https://m-pooled.internal" },
-      "{ deleteBeforeReplace: true }",
-      "PluginEndpoint",
-    ),
-    {
+/*
+ * What `drift` finds and repairs, with the engine that repairs it. `driftCli.slow.test.ts` has the Pulumi CLI, and
+ * `test/commands/drift` the report.
+ */
+
+/** A change as the report shows it. */
+type Change = [path: string, kind: string, expected: unknown, live: unknown];
+
+interface Case {
+  /** The statement that declares the endpoint. */
+  deployed: string;
+  /** The statement at the time of the repair. Default: the deployed one. */
+  now?: string;
+  byHand: Edit | "gone";
+  changes?: Change[];
+  /** Why it is not repaired. Default: it is. */
+  left?: string;
+}
+
+const CONFIG = "trafficPolicy.on_http_request[0].actions[0].config";
+const DESCRIBED: Pick<Case, "byHand" | "changes"> = {
+  byHand: { description: "by hand" },
+  changes: [["description", "added", undefined, "by hand"]],
+};
+const NO_MORE = "the program does not have this endpoint any more, and --fix deploys nothing new";
+const ADOPTED = "so it cannot be created again: remove `adopt`, then run `pulumi up --refresh`";
+const internal = (name: string, options = "{}", type = "CloudEndpoint") =>
+  endpoint(name, { url: `https://${name}.internal` }, options, type);
+const secret = `new CloudEndpoint("secret", { url: "https://secret.example.com", trafficPolicy: pulumi.secret(${JSON.stringify(policy(404, "CANARY-1"))}) });`;
+
+const CASES: Record<string, Case> = {
+  "adopted-any": {
+    deployed: endpoint("adopted-any", { adopt: true }),
+    byHand: "gone",
+    left: "the program would adopt any endpoint that is on this URL now: remove `adopt`, then run `pulumi up --refresh`",
+  },
+  "adopted-dynamic": {
+    deployed: endpoint("adopted-dynamic", { adopt: "ep_dynamic" }),
+    byHand: "gone",
+    left: `it was deployed with adopt: "ep_dynamic", ${ADOPTED}`,
+  },
+  "adopted-plugin": {
+    deployed: endpoint("adopted-plugin", { adopt: "ep_plugin" }, "{}", "PluginEndpoint"),
+    byHand: "gone",
+    left: `it was deployed with adopt: "ep_plugin", ${ADOPTED}`,
+  },
+  bindings: {
+    deployed: endpoint("bindings", { bindings: ["public"] }),
+    byHand: { bindings: ["internal"] },
+    changes: [["bindings", "changed", ["public"], ["internal"]]],
+  },
+  changed: {
+    deployed: endpoint("changed"),
+    now: endpoint("changed", { metadata: "new" }),
+    ...DESCRIBED,
+    left: "the program differs from the state, and --fix deploys nothing new",
+  },
+  chosen: {
+    deployed: internal("chosen"),
+    byHand: { bindings: ["public"] },
+    changes: [["bindings", "changed", ["internal"], ["public"]]],
+  },
+  "chosen-plugin": {
+    deployed: internal("chosen-plugin", "{ deleteBeforeReplace: true }", "PluginEndpoint"),
+    byHand: {
       pooling_enabled: true,
       bindings: ["public"],
       traffic_policy: JSON.stringify(policy(403, "CANARY")),
     },
-  ],
-];
+    changes: [
+      ["bindings", "changed", ["internal"], ["public"]],
+      ["poolingEnabled", "changed", false, true],
+      [`${CONFIG}.secret`, "added", undefined, "[secret]"],
+      [`${CONFIG}.status_code`, "changed", 404, 403],
+    ],
+  },
+  deleted: { deployed: endpoint("deleted"), byHand: "gone" },
+  described: {
+    deployed: endpoint("described", { description: "front door" }),
+    byHand: { description: "by hand" },
+    changes: [["description", "changed", "front door", "by hand"]],
+  },
+  metadata: {
+    deployed: endpoint("metadata", { metadata: { team: "shop", tier: 1 } }),
+    byHand: { metadata: '{"team":"else"}' },
+    changes: [
+      ["metadata.team", "changed", "shop", "else"],
+      ["metadata.tier", "removed", 1, undefined],
+    ],
+  },
+  policy: {
+    deployed: endpoint("policy"),
+    byHand: { traffic_policy: JSON.stringify(policy(403)) },
+    changes: [[`${CONFIG}.status_code`, "changed", 404, 403]],
+  },
+  pooled: {
+    deployed: endpoint("pooled", { poolingEnabled: false }),
+    byHand: { pooling_enabled: true },
+    changes: [["poolingEnabled", "changed", false, true]],
+  },
+  removed: { deployed: endpoint("removed"), now: "", ...DESCRIBED, left: NO_MORE },
+  renamed: {
+    deployed: endpoint("renamed"),
+    now: endpoint("renamed", {}, '{ aliases: [{ name: "renamed" }] }').replace('"renamed"', '"name"'),
+    ...DESCRIBED,
+    left: NO_MORE,
+  },
+  secret: {
+    deployed: secret,
+    byHand: { traffic_policy: JSON.stringify(policy(403, "CANARY-2")) },
+    changes: [
+      [`${CONFIG}.secret`, "changed", "[secret]", "[secret]"],
+      [`${CONFIG}.status_code`, "changed", "[secret]", "[secret]"],
+    ],
+  },
+  undescribed: { deployed: endpoint("undescribed"), ...DESCRIBED },
+  url: {
+    deployed: endpoint("url"),
+    byHand: { url: "https://elsewhere.example.com" },
+    changes: [["url", "changed", "https://url.example.com", "https://elsewhere.example.com"]],
+  },
+};
+const ALL = Object.entries(CASES);
+const FIXED = ALL.filter(([, { left }]) => left === undefined).map(([name]) => name);
+
+/** Endpoints without drift. The program also changes one of them. */
+const UNCHANGED = [endpoint("hidden"), endpoint("kept")];
+const changedToo = [endpoint("hidden"), endpoint("kept", { metadata: "new" })];
+
 onKit("drift", (start) => {
-  test("is reported for the other endpoints if one cannot be checked, and the check fails", async () => {
-    const stack = await start([endpoint("a"), endpoint("b")].join("\n"));
+  test("of each kind is found and repaired, but nothing new is deployed, and nothing of others adopted", async () => {
+    const emulator = await Emulator.start();
+    onTestFinished(() => emulator.close());
+    for (const provider of ["dynamic", "plugin"])
+      emulator.seed({ type: "cloud", id: `ep_${provider}`, url: `https://adopted-${provider}.example.com` });
+    const program = (statements: string[]) => [PLUGIN, ...statements].join("\n");
+    const deployed = [...ALL.map(([, one]) => one.deployed), ...UNCHANGED];
+    const stack = await start(program(deployed), { emulator });
     await stack.up();
-    const { emulator } = stack;
-    const b = idOf(emulator, "b");
-    emulator.edit(idOf(emulator, "a"), { description: "by hand" });
-    // The list lacks b, and a read by its id is refused.
-    const withoutB = (real: object) => ({
-      ...real,
-      endpoints: Object(real).endpoints.filter(({ id }: { id: string }) => id !== b),
-    });
-    emulator.intercept("list", { afterCommit: true, body: withoutB }, 9);
-    emulator.intercept(({ path }) => path.endsWith(b), { status: 401, body: { error_code: "ERR_NGROK_9" } });
-    const refused = await drift(stack);
-    expect(refused.code, refused.stdout).toBe(3);
-    expect(refused.report.outcome).toBe("unchecked");
-    expect(refused.report.stacks[0]).toMatchObject({
-      drifted: [{ name: "a" }],
-      unchecked: [{ what: `b (${b})`, authentication: true }],
-    });
-    expect(refused.stdout).toMatch(/unchecked test: b \(ep_\w+\): .*status 401/);
-    expect(refused.page).toContain(`b (${b})`);
-  });
-});
-
-onKit("a repair", (start) => {
-  test("deploys no new change of the program, and reports the endpoints that it skipped", async () => {
-    const stack = await start([endpoint("a"), endpoint("b"), endpoint("c"), endpoint("d")].join("\n"));
-    await stack.up();
-    for (const name of ["a", "b", "c"])
-      stack.emulator.edit(idOf(stack.emulator, name), { description: "by hand" });
-    edit(
-      stack,
-      [endpoint("a"), endpoint("b", { metadata: "new" }), endpoint("d", { metadata: "new" })].join("\n"),
+    const idByName = new Map(
+      ALL.map(([name]) => {
+        const url = new RegExp(`^https://${name}\\.(?:example\\.com|internal)$`);
+        return [name, emulator.endpoints.find((one) => url.test(one.url ?? ""))?.id ?? ""];
+      }),
     );
-
-    const marked = stack.emulator.requests.length;
-    const fixed = await drift(stack, { args: ["--fix"] });
-    expect(fixed.code, fixed.stdout).toBe(1);
-    expect(fixed.report.outcome).toBe("unrepaired");
-    const writes = stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
-    expect(writes.map(({ method, body }) => ({ method, body }))).toEqual([
-      { method: "PATCH", body: { id: idOf(stack.emulator, "a"), description: "" } },
-    ]);
-    expect(fixed.report.stacks[0]?.drifted.map(({ name, repair }) => [name, repair?.done])).toEqual([
-      ["a", true],
-      ["b", false],
-      ["c", false],
-    ]);
-    expect(fixed.stdout).toMatch(/b[\s\S]*not repaired: the program differs from the state/);
-    expect(fixed.stdout).toMatch(/c[\s\S]*not repaired: the program does not have this endpoint any more/);
-    // The next check still reports the skipped endpoints.
-    expect((await drift(stack)).report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(["b", "c"]);
-  });
-
-  test("skips an endpoint that the program has renamed, and its drift is still reported", async () => {
-    const stack = await start(endpoint("b"));
-    await stack.up();
-    stack.emulator.edit(idOf(stack.emulator, "b"), { description: "by hand" });
-    edit(
-      stack,
-      `new CloudEndpoint("c", ${JSON.stringify({ url: "https://b.example.com", trafficPolicy: policy(404) })}, { aliases: [{ name: "b" }] });`,
-    );
-
-    const before = await stack.exportState();
-    const fixed = await drift(stack, { args: ["--fix"] });
-    expect(fixed.code, fixed.stdout).toBe(1);
-    expect(fixed.stdout).toContain("not repaired: the program does not have this endpoint any more");
-    expect((await stack.exportState()).deployment.resources).toEqual(before.deployment.resources);
-    expect((await drift(stack)).code).toBe(7);
-  });
-
-  test("never adopts another endpoint on the URL of a deleted one", async () => {
-    const stack = await start(endpoint("a", { adopt: true }));
-    await stack.up();
-    stack.emulator.remove(idOf(stack.emulator, "a"));
-    const other = stack.emulator.seed({ type: "cloud", url: "https://a.example.com", metadata: "theirs" });
-
-    const marked = stack.emulator.requests.length;
-    const fixed = await drift(stack, { args: ["--fix"] });
-    expect(fixed.code, fixed.stdout).toBe(1);
-    expect(fixed.stdout).toContain(
-      "not repaired: the program would adopt any endpoint that is on this URL now: remove `adopt`, then run `pulumi up --refresh`",
-    );
-    const writes = stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
-    expect(writes).toEqual([]);
-    expect(stack.emulator.endpoints).toEqual([other]);
-    expect((await drift(stack)).report.stacks[0]?.drifted.map(({ drift }) => drift)).toEqual(["deleted"]);
-  });
-
-  test.each(["CloudEndpoint", "PluginEndpoint"])(
-    "of a %s that is gone and whose program keeps its id in adopt, is left out with the remedy, and the rest is repaired",
-    async (type) => {
-      const emulator = await Emulator.start();
-      onTestFinished(() => emulator.close());
-      const names = ["a", "b", "c", "d"];
-      const adopted = names.map((name) => {
-        const { id } = emulator.seed({ type: "cloud", url: `https://${name}.example.com` });
-        return endpoint(name, { adopt: id }, "{}", type);
-      });
-      const programOf = (all: string[]) => [PLUGIN, ...all].join("\n");
-      const stack = await start(programOf(adopted), { emulator });
-      await stack.up();
-      const gone = idOf(emulator, "a");
-      emulator.remove(gone);
-      for (const name of ["b", "c", "d"]) emulator.edit(idOf(emulator, name), { description: "by hand" });
-
-      const marked = emulator.requests.length;
-      const fixed = await drift(stack, { args: ["--fix"] });
-      expect(fixed.code, fixed.stdout).toBe(1);
-      const writes = emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
-      expect(writes.map(({ method }) => method)).toEqual(["PATCH", "PATCH", "PATCH"]);
-      expect(fixed.report.stacks[0]?.drifted.map(({ name, repair }) => [name, repair?.done])).toEqual([
-        ["a", false],
-        ["b", true],
-        ["c", true],
-        ["d", true],
-      ]);
-      expect(fixed.stdout.match(/not repaired: .*/g)).toEqual([
-        `not repaired: it was deployed with adopt: "${gone}", so it cannot be created again: remove \`adopt\`, then run \`pulumi up --refresh\``,
-      ]);
-
-      // The remedy.
-      edit(stack, programOf([endpoint("a", {}, "{}", type), ...adopted.slice(1)]));
-      await stack.up({ refresh: true });
-      expect((await drift(stack)).code).toBe(0);
-    },
-  );
-
-  test("fails with the exit code for a refused key if the service refuses the write", async () => {
-    const stack = await start(endpoint("a"));
-    await stack.up();
-    stack.emulator.edit(idOf(stack.emulator, "a"), { description: "by hand" });
-    stack.emulator.intercept(({ method }) => method === "PATCH", {
-      status: 403,
-      body: { error_code: "ERR_NGROK_9", msg: "The key lacks the permission." },
-    });
-
-    const fixed = await drift(stack, { args: ["--fix"] });
-    expect(fixed.code, fixed.stdout).toBe(3);
-    expect(fixed.report.outcome).toBe("unrepaired");
-    expect(fixed.stdout).toMatch(/not repaired: .*status 403.*[^.]\. The state may already hold/);
-  });
-});
-
-onKit("drift of the service's choices", (start) => {
-  test("is reported with the original choice, and reverted", async () => {
-    const stack = await start([PLUGIN, ...CHOSEN.map(([, text]) => text), endpoint("n-kept")].join("\n"));
-    await stack.up();
-    for (const [name, , change] of CHOSEN) {
-      const { id = "" } =
-        stack.emulator.endpoints.find(({ url }) => url === `https://${name}.internal`) ?? {};
-      stack.emulator.edit(id, change);
+    const good = emulator.endpoints;
+    for (const [name, { byHand }] of ALL) {
+      const id = idByName.get(name) ?? "";
+      if (byHand === "gone") emulator.remove(id);
+      else emulator.edit(id, byHand);
     }
-    const marked = stack.emulator.requests.length;
+    const other = emulator.seed({
+      type: "cloud",
+      url: "https://adopted-any.example.com",
+      metadata: "theirs",
+    });
+
+    // One cannot be checked: the list lacks it, and a read by its id is refused.
+    const hidden = idOf(emulator, "hidden");
+    const withoutIt = (real: object) => ({
+      ...real,
+      endpoints: Object(real).endpoints.filter(({ id }: { id: string }) => id !== hidden),
+    });
+    emulator.intercept("list", { afterCommit: true, body: withoutIt });
+    emulator.intercept(({ path }) => path.endsWith(hidden), {
+      status: 401,
+      body: { error_code: "ERR_NGROK_9" },
+    });
+    const unchecked = await drift(stack);
+    expect(unchecked.code, unchecked.stdout).toBe(3);
+    expect(unchecked.report.stacks[0]?.drifted).toHaveLength(ALL.length);
+    expect(unchecked.report.stacks[0]?.unchecked).toMatchObject([
+      { what: `hidden (${hidden})`, authentication: true },
+    ]);
+
+    edit(stack, program([...ALL.map(([, one]) => one.now ?? one.deployed), ...changedToo]));
+    /** Of those that are left. */
+    const states = async () =>
+      ((await stack.exportState()).deployment.resources ?? []).flatMap(({ urn, id, inputs, outputs }) =>
+        CASES[urn.split("::").at(-1) ?? ""]?.left === undefined ? [] : [{ urn, id, inputs, outputs }],
+      );
+    const before = await states();
+    const marked = emulator.requests.length;
     const found = await drift(stack);
     expect(found.code).toBe(7);
-    expect(JSON.stringify(found)).not.toContain("CANARY");
-    const action = "trafficPolicy.on_http_request[0].actions[0].config";
-    expect(stack.emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
-    expect(
-      found.report.stacks[0]?.drifted.map(({ name, changes }) => [
-        name,
-        changes.map(({ path, kind, expected, live }) => [path, kind, expected, live]),
-      ]),
-    ).toEqual([
-      ["l-public", [["bindings", "changed", ["internal"], ["public"]]]],
-      [
-        "m-pooled",
-        [
-          ["bindings", "changed", ["internal"], ["public"]],
-          ["poolingEnabled", "changed", false, true],
-          [`${action}.secret`, "added", undefined, "[secret]"],
-          [`${action}.status_code`, "changed", 404, 403],
-        ],
-      ],
-    ]);
-
+    const writes = () =>
+      emulator.requests.slice(marked).flatMap(({ method, path, body }) => {
+        const { url = "" } = Object(body);
+        return method === "GET" ? [] : [`${method} ${method === "POST" ? url : path.split("/").at(-1)}`];
+      });
+    expect(writes()).toEqual([]);
     const fixed = await drift(stack, { args: ["--fix"] });
-    expect(fixed.code, fixed.stdout).toBe(0);
-    expect(fixed.stdout).toContain("2 repaired");
-    const chosen = stack.emulator.endpoints.filter(({ url }) => url?.endsWith(".internal"));
-    expect(chosen).toMatchObject([
-      { bindings: ["internal"], pooling_enabled: false },
-      { bindings: ["internal"], pooling_enabled: false, traffic_policy: expect.stringContaining("404") },
-    ]);
-    expect((await drift(stack)).code).toBe(0);
+    expect([fixed.code, fixed.report.outcome], fixed.stdout).toEqual([1, "unrepaired"]);
+    expect(JSON.stringify([found, fixed])).not.toContain("CANARY");
+    const reported = Object.fromEntries(
+      (fixed.report.stacks[0]?.drifted ?? []).map(({ name, drift, changes, repair }) => [
+        name,
+        {
+          drift,
+          changes: changes.map(({ path, kind, expected, live }) => [path, kind, expected, live]),
+          left: repair?.done ? undefined : repair?.reason,
+        },
+      ]),
+    );
+    expect(reported).toEqual(
+      Object.fromEntries(
+        ALL.map(([name, { byHand, changes = [], left }]) => [
+          name,
+          {
+            drift: byHand === "gone" ? "deleted" : "changed",
+            changes,
+            left: left && expect.stringContaining(left),
+          },
+        ]),
+      ),
+    );
+    const expected = FIXED.map((name) =>
+      name === "deleted" ? "POST https://deleted.example.com" : `PATCH ${idByName.get(name)}`,
+    );
+    expect(writes().sort()).toEqual(expected.sort());
+    const contentOf = ({ url, description, metadata, traffic_policy, bindings, pooling_enabled }: Edit) => ({
+      ...{ url, description, metadata, traffic_policy, bindings, pooling_enabled },
+    });
+    for (const name of FIXED)
+      expect(emulator.endpoints.map(contentOf)).toContainEqual(
+        contentOf(good.find(({ id }) => id === idByName.get(name)) ?? {}),
+      );
+    expect(emulator.endpoints).toContainEqual(other);
+    expect(new Set(await states())).toEqual(new Set(before));
+
+    // The next check still reports those that were left, until their remedies.
+    const next = await drift(stack);
+    expect(next.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(
+      ALL.flatMap(([name, { left }]) => (left === undefined ? [] : [name])),
+    );
+    emulator.remove(other.id);
+    edit(stack, program(deployed.map((statement) => statement.replace(/,"adopt":[^},]+/, ""))));
+    await stack.up({ refresh: true });
+    const last = await drift(stack);
+    expect(last.code, last.stdout).toBe(0);
     await stack.preview({ expectNoChanges: true });
   });
 });
 
 onKit("drift of pooling on a service that never changes it", (start) => {
-  test.each(["CloudEndpoint", "PluginEndpoint"])(
-    "of a %s is not repaired by --fix, which says what to do, and then a replacement repairs it",
-    async (type) => {
-      const a = endpoint("a", {}, "{ deleteBeforeReplace: true }", type);
-      const stack = await start([PLUGIN, a].join("\n"));
-      await stack.up();
-      stack.emulator.behave({ fixedUrlAndPooling: true });
-      stack.emulator.edit(idOf(stack.emulator, "a"), { pooling_enabled: true });
+  test("is not repaired by --fix, which says what to do, and then a replacement repairs it", async () => {
+    const options = "{ deleteBeforeReplace: true }";
+    const all = [endpoint("a", {}, options), endpoint("b", {}, options, "PluginEndpoint")];
+    const stack = await start([PLUGIN, ...all].join("\n"));
+    await stack.up();
+    stack.emulator.behave({ fixedUrlAndPooling: true });
+    for (const { id } of stack.emulator.endpoints) stack.emulator.edit(id, { pooling_enabled: true });
 
-      const fixed = await drift(stack, { args: ["--fix"] });
-      expect(fixed.code, fixed.stdout).toBe(1);
-      const reason = fixed.report.stacks[0]?.drifted[0]?.repair?.reason ?? "";
-      expect(reason).toMatch(
-        /give the program the live value, or replace the endpoint: `pulumi up --replace`/,
-      );
-      expect(reason).toMatch(/only `pulumi preview` shows this drift$/);
-
-      await stack.up({ replace: ["a"] });
-      expect(stack.emulator.endpoints).toMatchObject([{ pooling_enabled: false }]);
-      expect((await drift(stack)).code).toBe(0);
-      await stack.preview({ expectNoChanges: true });
-    },
-  );
+    const fixed = await drift(stack, { args: ["--fix"] });
+    expect(fixed.code, fixed.stdout).toBe(1);
+    const reasons = fixed.report.stacks[0]?.drifted.map(({ repair }) => repair?.reason);
+    expect(reasons).toEqual(
+      Array(2).fill(
+        expect.stringMatching(
+          /give the program the live value, or replace the endpoint: `pulumi up --replace`.*only `pulumi preview` shows this drift$/s,
+        ),
+      ),
+    );
+    await stack.up({ replace: ["a", "b"] });
+    expect(stack.emulator.endpoints).toMatchObject(Array(2).fill({ pooling_enabled: false }));
+    expect((await drift(stack)).code).toBe(0);
+    await stack.preview({ expectNoChanges: true });
+  });
 });

@@ -51,7 +51,6 @@ export class Deployment implements Deciding {
   onCancel: () => void = () => {};
   private isBailed = false;
   private hasFailedStep = false;
-  private readonly goals = new Map<string, Goal>();
   private readonly defaults = new Map<string, Promise<string>>();
   private readonly kept: ResourceState[] = [];
   private readonly running = new Set<Promise<void>>();
@@ -100,7 +99,7 @@ export class Deployment implements Deciding {
 
   /** Does not resolve if the resource fails, because the program is ended then. */
   async register(request: pb.RegisterResourceRequest): Promise<ResourceState> {
-    const goal = goalOf(request, this.goals.get(request.getParent()));
+    const goal = goalOf(request, this.news.get(request.getParent()));
     const { type, custom } = goal.state;
     if (isProvider(type)) this.providers.refuseForeign(type, request);
     else if (custom) goal.state.provider = await this.providerFor(type, request);
@@ -148,11 +147,11 @@ export class Deployment implements Deciding {
       this.deciding = this.deciding.then(async () => {
         if (this.isCanceled) return;
         try {
-          this.goals.set(urn, goal);
           const steps = await decide(urn, goal, this);
           await this.start(async () => {
             for (const step of steps) if (!(await this.perform(step))) return;
-            const state = this.news.get(urn);
+            // A renamed resource that is no target keeps its old URN.
+            const state = this.news.get(steps.at(-1)?.urn ?? urn);
             if (state) resolve(state);
           });
         } catch (error) {

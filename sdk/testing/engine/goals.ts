@@ -40,14 +40,14 @@ function refuseUnsupported(request: pb.RegisterResourceRequest): void {
 
 type Dependencies = pb.RegisterResourceRequest.PropertyDependencies;
 
-/** @param parent The goal of the parent, whose option `retainOnDelete` is inherited. The SDK inherits the other options. */
-export function goalOf(request: pb.RegisterResourceRequest, parent: Goal | undefined): Goal {
+/** @param parent Its option `retainOnDelete` is inherited. The SDK inherits the other options. */
+export function goalOf(request: pb.RegisterResourceRequest, parent: ResourceState | undefined): Goal {
   refuseUnsupported(request);
   const byProperty = [
     ...(request.getPropertydependenciesMap().entries() as Iterable<[string, Dependencies]>),
   ].map(([key, value]) => [key, sorted(value.getUrnsList())]);
   const isOrderGiven = request.getDeletebeforereplacedefined() || request.getDeletebeforereplace();
-  const isRetained = request.hasRetainondelete() ? request.getRetainondelete() : parent?.state.retainOnDelete;
+  const isRetained = request.hasRetainondelete() ? request.getRetainondelete() : parent?.retainOnDelete;
   return {
     name: request.getName(),
     state: newState(request.getType(), {

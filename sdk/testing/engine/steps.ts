@@ -1,5 +1,5 @@
 import { UNKNOWN } from "../../../provider/endpoint/documents";
-import { type Checkpoint, isProvider, type Place, packageOf, type ResourceState } from "./checkpoint";
+import { type Checkpoint, isProvider, packageOf, type ResourceState } from "./checkpoint";
 import { equal, isSecret, secret } from "./properties";
 import type { Providers } from "./providers";
 import { OPS, type PlannedStep, type Summary } from "./summary";
@@ -17,7 +17,6 @@ export class Protected extends Error {
 }
 
 export interface Context {
-  place: Place;
   dryRun: boolean;
   checkpoint: Checkpoint;
   providers: Providers;

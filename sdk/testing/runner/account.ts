@@ -6,13 +6,14 @@ import { namesOfExpressions } from "../../../provider/policy/cel";
 import type { Values } from "./expressions";
 import { type Application, receive, respond, toApplication } from "./http";
 import { normalUrl } from "./request";
-import { answerRequest, type RequestDeps, sentence, type Target } from "./runner";
+import type { RequestDeps, Target } from "./run";
+import { answerRequest } from "./runner";
 import {
   ApplicationFailed,
   ConnectionClosed,
-  NotSimulated,
   RequestFailed,
   RequestNotSimulated,
+  refuse,
   type TracedRule,
 } from "./trace";
 import { type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
@@ -79,19 +80,9 @@ export interface Account {
   applications: ReadonlyMap<string, Application>;
 }
 
-/** @throws NotSimulated otherwise, because the documentation demands the same protocol, but not plainly of these two. */
-export function sameScheme(url: string, other: string): true {
-  if (new URL(url).protocol === new URL(other).protocol) return true;
-  throw new NotSimulated(`forwarding from ${url} to ${other}`);
-}
-
-function publicTarget(account: Account, url: string): Target | undefined {
-  try {
-    return targetAt(account, url, "public");
-  } catch (error) {
-    throw error instanceof NotSimulated ? new RequestNotSimulated(sentence(error), []) : error;
-  }
-}
+/** @throws RequestNotSimulated otherwise, because the documentation demands the same protocol, but not plainly of these two. */
+export const sameScheme = (url: string, other: string): true =>
+  new URL(url).protocol === new URL(other).protocol || refuse(`forwarding from ${url} to ${other}`);
 
 /** The most URLs in a message. */
 const MOST_SHOWN = 10;
@@ -100,7 +91,7 @@ const MOST_SHOWN = 10;
 export function answerFor(account: Account, request: PolicyRequest, options: ConnectionOptions) {
   const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date(), rateLimited } = options;
   if (isIP(clientIp) === 0) throw new TypeError("clientIp must be an IP address");
-  const target = publicTarget(account, request.url);
+  const target = targetAt(account, request.url, "public");
   if (!target) {
     const urls = account
       .endpoints()
@@ -108,7 +99,6 @@ export function answerFor(account: Account, request: PolicyRequest, options: Con
       .map(({ url, public_url }) => url ?? public_url);
     throw new RequestFailed(
       `no public endpoint answers ${request.url}; the account has ${urls.slice(0, MOST_SHOWN).join(", ") || "none"}${urls.length > MOST_SHOWN ? ", …" : ""}`,
-      [],
     );
   }
   const internal = (url: string) => sameScheme(request.url, url) && targetAt(account, url, "internal");
@@ -125,7 +115,7 @@ export function answerFor(account: Account, request: PolicyRequest, options: Con
 /**
  * The endpoint with a scheme and a host, also one of a wildcard: `*.example.com` has `a.b.example.com`, too.
  *
- * @throws NotSimulated if there are several, or an edge.
+ * @throws RequestNotSimulated if there are several, or an edge.
  */
 function targetAt({ endpoints, applications }: Account, url: string, binding: string): Target | undefined {
   if (!/^https?:/.test(url) || !URL.canParse(url)) return undefined;
@@ -142,16 +132,16 @@ function targetAt({ endpoints, applications }: Account, url: string, binding: st
   const [endpoint] = found;
   if (!endpoint) return undefined;
   const { id, type, traffic_policy: policy } = endpoint;
-  if (found.length > 1) throw new NotSimulated(`the choice between ${found.length} endpoints for ${url}`);
-  if (type === "edge") throw new NotSimulated(`the edge ${url}`);
+  if (found.length > 1) refuse(`the choice between ${found.length} endpoints for ${url}`);
+  if (type === "edge") refuse(`the edge ${url}`);
   const application = async (request: PolicyRequest) => {
-    const connected = applications.get(id);
-    if (connected !== undefined)
-      return toApplication(connected, request).catch((error: unknown) => {
-        if (error instanceof NotSimulated || request.signal?.aborted) throw error;
-        throw new ApplicationFailed(`the application of ${url} failed: ${reasonOf(error)}`, []);
-      });
-    throw new NotSimulated(`the application of the agent's endpoint ${url}, which the test did not connect,`);
+    const connected =
+      applications.get(id) ??
+      refuse(`the application of the agent's endpoint ${url}, which the test did not connect,`);
+    return toApplication(connected, request).catch((error: unknown) => {
+      if (error instanceof RequestNotSimulated || request.signal?.aborted) throw error;
+      throw new ApplicationFailed(`the application of ${url} failed: ${reasonOf(error)}`);
+    });
   };
   return { url: endpoint.url ?? url, id, policy, ...(type !== "cloud" && { application }) };
 }
@@ -227,8 +217,8 @@ export async function serveRequest(
   let url = `https://${host}${path}`;
   let reply: PolicyReply;
   try {
-    if (!publicTarget(account, `https://${host}`) && publicTarget(account, `http://${host}`))
-      url = `http://${host}${path}`;
+    const has = (scheme: string) => targetAt(account, `${scheme}://${host}`, "public") !== undefined;
+    if (!has("https") && has("http")) url = `http://${host}${path}`;
     const request = await receive(incoming, response, url);
     request.headers = request.headers.map(([name, value]) => [
       name,

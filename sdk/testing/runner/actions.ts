@@ -1,42 +1,12 @@
 import { z } from "zod";
 import { inCidrs, isCidr } from "./networks";
 import { checkHeader, normalUrl } from "./request";
-import type { Verdict, Verification } from "./signatures";
-import { ApplicationFailed, NotSimulated } from "./trace";
-import { addedTo, FORWARDED, type Header, headerOf, type PolicyReply, type PolicyRequest } from "./values";
+import { EXPRESSION, type PolicyRun } from "./run";
+import { secretOf, verifyWebhook } from "./signatures";
+import { ApplicationFailed, refuse } from "./trace";
+import { FORWARDED, type Header, headerOf, isAdded, type PolicyReply } from "./values";
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */
-
-export interface InterpolationOptions {
-  /** What the value of an expression may contain. */
-  allowed?: { pattern: RegExp; otherwise: string };
-  /** Whether a text that is one expression keeps its type. */
-  keepsType?: boolean;
-}
-
-/** What an action can read and change. */
-export interface ActionContext {
-  readonly phase: string;
-  readonly request: PolicyRequest;
-  /** In the phase of responses. */
-  reply: PolicyReply | undefined;
-  /** Undefined if another endpoint forwarded the request. */
-  readonly clientIp: string | undefined;
-  readonly vars: Record<string, unknown>;
-  /** Sets a variable below `actions.ngrok`, which later expressions can read. */
-  set(name: string, value: unknown): void;
-  /** Replaces the expressions in a text, or in all texts of a value. */
-  interpolate<T>(value: T, options?: InterpolationOptions): T;
-  /** All matches of a pattern. */
-  matches(text: string, pattern: string): RegExpExecArray[];
-  /** Texts that no trace may show. */
-  addSecrets(...secrets: string[]): void;
-  verify(verification: Verification): Verdict;
-  /** What `rate-limit` decides, if the test says so. */
-  rateLimited: boolean | undefined;
-  /** Undefined if the account has no such internal endpoint. */
-  forward(url: string): Promise<PolicyReply> | undefined;
-}
 
 export interface Outcome {
   /** For the trace. */
@@ -54,14 +24,17 @@ export interface End {
   by?: string;
 }
 
-type Run<C> = (config: C, context: ActionContext) => Outcome | Promise<Outcome>;
+/** Undefined if the account has no such internal endpoint. */
+type Forward = (url: string) => Promise<PolicyReply | undefined>;
 
-function action<C>(schema: z.ZodType<C>, run: Run<C>): Run<unknown> {
-  return (config, context) => {
+type Run<C> = (config: C, run: PolicyRun, forward: Forward) => Outcome | Promise<Outcome>;
+
+function action<C>(schema: z.ZodType<C>, act: Run<C>): Run<unknown> {
+  return (config, run, forward) => {
     const { data, error } = schema.safeParse(config ?? {});
-    if (data !== undefined) return run(data, context);
+    if (data !== undefined) return act(data, run, forward);
     const [issue] = error?.issues ?? [];
-    throw new NotSimulated(`its config (${[...(issue?.path ?? []), issue?.message].join(": ")})`);
+    return refuse(`its config (${[...(issue?.path ?? []), issue?.message].join(": ")})`);
   };
 }
 
@@ -88,8 +61,8 @@ const headerValues = z
     z.union([z.string(), z.number(), z.boolean()]).transform((value) => `${value}`),
   )
   .refine((all) => Object.keys(all).length <= 10, "must have at most ten headers");
-const headersOf = (headers: Record<string, string>, { interpolate }: ActionContext): Header[] =>
-  Object.entries(interpolate(headers)).map(([name, value]) => {
+const headersOf = (headers: Record<string, string>, run: PolicyRun): Header[] =>
+  Object.entries(run.interpolate(headers)).map(([name, value]) => {
     checkHeader([name, value]);
     return [name.toLowerCase(), value];
   });
@@ -97,31 +70,34 @@ const headersOf = (headers: Record<string, string>, { interpolate }: ActionConte
 const originIn = (url: string) => /^\w+:\/\/[^/?#]*/.exec(url)?.[0];
 
 const substitution = { from: z.string().optional(), to: z.string() };
-/** Characters that mean the same in a URL and in a pattern. Whether others of a value are escaped is open. */
-const LITERAL = { pattern: /^[\w.:/@ -]*$/, otherwise: "in a pattern" };
-const NO_GROUP = { pattern: /^[^$]*$/, otherwise: "with a $ in a replacement" };
-
 /** Whether and how the service encodes other characters is open. */
 function checkCharacters(url: string): void {
   const [odd] = /[^!$-;=?-[\]_a-z~]/u.exec(url) ?? [];
-  if (odd !== undefined) throw new NotSimulated(`the character ${JSON.stringify(odd)} in a URL`);
+  if (odd !== undefined) refuse(`the character ${JSON.stringify(odd)} in a URL`);
 }
 
-function checkReferences(to: string, refused: RegExp): void {
-  if (refused.test(to)) throw new NotSimulated("a $ in to that refers to no group");
+/** What replaces a match. Whether the service escapes a $ of a value is open. */
+function replacement(to: string, refused: RegExp, run: PolicyRun): string {
+  if (refused.test(to.replace(EXPRESSION, ""))) refuse("a $ in to that refers to no group");
+  const text = run.interpolate(to);
+  const dollars = (written: string) => written.split("$").length;
+  return dollars(text) > dollars(to.replace(EXPRESSION, "")) ? refuse("a value with a $ in to") : text;
 }
 
 /** Replaces what a pattern matches. Undefined if nothing matches. */
-function substituted(url: string, from: string, to: string, { matches }: ActionContext) {
-  checkReferences(to, /\$(?!\d+(?![\dA-Za-z_]))/);
+function substituted(from: string, to: string, run: PolicyRun) {
+  const { url } = run.request;
+  // Whether the service escapes a value in a pattern is open.
+  if (from.includes("${")) refuse("an expression in from");
+  const target = replacement(to, /\$(?!\d+(?![\dA-Za-z_]))/, run);
   // In a repeated group, JavaScript forgets what an earlier repetition matched.
-  if (/\$/.test(to) && /\)[*+{]/.test(from)) throw new NotSimulated("a $1 with a repeated group");
-  const found = matches(url, from);
-  if (found.some(([whole]) => !whole)) throw new NotSimulated("a match of the empty text");
+  if (/\$/.test(target) && /\)[*+{]/.test(from)) refuse("a $1 with a repeated group");
+  const found = run.matches(url, from);
+  if (found.some(([whole]) => !whole)) refuse("a match of the empty text");
   let [text, at] = ["", 0];
   for (const match of found) {
     text += url.slice(at, match.index);
-    text += to.replace(/\$(\d+)/g, (_, group: string) => match[Number(group)] ?? "");
+    text += target.replace(/\$(\d+)/g, (_, group: string) => match[Number(group)] ?? "");
     at = match.index + match[0].length;
   }
   return found.length === 0 ? undefined : { url: text + url.slice(at), count: found.length };
@@ -130,7 +106,15 @@ function substituted(url: string, from: string, to: string, { matches }: ActionC
 function checkHeaderNames(names: readonly string[]): void {
   for (const name of names)
     if (/^(user-agent|ngrok-skip-browser-warning)$/i.test(name) || FORWARDED.test(name))
-      throw new NotSimulated(`the header ${name}, which the service sets,`);
+      refuse(`the header ${name}, which the service sets,`);
+}
+
+function knownSecret(...of: Parameters<typeof secretOf>): string {
+  try {
+    return secretOf(...of);
+  } catch (error) {
+    return refuse(`this verification (${error instanceof Error ? error.message : error})`);
+  }
 }
 
 /** By the name in a policy. */
@@ -139,18 +123,18 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
     z.strictObject({
       headers: headerValues.refine((all) => Object.keys(all).length > 0, "must have 1 to 10 headers"),
     }),
-    ({ headers }, context) => {
-      const added = headersOf(headers, context);
+    ({ headers }, run) => {
+      const added = headersOf(headers, run);
       checkHeaderNames(added.map(([name]) => name));
-      const message = context.reply ?? context.request;
+      const message = run.reply ?? run.request;
       for (const header of added) {
-        if (context.reply?.added?.includes(header[0]))
-          throw new NotSimulated(`the header ${header[0]}, which the service adds,`);
+        if (run.reply && isAdded(header[0], run.reply))
+          refuse(`the header ${header[0]}, which the service adds,`);
         if (header[0] === "host")
           message.headers = message.headers.filter(([name]) => name.toLowerCase() !== "host");
         message.headers = [...message.headers, header];
       }
-      context.set("add_headers.headers_added", Object.fromEntries(added));
+      run.set("add_headers.headers_added", Object.fromEntries(added));
       return { result: added.map(([name, value]) => `${name}: ${value}`).join(", ") };
     },
   ),
@@ -164,28 +148,26 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
         .default("ngrok"),
       enforce: z.boolean().default(true),
     }),
-    ({ credentials, realm, enforce }, context) => {
+    ({ credentials, realm, enforce }, run) => {
       const pairs = credentials.map((pair) => {
         const [, user, password] = /^((?:[^:$]|\$\{[^{}]*\}|\$(?!\{))*):(.*)$/s.exec(pair) ?? [];
-        if (user === undefined) return context.interpolate(pair);
-        const allowed = { pattern: /^[^:]*$/, otherwise: "with a colon in the user name" };
-        return `${context.interpolate(user, { allowed })}:${context.interpolate(password)}`;
+        if (user === undefined) return run.interpolate(pair);
+        const name = run.interpolate(user);
+        if (name.includes(":")) refuse("a colon in the user name");
+        return `${name}:${run.interpolate(password)}`;
       });
       if (pairs.some((pair) => !/^[ -9;-~]*:[ -~]{8,128}$/.test(pair)))
-        throw new NotSimulated("a password that does not have 8 to 128 characters of ASCII");
-      context.addSecrets(
-        ...pairs.flatMap((pair) => [pair, pair.replace(/^.*?:/s, ""), Buffer.from(pair).toString("base64")]),
-      );
-      const [, encoded] =
-        /^Basic +(\S+)$/i.exec(headerOf(context.request.headers, "authorization") ?? "") ?? [];
+        refuse("a password that does not have 8 to 128 characters of ASCII");
+      for (const pair of pairs) run.shared.secrets.addCredentials(pair);
+      const [, encoded] = /^Basic +(\S+)$/i.exec(headerOf(run.request.headers, "authorization") ?? "") ?? [];
       // The documentation does not say how much the service tolerates here.
       if (encoded !== undefined && Buffer.from(encoded, "base64").toString("base64") !== encoded)
-        throw new NotSimulated("credentials that are not exact base64");
+        refuse("credentials that are not exact base64");
       const presented = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("latin1");
       const authorized = presented !== undefined && pairs.includes(presented);
-      context.set("basic_auth.credentials.presented", presented !== undefined);
-      context.set("basic_auth.credentials.username", presented?.replace(/:.*$/s, ""));
-      context.set("basic_auth.credentials.authorized", authorized);
+      run.set("basic_auth.credentials.presented", presented !== undefined);
+      run.set("basic_auth.credentials.username", presented?.replace(/:.*$/s, ""));
+      run.set("basic_auth.credentials.authorized", authorized);
       const result = authorized
         ? "authorized"
         : presented === undefined
@@ -208,10 +190,9 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
       body: z.string().default(""),
       headers: headerValues.default({}),
     }),
-    ({ status_code: status, body, headers }, context) => {
-      const reply = answer(status, context.interpolate(body), headersOf(headers, context));
-      reply.added = addedTo(reply.headers, ["content-type"]);
-      const isInferred = body !== "" && reply.added.includes("content-type");
+    ({ status_code: status, body, headers }, run) => {
+      const reply = answer(status, run.interpolate(body), headersOf(headers, run));
+      const isInferred = body !== "" && headerOf(reply.headers, "content-type") === undefined;
       const more = isInferred ? ", without the content-type that the service infers" : "";
       return { result: `${status}${more}`, end: ended(reply, "run") };
     },
@@ -227,11 +208,10 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
 
   "forward-internal": action(
     z.strictObject({ url: z.string(), on_error: z.enum(["halt", "continue"]).default("halt") }),
-    async ({ url: written, on_error }, { interpolate, forward, phase }) => {
-      if (phase === "on_tcp_connect") throw new NotSimulated("forward-internal in on_tcp_connect");
-      const url = interpolate(written);
-      if (!/^https?:\/\/[a-z\d.-]+\.internal(?::\d+)?$/.test(url))
-        throw new NotSimulated(`forwarding to ${url}`);
+    async ({ url: written, on_error }, run, forward) => {
+      if (run.phase === "on_tcp_connect") refuse("forward-internal in on_tcp_connect");
+      const url = run.interpolate(written);
+      if (!/^https?:\/\/[a-z\d.-]+\.internal(?::\d+)?$/.test(url)) refuse(`forwarding to ${url}`);
       let reply: PolicyReply | undefined;
       try {
         reply = await forward(url);
@@ -246,27 +226,23 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
         };
       if (on_error === "continue")
         return { result: `the account has no internal endpoint ${url}; continues` };
-      throw new NotSimulated(`the reply if the account has no internal endpoint ${url}`);
+      return refuse(`the reply if the account has no internal endpoint ${url}`);
     },
   ),
 
-  log: action(z.strictObject({ metadata: z.record(z.string(), z.unknown()) }), ({ metadata }, context) => {
-    const data = context.interpolate(metadata);
-    context.set("log.metadata", data);
+  log: action(z.strictObject({ metadata: z.record(z.string(), z.unknown()) }), ({ metadata }, run) => {
+    const data = run.interpolate(metadata);
+    run.set("log.metadata", data);
     return { result: JSON.stringify(data) };
   }),
 
-  "rate-limit": action(
-    z.looseObject({ enforce: z.boolean().default(true) }),
-    ({ enforce }, { rateLimited, set }) => {
-      if (rateLimited === undefined) throw new NotSimulated("rate-limit without the option rateLimited");
-      set("rate_limit.limited", rateLimited);
-      if (!rateLimited) return { result: "not limited, by assumption" };
-      if (!enforce) return { result: "limited, by assumption; not enforced" };
-      const end = ended({ ...refusalReply(429), added: ["retry-after"] }, "open");
-      return { result: "limited, by assumption: 429", end };
-    },
-  ),
+  "rate-limit": action(z.looseObject({ enforce: z.boolean().default(true) }), ({ enforce }, run) => {
+    const { rateLimited = refuse("rate-limit without the option rateLimited") } = run.deps;
+    run.set("rate_limit.limited", rateLimited);
+    if (!rateLimited) return { result: "not limited, by assumption" };
+    if (!enforce) return { result: "limited, by assumption; not enforced" };
+    return { result: "limited, by assumption: 429", end: ended(refusalReply(429), "open") };
+  }),
 
   redirect: action(
     z.strictObject({
@@ -274,37 +250,33 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
       status_code: z.int().min(300).max(399).default(302),
       headers: headerValues.default({}),
     }),
-    ({ from, to, status_code: status, headers }, context) => {
-      const { url } = context.request;
-      const target = context.interpolate(to, { allowed: NO_GROUP });
-      if (from === undefined) checkReferences(target, /\$/);
+    ({ from, to, status_code: status, headers }, run) => {
+      const { url } = run.request;
       const found =
-        from === undefined
-          ? { url: target, count: 1 }
-          : substituted(url, context.interpolate(from, { allowed: LITERAL }), target, context);
-      if ((found?.count ?? 0) > 1) throw new NotSimulated("a from that matches more than once");
+        from === undefined ? { url: replacement(to, /\$/, run), count: 1 } : substituted(from, to, run);
+      if ((found?.count ?? 0) > 1) refuse("a from that matches more than once");
       const blank = (found?.url ?? url).replaceAll(" ", "%20");
       checkCharacters(blank.replace("#", ""));
       const isPath = /^\/(?!\/)/.test(blank) && !/\/\.{1,2}(?:[/?#]|$)/.test(blank);
-      if (!isPath && !/^https?:\/\/[^/]/i.test(blank)) throw new NotSimulated(`a redirect to ${blank}`);
+      if (!isPath && !/^https?:\/\/[^/]/i.test(blank)) refuse(`a redirect to ${blank}`);
       const location = isPath ? new URL(url).origin + blank : blank;
       if (location === url) return { result: "the URL does not change: no redirect" };
-      const reply = answer(status, "", [["location", location], ...headersOf(headers, context)]);
+      const reply = answer(status, "", [["location", location], ...headersOf(headers, run)]);
       return { result: `${status} ${location}`, end: ended(reply, "open") };
     },
   ),
 
   "remove-headers": action(
     z.strictObject({ headers: z.array(z.string()).min(1).max(10) }),
-    ({ headers }, context) => {
+    ({ headers }, run) => {
       checkHeaderNames(headers);
       const odd = headers.find((name) => name !== name.toLowerCase());
-      if (odd) throw new NotSimulated(`the header ${odd} with capital letters (write ${odd.toLowerCase()})`);
-      const message = context.reply ?? context.request;
+      if (odd) refuse(`the header ${odd} with capital letters (write ${odd.toLowerCase()})`);
+      const message = run.reply ?? run.request;
       const isRemoved = ([name]: Header) => headers.includes(name.toLowerCase());
       const removed = message.headers.filter(isRemoved).map(([name]) => name.toLowerCase());
       message.headers = message.headers.filter((header) => !isRemoved(header));
-      context.set("remove_headers.headers_removed", removed);
+      run.set("remove_headers.headers_removed", removed);
       return { result: removed.join(", ") || "none of them is there" };
     },
   ),
@@ -316,21 +288,24 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
       deny: texts,
       ip_policies: z.tuple([], { error: "the account's IP policies are not known" }).optional(),
     }),
-    ({ enforce, allow, deny }, { clientIp, phase, interpolate, set }) => {
-      if (clientIp === undefined) throw new NotSimulated("restrict-ips behind forward-internal");
-      const odd = interpolate([...allow, ...deny]).find((cidr) => !isCidr(cidr));
-      if (odd) throw new NotSimulated(`${odd}, which is no CIDR,`);
-      const matching = (list: string[]) => interpolate(list).filter((cidr) => inCidrs(clientIp, [cidr]));
+    ({ enforce, allow, deny }, run) => {
+      const { clientIp = refuse("restrict-ips behind forward-internal") } = run.deps;
+      const matching = (list: string[]) =>
+        run
+          .interpolate(list)
+          .filter((cidr) =>
+            isCidr(cidr) ? inCidrs(clientIp, [cidr]) : refuse(`${cidr}, which is no CIDR,`),
+          );
       const [denied, allowed] = [matching(deny), matching(allow)];
-      if (allow.length === 0 && denied.length === 0) throw new NotSimulated("restrict-ips without allow");
+      if (allow.length === 0 && denied.length === 0) refuse("restrict-ips without allow");
       const isAllowed = denied.length === 0 && allowed.length > 0;
-      set("restrict_ips.action", isAllowed ? "allow" : "deny");
+      run.set("restrict_ips.action", isAllowed ? "allow" : "deny");
       // Of several networks, it is open which one counts.
       const matched = isAllowed ? allowed : denied;
-      if (matched.length === 1) set("restrict_ips.matched_cidr", matched[0]);
+      if (matched.length === 1) run.set("restrict_ips.matched_cidr", matched[0]);
       if (isAllowed) return { result: `${clientIp} is allowed` };
       if (!enforce) return { result: `${clientIp} is not allowed, not enforced` };
-      if (phase === "on_tcp_connect")
+      if (run.phase === "on_tcp_connect")
         return { result: `${clientIp} is not allowed: closes`, end: ended(undefined, "do not run") };
       const refusal = refusalReply(403);
       return { result: `${clientIp} is not allowed: 403`, end: ended(refusal, "do not run") };
@@ -345,23 +320,21 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
           .refine((each) => Object.keys(each).length === 1, "must have one key"),
       ),
     }),
-    ({ vars }, { interpolate, vars: known }) => {
-      for (const each of vars) Object.assign(known, interpolate(each, { keepsType: true }));
+    ({ vars }, run) => {
+      for (const each of vars) Object.assign(run.vars, run.valueOf(each));
       return { result: vars.flatMap((each) => Object.keys(each)).join(", ") };
     },
   ),
 
-  "url-rewrite": action(z.strictObject({ ...substitution, from: z.string() }), ({ from, to }, context) => {
-    const { request } = context;
-    const pattern = context.interpolate(from, { allowed: LITERAL });
-    const target = context.interpolate(to, { allowed: NO_GROUP });
-    const found = substituted(request.url, pattern, target, context);
+  "url-rewrite": action(z.strictObject({ ...substitution, from: z.string() }), ({ from, to }, run) => {
+    const { request } = run;
+    const found = substituted(from, to, run);
     if (!found) return { result: "from does not match: no change" };
     checkCharacters(found.url);
     if (originIn(found.url) !== originIn(request.url) || normalUrl(found.url) !== found.url)
-      throw new NotSimulated("a rewrite of more than the path and the query");
+      refuse("a rewrite of more than the path and the query");
     request.url = found.url;
-    context.set("url_rewrite.url", found.url);
+    run.set("url_rewrite.url", found.url);
     return { result: found.url };
   }),
 
@@ -371,9 +344,16 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
       secret: z.string().optional(),
       enforce: z.boolean().default(true),
     }),
-    (config, context) => {
-      const verdict = context.verify(config);
-      context.set("verify_webhook.verified", verdict.verified);
+    (config, run) => {
+      const { request, deps, shared } = run;
+      const headers = request.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+      const twice = headers.find(([name], index) => headers.findIndex(([other]) => other === name) < index);
+      if (twice) refuse(`a webhook with several headers ${twice[0]}`);
+      shared.secrets.add(config.secret);
+      const secret = knownSecret(config, deps.vaults);
+      const delivery = { headers: Object.fromEntries(headers), body: request.body, secret, now: deps.now() };
+      const verdict = verifyWebhook(config.provider, delivery);
+      run.set("verify_webhook.verified", verdict.verified);
       if (verdict.verified) return { result: `verified (${config.provider})` };
       if (!config.enforce) return { result: `not verified, not enforced: ${verdict.reason}` };
       const refusal = textReply(403, "ERR_NGROK_3204: Request failed webhook verification");

@@ -9,7 +9,7 @@ import {
 import { examined } from "../../../provider/policy/examination";
 import type { Budget } from "./budget";
 import { implementations } from "./functions";
-import { NotSimulated } from "./trace";
+import { RequestNotSimulated, refuse } from "./trace";
 
 /**
  * The values of variables by their whole names: `req.url.path`. They are read only when an expression needs them. One that is
@@ -20,7 +20,7 @@ export type Values = Readonly<Record<string, () => unknown>>;
 /** The functions that depend on the request, by name. Without a name from the check's types, which are not published. */
 export type RequestFunctions = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-class Absent extends NotSimulated {}
+class Absent extends RequestNotSimulated {}
 
 let environment: ReturnType<typeof policyEnvironment> | undefined;
 /** Of the expression that is being evaluated, which happens synchronously. */
@@ -32,8 +32,7 @@ function implementation(signature: string): Implementation {
   const own = Object.hasOwn(implementations, key) ? implementations[key] : undefined;
   return (...args) => {
     const called = Object.hasOwn(current, key) ? current[key] : own;
-    if (called) return called(...args);
-    throw new NotSimulated(`${key}()`);
+    return called ? called(...args) : refuse(`${key}()`);
   };
 }
 
@@ -51,23 +50,23 @@ interface Surroundings {
 /**
  * The value of an expression.
  *
- * @throws NotSimulated if it depends on something that only the service knows.
+ * @throws RequestNotSimulated if it depends on something that only the service knows.
  */
 export function evaluate(text: string, { values, functions, phase, budget }: Surroundings): unknown {
   const { text: flat, uses, isOpen } = flattened(text);
-  if (isOpen) throw new NotSimulated(`the expression ${text}, which the documentation does not cover,`);
+  if (isOpen) refuse(`the expression ${text}, which the documentation does not cover,`);
   // The library has more functions than the documentation.
   const documented = namesOfExpressions().functions;
   const other = uses.find(
     ({ name, isFunction }) => isFunction && !documented.has(name) && !MACROS.includes(name),
   );
-  if (other) throw new NotSimulated(mistakeIn(text) ?? `${other.name}()`);
+  if (other) refuse(mistakeIn(text) ?? `${other.name}()`);
   const missing = phase && uses.find(({ phases }) => phases && !phases.includes(phase));
-  if (missing) throw new NotSimulated(`${missing.name} in ${phase}`);
+  if (missing) refuse(`${missing.name} in ${phase}`);
   const context: Record<string, unknown> = {};
   const read = (name: string) => () => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (!value) throw new NotSimulated(`the variable ${name}, which the request does not give,`);
+    if (!value) return refuse(`the variable ${name}, which the request does not give,`);
     return value() ?? absent(name);
   };
   for (const { name } of uses)
@@ -77,21 +76,19 @@ export function evaluate(text: string, { values, functions, phase, budget }: Sur
   environment ??= policyEnvironment(implementation);
   const cel = environment;
   const work = () => cel.parse(flat)(context);
-  // All other functions need a time that is linear in texts of at most a million characters. A limit costs a thread.
+  // All other functions need a time that is linear in their texts. On a busy machine, a limit could end even those.
   const repeats = uses.some(({ name }) => MACROS.includes(name) || name === "matches");
   try {
     return repeats ? budget.spend(work) : work();
   } catch (error) {
     for (let cause = error; cause instanceof Error; cause = cause.cause)
-      if (cause instanceof NotSimulated) throw cause;
+      if (cause instanceof RequestNotSimulated) throw cause;
     const mistake = mistakeIn(text);
-    if (mistake) throw new NotSimulated(mistake);
+    if (mistake) refuse(mistake);
     const summary = error instanceof Error && "summary" in error ? error.summary : error;
     const isMissing = error instanceof Error && "code" in error && error.code === "no_such_key";
     const hint = isMissing ? "; guard it with 'name' in … &&" : "";
-    throw new NotSimulated(
-      `the expression ${text}, which fails (${summary}${hint}) instead of giving a value,`,
-    );
+    return refuse(`the expression ${text}, which fails (${summary}${hint}) instead of giving a value,`);
   }
 }
 

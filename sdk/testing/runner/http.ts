@@ -2,8 +2,8 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { NotSimulated, RequestFailed } from "./trace";
-import { addedTo, type Header, type PolicyReply, type PolicyRequest } from "./values";
+import { refuse } from "./trace";
+import type { Header, PolicyReply, PolicyRequest } from "./values";
 
 /* Requests and replies of policies as real HTTP on this machine. */
 
@@ -13,7 +13,7 @@ export type Application = string | ((request: Request) => Response | Promise<Res
 /** The longest body of a request, in bytes. */
 const LONGEST_BODY = 16_777_216;
 
-/** @throws RequestFailed for a body of over 16 MiB. */
+/** @throws RequestNotSimulated for a body of over 16 MiB. */
 export async function receive(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -27,7 +27,7 @@ export async function receive(
   // Throws if the sender disconnects, so that no partial body is forwarded.
   for await (const part of incoming) {
     length += part.length;
-    if (length > LONGEST_BODY) throw new RequestFailed("a body of over 16 MiB is not simulated", []);
+    if (length > LONGEST_BODY) refuse("a body of over 16 MiB");
     parts.push(part);
   }
   return { method, url, headers: pairs(incoming), body: Buffer.concat(parts), signal: left.signal };
@@ -47,14 +47,14 @@ export async function toApplication(application: Application, request: PolicyReq
   if (typeof application !== "string") {
     const sent = headers.map(([name, value]): [string, string] => [name, value]);
     if (body.length > 0 && /^(?:GET|HEAD)$/.test(method))
-      throw new NotSimulated(`a ${method} with a body to a function (connect a local server)`);
+      refuse(`a ${method} with a body to a function (connect a local server)`);
     const reply: unknown = await application(
       new Request(url, { method, headers: sent, ...(body.length > 0 && { body }) }),
     );
     if (!(reply instanceof Response) || reply.status < 200) throw new Error("it returned no response");
     const received = [...reply.headers];
     const content = Buffer.from(await reply.arrayBuffer());
-    return { status: reply.status, headers: received, body: content, added: addedTo(received) };
+    return { status: reply.status, headers: received, body: content };
   }
   const { pathname, search } = new URL(url);
   const send = application.startsWith("https:") ? httpsRequest : httpRequest;

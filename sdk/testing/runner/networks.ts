@@ -1,5 +1,5 @@
 import { BlockList, isIP } from "node:net";
-import { NotSimulated } from "./trace";
+import { refuse } from "./trace";
 
 /* Networks in CIDR notation. */
 
@@ -27,10 +27,9 @@ function isOpen(text: string): boolean {
 
 /** Whether one of the networks contains the address. An invalid network contains none. */
 export function inCidrs(ip: string, list: readonly string[]): boolean {
-  if ([ip, ...list].some(isOpen))
-    throw new NotSimulated("an IPv4 address as IPv6, a zone, or a length with a leading 0,");
+  if ([ip, ...list].some(isOpen)) refuse("an IPv4 address as IPv6, a zone, or a length with a leading 0,");
   const family = isIP(ip);
-  if (family === 0) throw new NotSimulated("a text that is no address");
+  if (family === 0) refuse("a text that is no address");
   // A network of IPv6 contains no address of IPv4, but `BlockList` would say so.
   const ofFamily = list.filter((cidr) => isIP(cidr.split("/")[0] ?? "") === family);
   return cidrs(ofFamily).check(ip, family === 6 ? "ipv6" : "ipv4");

@@ -40,19 +40,20 @@ function translated(pattern: string): { source: string; flags: string } {
   if (pattern.length > LONGEST_PATTERN) refuse(`a pattern of over ${LONGEST_PATTERN} characters`);
   const [, letters = "", rest = ""] = /^(?:\(\?([is]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
   let source = "";
-  /** How often a part of each open group repeats at most, and how often the last part does. */
-  const most = [1];
-  let last = 1;
+  let before = "";
+  /** Their product is how often a part repeats at most. */
+  let [ofParts, ofGroups] = [1, 1];
   for (const { 0: construct, groups: found = {} } of rest.matchAll(CONSTRUCTS)) {
     if (found["refused"]) refuse(`${construct} in a pattern`);
-    if (found["open"]) most.push(1);
-    const count = Math.max(1, Number(found["most"] || found["least"] || 1));
-    last = found["repetition"] ? last * count : found["close"] ? (most.pop() ?? 1) : 1;
-    if (last > MOST_REPETITIONS) refuse(`a pattern that repeats a part over ${MOST_REPETITIONS} times`);
-    most.push(Math.max(most.pop() ?? 1, last));
+    const count = Number(found["most"] || found["least"] || 1);
+    if (before === ")") ofGroups *= Math.max(1, count);
+    else ofParts = Math.max(ofParts, count);
+    before = construct;
     const isAny = construct === "." && !letters.includes("s");
     source += isAny ? "[^\\n]" : inJavaScript(construct);
   }
+  if (ofParts * ofGroups > MOST_REPETITIONS)
+    refuse(`a pattern that may repeat a part over ${MOST_REPETITIONS} times`);
   return { source, flags: `gu${letters}` };
 }
 

@@ -1,4 +1,4 @@
-import { NotSimulated } from "./trace";
+import { refuse } from "./trace";
 import { FORWARDED, type Header, headerOf, type PolicyRequest } from "./values";
 
 /* Requests are what an ordinary client sends. It is open what the service makes of others. */
@@ -6,11 +6,8 @@ import { FORWARDED, type Header, headerOf, type PolicyRequest } from "./values";
 /** Of several headers with one of these names, it is open which one counts. */
 const ONCE = ["host", "content-type", "content-encoding", "content-length", "user-agent", "authorization"];
 
-/** @throws NotSimulated if no ordinary client would send the request. */
+/** @throws RequestNotSimulated if no ordinary client would send the request. */
 export function checkRequest({ method, url, headers, body }: PolicyRequest): void {
-  const refuse = (what: string): never => {
-    throw new NotSimulated(what);
-  };
   if (!/^[A-Z]+$/.test(method) || method === "CONNECT" || method === "TRACE") refuse(`the method ${method}`);
   if (!URL.canParse(url) || normalUrl(url) !== url) refuse(`the URL ${url}`);
   for (const [name, value] of headers) {
@@ -26,10 +23,10 @@ export function checkRequest({ method, url, headers, body }: PolicyRequest): voi
   if (length !== undefined && length !== `${body.length}`) refuse(`a wrong content-length, ${length},`);
 }
 
-/** @throws NotSimulated if clients, the service and applications might read the header in different ways. */
+/** @throws RequestNotSimulated if clients, the service and applications might read the header in different ways. */
 export function checkHeader([name, value]: Header): void {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) throw new NotSimulated(`the header name ${JSON.stringify(name)}`);
-  if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(value)) throw new NotSimulated(`the value of the header ${name}`);
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) refuse(`the header name ${JSON.stringify(name)}`);
+  if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(value)) refuse(`the value of the header ${name}`);
 }
 
 /** A URL as clients send it: encoded, in lower case where that means the same, and without a default port. */

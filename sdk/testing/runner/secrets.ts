@@ -20,10 +20,14 @@ export class Secrets {
       for (const { type, config } of actions) {
         if (!isMapping(config)) continue;
         if (type === "verify-webhook") this.add(config["secret"]);
-        if (type !== "basic-auth") continue;
-        this.add(config["credentials"]);
-        for (const pair of [config["credentials"]].flat()) this.add(`${pair}`.replace(/^.*?:/s, ""));
+        if (type === "basic-auth")
+          for (const pair of [config["credentials"]].flat()) this.addCredentials(`${pair}`);
       }
+  }
+
+  /** @param pair `name:password` */
+  addCredentials(pair: string): void {
+    this.add([pair, pair.replace(/^.*?:/s, "")]);
   }
 
   masked(text: string): string {

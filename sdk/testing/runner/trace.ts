@@ -16,13 +16,6 @@ export interface TracedRule {
   actions: { type: string; result: string }[];
 }
 
-/** What the documentation does not fix, or the runner does not do. It ends the run, and only a run on the service can tell. */
-export class NotSimulated extends Error {}
-
-export const refuse = (what: string): never => {
-  throw new NotSimulated(what);
-};
-
 /**
  * An object of which expressions can read only a part.
  *
@@ -47,13 +40,8 @@ export function partlyKnown<T extends object>(
 
 /** A request without a reply. */
 export class RequestFailed extends Error {
-  constructor(
-    message: string,
-    /** What happened up to then. */
-    readonly trace: readonly TracedRule[],
-  ) {
-    super(message);
-  }
+  /** What happened up to then. */
+  trace: readonly TracedRule[] = [];
 }
 
 /** A policy closed the connection, so that the client gets no reply. */
@@ -61,9 +49,20 @@ export class ConnectionClosed extends RequestFailed {
   override readonly name = "ConnectionClosed";
 }
 
-/** The policy needs something that only the service knows, or that the test did not give. */
+/** The reply depends on something that only the service knows, or that the test did not give. */
 export class RequestNotSimulated extends RequestFailed {
   override readonly name = "RequestNotSimulated";
+  /** The endpoint, and what of its policy needs it. Missing before a policy runs. */
+  place?: string;
+
+  constructor(what: string) {
+    super(`${what} is not simulated; only the service knows the result`);
+  }
+}
+
+/** Ends the request, because the documentation does not fix its result, or because the runner lacks what it needs. */
+export function refuse(what: string): never {
+  throw new RequestNotSimulated(what);
 }
 
 /** The application behind an endpoint gave no reply that a client could get. */

@@ -1,6 +1,6 @@
 import type { Readable } from "node:stream";
 import type { RequestFunctions, Values } from "./expressions";
-import { NotSimulated, partlyKnown, refuse } from "./trace";
+import { partlyKnown, refuse } from "./trace";
 
 /* The values of the variables that describe a request and its response. */
 
@@ -28,15 +28,13 @@ export interface PolicyReply {
   headers: Header[];
   /** `unknown`: the service chooses the text. */
   body: Buffer | Readable | "unknown";
-  /** The headers that the service adds, in lower case. Their values are not known. */
-  added?: readonly string[];
 }
 
-/** The headers that the service, or the server of an application, adds to a reply. */
-export const addedTo = (headers: readonly Header[], more: readonly string[] = []): string[] =>
-  ["content-length", "date", "server", "connection", "transfer-encoding", ...more].filter(
-    (name) => headerOf(headers, name) === undefined,
-  );
+/** Whether the reply lacks a header that the service, or the server of an application, may add. */
+export const isAdded = (name: string, { status, headers }: PolicyReply): boolean =>
+  headerOf(headers, name) === undefined &&
+  (["content-length", "content-type", "date", "server", "connection", "transfer-encoding"].includes(name) ||
+    (name === "retry-after" && status === 429));
 
 /** The endpoint whose policy runs. */
 export interface PolicyEndpoint {
@@ -56,8 +54,8 @@ function listsByName(pairs: readonly Header[]): Record<string, string[]> {
 }
 
 /** Headers to which the service adds some. */
-const guarded = (headers: Record<string, string[]>, isAdded: (name: string) => boolean) =>
-  partlyKnown(headers, (name) =>
+const guarded = (headers: readonly Header[], isAdded: (name: string) => boolean) =>
+  partlyKnown(headersOf(headers), (name) =>
     name === undefined
       ? "the list of headers, to which the service adds some,"
       : isAdded(name) && `the header ${name}, which the service adds,`,
@@ -75,10 +73,8 @@ function contentOf(prefix: "req" | "res", headers: readonly Header[]): Values {
   const raw = () => given("content-type");
   const parts = () =>
     PLAIN_TYPE.test(raw()) ? raw().split(/; ?/) : refuse(`the parts of the content-type ${raw()}`);
-  const length = () => headerOf(headers, "content-length");
   return {
     [`${prefix}.content_encoding`]: () => given("content-encoding").split(/\s*,\s*/),
-    [`${prefix}.content_length`]: () => (length() === undefined ? undefined : BigInt(length() ?? 0)),
     [`${prefix}.content_type`]: () => parts()[0],
     [`${prefix}.content_type.raw`]: raw,
     [`${prefix}.content_type.parameters`]: () =>
@@ -91,60 +87,49 @@ function contentOf(prefix: "req" | "res", headers: readonly Header[]): Values {
   };
 }
 
-/** The paths that `req.url.path` may be: it is open whether the service decodes it, and merges slashes. */
-export function pathsOf(url: string): string[] {
-  const [, raw = "/"] = /^\w+:\/\/[^/?#]*([^?#]*)/.exec(url) ?? [];
-  const decoded = raw.includes("%") ? unescaped(raw) : raw;
-  if (/\/\.{1,2}(?:\/|$)/.test(decoded)) refuse("a path with encoded dots");
-  return [...new Set([raw, decoded].flatMap((path) => [path, path.replace(/\/{2,}/g, "/")]))];
-}
-
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return refuse("a path with an invalid %");
-  }
-}
-
-/** @param path One of the paths that `req.url.path` may be. */
-export function requestValues({ method, url, headers }: PolicyRequest, now: Date, path = ""): Values {
+export function requestValues({ method, url, headers }: PolicyRequest, now: Date): Values {
   const [, scheme = "", authority = "", rawPath = "", query = ""] =
     /^(\w+):\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? [];
   const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
   const tail = query ? `?${query}` : "";
+  /** It is open whether the service decodes it, and merges slashes. */
+  const path = () =>
+    /%|\/\//.test(rawPath)
+      ? refuse(`the path ${rawPath}, which the service may decode (req.url.raw_path works),`)
+      : rawPath;
+  const length = headerOf(headers, "content-length");
   return {
     ...contentOf("req", headers),
-    "req.headers": () => guarded(headersOf(headers), (name) => FORWARDED.test(name)),
+    "req.content_length": () => (length === undefined ? undefined : BigInt(length)),
+    "req.headers": () => guarded(headers, (name) => FORWARDED.test(name)),
     "req.method": () => method,
     "req.host": () => headerOf(headers, "host") ?? authority,
     "req.cookies": () => cookiesOf(headers),
     "req.trailers": () => ({}),
     "req.ts.header_received": () => now,
     "req.user_agent": () => headerOf(headers, "user-agent") ?? refuse("the variable of a missing user-agent"),
-    "req.url": () => `${scheme}://${authority}${path}${tail}`,
+    "req.url": () => `${scheme}://${authority}${path()}${tail}`,
     "req.url.authority": () => authority,
     "req.url.host": () => host,
-    "req.url.path": () => path,
+    "req.url.path": path,
     "req.url.port": () => (port === undefined ? undefined : BigInt(port)),
     "req.url.query": () => query,
     "req.url.query_params": () => listsByName([...paramsOf(query)]),
     "req.url.raw": () => url,
-    "req.url.raw_path": () => rawPath || "/",
+    "req.url.raw_path": () => rawPath,
     "req.url.scheme": () => scheme,
-    "req.url.uri": () => path + tail,
+    "req.url.uri": () => path() + tail,
   };
 }
 
-export function responseValues({ status, headers, added = [] }: PolicyReply): Values {
-  const refused = added.flatMap((header) =>
-    ["", ".raw", ".parameters"].map((field) => `res.${header.replace("-", "_")}${field}`),
-  );
+export function responseValues(reply: PolicyReply): Values {
+  const { status, headers } = reply;
+  const length = () =>
+    headerOf(headers, "content-length") ?? refuse("the length of this reply, which the service adds,");
   return {
     ...contentOf("res", headers),
-    ...Object.fromEntries(refused.map((name) => [name, () => refuse(`${name}, which the service chooses,`)])),
-    "res.headers": () =>
-      added.length > 0 ? guarded(headersOf(headers), (name) => added.includes(name)) : headersOf(headers),
+    "res.content_length": () => BigInt(length()),
+    "res.headers": () => guarded(headers, (name) => isAdded(name, reply)),
     "res.status_code": () => BigInt(status),
     "res.trailers": () => ({}),
   };
@@ -210,28 +195,22 @@ function cookiesOf(headers: readonly Header[]): Record<string, Cookie[]> {
 function canonical(name: string): string {
   const right = name.toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
   if (name === right) return name.toLowerCase();
-  throw new NotSimulated(`the header name ${name} in a function (write ${right})`);
+  return refuse(`the header name ${name} in a function (write ${right})`);
 }
 
 /** The functions that read the request and the response, by name. */
-export function requestFunctions(
-  request: () => PolicyRequest,
-  reply: () => PolicyReply | undefined,
-): RequestFunctions {
-  const values = (headers: readonly Header[] | undefined, name: string) =>
-    listIn(headersOf(headers ?? []), canonical(name));
-  const ofRequest = (name: string) => {
-    if (FORWARDED.test(name)) refuse(`the header ${name}, which the service adds,`);
-    return values(request().headers, name);
-  };
-  const ofReply = (name: string) => {
-    if (reply()?.added?.includes(name.toLowerCase())) refuse(`the header ${name}, which the service adds,`);
-    return values(reply()?.headers, name);
-  };
-  const params = () => paramsOf(new URL(request().url).search.slice(1));
-  const cookies = (name: string) => listIn(cookiesOf(request().headers), name);
-  const setCookies = (name: string) =>
-    ofReply("Set-Cookie").filter((cookie) => cookie.startsWith(`${name}=`));
+export function requestFunctions(request: PolicyRequest, reply: PolicyReply | undefined): RequestFunctions {
+  const values = (headers: readonly Header[], name: string) => listIn(headersOf(headers), canonical(name));
+  const ofRequest = (name: string) =>
+    FORWARDED.test(name)
+      ? refuse(`the header ${name}, which the service adds,`)
+      : values(request.headers, name);
+  const ofReply = (name: string) =>
+    reply && isAdded(name.toLowerCase(), reply)
+      ? refuse(`the header ${name}, which the service adds,`)
+      : values(reply?.headers ?? [], name);
+  const params = () => paramsOf(new URL(request.url).search.slice(1));
+  const cookies = (name: string) => listIn(cookiesOf(request.headers), name);
   return {
     getReqHeader: ofRequest,
     hasReqHeader: (name: string) => ofRequest(name).length > 0,
@@ -242,6 +221,6 @@ export function requestFunctions(
     hasReqCookie: (name: string) => cookies(name).length > 0,
     getResHeader: ofReply,
     hasResHeader: (name: string) => ofReply(name).length > 0,
-    hasResCookie: (name: string) => setCookies(name).length > 0,
+    hasResCookie: (name: string) => ofReply("Set-Cookie").some((cookie) => cookie.startsWith(`${name}=`)),
   };
 }

@@ -82,11 +82,6 @@ const scenes = {
     const a = new Thing("account-a", {}, { provider });
     new Thing("account-b", { from: a.id }, { provider });
   },
-  newName(step) {
-    const options = step === 1 ? {} : { aliases: [{ name: "mine-1" }] };
-    const provider = new Provider(`mine-${step}`, { account: "one" }, options);
-    new Thing("a", {}, { provider });
-  },
   unknownConfig(step) {
     const first = new Thing("first", { n: step });
     const provider = new Provider("late", { account: first.id, label: step > 1 ? first.computed : "x" });
@@ -122,12 +117,6 @@ const scenes = {
     const a = new Thing("a", { n: 5, secret: pulumi.secret("s") }, options);
     new Thing("b", { from: a.computed, step });
   },
-  importKind(step) {
-    if (step === 1) new Thing("a", { kind: "there" }, { import: "kinds" });
-    else new Thing("a", { kind: `other${step}` }, step === 2 ? { import: "kinds" } : {});
-  },
-  importReplaces: (step) => new Thing("a", { n: 1 }, step === 1 ? {} : { import: "there" }),
-  importRead: (step) => new Thing("a", { n: 1, size: 1 }, step === 1 ? { id: "there" } : { import: "there" }),
   moves(step) {
     scenes.host(step);
     scenes.rename(step);
@@ -150,11 +139,6 @@ const scenes = {
     new Thing("by-urn-2", {}, { aliases: ["urn:pulumi:test::plugged::things:index:Thing::by-urn"] });
     new Thing("moved", {}, { aliases: [{ parent: group }] });
     new Thing("in", {}, { parent: group, aliases: [{ name: "out", parent: pulumi.rootStackResource }] });
-  },
-  aliasTwice(step) {
-    if (step === 1) return new Thing("a");
-    const b = new Thing("b", {}, { aliases: [{ name: "a" }] });
-    new Thing("c", {}, { aliases: [{ name: "a" }], dependsOn: b });
   },
 };
 

@@ -194,23 +194,12 @@ const scenes = {
   },
   exits: () => process.exit(7),
   exitsWell: () => process.exit(0),
-  waiting() {
-    for (let i = 0; i < 12; i++) new Thing(`s${i}`, { waits: true });
-  },
   prints() {
     console.log("to stdout");
     console.error("to stderr");
     pulumi.log.debug("not shown");
     pulumi.log.error("logged an error");
   },
-  hook: () => new Thing("a", {}, { hooks: { afterCreate: [new pulumi.ResourceHook("h", async () => {})] } }),
-  transforms: () => new Thing("a", {}, { transforms: [() => undefined] }),
-  stackTransform: () => void pulumi.runtime.registerResourceTransform(() => undefined),
-  invokeTransform: () => void pulumi.runtime.registerInvokeTransform(() => undefined),
-  timeouts: () => new Thing("a", {}, { customTimeouts: { create: "1m" } }),
-  version: () => new Thing("a", {}, { version: "1.2.3" }),
-  asset: () => new Thing("a", { file: new pulumi.asset.StringAsset("text") }),
-  foreign: () => new pulumi.CustomResource("random:index:Thing", "a", {}),
   others(step) {
     const a = new Other("a", {
       text: `n${step}`,
@@ -262,15 +251,6 @@ const scenes = {
       n: network.outputs.nested.n,
     });
   },
-  unknownStack: () => new Thing("a", { from: new pulumi.StackReference("organization/network/prod").name }),
-  unknownOutput() {
-    outputs.x = new pulumi.StackReference("organization/network/dev").requireOutput("missing");
-  },
-  stash: () => new pulumi.Stash("a", { input: 1 }),
-  remote: () => new pulumi.ComponentResource("random:index:Thing", "a", {}, {}, true),
-  invoke: () => (outputs.x = pulumi.runtime.invoke("random:index:get", {})),
-  deletedWith: () => new Thing("b", {}, { deletedWith: new Thing("a") }),
-  replaceWith: () => new Thing("b", {}, { replaceWith: [new Thing("a")] }),
 };
 
 const [scene, step] = (process.env.SCENE ?? "empty").split(".");

@@ -1,6 +1,5 @@
 // A dynamic provider that logs every call.
-const fs = require("node:fs");
-const { change, file, load, log } = require("../objects.js");
+const { change, load, log } = require("../objects.js");
 
 const quiet = (message) => Object.assign(new Error(message), { stack: "" });
 const given = ({ computed, __provider, ...rest }) => rest;
@@ -30,8 +29,6 @@ exports.handler = () => ({
     while (objects[`${inputs.name}-${n}`]) n++;
     const id = `${inputs.name}-${n}`;
     log("create", id);
-    while (inputs.waits && !fs.existsSync(`${file()}.go`))
-      await new Promise((resolve) => setTimeout(resolve, 20));
     if (inputs.fails) throw quiet("no room");
     change((objects) => Object.assign(objects, { [id]: given(inputs) }));
     if (inputs.unready)

@@ -1,0 +1,257 @@
+import { Alias } from "@pulumi/pulumi/proto/alias_pb";
+import { Callback } from "@pulumi/pulumi/proto/callback_pb";
+import * as pb from "@pulumi/pulumi/proto/resource_pb";
+import { expect, test } from "vitest";
+import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { secret, toStruct } from "../../../sdk/testing/engine/properties";
+import { TestEngine } from "../../../sdk/testing/engine/testEngine";
+import { programFolder } from "../../folders";
+import { ask, InProcess, resource } from "./inProcess";
+
+type Played = Awaited<ReturnType<InProcess["play"]>>;
+
+const errorsOf = ({ diagnostics }: Played) =>
+  diagnostics
+    .filter(({ severity, message }) => severity === "error" && message !== "update failed")
+    .map(({ message }) => message)
+    .join();
+const unsupported = (what: string) =>
+  `the test engine does not support ${what}: use the driver "cli", which runs the Pulumi CLI on the PATH`;
+
+const asset = { "4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17", text: "text" };
+const timeouts = new pb.RegisterResourceRequest.CustomTimeouts().setCreate("1m");
+const DYNAMIC = "pulumi-nodejs:dynamic/a:A";
+const PROVIDER = "pulumi:providers:random";
+
+test.each<[what: string, request: pb.RegisterResourceRequest]>([
+  ["remote components (random:index:Thing)", resource("a").setCustom(false).setRemote(true)],
+  ["resources of the type pulumi:index:Stash", resource("a", {}, "pulumi:index:Stash")],
+  ["assets and archives", resource("a", { file: asset })],
+  [`versions and download URLs of plugins (of ${DYNAMIC})`, resource("a", {}, DYNAMIC).setVersion("1.2.3")],
+  ["resource hooks", resource("a").setHooks(new pb.RegisterResourceRequest.ResourceHooksBinding())],
+  ["packages with parameters (random:index:Thing)", resource("a").setPackageref("p")],
+  ["the option customTimeouts (of a)", resource("a").setCustomtimeouts(timeouts)],
+  ["the option deletedWith (of a)", resource("a").setDeletedwith("urn")],
+  ["the option replaceWith (of a)", resource("a").setReplaceWithList(["urn"])],
+  ["the option hideDiffs (of a)", resource("a").setHidediffsList(["n"])],
+  ["imports of resources without a provider (a)", resource("a").setImportid("there")],
+])("a resource with %s is refused, and the message names the CLI driver", async (what, request) => {
+  const refused = await new InProcess().register(request);
+  expect([refused.ok, errorsOf(refused)]).toEqual([false, unsupported(what)]);
+});
+
+test.each(["random:index:Thing", "endpoints:index:CloudEndpoint"])(
+  "a package without a plugin is refused: %s",
+  async (type) => {
+    const refused = await new InProcess(null).register(resource("a", {}, type));
+    const package_ = type.split(":")[0];
+    expect(errorsOf(refused)).toMatch(
+      package_ === "random"
+        ? /no plugin for the package random: .* with the option "others", or use the driver "cli"/
+        : /no plugin for the package endpoints: .* download them: use the driver "cli"/,
+    );
+  },
+);
+
+test.each<[what: string, method: "registerStackTransform" | "registerStackInvokeTransform"]>([
+  ["transforms", "registerStackTransform"],
+  ["transforms of invokes", "registerStackInvokeTransform"],
+])("a program with %s is refused", async (what, method) => {
+  const refused = await new InProcess().play((monitor) =>
+    ask((answer) => monitor[method](new Callback(), answer)),
+  );
+  expect([refused.ok, errorsOf(refused)]).toEqual([false, unsupported(what)]);
+});
+
+test("refused features are reported as supported, so that the SDK's error does not ask for a newer CLI", async () => {
+  const asked = ["secrets", "deletedWith", "replaceWith", "transforms", "invokeTransforms", "resourceHooks"];
+  const found: string[] = [];
+  await new InProcess().play(async (monitor) => {
+    for (const feature of [...asked, "of a later version"]) {
+      const request = new pb.SupportsFeatureRequest().setId(feature);
+      const reply = await ask<pb.SupportsFeatureResponse>((answer) =>
+        monitor.supportsFeature(request, answer),
+      );
+      if (reply.getHassupport()) found.push(feature);
+    }
+  });
+  expect(found).toEqual(asked);
+});
+
+test("errors of functions and other stacks reach the program, or fail the run", async () => {
+  const failed: string[] = [];
+  const stack = resource("s", { name: "organization/network/prod" }, "pulumi:pulumi:StackReference");
+  const { ok, ...result } = await new InProcess(null).play(async (monitor) => {
+    const invoke = new pb.ResourceInvokeRequest().setTok("random:index:get");
+    await ask((answer) => monitor.invoke(invoke, answer)).catch(({ details }) => failed.push(details));
+    const read = new pb.ReadResourceRequest().setId("organization/network/prod");
+    const named = read.setType(stack.getType()).setName("s").setProperties(stack.getObject());
+    await ask((answer) => monitor.readResource(named, answer));
+  });
+  expect(failed).toEqual([expect.stringContaining("there is no plugin for the package random")]);
+  expect([ok, errorsOf({ ok, ...result })]).toEqual([false, 'unknown stack "organization/network/prod"']);
+});
+
+test("an error of the mocks fails the run", async () => {
+  const newResource = () => {
+    throw new Error("no animals left");
+  };
+  expect(errorsOf(await new InProcess({ newResource }).register(resource("a")))).toContain("no animals left");
+});
+
+const read = (name: string) =>
+  new pb.ReadResourceRequest().setId("there").setType("random:index:Thing").setName(name);
+const alias = (name: string) => new Alias().setSpec(new Alias.Spec().setName(name).setNoparent(true));
+const withAlias = (request: pb.RegisterResourceRequest, name: string) =>
+  request.setAliasesList([alias(name)]);
+
+test.each<
+  [
+    what: string,
+    first: pb.RegisterResourceRequest | pb.ReadResourceRequest,
+    ...then: pb.RegisterResourceRequest[],
+  ]
+>([
+  [
+    "aliases of providers (of mine-2)",
+    resource("mine-1", {}, PROVIDER),
+    withAlias(resource("mine-2", {}, PROVIDER), "mine-1"),
+  ],
+  ["an import in place of an existing resource (a)", resource("a"), resource("a").setImportid("there")],
+  [
+    "a resource that is only read in one run, but not in another (a)",
+    read("a"),
+    resource("a").setImportid("there"),
+  ],
+  [
+    "the replacement of a, which still has the option import",
+    resource("a", { n: 1 }),
+    resource("a", { n: 2 }).setImportid("a_id").setReplaceonchangesList(["n"]),
+  ],
+])("%s is refused, and nothing is changed", async (what, first, ...then) => {
+  const calls: string[] = [];
+  const engine = new InProcess({
+    newResource: ({ name, inputs, id }) => {
+      calls.push(name);
+      return { id: id || `${name}_id`, state: inputs };
+    },
+  });
+  const start =
+    first instanceof pb.ReadResourceRequest
+      ? engine.play((monitor) => ask((answer) => monitor.readResource(first, answer)))
+      : engine.register(first);
+  expect((await start).ok).toBe(true);
+  calls.length = 0;
+  const refused = await engine.register(...then);
+  expect([refused.ok, errorsOf(refused), calls]).toEqual([false, unsupported(what), []]);
+});
+
+test("two resources with one former identity are refused", async () => {
+  const engine = new InProcess();
+  await engine.register(resource("a"));
+  const refused = await engine.register(withAlias(resource("b"), "a"), withAlias(resource("c"), "a"));
+  expect(errorsOf(refused)).toMatch(/::c' and '.*::b' both have the old resource '.*::a', by name or alias/);
+});
+
+test("a renamed resource that is no target keeps its old URN, and what depends on it goes on", async () => {
+  const engine = new InProcess();
+  await engine.register(resource("a"), resource("b", { n: 1 }));
+  const target = ["urn:pulumi:test::case::random:index:Thing::b"];
+  const { ok, changes } = await engine.play(
+    async (monitor) => {
+      for (const each of [withAlias(resource("renamed"), "a"), resource("b", { n: 2 })])
+        await ask((answer) => monitor.registerResource(each, answer));
+    },
+    { target },
+  );
+  expect([ok, changes]).toEqual([true, { same: 1, update: 1 }]);
+  const urns = (engine.state.resources ?? []).map(({ urn }) => String(urn).split("::").at(-1));
+  expect(urns.sort()).toEqual(["a", "b", "default"]);
+});
+
+test("retainOnDelete is inherited by children, and a child can do without it", async () => {
+  const engine = new InProcess();
+  const parent = (retained: boolean) =>
+    resource("p", {}, "case:index:Group").setCustom(false).setRetainondelete(retained);
+  const urn = "urn:pulumi:test::case::case:index:Group::p";
+  const child = (name: string) => resource(name).setParent(urn);
+  await engine.register(parent(true), child("kept"), child("own").setRetainondelete(false));
+  const retained = (engine.state.resources ?? []).filter((state) => state["retainOnDelete"]);
+  expect(retained.map(({ urn }) => String(urn).split("::").at(-1))).toEqual(["p", "kept"]);
+});
+
+test("a preview and an up print steps with unknowns and secrets masked, and return the outputs in plain text", async () => {
+  const engine = new InProcess();
+  const root = resource("case-test", {}, "pulumi:pulumi:Stack").setCustom(false);
+  const play = (dryRun: boolean) =>
+    engine.play(
+      async (monitor) => {
+        const register = (request: pb.RegisterResourceRequest) =>
+          ask<pb.RegisterResourceResponse>((answer) => monitor.registerResource(request, answer));
+        const urn = (await register(root)).getUrn();
+        await register(
+          resource("a", { from: dryRun ? UNKNOWN : "x", deep: [secret("hush")], __internal: 1 }),
+        );
+        const outputs = { id: "a", nested: { s: secret("hush") } };
+        const request = new pb.RegisterResourceOutputsRequest().setUrn(urn).setOutputs(toStruct(outputs));
+        await ask((answer) => monitor.registerResourceOutputs(request, answer));
+      },
+      { dryRun },
+    );
+  const preview = (await play(true)).text;
+  for (const line of ["Previewing update (test):", " +  random:index:Thing a create", "from: [unknown]"])
+    expect(preview).toContain(line);
+  for (const line of ["deep: [secret]", "    + 2 to create"]) expect(preview).toContain(line);
+  const { text, outputs } = await play(false);
+  for (const line of ["Updating (test):", "    + 2 created"]) expect(text).toContain(line);
+  expect(preview + text).not.toMatch(/hush|__internal/);
+  expect(outputs).toMatchObject({ id: "a", nested: { s: secret("hush") } });
+});
+
+test("the state has each operation on disk while the provider runs it, at most eight at once", async () => {
+  let release = () => {};
+  const released = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const engine = new InProcess({
+    newResource: async ({ name, inputs }) => {
+      await released;
+      return { id: name, state: inputs };
+    },
+  });
+  const things = Array.from({ length: 12 }, (_, index) => resource(`s${index}`));
+  const all = () =>
+    engine.play((monitor) =>
+      Promise.all(things.map((each) => ask((answer) => monitor.registerResource(each, answer)))),
+    );
+  const run = all();
+  await expect.poll(() => engine.state.pending_operations?.length).toBe(8);
+  release();
+  await run;
+  expect(engine.state.pending_operations).toBeUndefined();
+  expect((await all()).changes).toEqual({ same: 12 });
+});
+
+test("the pending operations of a killed run are told, and kept until a refresh clears them", async () => {
+  const engine = await TestEngine.create({ program: programFolder() });
+  const urn = "urn:pulumi:test::case::random:index:Thing::a";
+  const state = await engine.exportState();
+  state.deployment.pending_operations = [
+    { type: "creating", resource: { urn, type: "random:index:Thing", custom: true } },
+  ];
+  await engine.importState(state);
+  const { diagnostics } = await engine.destroy();
+  expect(diagnostics[0]?.message).toContain(
+    `with 1 pending operations from previous deployment.\n  * ${urn}, interrupted while creating\n`,
+  );
+  const left = async () => (await engine.exportState()).deployment.pending_operations;
+  expect(await left()).toMatchObject([{ type: "creating" }]);
+  await engine.refresh({ clearPendingCreates: true });
+  expect(await left()).toBeUndefined();
+  await engine.close();
+});
+
+test("an import by command is refused", async () => {
+  await using engine = await TestEngine.create({ program: programFolder() });
+  await expect(engine.import([])).rejects.toThrow(unsupported("importing by command"));
+});

@@ -1,0 +1,93 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as grpc from "@grpc/grpc-js";
+import { ResourceMonitorClient } from "@pulumi/pulumi/proto/resource_grpc_pb";
+import * as pb from "@pulumi/pulumi/proto/resource_pb";
+import type { RunOptions, TestStackOptions } from "../../../sdk/testing";
+import { stackReferences } from "../../../sdk/testing/engine/answered";
+import { Deployment, type Outcome } from "../../../sdk/testing/engine/deployment";
+import { Monitor } from "../../../sdk/testing/engine/monitor";
+import type { Run } from "../../../sdk/testing/engine/processes";
+import { type Props, toStruct } from "../../../sdk/testing/engine/properties";
+import { temporaryFolder } from "../../folders";
+
+/* The engine without processes: the test itself is the program, and mocks are the providers. */
+
+export const ask = <A>(send: (answer: (error: Error | null, reply: A) => void) => unknown): Promise<A> =>
+  new Promise((resolve, reject) => send((error, reply) => (error ? reject(error) : resolve(reply))));
+
+/** A resource of the package `random`, which the mocks answer. */
+export const resource = (name: string, inputs: Props = {}, type = "random:index:Thing") =>
+  new pb.RegisterResourceRequest()
+    .setType(type)
+    .setName(name)
+    .setCustom(true)
+    .setObject(toStruct(inputs))
+    .setAcceptsecrets(true)
+    .setAcceptresources(true);
+
+export class InProcess {
+  readonly stateFile = join(temporaryFolder(), "state.json");
+
+  constructor(private readonly others: TestStackOptions["others"] | null = {}) {}
+
+  get state() {
+    const text = existsSync(this.stateFile) ? readFileSync(this.stateFile, "utf8") : '{"deployment":{}}';
+    return JSON.parse(text).deployment as { resources?: Props[]; pending_operations?: Props[] };
+  }
+
+  /** An `up` of a program that registers these resources in this order. */
+  register = (...all: pb.RegisterResourceRequest[]) =>
+    this.play(async (monitor) => {
+      for (const each of all) await ask((answer) => monitor.registerResource(each, answer));
+    });
+
+  /** Runs a program, which ends early at the first failure. */
+  async play(
+    program: (monitor: ResourceMonitorClient) => Promise<unknown>,
+    { dryRun = false, ...options }: RunOptions & { dryRun?: boolean } = {},
+  ): Promise<Outcome> {
+    const folder = temporaryFolder();
+    const run: Run = {
+      project: {
+        name: "case",
+        root: folder,
+        folder,
+        entry: ".",
+        typescript: false,
+        plugins: new Map(),
+        config: {},
+      },
+      stack: "test",
+      env: {},
+      dryRun,
+      parallel: 8,
+      startLimit: 10_000,
+      stateFile: this.stateFile,
+      config: {},
+      mocksOf: (package_) =>
+        package_ === "pulumi"
+          ? stackReferences()
+          : package_ === "random"
+            ? (this.others ?? undefined)
+            : undefined,
+    };
+    const deployment = new Deployment(run, dryRun ? "Previewing update" : "Updating", options);
+    const monitor = new Monitor(deployment);
+    const client = new ResourceMonitorClient(await monitor.listen(), grpc.credentials.createInsecure());
+    const cancelled = new Promise<void>((resolve) => {
+      deployment.onCancel = resolve;
+    });
+    try {
+      const ended = program(client);
+      // After a failure, the program gets no reply.
+      ended.catch(() => {});
+      await Promise.race([ended, cancelled]);
+      await deployment.finish(!deployment.isCanceled);
+      return deployment.outcome;
+    } finally {
+      client.close();
+      monitor.close();
+    }
+  }
+}
