@@ -59,8 +59,7 @@ export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
     return wireFromInputs(inputs, [...given, "metadata"], { ...mark, time: timeOf(claim) ?? mark.time });
   };
   // A reply without our mark may be about somebody else's endpoint. The look for a lost create decides.
-  const isOurs = ({ id, createdFor }: LiveEndpoint) =>
-    !owners.knows(id) && createdFor?.nonce === nonce;
+  const isOurs = ({ id, createdFor }: LiveEndpoint) => !owners.knows(id) && createdFor?.nonce === nonce;
   let lost: LostCreate | undefined;
 
   const sendOrFind = async (): Promise<LiveEndpoint> => {

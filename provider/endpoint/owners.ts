@@ -156,10 +156,7 @@ export function otherStack(live: LiveEndpoint, own: Owner | undefined): Mark | u
 
 /** Whether an earlier run of this stack left the endpoint behind: it was created for this resource, and no entry has it. */
 export const isLeftover = (live: LiveEndpoint, owner: Owner | undefined, owners: Owners): boolean =>
-  live.type === "cloud" &&
-  isProven(live) &&
-  isSameOwner(live.createdFor, owner) &&
-  !owners.knows(live.id);
+  live.type === "cloud" && isProven(live) && isSameOwner(live.createdFor, owner) && !owners.knows(live.id);
 
 /**
  * The mark of an entry; undefined without `endpoints:mark`, and, with a message, if the metadata cannot hold one. Its random number is
