@@ -6,7 +6,7 @@ import { TYPES, WEBHOOK_TYPE } from "../../provider/api/typeTokens";
 import { knownBindings } from "../../provider/endpoint/inputs";
 import { endpointTypes } from "../../provider/endpoint/lookup";
 import { webhookPlatforms } from "../../sdk/webhooks/platforms";
-import { plans } from "../../sdk/webhooks/webhookArgs";
+import { agentConfigVersions, plans } from "../../sdk/webhooks/webhookArgs";
 import { commentsIn, root, schemaPage } from "./docs";
 import {
   agentInputs,
@@ -38,14 +38,15 @@ const TEXT = { type: "string" };
 const TEXTS = { type: "array", items: TEXT };
 
 /**
- * The values that an editor offers for an input. Another text passes, and the provider warns of it: the service learns new ones.
+ * The values that an editor offers for an input. Another value passes, and the provider decides: the service learns new ones.
  * A setting has none: a generated SDK would write text of two types as JSON.
  */
-const OFFERED: Record<string, { enum: string; values: readonly string[] }> = {
+const OFFERED: Record<string, { enum: string; values: readonly (string | number)[] }> = {
   bindings: { enum: "Binding", values: knownBindings },
   types: { enum: "EndpointType", values: endpointTypes },
   platform: { enum: "WebhookPlatform", values: Object.keys(webhookPlatforms).sort() },
   plan: { enum: "AccountPlan", values: plans },
+  agentConfigVersion: { enum: "AgentConfigVersion", values: agentConfigVersions },
 };
 
 const enumToken = (name: string) => `endpoints:index:${name}`;
@@ -108,14 +109,17 @@ const manifest = z.object({
 function enums(): object {
   const all = Object.values(OFFERED).map(({ enum: name, values }) => [
     enumToken(name),
-    { ...TEXT, enum: values.map((value) => ({ name: pascalCase(value), value })) },
+    { ...typeOfValues(values), enum: values.map((value) => ({ name: nameOfValue(value), value })) },
   ]);
   return Object.fromEntries(all);
 }
 
-/** `pay-as-you-go` as `PayAsYouGo`. */
-const pascalCase = (value: string) =>
-  value
+const typeOfValues = (values: readonly unknown[]) =>
+  values.every(Number.isInteger) ? { type: "integer" } : TEXT;
+
+/** `pay-as-you-go` as `PayAsYouGo`, and 3 as `V3`. */
+const nameOfValue = (value: string | number) =>
+  `${typeof value === "number" ? "v" : ""}${value}`
     .split(/[^a-z0-9]+/i)
     .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
     .join("");
@@ -290,7 +294,8 @@ const inputsOf = (fields: SchemaField[]) =>
   objectOf(fields, ({ name, json }) => {
     const offered = OFFERED[name];
     if (!offered) return typeOf(json);
-    const open = { oneOf: [TEXT, { ...TEXT, $ref: `#/types/${enumToken(offered.enum)}` }] };
+    const type = typeOfValues(offered.values);
+    const open = { oneOf: [type, { ...type, $ref: `#/types/${enumToken(offered.enum)}` }] };
     return json.type === "array" ? { type: "array", items: open } : open;
   });
 

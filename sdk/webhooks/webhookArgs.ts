@@ -9,6 +9,9 @@ import type { WebhookPlatform } from "./platforms";
 export const plans = ["free", "hobbyist", "pay-as-you-go", "pro", "enterprise"] as const;
 export type AccountPlan = (typeof plans)[number];
 
+/** The versions of an agent's configuration file. */
+export const agentConfigVersions = [2, 3] as const;
+
 /** An agent of the service, which opens an endpoint, verifies its requests and forwards them to an application. */
 export interface WebhookAgent {
   /** The name of the agent's endpoint in its configuration. Default: the name of the webhook verification. */
@@ -53,7 +56,7 @@ export interface WebhookSettingsWritten {
   agent?: WebhookAgent | undefined;
 
   /** The version of the agent's configuration file, `2` or `3`. Default: `3`, which agents support from version 3.16 on. */
-  agentConfigVersion?: 2 | 3 | undefined;
+  agentConfigVersion?: (typeof agentConfigVersions)[number] | undefined;
 
   /**
    * The expected verifications per month: the number of deliveries, or double that number if both a cloud endpoint and

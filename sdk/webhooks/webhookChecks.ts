@@ -5,7 +5,13 @@ import { normalizeUrl, urlProblem } from "../../provider/api/url";
 import { outputsAsText } from "../../provider/endpoint/outputAsText";
 import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
-import { plans, type WebhookAgent, type WebhookSettings, type WebhookSettingsWritten } from "./webhookArgs";
+import {
+  agentConfigVersions,
+  plans,
+  type WebhookAgent,
+  type WebhookSettings,
+  type WebhookSettingsWritten,
+} from "./webhookArgs";
 
 /*
  * The checks of a WebhookVerification's inputs, without the service. No message quotes a value, because it may be a secret in
@@ -52,7 +58,7 @@ export const webhookFields = {
     .strictObject(agentFields, { error: "must have an upstream, and can have a name and a url" })
     .optional(),
 
-  agentConfigVersion: z.literal([2, 3], { error: "must be 2 or 3" }).optional(),
+  agentConfigVersion: z.literal(agentConfigVersions, { error: "must be 2 or 3" }).optional(),
 
   expectedDeliveriesPerMonth: z
     .number({ error: "must be a number" })
