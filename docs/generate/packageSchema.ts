@@ -37,16 +37,14 @@ const ANY = { $ref: "pulumi.json#/Any" };
 const TEXT = { type: "string" };
 const TEXTS = { type: "array", items: TEXT };
 
-/**
- * The values that an editor offers for an input. Another value passes, and the provider decides: the service learns new ones.
- * A setting has none: a generated SDK would write text of two types as JSON.
- */
+/** The values that an editor offers for an input. Another value passes, and the provider decides: the service learns new ones. */
 const OFFERED: Record<string, { enum: string; values: readonly (string | number)[] }> = {
   bindings: { enum: "Binding", values: knownBindings },
   types: { enum: "EndpointType", values: endpointTypes },
   platform: { enum: "WebhookPlatform", values: Object.keys(webhookPlatforms).sort() },
   plan: { enum: "AccountPlan", values: plans },
   agentConfigVersion: { enum: "AgentConfigVersion", values: agentConfigVersions },
+  policyWarnings: { enum: "PolicyWarnings", values: ["on", "error", "off"] },
 };
 
 const enumToken = (name: string) => `endpoints:index:${name}`;
@@ -70,7 +68,7 @@ export function packageSchema(): object {
     // The generated packages get the version, and the Go SDK becomes a module.
     meta: { supportPack: true },
     config: { variables: variables() },
-    provider: { description: schemaPage("Provider"), inputProperties: variables() },
+    provider: { description: schemaPage("Provider"), inputProperties: providerInputs() },
     resources: { [TYPES.plugin]: cloudEndpoint(), [WEBHOOK_TYPE]: webhookVerification() },
     functions: functions(),
     types: {
@@ -140,6 +138,15 @@ function variables(): Record<string, Property> {
       description: `${text} In the environment: \`${environment}\`.`,
       ...(secret && { secret }),
     },
+  ]);
+  return Object.fromEntries(all);
+}
+
+/** The settings of an explicit provider. A generated SDK parses those of the stack as JSON if they offer values, so these offer none. */
+function providerInputs(): Record<string, object> {
+  const all = Object.entries(variables()).map(([name, { type, ...setting }]): [string, object] => [
+    name,
+    { ...(offeredType(name) ?? { type }), ...setting },
   ]);
   return Object.fromEntries(all);
 }
@@ -292,12 +299,18 @@ function objectOf(fields: SchemaField[], typeOfField = ({ json }: SchemaField) =
 /** The fields as inputs, which offer the values that are known. */
 const inputsOf = (fields: SchemaField[]) =>
   objectOf(fields, ({ name, json }) => {
-    const offered = OFFERED[name];
-    if (!offered) return typeOf(json);
-    const type = typeOfValues(offered.values);
-    const open = { oneOf: [type, { ...type, $ref: `#/types/${enumToken(offered.enum)}` }] };
+    const open = offeredType(name);
+    if (!open) return typeOf(json);
     return json.type === "array" ? { type: "array", items: open } : open;
   });
+
+/** The open type of an input that offers values. */
+function offeredType(name: string): { oneOf: object[] } | undefined {
+  const offered = OFFERED[name];
+  if (!offered) return undefined;
+  const type = typeOfValues(offered.values);
+  return { oneOf: [type, { ...type, $ref: `#/types/${enumToken(offered.enum)}` }] };
+}
 
 /** A JSON schema's type in the package schema's terms. The only objects are references. */
 function typeOf({ type, items, anyOf, enum: values }: JsonType): object {

@@ -92,7 +92,10 @@ export class Configuration {
     return (key) => {
       const name = key.replace(/^endpoints:/, "");
       const value = first[name] ?? second[name];
-      return value === undefined || value === null || hasUnknown(value) ? undefined : String(value);
+      if (value === undefined || value === null || hasUnknown(value)) return undefined;
+      // A generated SDK writes a setting that offers its values as JSON.
+      const data = jsonOf(String(value));
+      return typeof data === "string" ? data : String(value);
     };
   }
 }
