@@ -283,6 +283,14 @@ export const leftovers: Scene[] = [
     fails: /Several cloud endpoints can share .*ep_\w+, ep_\w+\. Set adopt/,
     live: ["copy", "shop"],
   }),
+  withMarks("a forced replacement in a pool that creates first keeps its own endpoint, and says so", {
+    from: { o: { ...pooled, options: { createsFirst: true } } },
+    later: true,
+    replace: ["o"],
+    writes: ["PATCH shop metadata"],
+    says: [/takes over ep_/, /belongs to another resource of this stack, so it was not deleted/],
+    state: { o: "shop" },
+  }),
   withMarks("a create in a pool tells of an unreadable item, since it may be a leftover", {
     program: { o: pooled },
     replies: [
