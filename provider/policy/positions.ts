@@ -57,9 +57,11 @@ function offsetOf(document: Document, text: string, path: Path, inside?: number)
   const value = resolved(document, part.value);
   if (inside === undefined || !yaml().isScalar(value)) return rangeOf(part.start)[0];
   const [start, end] = rangeOf(value);
+  // A block begins with a line of its own, which can have a comment.
+  const header = /^BLOCK/.test(value.type ?? "") ? text.indexOf("\n", start) - start : 0;
   const lineStart = String(value.value).lastIndexOf("\n", inside - 1) + 1;
   const [line = ""] = String(value.value).slice(lineStart).split("\n");
-  const at = text.slice(start, end).indexOf(line);
+  const at = text.slice(start, end).indexOf(line, header);
   return at < 0 ? start : start + at + inside - lineStart;
 }
 

@@ -77,6 +77,7 @@ test.each([
   ["a text with a doubled quote, which is that of its start,", "x: 'it''s no'\n", "x", "no", "1:4"],
   ["a text with escapes", 'x: "\\t\\"a\\\\ \\n no"\n', "x", "no", "1:16"],
   ["a folded block with a comment", "x: > # about n\n  no\n", "x", "no", "2:3"],
+  ["a comment with the same words", "x: > # about no\n  no\n", "x", "no", "2:3"],
   ["lines that end as on Windows", "x: > # about n\r\n  no\r\n", "x", "no", "2:3"],
   ["a block", "x: |\n  one\n\n    two no\n", "x", "no", "4:9"],
   ["a folded block with an indent", "a:\n  x: >-2\n      one\n      no\n", "a.x", "no", "4:7"],
