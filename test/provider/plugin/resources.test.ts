@@ -48,13 +48,16 @@ test.each<[string, object, object | RegExp]>([
   else expect([inputs, failures]).toEqual([{ url, ...expected }, []]);
 });
 
-test.each<[string, Record<string, unknown>]>([
-  ["adopt", { url: aText, adopt: aText }],
-  ["poolingEnabled", { url, poolingEnabled: aBoolean }],
-  ["url", { url: aText }],
-])("two resources do not conflict while their %s is not known", async (_, news) => {
+// biome-ignore format: one line for each resource
+test.each<[string, Record<string, unknown>, RegExp?]>([
+  ["conflict if both have the same url", { url }, /^the url is also that of shop; /],
+  ["do not conflict while the endpoint that they adopt is unknown", { url: aText, adopt: aText }],
+  ["do not conflict while it is unknown whether they are pooled", { url, poolingEnabled: aBoolean }],
+])("two resources %s", async (_, news, reason) => {
   const { client } = await plugin();
-  for (const urn of [URN, `${URN}-b`]) expect((await client.check({}, news, urn)).failures).toEqual([]);
+  expect((await client.check({}, news)).failures).toEqual([]);
+  const { failures } = await client.check({}, news, `${URN}-b`);
+  expect(failures).toEqual(reason ? [{ property: "", reason: expect.stringMatching(reason) }] : []);
 });
 
 describe("warnings of a policy", () => {
