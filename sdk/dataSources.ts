@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import { UserError } from "../provider/api/apiErrors";
 import { CONNECTIONS, HttpClient } from "../provider/api/client";
 import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/api/contract";
 import type { EndpointsApi } from "../provider/api/endpoints";
@@ -16,7 +15,7 @@ import {
   typeWarnings,
 } from "../provider/endpoint/lookup";
 import { MASKED } from "../provider/endpoint/secrets";
-import { type Inputs, isMocked, programError } from "./programRun";
+import { type Inputs, inProgram, isMocked, perRun, programError } from "./programRun";
 import { explicitProvider } from "./provider";
 
 /*
@@ -86,7 +85,7 @@ export interface GetEndpointsResult {
  * message names the endpoint and the next step.
  */
 export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
-  return withRunErrors(() => find(args, { fresh: false }, options));
+  return inProgram(() => find(args, { fresh: false }, options));
 }
 
 /**
@@ -98,7 +97,7 @@ export function getEndpointOutput(
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
   return whenReady(args, options, (known, isSecret) =>
-    find(known as GetEndpointArgs, { fresh: true, shownUrl: isSecret ? MASKED : undefined }, options),
+    find(known as GetEndpointArgs, { fresh: true, shown: isSecret ? MASKED : undefined }, options),
   );
 }
 
@@ -113,7 +112,7 @@ export function getEndpoints(
   args: GetEndpointsArgs = {},
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
-  return withRunErrors(() => filter(args, { fresh: false }, options));
+  return inProgram(() => filter(args, { fresh: false }, options));
 }
 
 /** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
@@ -126,7 +125,7 @@ export function getEndpointsOutput(
 
 async function find(
   given: GetEndpointArgs,
-  reading: { fresh: boolean; shownUrl?: string | undefined },
+  reading: { fresh: boolean; shown?: string | undefined },
   options?: pulumi.InvokeOptions,
 ): Promise<AnyEndpoint> {
   const args = argumentsIn("getEndpoint", queryArguments, given);
@@ -185,34 +184,30 @@ async function callEngine(name: string, args: object, options: pulumi.InvokeOpti
   );
 }
 
-/** One client for each configuration. A process has several only under the Automation API. */
-const accounts = new Map<string, EndpointsApi>();
+/** The account of the stack's configuration, once a data source has asked for it. A later run reads its lists anew. */
+const accountOfRun = perRun((): { api?: EndpointsApi } => ({}));
 
-/**
- * The account of the program's configuration.
- *
- * @throws ConfigError if a setting is missing.
- */
+/** @throws ConfigError if a setting is missing. */
 function thisAccount(): EndpointsApi {
-  const settings = readSettings((key) => pulumi.runtime.getConfig(key));
-  const key = JSON.stringify(settings);
-  const known = accounts.get(key);
-  if (known) return known;
-  const http = new HttpClient(settings, {
-    log: {
-      info: (message) => void pulumi.log.info(message),
-      warn: (message) => void pulumi.log.warn(message),
-    },
-    connections: CONNECTIONS.program,
-  });
-  const account = endpointsApi(http);
-  accounts.set(key, account);
-  return account;
+  const run = accountOfRun();
+  run.api ??= endpointsApi(
+    new HttpClient(
+      readSettings((key) => pulumi.runtime.getConfig(key)),
+      {
+        log: {
+          info: (message) => void pulumi.log.info(message),
+          warn: (message) => void pulumi.log.warn(message),
+        },
+        connections: CONNECTIONS.program,
+      },
+    ),
+  );
+  return run.api;
 }
 
 /** Marks all listings as outdated, because this program has just created an endpoint. */
 export function outdateListings(): void {
-  for (const account of accounts.values()) account.list.outdate();
+  accountOfRun().api?.list.outdate();
 }
 
 /** The wire's schema has checked it already. */
@@ -240,7 +235,7 @@ function whenReady<T>(
     );
   const ready = pulumi
     .all([given, pulumi.isSecret(given), exist])
-    .apply(([known, isSecret]) => withRunErrors(() => work(known as object, isSecret)));
+    .apply(([known, isSecret]) => inProgram(() => work(known as object, isSecret)));
   return ready as pulumi.Output<T>;
 }
 
@@ -255,15 +250,6 @@ function idsOf(resource: pulumi.Resource): pulumi.Output<string>[] {
   const children = "__childResources" in resource ? resource.__childResources : undefined;
   const inside = children instanceof Set ? [...children].flatMap(idsOf) : [];
   return [pulumi.CustomResource.isInstance(resource) ? resource.id : resource.urn, ...inside];
-}
-
-/** Turns errors for users into RunErrors. Of all others, Pulumi prints the whole stack. */
-async function withRunErrors<T>(work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof UserError ? programError(error.message, error) : error;
-  }
 }
 
 /** A value in JSON. */

@@ -42,10 +42,10 @@ export function programError(message: string, cause?: unknown): pulumi.RunError 
 
 const ignored = () => {};
 
-/** Does the work. A mistake that the program's user can correct becomes one of `programError`. */
-export function inProgram<T>(work: () => T): T {
+/** Does the work. A `UserError` becomes a `programError`. Of all other errors, Pulumi prints the whole stack. */
+export async function inProgram<T>(work: () => T | Promise<T>): Promise<T> {
   try {
-    return work();
+    return await work();
   } catch (error) {
     throw error instanceof UserError ? programError(error.message, error) : error;
   }

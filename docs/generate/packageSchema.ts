@@ -241,7 +241,7 @@ function functions(): object {
         verifications: {
           ...TEXTS,
           description:
-            "The output `trafficPolicy` of each `WebhookVerification`, in the order in which they run. At most one rule of the result may verify and enforce without `expressions`, because a request has the signature of at most one platform.",
+            "The output `trafficPolicy` of each `WebhookVerification`, in the order in which they run. An enforced one without `expressions` stands alone, because a request has the signature of at most one platform.",
         },
       }),
       outputs: allOf({

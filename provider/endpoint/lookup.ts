@@ -74,8 +74,8 @@ export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): st
 interface Lookup {
   /** See `EndpointList.select`. */
   fresh: boolean;
-  /** Stands for a secret URL in messages. */
-  shownUrl?: string | undefined;
+  /** Stands for a secret id or URL in messages. */
+  shown?: string | undefined;
 }
 
 /**
@@ -86,22 +86,23 @@ interface Lookup {
 export async function findEndpoint(
   api: EndpointsApi,
   query: EndpointQuery,
-  { fresh, shownUrl }: Lookup,
+  { fresh, shown }: Lookup,
 ): Promise<LiveEndpoint> {
   const { id, url } = query;
   if (id !== undefined && url !== undefined)
     throw new UserError("getEndpoint takes an id or a url, not both; leave one out");
-  if (id !== undefined) return withoutOwner(await api.get(id).catch(ifAbsent(endpointNotFound(id))));
-  if (url !== undefined) return withoutOwner(await byUrl(api, url, { fresh, shownUrl }));
+  if (id !== undefined) return withoutOwner(await api.get(id).catch(ifAbsent(endpointNotFound(shown ?? id))));
+  if (url !== undefined) return withoutOwner(await byUrl(api, url, { fresh, shown }));
   throw new UserError("getEndpoint takes an id or a url, but has neither; check where the value comes from");
 }
 
 /** The mark's owner is no field of an endpoint. */
 const withoutOwner = ({ createdFor: _, ...endpoint }: LiveEndpoint): LiveEndpoint => endpoint;
 
-async function byUrl(api: EndpointsApi, url: string, { fresh, shownUrl }: Lookup): Promise<LiveEndpoint> {
+async function byUrl(api: EndpointsApi, url: string, lookup: Lookup): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
+  const { fresh, shown = oneLine(wanted, 300) } = lookup;
   const selection = ofUrl(wanted);
   const listed = await api.list.select(selection, { fresh });
   // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
@@ -109,7 +110,6 @@ async function byUrl(api: EndpointsApi, url: string, { fresh, shownUrl }: Lookup
   const found = all.filter(selection.includes);
   const [first, ...others] = found;
   if (first && others.length === 0) return first;
-  const shown = shownUrl ?? oneLine(wanted, 300);
   if (first) {
     const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
     throw new UserError(

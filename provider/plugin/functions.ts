@@ -33,8 +33,7 @@ export interface Webhooks {
    */
   construct(request: ConstructRequest, engine: string): Promise<ConstructResponse>;
   // The functions throw a `UserError` if something cannot be merged.
-  policyData(policy: object | string): JsonObject;
-  mergedPolicy(policy: object, verifications: string[], warn: (warning: string) => void): object;
+  mergedPolicy(policy: object | string, verifications: string[], warn: (warning: string) => void): object;
   mergedConfig(configs: readonly (string | null)[]): string;
 }
 
@@ -68,8 +67,11 @@ const configs = z.array(outputText("agentConfig").nullable(), {
 export const functions: Record<string, PluginFunction> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
   "endpoints:index:getEndpoint": async (args, { api }, visible) => {
-    const shownUrl = visible["url"] === args["url"] ? undefined : MASKED;
-    return findEndpoint(api(), queryArguments.parse(args), { fresh: true, shownUrl });
+    const isSecret = visible["id"] !== args["id"] || visible["url"] !== args["url"];
+    return findEndpoint(api(), queryArguments.parse(args), {
+      fresh: true,
+      shown: isSecret ? MASKED : undefined,
+    });
   },
 
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
@@ -88,8 +90,7 @@ export const functions: Record<string, PluginFunction> = {
     const inputs = z.strictObject({ policy, verifications: policies });
     const { policy: given, verifications } = inputs.parse(args);
     if (given === UNKNOWN || verifications.includes(UNKNOWN)) return { trafficPolicy: asSecret(UNKNOWN) };
-    const data = webhooks.policyData(given);
-    const trafficPolicy = webhooks.mergedPolicy(data, verifications, deps.warn);
+    const trafficPolicy = webhooks.mergedPolicy(given, verifications, deps.warn);
     // Checked here, because the result is secret.
     const shown = { trafficPolicy: visible["policy"] };
     const find = () =>

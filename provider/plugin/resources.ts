@@ -1,6 +1,7 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../api/json";
+import { hasUnknown } from "../endpoint/documents";
 import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../endpoint/inputs";
 import { previewCreate, previewUpdate } from "../endpoint/previews";
 import type { CloudEndpoints } from "../endpoint/resource";
@@ -55,9 +56,11 @@ export class Resources {
     inputs: JsonObject,
     readPolicy: PolicyReader,
   ): string[] {
-    const pooled = inputs["poolingEnabled"] === true;
-    const claim = { owner: request.getUrn(), name: request.getName(), pooled };
-    const conflict = this.urls.register(inputs["url"], inputs["adopt"], claim);
+    const { url, adopt, poolingEnabled } = inputs;
+    const claim = { owner: request.getUrn(), name: request.getName(), pooled: poolingEnabled === true };
+    // As in the package's own SDK, a resource claims nothing while one of these is unknown.
+    const isKnown = !hasUnknown([url, adopt, poolingEnabled]);
+    const conflict = isKnown ? this.urls.register(url, adopt, claim) : undefined;
     // Without secrets, because a warning names keys.
     const { props: shown } = fromEngine(request.getNews(), { hidesSecrets: true });
     const find = () => resourceWarnings(shown, readPolicy);

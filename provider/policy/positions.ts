@@ -57,9 +57,13 @@ function offsetOf(document: Document, text: string, path: Path, inside?: number)
   const value = resolved(document, part.value);
   if (inside === undefined || !yaml().isScalar(value)) return rangeOf(part.start)[0];
   const [start, end] = rangeOf(value);
-  const lineStart = String(value.value).lastIndexOf("\n", inside - 1) + 1;
-  const [line = ""] = String(value.value).slice(lineStart).split("\n");
-  const at = text.slice(start, end).indexOf(line);
+  const content = String(value.value);
+  const lineStart = content.lastIndexOf("\n", inside - 1) + 1;
+  const [line = ""] = content.slice(lineStart).split("\n");
+  const source = text.slice(start, end);
+  // A block begins with a line of its own, which can have a comment. Folding joins lines, and splits none.
+  const before = /^BLOCK/.test(value.type ?? "") ? content.slice(0, lineStart).split("\n").length : 0;
+  const at = source.indexOf(line, source.split("\n").slice(0, before).join("\n").length);
   return at < 0 ? start : start + at + inside - lineStart;
 }
 

@@ -19,12 +19,12 @@ import { WebhookVerification } from "./webhookVerification";
  * ```
  *
  * @param policy The policy of the endpoint: an object, or text that holds JSON or YAML.
- * @param verification One or several verifications; they run in this order. At most one rule of the result may verify and
- *   enforce without `expressions`, because a request has the signature of at most one platform.
+ * @param verification One or several verifications; they run in this order. An enforced one without `expressions` stands alone,
+ *   because a request has the signature of at most one platform.
  * @returns The policy as data, always secret.
- * @throws RunError, through the output, for an invalid policy, for an empty list of verifications, if two rules (including
- *   the policy's own) would refuse every request, if nothing would be verified because an earlier rule ends every connection or
- *   request, and if rules are under another name of a phase.
+ * @throws RunError, through the output, for an invalid policy, for an empty list of verifications, if requests would need two
+ *   signatures (the policy's own rules included), if nothing would be verified because an earlier rule ends every connection
+ *   or request, and if rules are under another name of a phase.
  */
 export function mergeTrafficPolicy(
   policy: pulumi.Input<TrafficPolicy | object | string>,

@@ -28,10 +28,6 @@ export function mergedPolicy(
       "mergeTrafficPolicy: the list of verifications is empty, so nothing would be verified",
     );
   const verifying = policies.flatMap((text, index) => verificationRules(text, index + 1));
-  if ([...verifying, ...own].flatMap(demands).length > 1)
-    throw new UserError(
-      "mergeTrafficPolicy: two verifications of every request would refuse all requests, because no request is signed by two platforms; give each verification expressions that select its requests, such as req.url.path.startsWith('/brex'), or enforce: false",
-    );
   if (!ending.every(isForSome))
     throw new UserError(
       "mergeTrafficPolicy: a rule of on_tcp_connect without expressions ends every connection before any request, so nothing would be verified; move it to on_http_request",
@@ -39,6 +35,11 @@ export function mergedPolicy(
   if (isVerifiedTooLate(own))
     throw new UserError(
       "mergeTrafficPolicy: a verify-webhook of the policy follows an action that ends every request, so it never runs; move it before that action",
+    );
+  const rules = [...verifying, ...own];
+  if (needTwoSignatures(rules))
+    throw new UserError(
+      "mergeTrafficPolicy: a verification of every request would refuse the other's requests, because no request is signed by two platforms; give each verification expressions that select its requests, such as req.url.path.startsWith('/brex'), or enforce: false",
     );
   if (ending.length > 0)
     warn(
@@ -48,7 +49,7 @@ export function mergedPolicy(
     warn(
       `mergeTrafficPolicy: no action after the verification answers requests. That is right for an agent, which forwards them. A cloud endpoint needs an action such as forward-internal, custom-response or deny; without one, the service refuses the policy.`,
     );
-  return { ...data, on_http_request: [...verifying, ...own] };
+  return { ...data, on_http_request: rules };
 }
 
 /** The rules of a verification. No message quotes the text, because it may be a secret in the wrong place. */
@@ -101,7 +102,7 @@ function isVerifiedTooLate(rules: readonly object[]): boolean {
     let areEnded: boolean = areAllEnded;
     for (const action of actionMappings(rule)) {
       if (areEnded && action["type"] === "verify-webhook") return true;
-      areEnded ||= endsTraffic(action, "on_http_request");
+      areEnded ||= endsRequests(action);
     }
     if (!isForSome(rule)) areAllEnded = areEnded;
   }
@@ -112,13 +113,19 @@ function hasAnswer(rule: object): boolean {
   return actionMappings(rule).some((action) => canAnswer(action["type"]));
 }
 
-/** The verifications that every request must pass. */
-function demands(rule: object): JsonObject[] {
-  if (isForSome(rule)) return [];
-  return actionMappings(rule).filter(({ type, config }) => {
-    return type === "verify-webhook" && !(isMapping(config) && config["enforce"] === false);
-  });
+/** Whether an enforced verification of every request stands beside another. Requests that a rule ends reach none after it. */
+function needTwoSignatures(rules: readonly object[]): boolean {
+  const ofEvery = rules.findIndex((rule) => !isForSome(rule) && enforced(rule).length > 0);
+  const ending = rules.slice(0, ofEvery).findLastIndex((rule) => actionMappings(rule).some(endsRequests));
+  return ofEvery >= 0 && rules.slice(ending + 1).flatMap(enforced).length > 1;
 }
+
+const enforced = (rule: object): JsonObject[] =>
+  actionMappings(rule).filter(
+    ({ type, config }) => type === "verify-webhook" && !(isMapping(config) && config["enforce"] === false),
+  );
+
+const endsRequests = (action: JsonObject): boolean => endsTraffic(action, "on_http_request");
 
 const isForSome = (rule: object): boolean =>
   "expressions" in rule && Array.isArray(rule.expressions) && rule.expressions.length > 0;

@@ -141,14 +141,11 @@ export function platformInfo(identifier: string): WebhookPlatformInfo | undefine
 /** The platforms' identifiers, each with the platform's name. */
 export const platformNames = Object.entries(webhookPlatforms).map(([id, { name }]) => [id, name]);
 
-/**
- * How to get or rotate a platform's secret, in a sentence. An unknown identifier may be a secret in the wrong place, so
- * `unknown` is shown instead.
- */
-export function secretSource(identifier: string, unknown = "this platform"): string {
+/** How to get or rotate a platform's secret, in a sentence. It never names an unknown identifier, which may be a secret. */
+export function secretSource(identifier: string): string {
   const platform = platformInfo(identifier);
   if (!platform)
-    return `The catalogue does not have ${unknown}. Its own documentation has the source of the secret.`;
+    return "The catalogue does not have this platform. Its own documentation has the source of the secret.";
   const { name, where, page } = platform;
   switch (platform.origin) {
     case "chosen":

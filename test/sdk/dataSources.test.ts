@@ -25,16 +25,7 @@ beforeEach(async () => {
   vi.stubEnv("ENDPOINTS_RETRY_FOR_SECONDS", "5");
   warned = [];
   vi.spyOn(pulumi.log, "warn").mockImplementation(async (message) => void warned.push(message));
-  await pulumi.runtime.setMocks({
-    newResource: ({ name, inputs }) => {
-      const { id } = emulator.seed({ type: "cloud", url: String(inputs["url"]) });
-      return { id: id ?? name, state: inputs };
-    },
-    call: () => ({}),
-  });
-  // Mocks would answer the data sources. This engine only registers resources, and hides that it is a mock.
-  const hidesMocks = { has: (target: object, key: PropertyKey) => key !== "mocks" && key in target };
-  setMockOptions(new Proxy(pulumi.runtime.getMonitor() ?? {}, hidesMocks));
+  await mockRun();
 });
 
 afterEach(async () => {
@@ -42,6 +33,19 @@ afterEach(async () => {
   vi.unstubAllEnvs();
   await emulator.close();
 });
+
+/** Begins a run. Mocks would answer the data sources: this engine only registers resources, and hides that it is a mock. */
+async function mockRun(): Promise<void> {
+  await pulumi.runtime.setMocks({
+    newResource: ({ name, inputs }) => {
+      const { id } = emulator.seed({ type: "cloud", url: String(inputs["url"]) });
+      return { id: id ?? name, state: inputs };
+    },
+    call: () => ({}),
+  });
+  const hidesMocks = { has: (target: object, key: PropertyKey) => key !== "mocks" && key in target };
+  setMockOptions(new Proxy(pulumi.runtime.getMonitor() ?? {}, hidesMocks));
+}
 
 const listRequests = () => emulator.requests.filter(({ path }) => path === "/endpoints").length;
 
@@ -168,6 +172,13 @@ describe("getEndpoints", () => {
 });
 
 describe("getEndpoint", () => {
+  test("shares no list with a later run in the same process", async () => {
+    expect((await getEndpoints()).ids).toEqual([]);
+    const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
+    await mockRun();
+    expect((await getEndpoints()).ids).toEqual([id]);
+  });
+
   test("finds an endpoint by its id without a list", async () => {
     const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     expect(await getEndpoint({ id })).toMatchObject({ id, url: "https://shop.example.com" });

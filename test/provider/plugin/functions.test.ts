@@ -53,6 +53,12 @@ describe("getEndpoint", () => {
     expect(own.message).toContain("no endpoint of the 1 of this account serves [secret]");
     expect(own.message).not.toContain("hidden");
   });
+
+  test("does not name a secret id in its error", async () => {
+    const { client } = await plugin();
+    const { message } = await thrown(client.invoke(GET, { id: secret("ep_CANARY") }));
+    expect(message).toMatch(/^There is no endpoint \[secret\] in this account/);
+  });
 });
 
 describe("getEndpoints", () => {

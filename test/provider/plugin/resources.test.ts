@@ -28,7 +28,8 @@ describe("secrets", () => {
 const signature = "4dabf18193072939515e22adb298388d";
 const reference = (id: object) => ({ [signature]: "5cf8f73096256a8f31e491e813e4eb8e", urn: "urn:x", ...id });
 const asset = { [signature]: "c44067f5952c0a294b673a41bacd8c17", text: "x" };
-const [aBoolean, aList, anObject] = [
+const [aText, aBoolean, aList, anObject] = [
+  UNKNOWN,
   "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
   "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
   "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
@@ -45,6 +46,18 @@ test.each<[string, object, object | RegExp]>([
   const { inputs, failures } = await client.check({}, { url, ...news });
   if (expected instanceof RegExp) expect(failures).toEqual([{ property: "", reason: expect.stringMatching(expected) }]);
   else expect([inputs, failures]).toEqual([{ url, ...expected }, []]);
+});
+
+// biome-ignore format: one line for each resource
+test.each<[string, Record<string, unknown>, RegExp?]>([
+  ["conflict if both have the same url", { url }, /^the url is also that of shop; /],
+  ["do not conflict while the endpoint that they adopt is unknown", { url: aText, adopt: aText }],
+  ["do not conflict while it is unknown whether they are pooled", { url, poolingEnabled: aBoolean }],
+])("two resources %s", async (_, news, reason) => {
+  const { client } = await plugin();
+  expect((await client.check({}, news)).failures).toEqual([]);
+  const { failures } = await client.check({}, news, `${URN}-b`);
+  expect(failures).toEqual(reason ? [{ property: "", reason: expect.stringMatching(reason) }] : []);
 });
 
 describe("warnings of a policy", () => {

@@ -124,7 +124,7 @@ describe("mergeTrafficPolicy in another language", () => {
     [[], /the list of verifications is empty/],
     [["CANARY"], /verification 1 is not the trafficPolicy of a webhook verification$/],
     [[verifies(), '{"on_http_request":[]}'], /verification 2 is not the trafficPolicy/],
-    [[verifies(), verifies()], /would refuse all requests/],
+    [[verifies(), verifies()], /would refuse the other's requests/],
   ])("refuses the verifications %j without a quotation", async (verifications, words) => {
     const { client } = await plugin({ configure: false });
     const { message } = await thrown(client.invoke(MERGE, { policy: own, verifications }));

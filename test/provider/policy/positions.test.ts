@@ -77,8 +77,10 @@ test.each([
   ["a text with a doubled quote, which is that of its start,", "x: 'it''s no'\n", "x", "no", "1:4"],
   ["a text with escapes", 'x: "\\t\\"a\\\\ \\n no"\n', "x", "no", "1:16"],
   ["a folded block with a comment", "x: > # about n\n  no\n", "x", "no", "2:3"],
+  ["a comment with the same words", "x: > # about no\n  no\n", "x", "no", "2:3"],
   ["lines that end as on Windows", "x: > # about n\r\n  no\r\n", "x", "no", "2:3"],
   ["a block", "x: |\n  one\n\n    two no\n", "x", "no", "4:9"],
+  ["a block with the same words before", "x: |\n  oh no!\n  no\n  no\n", "x", "no", "4:3"],
   ["a folded block with an indent", "a:\n  x: >-2\n      one\n      no\n", "a.x", "no", "4:7"],
   ["a folded text, which is that of its start,", "x: one\n  two\n  no\n", "x", "no", "1:4"],
   ["an alias", "a: &a one no\nx: *a\n", "x", "no", "1:11"],
@@ -90,7 +92,7 @@ test.each([
   const [document] = source.documents;
   const keys = path.split(".");
   const value = String(keys.reduce<unknown>((data, key) => Reflect.get(Object(data), key), document?.data));
-  const found = document?.positionOf(keys, part === "" ? value.length : value.indexOf(part));
+  const found = document?.positionOf(keys, part === "" ? value.length : value.lastIndexOf(part));
   expect(`${found?.line}:${found?.column}`).toBe(position);
 });
 

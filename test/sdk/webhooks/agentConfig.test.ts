@@ -157,7 +157,7 @@ describe("mergeAgentConfigs", () => {
     ["no configurations", [], [/^there is no configuration to merge$/]],
     ["invalid configurations", [undefined, v3("a"), "CANARY: [", "agent: {authtoken: CANARY}", 7], [/^configuration 1 is missing; give its verification an agent/, not(3), not(4), not(5)]],
   ])("throws one error for %s, with every mistake and no value", async (_, texts, expected) => {
-    const { message, stack } = await thrown((async () => inProgram(() => mergedConfig(texts)))());
+    const { message, stack } = await thrown(inProgram(() => mergedConfig(texts)));
     expect(message.split("\n").map((line) => line.replace("mergeAgentConfigs: ", ""))).toEqual(
       expected.map((words) => expect.stringMatching(words)),
     );
