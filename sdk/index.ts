@@ -1,4 +1,5 @@
 export type { Ref } from "../provider/api/contract";
+export { Binding } from "../provider/endpoint/inputs";
 export { CloudEndpoint, type CloudEndpointArgs, type CloudEndpointOutputs } from "./cloudEndpoint";
 export {
   type AnyEndpoint,

@@ -198,6 +198,8 @@ function checkedBaseUrl(given: string): string {
   if (url.protocol !== "https:" && url.protocol !== "http:") throw wrong("is neither https nor http");
   if (url.username || url.password) throw wrong("contains credentials; use the API key instead");
   if (url.search || url.hash) throw wrong("has a query or a fragment");
+  if (url.protocol === "http:" && isPublicService(given))
+    throw wrong("is not encrypted, and would reveal the API key");
   return url.href.replace(/\/+$/, "");
 }
 

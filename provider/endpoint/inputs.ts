@@ -103,8 +103,10 @@ function isInput(name: string): name is keyof typeof inputFields {
   return Object.hasOwn(inputFields, name);
 }
 
-/** The bindings that the public service knows (documented with its error 15005). */
-export const knownBindings: readonly string[] = ["public", "internal", "kubernetes"];
+/** The bindings that the public service knows (documented with its error 15005). `pulumi import` prints them by these names. */
+export const Binding = { Public: "public", Internal: "internal", Kubernetes: "kubernetes" } as const;
+
+export const knownBindings: readonly string[] = Object.values(Binding);
 
 /**
  * The warnings of an endpoint's inputs, as sentences that follow its URL. They never block, because the service may have

@@ -2,6 +2,7 @@ import { expect, test } from "vitest";
 import { packageSchema } from "../../docs/generate/packageSchema";
 import { settingFields } from "../../provider/api/settings";
 import { inputFields } from "../../provider/endpoint/fields";
+import * as sdk from "../../sdk";
 import { webhookFields } from "../../sdk/webhooks/webhookChecks";
 
 const schema = packageSchema();
@@ -34,6 +35,13 @@ test("every description stands alone, and names only what programs in every lang
     const unknown = camelCase.filter((name) => !names.has(name));
     expect(unknown, path).toEqual([]);
   }
+});
+
+test("the npm package has the values that `pulumi import` prints by their names", () => {
+  const { Binding } = sdk;
+  expect(Object(schema).types["endpoints:index:Binding"].enum).toEqual(
+    Object.entries(Binding).map(([name, value]) => ({ name, value })),
+  );
 });
 
 const keysOf = (fields: object) =>

@@ -48,6 +48,7 @@ test.each<[string, SettingName, string | undefined, RegExp]>([
   ["no key", "apiKey", undefined, /no API key: set ENDPOINTS_API_KEY.*config set --secret endpoints:apiKey/],
   ["a blank key", "apiKey", "  ", /no API key/],
   ["a key with a line break", "apiKey", "CANARY\nCANARY", /API key contains spaces, line breaks/],
+  ["the public service without encryption", "baseUrl", "http://api.ngrok.com", /is not encrypted.*https:/],
   ["no base URL", "baseUrl", undefined, /set ENDPOINTS_BASE_URL.*config set endpoints:baseUrl/],
   ["a base URL without a scheme", "baseUrl", "localhost:8080", /has no scheme/],
   ["a bare host", "baseUrl", "api.example.com", /has no scheme/],
