@@ -3,10 +3,12 @@ import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { isProven, ownerText, partsOf } from "../../../provider/api/mark";
 import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
+import { inputsFromLive } from "../../../provider/endpoint/state";
 import { isAuthenticationError, messageOf } from "../command";
 import { type Ignored, isIgnored } from "../projects";
 import { shellWord } from "../text";
 import { cloudEndpoints, openAccount } from "../userProject";
+import { masking } from "./compare";
 import type { AccountReport, Unchecked, UnmanagedEndpoint } from "./report";
 import { interrupted } from "./stack";
 
@@ -128,8 +130,9 @@ function deleteCommand({ api }: Account, id: string): string {
 }
 
 function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
-  const { id, url, description, createdFor } = live;
+  const { id, url, createdFor } = live;
   const createdAt = timeOf(live.createdAt);
+  const description = live.description && masking([inputsFromLive(live)], new Set()).text(live.description);
   return {
     id,
     ...(url !== undefined && { url }),

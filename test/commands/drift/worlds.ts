@@ -1,4 +1,5 @@
 import { UserError } from "../../../provider/api/apiErrors";
+import { VERSION } from "../../../provider/api/version";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import { PulumiFailed } from "../../../sdk/pulumi";
 import type { Seed } from "../../../sdk/testing";
@@ -159,6 +160,11 @@ export const worlds: Record<string, () => World> = {
 
   "a later version wrote the state": () => ({ stacks: [gone(outputs({ __version: "99.0.0" }))] }),
 
+  "a pre-release of this version wrote the state": () => {
+    const version = `${VERSION.replace(/[-+].*/, "")}-rc.1`;
+    return { stacks: [fakeStack([{ name: "a", more: outputs({ __version: version }) }])] };
+  },
+
   "an endpoint of the state is of another type": () => {
     emulator.seed({ type: "ephemeral", id: "ep_a", url: "https://a.example.com" });
     return { stacks: [fakeStack([{ name: "a" }])] };
@@ -173,6 +179,15 @@ export const worlds: Record<string, () => World> = {
   "an up creates an endpoint during the check": () => ({
     stacks: [changing(fakeStack([]), fakeStack([{ name: "new" }]))],
   }),
+
+  "an up gives an endpoint another mark during the check": () => {
+    const id = loose("a", mark("shop", "2026-01-01T00:00:00Z"));
+    const marked = (nonce: string) => {
+      const more = outputs({ __mark: { ...noted("shop"), nonce } });
+      return fakeStack([{ name: "a", id, more }]);
+    };
+    return { stacks: [changing(marked("11"), marked("00"))] };
+  },
 
   "stacks use two accounts, and one of them an explicit provider": () => {
     const provider = {
@@ -255,6 +270,10 @@ export const worlds: Record<string, () => World> = {
       ],
     };
   },
+
+  "the stacks of two organizations, with equal URNs, have one endpoint": () => ({
+    stacks: ["old/prod", "new/prod"].map((name) => fakeStack([{ name: "a" }], { name })),
+  }),
 
   "another stack took an endpoint over, and its mark says so": () => {
     const created = { created_at: "2026-01-01T00:00:00Z" };
@@ -343,6 +362,12 @@ export const worlds: Record<string, () => World> = {
       ]),
     ],
   }),
+
+  "an unmanaged endpoint repeats its secrets in its description": () => {
+    const description = "see https://bob:CANARY-5@db.example.com, with CANARY-SECRET";
+    loose("x", { description, traffic_policy: JSON.stringify(policy({ secret: "CANARY-SECRET" })) });
+    return { stacks: [fakeStack([])] };
+  },
 
   "fields that the state keeps secret have drifted": () => ({
     stacks: [
@@ -433,6 +458,26 @@ export const worlds: Record<string, () => World> = {
     const preview = async () => ({ ok: false, steps: [], diagnostics });
     const stack = fakeStack([{ name: "a", live: byHand }], { preview, repair: fail("must not run") });
     return { stacks: [stack], args: ["--fix"] };
+  },
+
+  "--fix leaves endpoints of more than one resource": () => {
+    const id = loose("both", byHand);
+    const taken = loose("taken", { ...mark("blog", "2026-01-01T00:00:00Z"), ...byHand });
+    const both = { name: "both", id };
+    const around = { repair: fail("must not run") };
+    return {
+      stacks: [
+        fakeStack(
+          [
+            { name: "a", id, inputs: { url: "https://both.example.com" } },
+            { name: "taken", id: taken },
+          ],
+          around,
+        ),
+        fakeStack([both], { ...around, name: "dev" }),
+      ],
+      args: ["--fix"],
+    };
   },
 
   "--fix leaves what the program changes, lacks, or would adopt": () => {
