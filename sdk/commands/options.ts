@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { UserError } from "../../provider/api/apiErrors";
@@ -21,7 +21,7 @@ export const port = wholeNumber(0, 65_535);
 /** A file that the command can write. */
 export function outputFile(file: string): string {
   if (file === STANDARD_STREAM) throw new UsageError("takes the name of a file");
-  if (!existsSync(dirname(resolve(file))))
+  if (!statSync(dirname(resolve(file)), { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`names ${file}, which is in a folder that does not exist`);
   const target = statSync(file, { throwIfNoEntry: false });
   if (target?.isDirectory()) throw new UsageError(`takes a file, and ${file} is a folder`);

@@ -10,7 +10,6 @@ import { belongsElsewhere } from "../../../provider/endpoint/owners";
 import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { ACCOUNT_KEY, VERSION_KEY } from "../../../provider/endpoint/state";
 import { count, grouped } from "../text";
-
 import { explicitProviders, type Managed, managedEndpoints } from "../userProject";
 import { type Account, Accounts, asUnchecked, seenOf } from "./accounts";
 import { driftOf } from "./compare";
