@@ -45,9 +45,7 @@ export class Accounts {
     const opened: Account = { api: undefined, stacks: new Set(), cloud: undefined, unchecked: [] };
     let key = `failed ${this.byKey.size}`;
     try {
-      const unread = (message: string) =>
-        opened.unchecked.push(asUnchecked("an endpoint of the account", message));
-      opened.api = openAccount(config, this.log, unread);
+      opened.api = openAccount(config, this.log);
       const { baseUrl, apiKey } = opened.api.http.settings;
       key = JSON.stringify([baseUrl, apiKey]);
     } catch (error) {
@@ -71,6 +69,8 @@ export class Accounts {
         if (this.stopped.aborted) throw interrupted();
         this.log(`listing the account at ${api.http.settings.baseUrl}`);
         account.cloud = await cloudEndpoints(api);
+        for (const { id = "an endpoint", reason } of api.list.skipped)
+          unchecked.push(asUnchecked(`${id} of the account`, `the list's item cannot be read: ${reason}`));
       } catch (error) {
         unchecked.push(asUnchecked("the account's endpoints", this.stopped.aborted ? interrupted() : error));
       }

@@ -152,6 +152,27 @@ export const worlds: Record<string, () => World> = {
     return { stacks };
   },
 
+  "an item of the list cannot be read, and is not compared in silence": () => {
+    const stacks = [fakeStack([{ name: "a" }])];
+    const endpoints = [
+      ...emulator.endpoints,
+      { id: "ep_bad", type: "cloud", url: ["https://bad.example.com"] },
+    ];
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body: { endpoints } });
+    return { stacks };
+  },
+
+  "the service refuses filters, which costs nothing but requests": () => {
+    const settings = new Map([
+      ["endpoints:baseUrl", emulator.baseUrl],
+      ["endpoints:apiKey", emulator.apiKey],
+      ["endpoints:listFilter", "on"],
+    ]);
+    const stacks = [fakeStack([{ name: "a" }], { config: async () => (key) => settings.get(key) })];
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 400, body: {} });
+    return { stacks };
+  },
+
   "a replaced endpoint waits for its deletion, and is gone": () => ({
     stacks: [fakeStack([{ name: "a" }, { name: "old", live: "gone", more: { delete: true } }])],
   }),
