@@ -6,7 +6,7 @@ import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
-import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
+import { interrupted, type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { pooled, type Survey, sharedEndpoints, survey } from "./drift/survey";
 import { JSON_OPTION, outputFile, STANDARD_STREAM } from "./options";
 import { type Projects, projectsOf, projectsOptions } from "./projects";
@@ -53,9 +53,10 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
         const deps = { log: logged, stopped: interruption.stopped };
         found = await survey(stacks, deps);
         if (fix) found = await repairAll(found, deps);
-        elsewhere = await readElsewhere(found, projects, (stack, folder) =>
-          readKnown({ folder }, stack, interruption.stopped),
-        );
+        elsewhere = await readElsewhere(found, projects, async (stack, folder) => {
+          if (interruption.stopped.aborted) throw interrupted();
+          return readKnown({ folder }, stack, interruption.stopped);
+        });
       } finally {
         interruption.end();
       }
