@@ -135,11 +135,7 @@ function withRepairs(
     if (reason !== undefined) return { ...each, repair: notDone(reason) };
     return run ? { ...each, repair: repairOf(each.urn, run, after) } : each;
   });
-  return {
-    ...surveyed,
-    ...(after && { managed: after.managed, takers: after.takers, again: after.again }),
-    report: { ...report, drifted },
-  };
+  return { ...(after ?? surveyed), report: { ...report, drifted } };
 }
 
 /** Repaired means: the run succeeded or wrote the endpoint, and the check found no difference. */

@@ -16,7 +16,7 @@ export interface PulumiRun extends Pick<EngineRun, "steps" | "diagnostics"> {
 }
 
 export interface DriftStack {
-  /** The stack's name; with several projects `project/stack`. */
+  /** The stack's name; with several projects `project/stack`, after the organization if one was given. */
   readonly name: string;
   /** The project's name. */
   readonly project: string;
