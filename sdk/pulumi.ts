@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { constants } from "node:fs";
+import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
@@ -85,7 +85,8 @@ export async function pulumi(args: string[], options: PulumiOptions): Promise<Pu
     const ended = await new Promise<{ code: number; stdout: string; stderr: string }>((done, failed) => {
       const child = execFile("pulumi", all, whole, (error, stdout, stderr) => {
         signal?.removeEventListener("abort", interrupt);
-        if (error?.code === ("ENOENT" as unknown)) failed(noPulumi());
+        if (error?.code === ("ENOENT" as unknown))
+          failed(existsSync(cwd) ? noPulumi() : new UserError(`there is no folder ${cwd}`));
         else done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
       });
       const interrupt = () => child.kill("SIGINT");

@@ -128,6 +128,11 @@ export class EndpointList {
     return this.reading(EVERYTHING, ({ failure, began }) => !failure && began >= since);
   }
 
+  /** The items that no reading so far could parse, with the reason. */
+  get skipped(): SkippedItem[] {
+    return [...this.readings.values()].flatMap(({ skipped }) => skipped);
+  }
+
   /** Marks what was listed as outdated, after a write with or without success. */
   outdate(): void {
     this.lastWrite = this.http.clock.now();

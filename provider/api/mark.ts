@@ -28,7 +28,12 @@ export const isSameOwner = (one: Owner | undefined, other: Owner | undefined): b
   one !== undefined && one.namespace === other?.namespace && one.urn === other.urn;
 
 /** The parts of an owner's URN. `types` names the resource's type after those of the components that it is in. */
-export function partsOf({ urn }: Owner): { stack: string; project: string; types: string; name: string } {
+export function partsOf({ urn }: Pick<Owner, "urn">): {
+  stack: string;
+  project: string;
+  types: string;
+  name: string;
+} {
   const [stack = "", project = "", types = "", ...name] = urn.replace("urn:pulumi:", "").split("::");
   return { stack, project, types, name: name.join("::") };
 }

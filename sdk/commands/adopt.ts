@@ -10,7 +10,7 @@ import { programOf } from "./adopt/program";
 import { logLeftOut, selectEndpoints, selectionOptions, type TargetStack } from "./adopt/selection";
 import { command, EXIT, type LogLine, UsageError } from "./command";
 import { outputFile } from "./options";
-import { count } from "./text";
+import { count, shellWord } from "./text";
 import { setSecret } from "./userProject";
 
 /** `npx pulumi-endpoints adopt`: writes the program, or the file for `pulumi import`, for existing endpoints. */
@@ -117,7 +117,7 @@ function importResult({ adoptions, names, target }: Adopted, out = "FILE"): Resu
   const secrets = secretsOf(adoptions, names, () => true);
   const number = new Set(secrets.flatMap(({ places }) => places.map(({ id }) => id))).size;
   const warning = `${count(number, "endpoint")} with secrets, which the code that pulumi import prints shows in plain text: --generate-code=false prints no code, and --format program writes code without secrets`;
-  const next = `Next: pulumi import --file ${out}${stackOption(target)}`;
+  const next = `Next: pulumi import --file ${shellWord(out)}${stackOption(target)}`;
   const text = `${JSON.stringify({ resources }, undefined, 2)}\n`;
   return { text, messages: number > 0 ? [warning, next] : [next] };
 }

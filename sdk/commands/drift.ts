@@ -1,14 +1,13 @@
 import { writeFileSync } from "node:fs";
-import { PIPELINE_COMMAND } from "../../provider/api/text";
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type Elsewhere } from "./drift/accounts";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
-import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
+import { interrupted, type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { pooled, type Survey, sharedEndpoints, survey } from "./drift/survey";
-import { JSON_OPTION, outputFile, STANDARD_STREAM } from "./options";
+import { JSON_OPTION, outputFile, writeResult } from "./options";
 import { type Projects, projectsOf, projectsOptions } from "./projects";
 import { knownIds } from "./userProject";
 
@@ -53,20 +52,16 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
         const deps = { log: logged, stopped: interruption.stopped };
         found = await survey(stacks, deps);
         if (fix) found = await repairAll(found, deps);
-        elsewhere = await readElsewhere(found, projects, (stack, folder) =>
-          readKnown({ folder }, stack, interruption.stopped),
-        );
+        elsewhere = await readElsewhere(found, projects, async (stack, folder) => {
+          if (interruption.stopped.aborted) throw interrupted();
+          return readKnown({ folder }, stack, interruption.stopped);
+        });
       } finally {
         interruption.end();
       }
       const report = reportOf(found, elsewhere, { startedAt, fix, failOnUnmanaged });
 
-      const asJson = `${withEscapes(JSON.stringify(report, undefined, 2))}\n`;
-      if (json === STANDARD_STREAM) stdout.write(asJson);
-      else {
-        stdout.write(`${reportText(report)}\n`);
-        if (json !== undefined) writeFileSync(json, asJson);
-      }
+      writeResult(report, `${reportText(report)}\n`, json, stdout);
       if (html !== undefined) writeFileSync(html, reportPage(report));
       return report.exitCode;
     },
@@ -74,15 +69,6 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
 
 /** `npx pulumi-endpoints drift`: reports the differences between the service and the stacks' states. */
 export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownIds });
-
-/** JSON that controls no terminal and no pipeline: in JSON, an escape is the same text. */
-const withEscapes = (json: string) =>
-  json.replace(PIPELINE_COMMAND, "\\u0023").replace(/[\x7f-\x9f\p{Cf}]/gu, (character) =>
-    character
-      .split("")
-      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
-      .join(""),
-  );
 
 /**
  * Reads what other stacks manage, after the lists. A given stack is read again if its account has an endpoint that no stack

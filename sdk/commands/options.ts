@@ -1,7 +1,8 @@
-import { existsSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { UserError } from "../../provider/api/apiErrors";
+import { PIPELINE_COMMAND } from "../../provider/api/text";
 import { type Option, type Terminal, UsageError } from "./command";
 
 /* What options take: numbers, files and streams. */
@@ -21,7 +22,7 @@ export const port = wholeNumber(0, 65_535);
 /** A file that the command can write. */
 export function outputFile(file: string): string {
   if (file === STANDARD_STREAM) throw new UsageError("takes the name of a file");
-  if (!existsSync(dirname(resolve(file))))
+  if (!statSync(dirname(resolve(file)), { throwIfNoEntry: false })?.isDirectory())
     throw new UsageError(`names ${file}, which is in a folder that does not exist`);
   const target = statSync(file, { throwIfNoEntry: false });
   if (target?.isDirectory()) throw new UsageError(`takes a file, and ${file} is a folder`);
@@ -43,10 +44,19 @@ export function writeResult(
   stdout: Terminal,
   indent = 2,
 ): void {
-  const asJson = `${JSON.stringify(result, undefined, indent)}\n`;
+  const asJson = `${withEscapes(JSON.stringify(result, undefined, indent))}\n`;
   stdout.write(json === STANDARD_STREAM ? asJson : text);
   if (json !== undefined && json !== STANDARD_STREAM) writeFileSync(json, asJson);
 }
+
+/** JSON that controls no terminal and no pipeline: in JSON, an escape is the same text. */
+const withEscapes = (json: string) =>
+  json.replace(PIPELINE_COMMAND, "\\u0023").replace(/[\x7f-\x9f\p{Cf}]/gu, (character) =>
+    character
+      .split("")
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`)
+      .join(""),
+  );
 
 /** The text of a file. @throws Failure with a sentence about the file */
 export function readText(file: string, Failure: typeof UserError = UserError): string {

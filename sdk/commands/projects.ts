@@ -185,8 +185,13 @@ function projectOf(stack: string, projects: readonly Project[]): string | undefi
   return projects.some(({ name }) => name === project) ? project : undefined;
 }
 
-const forPulumi = (stack: string, { name }: Project): string =>
-  stack.split("/").length === 2 && stack.startsWith(`${name}/`) ? lastOf(stack) : stack;
+/** The name without its project if that stands first, because Pulumi would take it for an organization. */
+export const forPulumi = (stack: string, project: string): string =>
+  stack.split("/").length === 2 && stack.startsWith(`${project}/`) ? lastOf(stack) : stack;
+
+/** The name with its project. */
+export const withProject = (stack: string, project: string): string =>
+  [organizationOf(stack), project, lastOf(stack)].filter(Boolean).join("/");
 
 export const lastOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
@@ -204,14 +209,20 @@ function inFolder(folder: string, stacks: readonly string[]): Project {
   return withStacks(project, stacks);
 }
 
-/** @throws UsageError if one is a stack of another project. */
+/** @throws UsageError if one is a stack of another project, or if two may be one. */
 function withStacks(project: Project, stacks: readonly string[]): Project {
   const foreign = stacks.find((stack) => (projectOf(stack, [project]) ?? project.name) !== project.name);
   if (foreign !== undefined)
     throw new UsageError(
       `${foreign} is no stack of the project ${project.name}, which is in ${project.folder}; name the folder of its own project`,
     );
-  return { ...project, stacks: [...new Set(stacks.map((stack) => forPulumi(stack, project)))] };
+  const names = [...new Set(stacks.map((stack) => forPulumi(stack, project.name)))];
+  const twice = names.find((name, index) => names.slice(0, index).some((other) => isSameStack(name, other)));
+  if (twice !== undefined)
+    throw new UsageError(
+      `a stack ${lastOf(twice)} of the project ${project.name} is named twice, with and without its organization; name it once`,
+    );
+  return { ...project, stacks: names };
 }
 
 /** @throws UsageError for a stack that the file does not list. */

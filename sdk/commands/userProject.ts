@@ -71,12 +71,11 @@ export async function setSecret(
 /**
  * The account of a stack's configuration, or of the environment if the configuration names none.
  *
- * @param log Receives a message about a long wait.
- * @param warn Receives a message about each listed item that cannot be read and is left out.
+ * @param log Receives what the client says: about a long wait, or listed items that cannot be read.
  * @throws ConfigError if a setting is missing.
  */
-export function openAccount(config: ConfigReader, log: LogLine, warn = log): EndpointsApi {
-  const options = { log: { info: log, warn }, connections: CONNECTIONS.program };
+export function openAccount(config: ConfigReader, log: LogLine): EndpointsApi {
+  const options = { log: { info: log, warn: log }, connections: CONNECTIONS.program };
   return endpointsApi(new HttpClient(readSettings(config), options));
 }
 

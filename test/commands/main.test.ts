@@ -83,6 +83,7 @@ const MISTAKES: [line: string, message: string][] = [
     "emulator --state no/such/x.json",
     "--state names no/such/x.json, which is in a folder that does not exist",
   ],
+  ["adopt --out package.json/x", "--out names package.json/x, which is in a folder that does not exist"],
   ["stacks --projects x --jobs 0", "--jobs takes a whole number from 1 to 1000000"],
   ["stacks --projects x --budget 1.5", "--budget takes a whole number from 1 to 1000000"],
   ["drift --stack=", "--stack must not be empty"],

@@ -100,6 +100,12 @@ test.each<[string, { file: string } | { cwd: string }, string[], RegExp]>([
     ["organization/api/dev"],
     /organization\/api\/dev is no stack of the project web, which is in .*services\/web; name the folder/,
   ],
+  [
+    "a stack with and without its organization",
+    { cwd: "services/api" },
+    ["dev", "organization/api/dev"],
+    /a stack dev of the project api is named twice, with and without its organization/,
+  ],
   ["a stack that the file does not list", SERVICES, ["test"], /lists no stack test$/],
   ["another organization's stack", SERVICES, ["acme/prod"], /lists no stack acme\/prod$/],
   ["another project's stack", SERVICES, ["o/lost/prod"], /lists no stack o\/lost\/prod$/],

@@ -1,12 +1,11 @@
-import type { JsonObject } from "../../../provider/api/json";
-import { isMapping } from "../../../provider/api/json";
+import { isMapping, type JsonObject } from "../../../provider/api/json";
 import type { Path } from "../../../provider/endpoint/documents";
 import { ownTexts } from "../../../provider/endpoint/fields";
 import { findSecrets, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { vaultReference } from "../../webhooks/webhookChecks";
 import { grouped } from "../text";
-
 import type { Adoption } from "./adoptable";
+import { uniqueNames } from "./names";
 
 /* Secrets of live policies and metadata. Each gets a name in the stack's configuration, so the code contains no secret. */
 
@@ -47,21 +46,12 @@ export function secretsOf(
   names: ReadonlyMap<string, string>,
   isFree: (name: string, value: string) => boolean,
 ): ConfigSecret[] {
-  const given = new Set<string>();
-  /** By name, the last appended number. A policy can have thousands of secrets with one name. */
-  const numbers = new Map<string, number>();
+  const unique = uniqueNames("");
   return [...grouped(adoptions.flatMap(foundIn), keyOf).values()].flatMap((places): ConfigSecret[] => {
     const [first] = places;
     if (!first) return [];
     const { type, value } = first;
-    const wanted = secretNameOf(places, names);
-    let name = wanted;
-    while (given.has(name) || !isFree(name, value)) {
-      const number = (numbers.get(wanted) ?? 1) + 1;
-      numbers.set(wanted, number);
-      name = `${wanted}${number}`;
-    }
-    given.add(name);
+    const name = unique(secretNameOf(places, names), (one) => !isFree(one, value));
     return [{ name, type, value, places }];
   });
 }

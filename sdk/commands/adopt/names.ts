@@ -3,40 +3,42 @@ import { urlOf } from "../../../provider/api/url";
 import { shortAddress } from "./terraform";
 
 /**
- * A name for each endpoint, by id: the host in its URL; if others have the same, with its scheme; else with a number,
- * which follows the order of the endpoints. An endpoint with an address in Terraform is named by that, short or else whole.
- * No two names are equal, and none is taken.
+ * A name for each endpoint, by id: that of its address in Terraform, or else the host in its URL. A number, which follows the
+ * order of the endpoints, tells equal names apart.
  */
 export function namesOf(
   endpoints: readonly LiveEndpoint[],
   isTaken: (name: string) => boolean,
   addressOf: (id: string) => string | undefined = () => undefined,
 ): Map<string, string> {
-  const all = endpoints.map((endpoint) => {
-    const url = urlOf(endpoint) ?? "";
-    const [scheme = "", host = url] = url.split("://");
-    const address = addressOf(endpoint.id);
-    const short = slug(address === undefined ? host : shortAddress(address));
-    return { id: endpoint.id, short, wanted: new Set([short, slug(address ?? `${short}-${scheme}`)]) };
-  });
-  const users = new Map<string, number>();
-  for (const { wanted } of all) for (const name of wanted) users.set(name, (users.get(name) ?? 0) + 1);
-  const numbers = new Map<string, number>();
-  const numbered = (name: string): string => {
-    for (let number = (numbers.get(name) ?? 0) + 1; ; number++) {
-      const next = `${name}-${number}`;
-      if (users.has(next) || isTaken(next)) continue;
-      numbers.set(name, number);
-      users.set(next, 1);
-      return next;
-    }
-  };
+  const unique = uniqueNames("-");
   return new Map(
-    all.map(({ id, short, wanted }) => {
-      const own = [...wanted].find((name) => users.get(name) === 1 && !isTaken(name));
-      return [id, own ?? numbered(short)];
+    endpoints.map((endpoint) => {
+      const address = addressOf(endpoint.id);
+      const host = (urlOf(endpoint) ?? "").replace(/^\w+:\/\//, "");
+      return [endpoint.id, unique(slug(address === undefined ? host : shortAddress(address)), isTaken)];
     }),
   );
+}
+
+/**
+ * Gives each name once: the wanted one, or else that with a number.
+ *
+ * @param separator Stands before the number.
+ */
+export function uniqueNames(
+  separator: string,
+): (wanted: string, isTaken: (name: string) => boolean) => string {
+  const given = new Set<string>();
+  /** By wanted name, the last number. Thousands may want one name. */
+  const numbers = new Map<string, number>();
+  return (wanted, isTaken) => {
+    let [name, number] = [wanted, numbers.get(wanted) ?? 1];
+    while (given.has(name) || isTaken(name)) name = `${wanted}${separator}${++number}`;
+    numbers.set(wanted, number);
+    given.add(name);
+    return name;
+  };
 }
 
 /** A resource's name: letters, digits and hyphens. */

@@ -2,7 +2,6 @@ import { isMapping } from "../../../provider/api/json";
 import { ownerText } from "../../../provider/api/mark";
 import { oneLine } from "../../../provider/api/text";
 import { count } from "../text";
-
 import { type Adoption, isMarked, type Unadoptable } from "./adoptable";
 import { type ConfigSecret, Mixed, secretExtraction } from "./configSecrets";
 

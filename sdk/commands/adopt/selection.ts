@@ -10,7 +10,15 @@ import { otherStack } from "../../../provider/endpoint/owners";
 import { valueAt } from "../../ignoreChanges";
 import { parsePath } from "../../propertyPath";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
-import { isIgnored, lastOf, type Project, type Projects, projectsOf, projectsOptions } from "../projects";
+import {
+  isIgnored,
+  lastOf,
+  type Project,
+  type Projects,
+  projectsOf,
+  projectsOptions,
+  withProject,
+} from "../projects";
 import { count, grouped } from "../text";
 import {
   cloudEndpoints,
@@ -77,13 +85,13 @@ export async function selectEndpoints(
   const terraform = wanted.terraform === undefined ? undefined : await Terraform.read(wanted.terraform);
   const listed = file === undefined ? undefined : await projectsOf({ projects: file });
   const others = [...known.map((stack) => ({ folder: cwd, stack })), ...(listed?.known ?? [])];
-  const elsewhere = await idsElsewhere(listed?.projects ?? [], others);
   const target = stack === undefined ? undefined : await targetOf(stack, cwd);
-  const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
-  if (stack !== undefined) elsewhere.set(stack, new Set(managed.map(({ id }) => id)));
-
   const account = target ? openAccount(target.config, log) : accountOfEnvironment(log);
   const cloud = await cloudEndpoints(account);
+  // After the list, so that what an update creates meanwhile is in no list, or in its state, too.
+  const elsewhere = await idsElsewhere(listed?.projects ?? [], others);
+  const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
+  if (target) elsewhere.push([target.stack, new Set(managed.map(({ id }) => id))]);
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
   terraform?.report(cloud, log);
   const sortKey = (live: LiveEndpoint) => `${urlOf(live)} ${live.id}`;
@@ -127,19 +135,19 @@ export async function selectEndpoints(
   return { account, endpoints, target, terraform, managed };
 }
 
-/** The ids that other stacks manage, by the stack's name. */
+/** The ids that other stacks manage, with the stack's name. */
 async function idsElsewhere(
   projects: readonly Project[],
   known: Projects["known"],
-): Promise<Map<string, ReadonlySet<string>>> {
+): Promise<[name: string, ids: ReadonlySet<string>][]> {
   const all = [
     ...known.map(({ folder, stack }) => ({ folder, name: stack, stack })),
     ...projects.flatMap(({ folder, name, stacks }) =>
-      stacks.map((stack) => ({ folder, name: `${name}/${lastOf(stack)}`, stack })),
+      stacks.map((stack) => ({ folder, name: withProject(stack, name), stack })),
     ),
   ];
-  const ids = new Map<string, ReadonlySet<string>>();
-  for (const { folder, name, stack } of all) ids.set(name, new Set(await knownIds({ folder }, stack)));
+  const ids: [string, ReadonlySet<string>][] = [];
+  for (const { folder, name, stack } of all) ids.push([name, new Set(await knownIds({ folder }, stack))]);
   return ids;
 }
 

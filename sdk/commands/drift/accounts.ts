@@ -3,10 +3,12 @@ import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import { isProven, ownerText, partsOf } from "../../../provider/api/mark";
 import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
+import { inputsFromLive } from "../../../provider/endpoint/state";
 import { isAuthenticationError, messageOf } from "../command";
 import { type Ignored, isIgnored } from "../projects";
 import { shellWord } from "../text";
 import { cloudEndpoints, openAccount } from "../userProject";
+import { masking } from "./compare";
 import type { AccountReport, Unchecked, UnmanagedEndpoint } from "./report";
 import { interrupted } from "./stack";
 
@@ -43,9 +45,7 @@ export class Accounts {
     const opened: Account = { api: undefined, stacks: new Set(), cloud: undefined, unchecked: [] };
     let key = `failed ${this.byKey.size}`;
     try {
-      const unread = (message: string) =>
-        opened.unchecked.push(asUnchecked("an endpoint of the account", message));
-      opened.api = openAccount(config, this.log, unread);
+      opened.api = openAccount(config, this.log);
       const { baseUrl, apiKey } = opened.api.http.settings;
       key = JSON.stringify([baseUrl, apiKey]);
     } catch (error) {
@@ -69,6 +69,8 @@ export class Accounts {
         if (this.stopped.aborted) throw interrupted();
         this.log(`listing the account at ${api.http.settings.baseUrl}`);
         account.cloud = await cloudEndpoints(api);
+        for (const { id = "an endpoint", reason } of api.list.skipped)
+          unchecked.push(asUnchecked(`${id} of the account`, `the list's item cannot be read: ${reason}`));
       } catch (error) {
         unchecked.push(asUnchecked("the account's endpoints", this.stopped.aborted ? interrupted() : error));
       }
@@ -128,8 +130,9 @@ function deleteCommand({ api }: Account, id: string): string {
 }
 
 function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
-  const { id, url, description, createdFor } = live;
+  const { id, url, createdFor } = live;
   const createdAt = timeOf(live.createdAt);
+  const description = live.description && masking([inputsFromLive(live)], new Set()).text(live.description);
   return {
     id,
     ...(url !== undefined && { url }),

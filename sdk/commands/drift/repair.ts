@@ -2,7 +2,7 @@ import { messageOf } from "../command";
 import { asUnchecked } from "./accounts";
 import type { DriftedEndpoint, Repair } from "./report";
 import { errorsOf, interrupted, type PulumiRun } from "./stack";
-import { type Survey, type SurveyDependencies, type SurveyedStack, survey } from "./survey";
+import { type Survey, type SurveyDependencies, type SurveyedStack, sharedEndpoints, survey } from "./survey";
 
 /** The operations that write an endpoint. */
 const WRITING_OPERATIONS: readonly string[] = ["create", "update", "replace", "create-replacement"];
@@ -25,16 +25,14 @@ interface RepairAttempt {
  */
 export async function repairAll(found: Survey, deps: SurveyDependencies): Promise<Survey> {
   const attempts: RepairAttempt[] = [];
-  for (const surveyed of found.stacks) attempts.push(await attempt(surveyed, deps));
+  const shared = new Set(sharedEndpoints(found.stacks).map(({ id }) => id));
+  for (const surveyed of found.stacks) attempts.push(await attempt(surveyed, shared, deps));
 
   if (attempts.every(({ run }) => run === undefined))
     return { ...found, stacks: attempts.map((each) => withRepairs(each, undefined)) };
   deps.log("checking the repair");
-  // The states before the repair, because afterwards they may have the live values.
-  const before = found.stacks.flatMap(({ managed = [] }) => managed).filter(({ isOld }) => !isOld);
-  const expected = new Map(before.map((each) => [each.urn, each]));
   const stacks = found.stacks.map(({ stack }) => stack);
-  const after = await survey(stacks, deps, expected);
+  const after = await survey(stacks, deps, found.stacks);
   return {
     stacks: attempts.map((each, index) => withRepairs(each, after.stacks[index])),
     accounts: after.accounts,
@@ -43,6 +41,7 @@ export async function repairAll(found: Survey, deps: SurveyDependencies): Promis
 
 async function attempt(
   surveyed: SurveyedStack,
+  shared: ReadonlySet<string>,
   { log, stopped }: SurveyDependencies,
 ): Promise<RepairAttempt> {
   const { stack, report } = surveyed;
@@ -64,7 +63,7 @@ async function attempt(
   const failure = (what: string, run: PulumiRun) =>
     run.ok ? undefined : `${what} failed: ${errorsOf(run) ?? "without a reason"}`;
   try {
-    leave((urn) => adoption(surveyed, urn));
+    leave((urn) => sharing(surveyed, urn, shared) ?? adoption(surveyed, urn));
     if (!isLeftToDo("previewing the program")) return attempted;
     const preview = await stack.preview();
     leave((urn) => failure("the program's preview", preview) ?? programDifference(preview, urn));
@@ -95,6 +94,12 @@ function programDifference({ steps }: PulumiRun, urn: string): string | undefine
       ? "the program does not have this endpoint any more"
       : "the program differs from the state";
   return `${what}, and --fix deploys nothing new: review it with \`pulumi preview\`, deploy it with \`pulumi up\`, or run --fix with the program that was deployed`;
+}
+
+/** Why an endpoint of more than one resource is left alone; undefined if it has one. A repair would undo the other's changes. */
+function sharing({ report }: SurveyedStack, urn: string, shared: ReadonlySet<string>): string | undefined {
+  const isShared = report.drifted.some((each) => each.urn === urn && shared.has(each.id));
+  return isShared ? "it belongs to more than one resource: keep one, as this report says" : undefined;
 }
 
 /**
@@ -130,11 +135,7 @@ function withRepairs(
     if (reason !== undefined) return { ...each, repair: notDone(reason) };
     return run ? { ...each, repair: repairOf(each.urn, run, after) } : each;
   });
-  return {
-    ...surveyed,
-    ...(after && { managed: after.managed, takers: after.takers, again: after.again }),
-    report: { ...report, drifted },
-  };
+  return { ...(after ?? surveyed), report: { ...report, drifted } };
 }
 
 /** Repaired means: the run succeeded or wrote the endpoint, and the check found no difference. */

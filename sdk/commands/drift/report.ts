@@ -66,7 +66,7 @@ const uncheckedSchema = z.object({
 });
 
 const stackSchema = z.object({
-  /** The stack's name; with several projects `project/stack`. */
+  /** The stack's name; with several projects `project/stack`, after the organization if one was given. */
   name: z.string(),
   project: z.string(),
   /** The number of cloud endpoints that the stack manages; 0 if its state could not be read. */

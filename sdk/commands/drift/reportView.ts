@@ -1,7 +1,8 @@
+import { partsOf } from "../../../provider/api/mark";
 import { escaped } from "../../../provider/api/text";
 import { MASKED } from "../../../provider/endpoint/secrets";
-import { lastOf } from "../projects";
-import { count, grouped } from "../text";
+import { forPulumi } from "../projects";
+import { count, grouped, shellWord } from "../text";
 import {
   type AccountReport,
   allDrifted,
@@ -144,9 +145,10 @@ function driftedItem({ drift, repair, name, changes, ...endpoint }: DriftedEndpo
 
 function sharedItem({ id, takenOverBy, resources }: SharedEndpoint): Item {
   const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
-  const commands = resources.map(
-    ({ stack, urn }) => `\`pulumi state delete '${urn}' --stack ${lastOf(stack)}\``,
-  );
+  const commands = resources.map(({ stack, urn }) => {
+    const { project } = partsOf({ urn });
+    return `\`pulumi state delete ${shellWord(urn)} --stack ${shellWord(forPulumi(stack, project))}\``;
+  });
   const taker = takenOverBy === undefined ? "" : `; its mark says that ${takenOverBy} took it over`;
   return {
     word: "shared",

@@ -5,7 +5,7 @@ import type { ConfigReader } from "../../../provider/api/settings";
 import { assertPulumi, type EngineRun, PulumiFailed, pulumi } from "../../pulumi";
 import type { ExportedState } from "../../stackState";
 import { messageOf } from "../command";
-import { lastOf, type Project } from "../projects";
+import { type Project, withProject } from "../projects";
 import { stackConfig, stackState, type UserProject } from "../userProject";
 
 /* A stack for `drift`, read and repaired with the Pulumi CLI. */
@@ -16,7 +16,7 @@ export interface PulumiRun extends Pick<EngineRun, "steps" | "diagnostics"> {
 }
 
 export interface DriftStack {
-  /** The stack's name; with several projects `project/stack`. */
+  /** The stack's name; with several projects `project/stack`, after the organization if one was given. */
   readonly name: string;
   /** The project's name. */
   readonly project: string;
@@ -93,7 +93,7 @@ export const openWithPulumi: OpenStacks = async (projects, interruption) => {
   const stacks: DriftStack[] = [];
   for (const { folder, name: project, stacks: names } of projects)
     for (const name of names.length > 0 ? names : [await selectedStack(folder)]) {
-      const shown = projects.length > 1 ? `${project}/${lastOf(name)}` : name;
+      const shown = projects.length > 1 ? withProject(name, project) : name;
       stacks.push(openStack({ folder, name: project }, name, shown, interruption));
     }
   return stacks;

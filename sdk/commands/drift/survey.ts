@@ -10,7 +10,6 @@ import { belongsElsewhere } from "../../../provider/endpoint/owners";
 import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { ACCOUNT_KEY, VERSION_KEY } from "../../../provider/endpoint/state";
 import { count, grouped } from "../text";
-
 import { explicitProviders, type Managed, managedEndpoints } from "../userProject";
 import { type Account, Accounts, asUnchecked, seenOf } from "./accounts";
 import { driftOf } from "./compare";
@@ -64,12 +63,12 @@ export async function pooled<T, R>(items: readonly T[], work: (item: T) => Promi
 /**
  * Surveys stacks. After an interruption nothing new begins, and the rest is reported as unchecked.
  *
- * @param expected The states of endpoints before a repair, by URN.
+ * @param before These stacks before a repair, which may have written the live values into their states.
  */
 export async function survey(
   stacks: readonly DriftStack[],
   deps: SurveyDependencies,
-  expected: ReadonlyMap<string, Managed> = new Map(),
+  before: readonly SurveyedStack[] = [],
 ): Promise<Survey> {
   const accounts = new Accounts(deps.log, deps.stopped);
   let done = 0;
@@ -82,7 +81,9 @@ export async function survey(
   });
   await accounts.list();
   return {
-    stacks: await pooled(read, (stack) => compared(stack, deps.stopped, expected)),
+    stacks: await pooled(read, (one) =>
+      compared(one, deps.stopped, before.find(({ stack }) => stack === one.stack)?.managed ?? []),
+    ),
     accounts: accounts.all,
   };
 }
@@ -146,7 +147,7 @@ async function readStack(
 async function compared(
   { stack, managed, accounts, failures, reasons }: ReadStack,
   stopped: AbortSignal,
-  expected: ReadonlyMap<string, Managed>,
+  expected: readonly Managed[],
 ): Promise<SurveyedStack> {
   let second: Promise<readonly Managed[]> | undefined;
   const again = () => {
@@ -168,9 +169,10 @@ async function compared(
       assertNotLater(endpoint);
       const live = await liveOf(endpoint, account, known);
       const taker = live && belongsElsewhere(live, endpoint.outputs);
+      const before = expected.find((one) => one.urn === urn && !one.isOld);
+      const drift = driftOf(endpoint, live, before);
+      if ((drift || taker) && !isSame(endpoint, await again())) throw changedMeanwhile();
       if (taker) takers.set(id, taker);
-      const drift = driftOf(endpoint, live, expected.get(urn));
-      if (drift && !isSame(endpoint, await again())) throw changedMeanwhile();
       checked.add(urn);
       if (drift) drifted.push({ ...drift, ...(live && seenOf(live)) });
     } catch (error) {
@@ -206,12 +208,15 @@ async function liveOf(
   return live;
 }
 
-/** @throws UserError if a later version of the package wrote the state. This one may not know all of its fields. */
+/**
+ * @throws UserError if a later version of the package wrote the state. This one may not know all of its fields. A pre-release
+ *   counts as its release.
+ */
 function assertNotLater({ outputs }: Managed): void {
-  const [wrote, own] = [String(outputs[VERSION_KEY] ?? ""), VERSION].map(
-    (version) => version.split("+")[0] ?? "",
+  const [wrote = "", own = ""] = [String(outputs[VERSION_KEY] ?? ""), VERSION].map((version) =>
+    version.replace(/[-+].*/, ""),
   );
-  if (wrote !== undefined && own !== undefined && wrote.localeCompare(own, "en", { numeric: true }) > 0)
+  if (wrote.localeCompare(own, "en", { numeric: true }) > 0)
     throw new UserError(
       `version ${wrote} of pulumi-endpoints wrote its state, and this is ${own}: install that version here`,
     );
@@ -231,11 +236,9 @@ const changedMeanwhile = () =>
  * one resource may delete the endpoint of the other.
  */
 export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoint[] {
-  const all = stacks.flatMap(({ stack, managed = [] }) =>
+  const entries = stacks.flatMap(({ stack, managed = [] }) =>
     managed.filter(({ isOld }) => !isOld).map(({ id, name, urn }) => ({ id, stack: stack.name, name, urn })),
   );
-  // A stack that is given under two names has each entry once.
-  const entries = [...new Map(all.map((entry) => [`${entry.id} ${entry.urn}`, entry])).values()];
   const takers = new Map(stacks.flatMap((stack) => [...stack.takers]));
   return [...grouped(entries, ({ id }) => id)].flatMap(([id, same]) => {
     const taker = takers.get(id);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { MARK_FIELD } from "../../../provider/api/mark";
 import { adoptCommand } from "../../../sdk/commands/adopt";
+import type { Emulator } from "../../../sdk/testing";
 import { temporaryFolder } from "../../folders";
 import { service } from "../../provider/plugin/pulumi";
 import { pathWithPulumi, runInProcess } from "../runCommand";
@@ -150,25 +151,68 @@ test("refuses a stack of another project as the one that will manage the endpoin
   expect(stderr).toMatch(/organization\/other\/dev is no stack of the project web, which is in/);
 });
 
+const stateOf = (id = "") => {
+  const type = "endpoints:index:CloudEndpoint";
+  const urn = `urn:pulumi:dev::web::${type}::${id}`;
+  return JSON.stringify({ deployment: { resources: [{ urn, type, custom: true, id }] } });
+};
+
+const configOf = ({ baseUrl, apiKey }: Emulator) =>
+  JSON.stringify({ "endpoints:baseUrl": { value: baseUrl }, "endpoints:apiKey": { value: apiKey } });
+
+test("leaves out what a stack creates after the command has begun, because states are read after the list", async () => {
+  const emulator = await service();
+  const [free, fresh, mine] = ["free", "fresh", "mine"].map(
+    (host) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id,
+  );
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
+  const states = join(folder, "states");
+  emulator.intercept(
+    ({ path }) => {
+      if (path === "/endpoints") writeFileSync(states, "");
+      return false;
+    },
+    { status: 500, body: {} },
+  );
+  const script = `case "$*" in
+config*) echo '${configOf(emulator)}' ;;
+*) test -e '${states}' || { echo '${stateOf()}'; exit; }
+  case "$*" in *"--stack dev"*) echo '${stateOf(mine)}' ;; *) echo '${stateOf(fresh)}' ;; esac ;;
+esac`;
+  vi.stubEnv("PATH", pathWithPulumi(script));
+  const { code, stdout } = await adopt(["--cwd", folder, "--stack", "dev", "--known", "o/blog/prod"]);
+  expect(code).toBe(0);
+  expect(stdout.match(/ep_\w+/g)).toEqual([free]);
+});
+
+test("leaves out what the stacks of two organizations manage, also if nothing else tells them apart", async () => {
+  const emulator = await service();
+  const [free, old, moved] = ["free", "old", "moved"].map(
+    (host) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id,
+  );
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
+  const file = join(folder, "stacks.yaml");
+  writeFileSync(file, "projects: [{ folder: ., stacks: [old/dev, new/dev] }]\n");
+  const script = `case "$*" in *"old/dev"*) echo '${stateOf(old)}' ;; *) echo '${stateOf(moved)}' ;; esac`;
+  vi.stubEnv("PATH", pathWithPulumi(script));
+  const { code, stdout, stderr } = await adopt(["--projects", file], emulator);
+  expect(code).toBe(0);
+  expect(stdout.match(/ep_\w+/g)).toEqual([free]);
+  expect(stderr).toContain("Left out: 1 that the stack old/web/dev manages already");
+});
+
 test("leaves out what the target stack and those of a file manage, and what the file ignores", async () => {
   const emulator = await service();
   const seed = (host: string) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id;
   const [free, mine, theirs, ignored] = ["free", "mine", "theirs", "ignored"].map(seed);
-  const stateOf = (id = "") => {
-    const type = "endpoints:index:CloudEndpoint";
-    const urn = `urn:pulumi:dev::web::${type}::${id}`;
-    return JSON.stringify({ deployment: { resources: [{ urn, type, custom: true, id }] } });
-  };
-  const config = {
-    "endpoints:baseUrl": { value: emulator.baseUrl },
-    "endpoints:apiKey": { value: emulator.apiKey },
-  };
   const folder = temporaryFolder();
   writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
   const listed = { projects: [{ folder: ".", stacks: ["prod"] }], ignore: [{ id: ignored, reason: "x" }] };
   writeFileSync(join(folder, "stacks.yaml"), JSON.stringify(listed));
   const script = `case "$*" in
-config*) echo '${JSON.stringify(config)}' ;;
+config*) echo '${configOf(emulator)}' ;;
 *"--stack dev"*) echo '${stateOf(mine)}' ;;
 *"--stack prod"*) echo '${stateOf(theirs)}' ;;
 esac`;
@@ -200,7 +244,17 @@ test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", 
   const folder = temporaryFolder();
   writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
   writeFileSync(join(folder, "stacks.yaml"), "projects: [{ folder: ., stacks: [dev] }]\n");
-  const listed = await adopt(["--projects", join(folder, "stacks.yaml")], undefined);
+  const listed = await adopt(["--projects", join(folder, "stacks.yaml")], await service());
   expect(listed.code).toBe(1);
   expect(listed.stderr).toContain("this needs the Pulumi CLI, and there is no pulumi on the PATH");
+});
+
+test("names a folder of --cwd that does not exist, and does not say that there is no Pulumi CLI", async () => {
+  vi.stubEnv("PATH", pathWithPulumi("exit 1"));
+  const { code, stderr } = await adopt(
+    ["--cwd", "/nowhere/at/all", "--known", "o/blog/prod"],
+    await service(),
+  );
+  expect(code).toBe(1);
+  expect(stderr).toContain("there is no folder /nowhere/at/all");
 });

@@ -50,7 +50,13 @@ test("after an interruption, nothing more is read, no request is sent, and the r
     };
     return { ...stack, state };
   });
-  const ended = await drift(stacks);
+  const known = {
+    get "organization/web/prod"() {
+      read.push("the known stack");
+      return [];
+    },
+  };
+  const ended = await drift(stacks, { known });
   expect(ended.code).toBe(1);
   expect(read).toEqual(names.slice(0, 4));
   expect(emulator.requests).toEqual([]);

@@ -1,4 +1,5 @@
 import { UserError } from "../../../provider/api/apiErrors";
+import { VERSION } from "../../../provider/api/version";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import { PulumiFailed } from "../../../sdk/pulumi";
 import type { Seed } from "../../../sdk/testing";
@@ -151,6 +152,27 @@ export const worlds: Record<string, () => World> = {
     return { stacks };
   },
 
+  "an item of the list cannot be read, and is not compared in silence": () => {
+    const stacks = [fakeStack([{ name: "a" }])];
+    const endpoints = [
+      ...emulator.endpoints,
+      { id: "ep_bad", type: "cloud", url: ["https://bad.example.com"] },
+    ];
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body: { endpoints } });
+    return { stacks };
+  },
+
+  "the service refuses filters, which costs nothing but requests": () => {
+    const settings = new Map([
+      ["endpoints:baseUrl", emulator.baseUrl],
+      ["endpoints:apiKey", emulator.apiKey],
+      ["endpoints:listFilter", "on"],
+    ]);
+    const stacks = [fakeStack([{ name: "a" }], { config: async () => (key) => settings.get(key) })];
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 400, body: {} });
+    return { stacks };
+  },
+
   "a replaced endpoint waits for its deletion, and is gone": () => ({
     stacks: [fakeStack([{ name: "a" }, { name: "old", live: "gone", more: { delete: true } }])],
   }),
@@ -158,6 +180,11 @@ export const worlds: Record<string, () => World> = {
   "an endpoint is gone, and its account is not proven": () => ({ stacks: [gone(outputs({}))] }),
 
   "a later version wrote the state": () => ({ stacks: [gone(outputs({ __version: "99.0.0" }))] }),
+
+  "a pre-release of this version wrote the state": () => {
+    const version = `${VERSION.replace(/[-+].*/, "")}-rc.1`;
+    return { stacks: [fakeStack([{ name: "a", more: outputs({ __version: version }) }])] };
+  },
 
   "an endpoint of the state is of another type": () => {
     emulator.seed({ type: "ephemeral", id: "ep_a", url: "https://a.example.com" });
@@ -173,6 +200,15 @@ export const worlds: Record<string, () => World> = {
   "an up creates an endpoint during the check": () => ({
     stacks: [changing(fakeStack([]), fakeStack([{ name: "new" }]))],
   }),
+
+  "an up gives an endpoint another mark during the check": () => {
+    const id = loose("a", mark("shop", "2026-01-01T00:00:00Z"));
+    const marked = (nonce: string) => {
+      const more = outputs({ __mark: { ...noted("shop"), nonce } });
+      return fakeStack([{ name: "a", id, more }]);
+    };
+    return { stacks: [changing(marked("11"), marked("00"))] };
+  },
 
   "stacks use two accounts, and one of them an explicit provider": () => {
     const provider = {
@@ -255,6 +291,10 @@ export const worlds: Record<string, () => World> = {
       ],
     };
   },
+
+  "the stacks of two organizations, with equal URNs, have one endpoint": () => ({
+    stacks: ["old/prod", "new/prod"].map((name) => fakeStack([{ name: "a" }], { name })),
+  }),
 
   "another stack took an endpoint over, and its mark says so": () => {
     const created = { created_at: "2026-01-01T00:00:00Z" };
@@ -343,6 +383,12 @@ export const worlds: Record<string, () => World> = {
       ]),
     ],
   }),
+
+  "an unmanaged endpoint repeats its secrets in its description": () => {
+    const description = "see https://bob:CANARY-5@db.example.com, with CANARY-SECRET";
+    loose("x", { description, traffic_policy: JSON.stringify(policy({ secret: "CANARY-SECRET" })) });
+    return { stacks: [fakeStack([])] };
+  },
 
   "fields that the state keeps secret have drifted": () => ({
     stacks: [
@@ -433,6 +479,26 @@ export const worlds: Record<string, () => World> = {
     const preview = async () => ({ ok: false, steps: [], diagnostics });
     const stack = fakeStack([{ name: "a", live: byHand }], { preview, repair: fail("must not run") });
     return { stacks: [stack], args: ["--fix"] };
+  },
+
+  "--fix leaves endpoints of more than one resource": () => {
+    const id = loose("both", byHand);
+    const taken = loose("taken", { ...mark("blog", "2026-01-01T00:00:00Z"), ...byHand });
+    const both = { name: "both", id };
+    const around = { repair: fail("must not run") };
+    return {
+      stacks: [
+        fakeStack(
+          [
+            { name: "a", id, inputs: { url: "https://both.example.com" } },
+            { name: "taken", id: taken },
+          ],
+          around,
+        ),
+        fakeStack([both], { ...around, name: "dev" }),
+      ],
+      args: ["--fix"],
+    };
   },
 
   "--fix leaves what the program changes, lacks, or would adopt": () => {
