@@ -105,7 +105,7 @@ export interface RunOptions {
   previewOnly?: boolean;
   /** Preview and up: refresh the targets, or else all resources, first (`--refresh`). Default: false. */
   refresh?: boolean;
-  /** Preview and up: URNs of the only resources to change (`--target`). Default: all. */
+  /** URNs of the only resources to change (`--target`). Destroy: the driver `cli` only. Default: all. */
   target?: string[];
   /** Refresh: remove pending creates of a killed run from the state (`--clear-pending-creates`). Default: false. */
   clearPendingCreates?: boolean;
