@@ -111,21 +111,6 @@ export interface RunOptions {
   clearPendingCreates?: boolean;
 }
 
-/** An existing resource to import into the state. For other options of `pulumi import`, use an `ImportFile`. */
-export interface ImportSpec {
-  /** The type of the resource: `endpoints:index:CloudEndpoint`. */
-  type: string;
-  /** Its name in the program. */
-  name: string;
-  /** Its provider's id for it. */
-  id: string;
-}
-
-/** A file in the format of `pulumi import --file`. */
-export interface ImportFile {
-  file: string;
-}
-
 export interface ImportOptions {
   /** Protect the imported resources from deletion. Default: true. */
   protect?: boolean;
@@ -170,8 +155,8 @@ export interface Stack {
   refresh(options?: RunOptions): Promise<RunResult>;
   /** Deletes all resources, as `pulumi destroy --yes --skip-preview`. The program does not run. */
   destroy(options?: RunOptions): Promise<RunResult>;
-  /** Imports existing resources without a preview, as `pulumi import`. The driver `cli` only. The program does not run. */
-  import(what: ImportSpec[] | ImportFile, options?: ImportOptions): Promise<ImportResult>;
+  /** Imports the resources of a file, as `pulumi import --file … --yes --skip-preview`. The driver `cli` only. The program does not run. */
+  import(file: string, options?: ImportOptions): Promise<ImportResult>;
   /** The state as from `pulumi stack export --show-secrets`, with secrets in plain text. */
   exportState(): Promise<ExportedState>;
   /** Replaces the state. @throws Error if its version is not 3, or if it has an encrypted secret. */

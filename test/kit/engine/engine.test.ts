@@ -272,5 +272,5 @@ test("the pending operations of a killed run are told, and kept until a refresh 
 
 test("an import by command is refused", async () => {
   await using engine = await TestEngine.create({ program: programFolder() });
-  await expect(engine.import([])).rejects.toThrow(unsupported("importing by command"));
+  await expect(engine.import("import.json")).rejects.toThrow(unsupported("importing by command"));
 });
