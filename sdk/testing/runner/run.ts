@@ -8,7 +8,6 @@ import type { Secrets } from "./secrets";
 import { refuse, type TracedRule } from "./trace";
 import {
   endpointValues,
-  type PolicyEndpoint,
   type PolicyReply,
   type PolicyRequest,
   requestFunctions,
@@ -19,7 +18,10 @@ import {
 /* What the expressions and actions of a policy can read and change while it runs. */
 
 /** An endpoint that can get requests. */
-export interface Target extends PolicyEndpoint {
+export interface Target {
+  /** With a scheme and a host: `https://shop.example.com`. */
+  url: string;
+  id?: string | undefined;
   /** The policy, as data or text. */
   policy?: unknown;
   /** The application of an agent's endpoint. Missing for a cloud endpoint. */
