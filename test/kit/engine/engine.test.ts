@@ -184,7 +184,7 @@ test("a target that neither the state nor the program has fails the run before a
 test("a refresh of an unknown target fails, and destroying only targets is refused", async () => {
   await using engine = await TestEngine.create({ program: programFolder() });
   const options = { target: ["urn:pulumi:test::case::random:index:Thing::a"] };
-  await expect(engine.refresh(options)).rejects.toThrow(/Target '.*::a' could not be found in the stack/);
+  await expect(engine.refresh(options)).rejects.toThrow(/^refresh failed: Target '.*::a' could not be/);
   await expect(engine.destroy(options)).rejects.toThrow(unsupported("destroying only targets"));
 });
 
