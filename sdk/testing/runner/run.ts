@@ -4,7 +4,7 @@ import { evaluate, type RequestFunctions, type Values } from "./expressions";
 import { basicAuth } from "./functions";
 import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
-import type { Secrets } from "./secrets";
+import { type Secrets, type Vaults, vaultEntry } from "./secrets";
 import { refuse, type TracedRule } from "./trace";
 import {
   endpointValues,
@@ -36,7 +36,7 @@ export interface RequestDeps {
   /** The values of further variables by their names: `conn.geo.country_code`. */
   given: Values;
   now: () => Date;
-  vaults: Readonly<Record<string, Record<string, string>>>;
+  vaults: Vaults;
   /** The internal endpoint of the account with this URL. */
   internal: (url: string) => Target | undefined;
   /** What `rate-limit` decides. Default: not known. */
@@ -139,7 +139,7 @@ export class PolicyRun {
     return {
       ...requestFunctions(this.request, this.reply),
       "secrets.get": (vault: string, name: string) =>
-        this.deps.vaults[vault]?.[name] ??
+        vaultEntry(this.deps.vaults, vault, name) ??
         refuse(`the entry ${name} of the vault ${vault}, which is not given,`),
       "basic_auth.encode": (user: string, password: string) => {
         this.shared.secrets.add(password);
