@@ -281,6 +281,7 @@ test.each<[policy: object, words: string]>([
 test.each<[url: string, options: FetchOptions, words: RegExp]>([
   ["https://me:pw@shop.example.com/", {}, /^the URL must/],
   ["shop.example.com", {}, /^the URL must/],
+  [`${URL}/?`, {}, /the empty query of https:\/\/shop\.example\.com\/\? is not simulated/],
   ["https://shop.example.com:0x/", {}, /^the URL must/],
   [URL, { clientIp: "" }, /^clientIp must be an IP address/],
   [URL, { clientIp: "not an ip" }, /^clientIp must be an IP address/],
