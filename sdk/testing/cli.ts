@@ -77,10 +77,8 @@ export class CliStack implements Stack {
   refresh: Stack["refresh"] = (options = {}) =>
     this.run("refresh", options.previewOnly ? ["--preview-only"] : ["--yes", "--skip-preview"], options);
 
-  import: Stack["import"] = async (what, options = {}) => {
+  import: Stack["import"] = async (file, options = {}) => {
     const code = join(this.folder, `code-${++this.runs}`);
-    const file = Array.isArray(what) ? join(this.folder, `import-${this.runs}.json`) : what.file;
-    if (Array.isArray(what)) await writeFile(file, JSON.stringify({ resources: what }));
     const flags = [
       "--file",
       file,

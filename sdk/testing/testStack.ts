@@ -82,7 +82,7 @@ export class TestStack implements Stack {
   up: Stack["up"] = (options) => this.watch(() => this.inner.up(options));
   refresh: Stack["refresh"] = (options) => this.watch(() => this.inner.refresh(options));
   destroy: Stack["destroy"] = (options) => this.watch(() => this.inner.destroy(options));
-  import: Stack["import"] = (what, options) => this.watch(() => this.inner.import(what, options));
+  import: Stack["import"] = (file, options) => this.watch(() => this.inner.import(file, options));
   exportState: Stack["exportState"] = () => this.inner.exportState();
   importState: Stack["importState"] = (state) => this.inner.importState(state);
   setConfig: Stack["setConfig"] = (key, value) => this.inner.setConfig(key, value);

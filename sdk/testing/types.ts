@@ -105,25 +105,10 @@ export interface RunOptions {
   previewOnly?: boolean;
   /** Preview and up: refresh the targets, or else all resources, first (`--refresh`). Default: false. */
   refresh?: boolean;
-  /** Preview and up: URNs of the only resources to change (`--target`). Default: all. */
+  /** URNs of the only resources to change (`--target`). Destroy: the driver `cli` only. Default: all. */
   target?: string[];
   /** Refresh: remove pending creates of a killed run from the state (`--clear-pending-creates`). Default: false. */
   clearPendingCreates?: boolean;
-}
-
-/** An existing resource to import into the state. For other options of `pulumi import`, use an `ImportFile`. */
-export interface ImportSpec {
-  /** The type of the resource: `endpoints:index:CloudEndpoint`. */
-  type: string;
-  /** Its name in the program. */
-  name: string;
-  /** Its provider's id for it. */
-  id: string;
-}
-
-/** A file in the format of `pulumi import --file`. */
-export interface ImportFile {
-  file: string;
 }
 
 export interface ImportOptions {
@@ -170,8 +155,8 @@ export interface Stack {
   refresh(options?: RunOptions): Promise<RunResult>;
   /** Deletes all resources, as `pulumi destroy --yes --skip-preview`. The program does not run. */
   destroy(options?: RunOptions): Promise<RunResult>;
-  /** Imports existing resources without a preview, as `pulumi import`. The driver `cli` only. The program does not run. */
-  import(what: ImportSpec[] | ImportFile, options?: ImportOptions): Promise<ImportResult>;
+  /** Imports the resources of a file, as `pulumi import --file … --yes --skip-preview`. The driver `cli` only. The program does not run. */
+  import(file: string, options?: ImportOptions): Promise<ImportResult>;
   /** The state as from `pulumi stack export --show-secrets`, with secrets in plain text. */
   exportState(): Promise<ExportedState>;
   /** Replaces the state. @throws Error if its version is not 3, or if it has an encrypted secret. */

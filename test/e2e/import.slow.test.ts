@@ -44,7 +44,7 @@ onCli("the import command", (start) => {
     expect(code).toBe(0);
     expect(stderr).toContain(`Next: pulumi import --file ${file}`);
     const { resources } = importFile.parse(JSON.parse(readFileSync(file, "utf8")));
-    expect((await stack.import({ file })).changes).toMatchObject({ import: resources.length });
+    expect((await stack.import(file)).changes).toMatchObject({ import: resources.length });
 
     // The first half belongs to this package's class, the other one to a generated SDK's.
     const definitions = resources.map(({ name, id }, index) => {

@@ -74,6 +74,7 @@ onBothDrivers("mistakes in a program", (start) => {
         config: { "endpoints:apiKey": { secret: WRONG_KEY } },
       });
       const result = await failure(stack.up());
+      expect(result.requests.map(({ status }) => status)).toContain(403);
       expect(messages(result).filter((error) => error.includes("403"))).toEqual([
         expect.stringMatching(/API key was refused.*config set --secret endpoints:apiKey.*ENDPOINTS_API_KEY/),
       ]);

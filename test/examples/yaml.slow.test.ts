@@ -42,10 +42,10 @@ describe.skipIf(!found)("with the Pulumi CLI and pulumi-language-yaml on the PAT
     expect(mine.requests.at(-1)).toMatchObject({ method: "PATCH" });
 
     const { id } = mine.seed({ type: "cloud", url: "https://old.example.com", metadata: '{"team":"shop"}' });
-    const { code = "" } = await stack.import([{ type: "endpoints:index:CloudEndpoint", name: "old", id }], {
-      protect: false,
-      code: true,
-    });
+    const old = { type: "endpoints:index:CloudEndpoint", name: "old", id };
+    const toImport = join(folder, "import.json");
+    writeFileSync(toImport, JSON.stringify({ resources: [old] }));
+    const { code = "" } = await stack.import(toImport, { protect: false, code: true });
     const file = join(folder, "Pulumi.yaml");
     const program = parse(readFileSync(file, "utf8"));
     Object.assign(program.resources, parse(code).resources);

@@ -44,7 +44,7 @@ export const kindsOn = (
 function itemMoved(emulator: Emulator): Omit<Fault, "kind"> {
   return {
     match: "list",
-    reply: (_, random) => {
+    reply: (random) => {
       const [disappears, choice] = [random() < 0.5, random()];
       const after = () => {
         const agents = emulator.endpoints.filter(({ type }) => type === "ephemeral");

@@ -1,6 +1,5 @@
 import type { RecordedRequest } from "../types";
 import { base62, randomNumbers } from "./random";
-import type { Operation } from "./routes";
 import { type Handling, type Match, matches, type ScriptedReply } from "./script";
 import { ServiceError } from "./serviceErrors";
 
@@ -24,11 +23,11 @@ export interface Fault {
   /** The requests that can get it. Default: all. */
   match?: Match;
   /**
-   * The reply, as in `intercept`. Undefined if this request gets no fault.
+   * The reply, as in `intercept`.
    *
    * @param random Returns the next random number, from 0 up to 1.
    */
-  reply: (request: RecordedRequest, random: () => number) => ScriptedReply | undefined;
+  reply: (random: () => number) => ScriptedReply;
 }
 
 /** A fault that `disturb` injected. */
@@ -48,16 +47,18 @@ export function disturbance(options: DisturbOptions, log: RecordedFault[]): Dist
   const { seed, probability, match = () => true } = options;
   if (!(probability >= 0 && probability <= 1))
     throw new RangeError(`probability must be from 0 to 1, not ${probability}`);
-  const kinds = (options.kinds ?? faultKinds).map((kind) => (typeof kind === "string" ? faults[kind] : kind));
+  const kinds = (options.kinds ?? faultKinds).map(
+    (kind): Fault => (typeof kind === "string" ? { kind, ...faults[kind] } : kind),
+  );
   let { most: left = Number.POSITIVE_INFINITY } = options;
   const random = randomNumbers(seed);
   return (request) => {
     if (left <= 0 || !matches(match, request) || random() >= probability) return undefined;
     const applicable = kinds.filter((kind) => matches(kind.match ?? (() => true), request));
     const fault = oneOf(random, applicable);
-    const reply = fault?.reply(request, random);
-    if (!fault || !reply) return undefined;
+    if (!fault) return undefined;
     left -= 1;
+    const reply = fault.reply(random);
     const { method, path } = request;
     const recorded: RecordedFault = { kind: fault.kind, method, path, committed: false };
     log.push(recorded);
@@ -68,25 +69,25 @@ export function disturbance(options: DisturbOptions, log: RecordedFault[]): Dist
   };
 }
 
-/** The operations whose reply has a body. */
-const BODIES: readonly Operation[] = ["create", "list", "read", "update"];
-
 const faults = {
-  "429": fault("429", () => ({
-    ...new ServiceError(226, 120, 60).answer(`op_${base62()}`),
-    headers: { "Retry-After": "1" },
-  })),
-  "5xx-before": fault("5xx-before", serverError),
-  "5xx-after": fault("5xx-after", (random) => ({ ...serverError(random), afterCommit: true })),
-  "reset-before": fault("reset-before", () => ({ reset: true })),
-  "reset-after": fault("reset-after", () => ({ reset: true, afterCommit: true })),
-  "hang-before": fault("hang-before", () => ({ hang: true })),
-  "hang-after": fault("hang-after", () => ({ hang: true, afterCommit: true })),
-  truncated: {
-    ...fault("truncated", () => ({ afterCommit: true, cut: "end" })),
-    match: (request) => BODIES.some((operation) => matches(operation, request)),
+  "429": {
+    reply: () => ({
+      ...new ServiceError(226, 120, 60).answer(`op_${base62()}`),
+      headers: { "Retry-After": "1" },
+    }),
   },
-} satisfies Record<string, Fault>;
+  "5xx-before": { reply: serverError },
+  "5xx-after": { reply: (random) => ({ ...serverError(random), afterCommit: true }) },
+  "reset-before": { reply: () => ({ reset: true }) },
+  "reset-after": { reply: () => ({ reset: true, afterCommit: true }) },
+  "hang-before": { reply: () => ({ hang: true }) },
+  "hang-after": { reply: () => ({ hang: true, afterCommit: true }) },
+  // The reply to a DELETE has no body.
+  truncated: {
+    match: ({ method }) => method !== "DELETE",
+    reply: () => ({ afterCommit: true, cut: "end" }),
+  },
+} satisfies Record<string, Omit<Fault, "kind">>;
 
 /**
  * A kind of fault: of the network, or of an overloaded service. With `-before` in its name the request has no effect. With
@@ -96,10 +97,6 @@ export type FaultKind = keyof typeof faults;
 
 /** The kinds of faults that the emulator has. `disturb` draws from them by default. */
 export const faultKinds = Object.keys(faults) as FaultKind[];
-
-function fault(kind: string, reply: (random: () => number) => ScriptedReply): Fault {
-  return { kind, reply: (_, random) => reply(random) };
-}
 
 const oneOf = <Item>(random: () => number, items: readonly Item[]): Item | undefined =>
   items[Math.floor(random() * items.length)];

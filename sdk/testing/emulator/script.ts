@@ -1,5 +1,4 @@
 import type { RecordedRequest } from "../types";
-import type { Behaviour } from "./behaviour";
 import { type Operation, operationOf } from "./routes";
 
 /**
@@ -34,8 +33,6 @@ export type ScriptedReply = {
    * `afterCommit` or with the real reply.
    */
   lateMs?: number;
-  /** The service's behaviour for this request only: `{ listLag: 4000 }` returns an old list. */
-  behaviour?: Partial<Behaviour>;
   /** Called when the request has arrived, before its effect. */
   before?: (request: RecordedRequest) => void;
   /** Called before the reply is sent and, with `afterCommit`, after the effect. */

@@ -66,10 +66,7 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   const handling: Handling | undefined = takeScript(service.scripts, record) ?? service.disturbance?.(record);
   const { reply: scripted, onEffect } = handling ?? { reply: { afterCommit: true } };
   const perform = (rate?: RateWindow) => {
-    const usual = service.behaviour;
-    service.behaviour = { ...usual, ...scripted.behaviour };
     const done = answer({ ...service, rate }, received);
-    service.behaviour = usual;
     onEffect?.(done.status < 400);
     return done;
   };
@@ -84,8 +81,8 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   } else if (!("hang" in scripted)) {
     const reply = replyOf(scripted, real, record);
     record.status = reply.status;
-    const { date: reported } = { ...service.behaviour, ...scripted.behaviour };
-    const date = reportedTime(reported, service.clock.now(), (time) => time.toUTCString()) ?? null;
+    const { behaviour, clock } = service;
+    const date = reportedTime(behaviour.date, clock.now(), (time) => time.toUTCString()) ?? null;
     // The public service documents operation ids only for errors. Here each reply has one, to identify it.
     send(response, reply, { date, "operation-id": operationId });
   }

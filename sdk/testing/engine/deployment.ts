@@ -93,8 +93,15 @@ export class Deployment implements Deciding {
   private urnsOf(named: string): string[] {
     const urns = this.checkpoint.olds.map(({ urn }) => urn);
     const found = urns.filter((urn) => urn === named || nameInUrn(urn) === named);
-    if (found.length === 0) this.bail(new Error(`Target '${named}' could not be found in the stack.`));
+    if (found.length === 0) this.bail(notFound(named));
     return found;
+  }
+
+  /** Fails the run if neither the state nor the program has a target, such as one with a typing mistake. */
+  checkTargets(): void {
+    const { identities, targets } = this;
+    for (const urn of targets)
+      if (!identities.old(urn) && !identities.registered.has(urn)) this.bail(notFound(urn));
   }
 
   /** Does not resolve if the resource fails, because the program is ended then. */
@@ -236,6 +243,7 @@ export class Deployment implements Deciding {
     if (!programSucceeded) this.isBailed = this.isCanceled = true;
     await this.deciding;
     await this.idle();
+    if (!this.isCanceled) this.checkTargets();
     if (!this.isCanceled) await this.deleteUnregistered().catch((error: unknown) => this.bail(error));
     const { urn = "", outputs } = this.stackOutputs ?? {};
     const stack = this.news.get(urn);
@@ -288,6 +296,8 @@ export class Deployment implements Deciding {
     return undefined;
   }
 }
+
+const notFound = (target: string) => new Error(`Target '${target}' could not be found in the stack.`);
 
 const stackOutputs = (states: ResourceState[]): Props =>
   states.find(({ type }) => type === ROOT_STACK)?.outputs ?? {};

@@ -59,16 +59,19 @@ export function runDestroy(run: Run): Promise<Outcome> {
  * removed from the state. If a resource cannot be read, its state does not change, the others are still read, and the run
  * fails.
  */
-export function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<Outcome> {
-  const deployment = new Deployment(run, run.dryRun ? "Previewing refresh" : "Refreshing");
-  const { checkpoint, summary } = deployment;
+export async function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<Outcome> {
+  const title = run.dryRun ? "Previewing refresh" : "Refreshing";
+  const deployment = new Deployment(run, title, { ...(target && { target }) });
+  const { checkpoint, summary, targets } = deployment;
+  deployment.checkTargets();
+  if (deployment.isFailed) return deployment.outcome;
   if (clearPendingCreates)
     checkpoint.interrupted = checkpoint.interrupted.filter(({ type }) => type !== "creating");
   return serve(deployment, async () => {
     const refreshed = new Map<ResourceState, ResourceState | undefined>();
     for (const old of checkpoint.olds) {
       refreshed.set(old, old);
-      if (target?.length && !target.includes(old.urn)) continue;
+      if (targets.size > 0 && !targets.has(old.urn)) continue;
       await deployment.start(async () => {
         try {
           refreshed.set(old, await refreshOne(old, deployment));

@@ -90,7 +90,10 @@ export class TestEngine implements Stack {
     this.command("refresh", options, () => runRefresh(this.run(options.previewOnly ?? false), options));
 
   destroy: Stack["destroy"] = (options = {}) =>
-    this.command("destroy", options, () => runDestroy(this.run(false)));
+    this.command("destroy", options, async () => {
+      if (options.target?.length) throw new Unsupported("destroying only targets");
+      return runDestroy(this.run(false));
+    });
 
   /** Not supported. Use the resource option `import`. */
   import: Stack["import"] = async () => {

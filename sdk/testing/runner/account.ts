@@ -174,6 +174,8 @@ export function requestOf(
     throw new TypeError("the URL must begin with https:// or http://");
   if (typeof body !== "string" && !(body instanceof Uint8Array))
     throw new TypeError("body must be text or bytes; JSON.stringify an object, and String() parameters");
+  // Clients send its question mark, and whether a policy sees it is open.
+  if (/\?(?:#|$)/.test(url)) refuse(`the empty query of ${url}`);
   const { host, username, password } = new URL(url);
   if (username || password) throw new TypeError("the URL must have no user name and no password");
   const sent: Header[] = Symbol.iterator in headers ? [...headers] : Object.entries(headers);

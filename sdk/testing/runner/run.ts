@@ -4,11 +4,10 @@ import { evaluate, type RequestFunctions, type Values } from "./expressions";
 import { basicAuth } from "./functions";
 import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
-import type { Secrets } from "./secrets";
+import { type Secrets, type Vaults, vaultEntry } from "./secrets";
 import { refuse, type TracedRule } from "./trace";
 import {
   endpointValues,
-  type PolicyEndpoint,
   type PolicyReply,
   type PolicyRequest,
   requestFunctions,
@@ -19,7 +18,10 @@ import {
 /* What the expressions and actions of a policy can read and change while it runs. */
 
 /** An endpoint that can get requests. */
-export interface Target extends PolicyEndpoint {
+export interface Target {
+  /** With a scheme and a host: `https://shop.example.com`. */
+  url: string;
+  id?: string | undefined;
   /** The policy, as data or text. */
   policy?: unknown;
   /** The application of an agent's endpoint. Missing for a cloud endpoint. */
@@ -34,7 +36,7 @@ export interface RequestDeps {
   /** The values of further variables by their names: `conn.geo.country_code`. */
   given: Values;
   now: () => Date;
-  vaults: Readonly<Record<string, Record<string, string>>>;
+  vaults: Vaults;
   /** The internal endpoint of the account with this URL. */
   internal: (url: string) => Target | undefined;
   /** What `rate-limit` decides. Default: not known. */
@@ -137,7 +139,7 @@ export class PolicyRun {
     return {
       ...requestFunctions(this.request, this.reply),
       "secrets.get": (vault: string, name: string) =>
-        this.deps.vaults[vault]?.[name] ??
+        vaultEntry(this.deps.vaults, vault, name) ??
         refuse(`the entry ${name} of the vault ${vault}, which is not given,`),
       "basic_auth.encode": (user: string, password: string) => {
         this.shared.secrets.add(password);

@@ -1,6 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhookChecks";
 import { type Headers, type SignedPlatform, webhookScheme } from "./schemes";
+import { type Vaults, vaultEntry } from "./secrets";
 
 export interface WebhookToSign {
   /** The exact body of the request. */
@@ -47,15 +48,12 @@ export function signWebhook(
  * @throws Error if the platform's scheme is unknown, or if the secret is not valid for it. An invalid secret can give an
  *   empty key, with which anyone can sign.
  */
-export function secretOf(
-  { provider, secret = "" }: Verification,
-  vaults: Record<string, Record<string, string>>,
-): string {
+export function secretOf({ provider, secret = "" }: Verification, vaults: Vaults): string {
   webhookScheme(provider);
   const reference = vaultReference(secret);
   if (!reference) return usable(provider, secret, secretProblem(provider, secret));
   const { vault, name } = reference;
-  const entry = vaults[vault]?.[name];
+  const entry = vaultEntry(vaults, vault, name);
   if (entry === undefined)
     throw new Error(`the vault ${vault} has no entry ${name}; add it to the option vaults`);
   return usable(provider, entry, keyProblem(provider, entry));

@@ -36,13 +36,6 @@ export const isAdded = (name: string, { status, headers }: PolicyReply): boolean
   (["content-length", "content-type", "date", "server", "connection", "transfer-encoding"].includes(name) ||
     (name === "retry-after" && status === 429));
 
-/** The endpoint whose policy runs. */
-export interface PolicyEndpoint {
-  /** With a scheme and a host: `https://shop.example.com`. */
-  url: string;
-  id?: string | undefined;
-}
-
 export const headerOf = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
@@ -135,7 +128,7 @@ export function responseValues(reply: PolicyReply): Values {
   };
 }
 
-export function endpointValues({ url, id }: PolicyEndpoint, now: Date): Values {
+export function endpointValues({ url, id }: { url: string; id?: string | undefined }, now: Date): Values {
   const { protocol, hostname: written, port } = new URL(url);
   const number = port || (protocol === "https:" ? "443" : "80");
   const isWildcard = written.startsWith("*");

@@ -650,8 +650,6 @@ const rows: Row[] = [
     wait(1),
     ["GET", none, [3, 1]],
     ({ emulator }) => emulator.behave({ listLag: 0 }),
-    ({ emulator }) => emulator.intercept("list", { afterCommit: true, behaviour: { listLag: 3001 } }),
-    ["GET", none, [2, 1]],
     ["GET", none, [3, 1]],
   ],
   ...(

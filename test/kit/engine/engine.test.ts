@@ -169,6 +169,25 @@ test("a renamed resource that is no target keeps its old URN, and what depends o
   expect(urns.sort()).toEqual(["a", "b", "default"]);
 });
 
+test("a target that neither the state nor the program has fails the run before anything is deleted", async () => {
+  const engine = new InProcess();
+  await engine.register(resource("a"), resource("b"));
+  const [b, mistyped] = ["b", "bb"].map((name) => `urn:pulumi:test::case::random:index:Thing::${name}`);
+  const run = await engine.play(
+    (monitor) => ask((answer) => monitor.registerResource(resource("a"), answer)),
+    { target: [b ?? "", mistyped ?? ""] },
+  );
+  expect([run.ok, errorsOf(run)]).toEqual([false, `Target '${mistyped}' could not be found in the stack.`]);
+  expect((engine.state.resources ?? []).map(({ urn }) => urn)).toContain(b);
+});
+
+test("a refresh of an unknown target fails, and destroying only targets is refused", async () => {
+  await using engine = await TestEngine.create({ program: programFolder() });
+  const options = { target: ["urn:pulumi:test::case::random:index:Thing::a"] };
+  await expect(engine.refresh(options)).rejects.toThrow(/^refresh failed: Target '.*::a' could not be/);
+  await expect(engine.destroy(options)).rejects.toThrow(unsupported("destroying only targets"));
+});
+
 test("retainOnDelete is inherited by children, and a child can do without it", async () => {
   const engine = new InProcess();
   const parent = (retained: boolean) =>
@@ -253,5 +272,5 @@ test("the pending operations of a killed run are told, and kept until a refresh 
 
 test("an import by command is refused", async () => {
   await using engine = await TestEngine.create({ program: programFolder() });
-  await expect(engine.import([])).rejects.toThrow(unsupported("importing by command"));
+  await expect(engine.import("import.json")).rejects.toThrow(unsupported("importing by command"));
 });

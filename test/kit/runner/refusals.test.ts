@@ -59,6 +59,7 @@ test.each<Expression>([
   ["getResHeader('Server') == []", "getResHeader in on_http_request"],
   ["vars.x == 1", "vars.x"],
   ["secrets.get('v', 'e') == ''", "the entry e of the vault v, which is not given"],
+  ["secrets.get('constructor', 'name') == ''", "the vault constructor, which is not given"],
   ["has(req.content_type)", "a variable of the missing header content-type"],
   ["has(req.user_agent)", "a missing user-agent"],
   ...expressions(["has(req.content_encoding)", "has(req.location)"], "a variable of the missing header"),
@@ -171,6 +172,7 @@ test.each<[action: object, words: string]>([
   [verify("secret", { provider: "dropbox" }), "does not know how Dropbox signs"],
   [verify(""), "the secret of github is empty"],
   [verify("${secrets.get('v', 'e')}"), "the vault v has no entry e"],
+  [verify("${secrets.get('constructor', 'name')}"), "the vault constructor has no entry name"],
 ])("the action %j is not guessed: %s", async (action, words) => {
   const sent = sentHeaders({ "x-p": "(", "x-c": "a:b" });
   await expectRefused(send({ on_http_request: [{ actions: [action, HELLO] }] }, sent, "/aa"), words);
@@ -279,6 +281,7 @@ test.each<[policy: object, words: string]>([
 test.each<[url: string, options: FetchOptions, words: RegExp]>([
   ["https://me:pw@shop.example.com/", {}, /^the URL must/],
   ["shop.example.com", {}, /^the URL must/],
+  [`${URL}/?`, {}, /the empty query of https:\/\/shop\.example\.com\/\? is not simulated/],
   ["https://shop.example.com:0x/", {}, /^the URL must/],
   [URL, { clientIp: "" }, /^clientIp must be an IP address/],
   [URL, { clientIp: "not an ip" }, /^clientIp must be an IP address/],
