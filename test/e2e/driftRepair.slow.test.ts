@@ -28,7 +28,8 @@ const DESCRIBED: Pick<Case, "byHand" | "changes"> = {
   byHand: { description: "by hand" },
   changes: [["description", "added", undefined, "by hand"]],
 };
-const NO_MORE = "the program does not have this endpoint any more, and --fix deploys nothing new";
+const NO_MORE =
+  "the program does not have this endpoint any more, or has it under the other provider (endpoints:provider), and --fix deploys nothing new";
 const ADOPTED = "so it cannot be created again: remove `adopt`, then run `pulumi up --refresh`";
 const internal = (name: string, options = "{}", type = "CloudEndpoint") =>
   endpoint(name, { url: `https://${name}.internal` }, options, type);

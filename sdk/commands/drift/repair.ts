@@ -91,7 +91,7 @@ function programDifference({ steps }: PulumiRun, urn: string): string | undefine
   if (ops.length > 0 && ops.every((op) => op === "same")) return undefined;
   const what =
     ops.length === 0 || ops.includes("delete")
-      ? "the program does not have this endpoint any more"
+      ? "the program does not have this endpoint any more, or has it under the other provider (endpoints:provider)"
       : "the program differs from the state";
   return `${what}, and --fix deploys nothing new: review it with \`pulumi preview\`, deploy it with \`pulumi up\`, or run --fix with the program that was deployed`;
 }

@@ -124,7 +124,10 @@ async function readStack(
   read.managed = managed;
   if (await attempt("the stack's history", () => stack.lastUpdateFailed()))
     read.reasons.push("its last update failed");
-  if (pending > 0) read.reasons.push(`${count(pending, "operation")} of a killed run pending`);
+  if (pending > 0)
+    read.reasons.push(
+      `${count(pending, "operation")} of a killed run pending (after \`pulumi cancel\`, run \`pulumi refresh --clear-pending-creates\`)`,
+    );
 
   const own = await attempt("the stack's configuration", () => stack.config());
   if (!own) return read;
