@@ -172,7 +172,7 @@ export function markOf(
   const mark = { ...owner, nonce: String(entry.token), time: String(time) };
   if (withMark(inputs.metadata, mark) !== undefined) return mark;
   log.info(
-    `${shownUrl}: has no mark (endpoints:mark), because its metadata is text or a list, or would get too long. So no deletion of another stack recognizes that it belongs to this one`,
+    `${shownUrl}: has no mark (endpoints:mark), because its metadata is text or a list, or would get too long. Nothing protects it from another stack that has it, too`,
   );
   return undefined;
 }
