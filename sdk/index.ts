@@ -1,5 +1,4 @@
-export type { Ref } from "../provider/api/contract";
-export { Binding } from "../provider/endpoint/inputs";
+export { Binding, type Ref } from "../provider/api/contract";
 export { CloudEndpoint, type CloudEndpointArgs, type CloudEndpointOutputs } from "./cloudEndpoint";
 export {
   type AnyEndpoint,

@@ -88,6 +88,9 @@ export const alwaysPresent = [
   "updatedAt",
 ] as const satisfies (keyof Endpoint)[];
 
+/** The bindings that the public service knows (documented with its error 15005). `pulumi import` prints them by these names. */
+export const Binding = { Public: "public", Internal: "internal", Kubernetes: "kubernetes" } as const;
+
 /** What a program may write for a cloud endpoint. */
 export interface CloudEndpointWritten {
   /**

@@ -1,3 +1,4 @@
+import { Binding } from "../api/contract";
 import type { JsonObject } from "../api/json";
 import { didYouMean } from "../api/text";
 import { schemeDiffers } from "../api/url";
@@ -102,9 +103,6 @@ export function checkedInputs(news: JsonObject): Inputs {
 function isInput(name: string): name is keyof typeof inputFields {
   return Object.hasOwn(inputFields, name);
 }
-
-/** The bindings that the public service knows (documented with its error 15005). `pulumi import` prints them by these names. */
-export const Binding = { Public: "public", Internal: "internal", Kubernetes: "kubernetes" } as const;
 
 export const knownBindings: readonly string[] = Object.values(Binding);
 

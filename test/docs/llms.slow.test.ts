@@ -139,5 +139,8 @@ test("a rename fails as the page says, its correction changes nothing, and a sta
   await stack.up({ skipPreview: true });
   expect(await stored()).toHaveProperty(SIGNATURE);
   const done = stack.emulator.requests.filter(({ method, status }) => method !== "GET" && status < 300);
-  expect(done.map(({ method }) => method)).toEqual(["POST", "POST"]);
+  // The endpoints of the program's first run: the prelude's, and the two of this test.
+  const sent = done.map(({ method, body }) => `${method} ${Object(body).url}`);
+  const hosts = ["a", "backend", "rule"];
+  expect(sent.sort()).toEqual(hosts.map((host) => `POST https://${host}.example.com`));
 });

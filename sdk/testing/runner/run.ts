@@ -4,7 +4,7 @@ import { evaluate, type RequestFunctions, type Values } from "./expressions";
 import { basicAuth } from "./functions";
 import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
-import { type Secrets, type Vaults, vaultEntry } from "./secrets";
+import type { Secrets } from "./secrets";
 import { refuse, type TracedRule } from "./trace";
 import {
   endpointValues,
@@ -14,6 +14,7 @@ import {
   requestValues,
   responseValues,
 } from "./values";
+import { type Vaults, vaultEntry } from "./vaults";
 
 /* What the expressions and actions of a policy can read and change while it runs. */
 

@@ -3,15 +3,6 @@ import { SHORTEST_SECRET } from "../../../provider/endpoint/secrets";
 import type { Policy } from "./policy";
 import type { TracedRule } from "./trace";
 
-/** The entries of vaults by name. */
-export type Vaults = Readonly<Record<string, Readonly<Record<string, string>>>>;
-
-/** Undefined if it is not given, also under a name of a property of every object. */
-export function vaultEntry(vaults: Vaults, vault: string, name: string): string | undefined {
-  const entries = Object.hasOwn(vaults, vault) ? vaults[vault] : undefined;
-  return entries && Object.hasOwn(entries, name) ? entries[name] : undefined;
-}
-
 /** The secrets of a run. No trace and no error shows them. */
 export class Secrets {
   private readonly all = new Set<string>();

@@ -1,7 +1,7 @@
 import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
 import { keyProblem, secretProblem, vaultReference } from "../../webhooks/webhookChecks";
 import { type Headers, type SignedPlatform, webhookScheme } from "./schemes";
-import { type Vaults, vaultEntry } from "./secrets";
+import { type Vaults, vaultEntry } from "./vaults";
 
 export interface WebhookToSign {
   /** The exact body of the request. */
