@@ -131,9 +131,7 @@ new Dynamic("one", { url: "https://" + pulumi.getStack() + ".example.com", descr
     await stack.setConfig("endpoints:apiKey", { secret: "of-nobody" });
     const refused = await stack.command("drift");
     expect(refused.code, refused.stdout).toBe(3);
-    expect(refused.stdout).toMatch(
-      /none of 6 cloud endpoints drifted, only 0 compared[\s\S]*endpoints: .*status 401/,
-    );
+    expect(refused.stdout).toMatch(/0 of 6 cloud endpoints compared[\s\S]*endpoints: .*status 401/);
 
     const missing = await stack.command("drift", "--stack", "nope");
     expect(missing.code).toBe(1);

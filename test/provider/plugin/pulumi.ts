@@ -24,7 +24,8 @@ class CloudEndpoint extends pulumi.CustomResource {
   }
 }
 const getEndpoints = (args, options) => pulumi.runtime.invokeOutput("endpoints:index:getEndpoints", args, options);
-const endpoints = { CloudEndpoint, Provider, getEndpoints };
+const { Binding } = require("pulumi-endpoints");
+const endpoints = { Binding, CloudEndpoint, Provider, getEndpoints };
 `;
 
 const open: (() => unknown)[] = [];
