@@ -55,11 +55,7 @@ async function findByUrl({ api, inputs, shownUrl }: Claim): Promise<LiveEndpoint
   // The list may be out of date, and may omit metadata, which holds the mark of another stack.
   const live = first && (await api.find(first.id));
   // For the same reason, the only member of a pool that it shows may be another stack's.
-  if (found.length > 1 || live?.poolingEnabled)
-    throw adoptAmbiguous(
-      shownUrl,
-      found.map(({ id }) => id),
-    );
+  if (found.length > 1 || live?.poolingEnabled) throw adoptAmbiguous(shownUrl, found);
   return live && serves(live, inputs) ? live : undefined;
 }
 
@@ -110,16 +106,13 @@ export async function leftoverInPool(claim: Claim): Promise<LiveEndpoint | undef
   for (const item of await api.list.all(0)) {
     if (!serves(item, inputs) || owners.knows(item.id)) continue;
     // A list may omit metadata, which holds the mark.
-    const live = item.createdFor || item.metadata ? item : await api.find(item.id);
+    const isAnothers = item.createdFor ? !isSameOwner(item.createdFor, owner) : item.metadata !== undefined;
+    const live = isAnothers ? undefined : await api.find(item.id);
     if (live && isSameOwner(ownMark(live), owner)) found.push(live);
   }
   const [first] = found;
-  if (found.length > 1 || (first && !isProven(first)))
-    throw adoptAmbiguous(
-      shownUrl,
-      found.map(({ id }) => id),
-    );
-  return first && api.find(first.id);
+  if (found.length > 1 || (first && !isProven(first))) throw adoptAmbiguous(shownUrl, found);
+  return first;
 }
 
 /** Takes over what an earlier run of this stack created for this resource. */

@@ -72,9 +72,9 @@ export const adoptNotFound = (id: string): UserError =>
     `There is no endpoint ${id} to adopt. If this resource had adopted it before, remove adopt: then a new one is created. Otherwise correct the id.`,
   );
 
-export const adoptAmbiguous = (url: string, ids: string[]): UserError =>
+export const adoptAmbiguous = (url: string, found: readonly { id: string }[]): UserError =>
   new UserError(
-    `Several cloud endpoints can share ${url}, which has ${oneLine(ids.join(", "))}. Set adopt to the id of one of them.`,
+    `Several cloud endpoints can share ${url}, which has ${oneLine(found.map(({ id }) => id).join(", "))}. Set adopt to the id of one of them.`,
   );
 
 export const adoptOtherScheme = (id: string, live: string, wanted: string): UserError =>

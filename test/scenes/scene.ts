@@ -76,6 +76,14 @@ export interface Hand {
   renameStack(from: string, to: string): void;
 }
 
+/** The service's list omits a field. */
+export const omitsInList =
+  (field: string) =>
+  ({ emulator }: Hand) => {
+    const endpoints = emulator.endpoints.map(({ [field as "id"]: _, ...item }) => item);
+    emulator.intercept("list", { status: 200, body: { endpoints } }, 9);
+  };
+
 /** A scripted reply to the next requests of a kind. Default: to one. */
 export type Reply = [
   kind: "create" | "list" | "read" | "update" | "delete" | "by id" | "any",

@@ -1,7 +1,8 @@
+import { adoption } from "./adoption";
 import { badReplies, lostCreates, takenUrls } from "./creates";
 import { chosen, drift } from "./drift";
+import { leftovers, markedEndpoints } from "./marks";
 import { betweenProviders, moves, renames } from "./moves";
-import { adoption, leftovers, markedEndpoints } from "./owners";
 import type { Scene } from "./scene";
 import { secrets } from "./secrets";
 import { gone, oddReplies } from "./service";

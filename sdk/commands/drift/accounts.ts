@@ -86,7 +86,7 @@ export interface Elsewhere {
   known: ReadonlySet<string>;
   /** The projects of the given stacks. */
   projects: ReadonlySet<string>;
-  /** The entries of `ignore` in the projects file. */
+  /** The entries of `--ignore`, and of `ignore` in the projects file. */
   ignored: readonly Ignored[];
 }
 

@@ -101,9 +101,9 @@ const accountSchema = z.object({
   unmanaged: z.array(unmanagedSchema),
   /** Of the others, those with a mark of another project, which are therefore not unmanaged. */
   others: z.array(unmanagedSchema),
-  /** Of the others, those that are meant to be there (`ignore` in the projects file). */
+  /** Of the others, those that are meant to be there (`--ignore`, or `ignore` in the projects file). */
   ignored: z.array(z.object({ id: z.string(), url: z.string().optional(), reason: z.string() })),
-  /** The number of those that a known stack manages (`known` in the projects file). */
+  /** The number of those that a known stack manages (`--known`, or `known` in the projects file). */
   known: z.int(),
   unchecked: z.array(uncheckedSchema),
 });
