@@ -130,7 +130,7 @@ const PLACES_SHOWN = 3;
 function secretCommands(secrets: readonly ConfigSecret[], names: Names): string[] {
   if (secrets.length === 0) return [];
   return [
-    "Set these secrets in the stack's configuration. Each value is at the places below its command, without the word `Bearer` and without a line break at its end. The commands ask for the value, or read it from a pipe:",
+    "Set these secrets in the stack's configuration. Each value is the whole text at the places below its command. The commands ask for the value, or read it from a pipe:",
     ...secrets.flatMap(({ name, places }) => [
       `  pulumi config set --secret ${name}`,
       ...places

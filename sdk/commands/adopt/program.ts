@@ -3,7 +3,7 @@ import { ownerText } from "../../../provider/api/mark";
 import { oneLine } from "../../../provider/api/text";
 import { count } from "../text";
 import { type Adoption, isMarked, type Unadoptable } from "./adoptable";
-import { type ConfigSecret, Mixed, secretExtraction } from "./configSecrets";
+import { ConfigSecret, secretReplacement } from "./configSecrets";
 
 /* The program that adopts existing endpoints. Its layout is plain: formatting is left to the user's own formatter. */
 
@@ -14,7 +14,7 @@ export function programOf(
   secrets: readonly ConfigSecret[],
   unadoptable: readonly Unadoptable[],
 ): string {
-  const inputsOf = secretExtraction(secrets);
+  const inputsOf = secretReplacement(secrets);
   const all = adoptions.map((adoption) => ({ ...adoption, inputs: inputsOf(adoption) }));
   const definitions = all.map(({ live, leftToService, inputs }) => {
     const owner = live.createdFor ? `// Created for ${oneLine(ownerText(live.createdFor))}.\n` : "";
@@ -50,7 +50,8 @@ const LONGEST_LINE = 80;
 
 /** Data as a TypeScript expression. Each secret is an expression that reads the configuration. */
 export function literal(value: unknown, indent = ""): string {
-  if (value instanceof Mixed) return expressionOf(value);
+  if (value instanceof ConfigSecret)
+    return `config.${value.type === "number" ? "requireSecretNumber" : "requireSecret"}(${quotedText(value.name)})`;
   if (typeof value === "string") return quotedText(value);
   if (Array.isArray(value)) {
     const items = value.map((item) => literal(item, `${indent}  `));
@@ -93,23 +94,3 @@ function quotedText(value: string): string {
     character === " " ? " " : `\\u{${character.codePointAt(0)?.toString(16)}}`,
   );
 }
-
-/** The text between the quotes of a template. */
-function templateText(value: string): string {
-  return quotedText(value)
-    .slice(1, -1)
-    .replaceAll('\\"', '"')
-    .replaceAll("`", "\\`")
-    .replaceAll("${", "\\${");
-}
-
-function expressionOf({ parts: [first = "", ...others] }: Mixed): string {
-  if (typeof first === "object" && others.length === 0) return requireSecret(first);
-  const parts = [first, ...others].map((part) =>
-    typeof part === "object" ? `\${${requireSecret(part)}}` : templateText(part),
-  );
-  return `pulumi.interpolate\`${parts.join("")}\``;
-}
-
-const requireSecret = ({ name, type }: ConfigSecret) =>
-  `config.${type === "number" ? "requireSecretNumber" : "requireSecret"}(${quotedText(name)})`;

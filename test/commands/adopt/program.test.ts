@@ -19,10 +19,8 @@ function inputsOf(program: string, secrets: readonly ConfigSecret[]): Record<str
     requireSecret = (name: string) => secrets.find((secret) => secret.name === name)?.value;
     requireSecretNumber = (name: string) => Number(this.requireSecret(name));
   }
-  const interpolate = (texts: readonly string[], ...values: string[]) =>
-    texts.map((text, index) => text + (values[index] ?? "")).join("");
   const body = program.replaceAll(/^import .*$/gm, "");
-  new Function("CloudEndpoint", "pulumi", `"use strict";${body}`)(CloudEndpoint, { Config, interpolate });
+  new Function("CloudEndpoint", "pulumi", `"use strict";${body}`)(CloudEndpoint, { Config });
   return inputs;
 }
 
@@ -56,8 +54,8 @@ const { value: data } = fc.letrec((tie) => ({
     fc.dictionary(key, tie("value"), { maxKeys: 4, noNullPrototype: true }),
   ),
 }));
-/** Replaces the secrets that were found. */
-const OTHER = { text: "424242", number: "424242" };
+/** Only the scheme of a header, or blanks. */
+const isNothing = (secret: unknown) => /^((Bearer|Basic|Token|ApiKey) +)?\s*$/i.test(`${secret}`);
 
 const valueAt = (data: unknown, path: Path): unknown =>
   path.reduce<unknown>((part, name) => Object(part)[name], data);
@@ -77,16 +75,10 @@ test("a program restores any policy and metadata, without secrets or invisible c
       // With other values in the configuration, no place of a secret keeps its old value.
       const others = inputsOf(
         program,
-        secrets.map((secret) => ({ ...secret, value: OTHER[secret.type] })),
+        secrets.map((secret) => ({ ...secret, value: "424242" })),
       );
-      for (const { path, secret, at } of findSecrets({ trafficPolicy: policy, metadata })) {
-        if (typeof secret === "string" && /^[\r\n]*$/.test(secret)) continue;
-        if (at !== undefined) {
-          expect(`${valueAt(others[0], path)}`).not.toContain(`:${secret}@`);
-          continue;
-        }
-        expect(`${valueAt(others[0], path)}`).toMatch(/^((Bearer|Basic|Token|ApiKey) +)?424242[\r\n]*$/i);
-      }
+      for (const { path, secret } of findSecrets({ trafficPolicy: policy, metadata }))
+        if (!isNothing(secret)) expect(`${valueAt(others[0], path)}`).toBe("424242");
       const [first, second] = inputsOf(program, secrets);
       expect(program).not.toMatch(/(?!\n)[\p{C}\p{Zl}\p{Zp}]/u);
       expect(isDeepStrictEqual(first?.["trafficPolicy"], policy)).toBe(true);
@@ -121,7 +113,7 @@ const PROGRAMS: Record<string, Record<string, Record<string, unknown>>> = {
     api: policy({ "x-api-key": "CANARY-of-both" }),
     web: policy({ config: { tokens: ["CANARY-of-both", "CANARY-only-of-web"] } }),
   },
-  "replaces a secret in the texts of all endpoints, or only in its own endpoint's if it is short": {
+  "replaces each text with a copy of a secret in it, or only in its own endpoint's if it is short": {
     a: policy({ password: "pass", secret: "CANARY-1", note: "by pass, CANARY-1" }),
     b: { ...policy({ note: "by pass" }), description: "was CANARY-1" },
   },
@@ -131,7 +123,7 @@ const PROGRAMS: Record<string, Record<string, Record<string, unknown>>> = {
       metadata: '{"secret":99887766,"credentials":{"bob":"CANARY-bob"},"tokens":[{"type":"jwt"}]}',
     },
   },
-  "replaces the passwords of URLs at their own places": {
+  "replaces each text with the password of a URL in it": {
     a: {
       ...policy({
         config: { url: "https://x:x@x.example.com" },
@@ -142,7 +134,7 @@ const PROGRAMS: Record<string, Record<string, Record<string, unknown>>> = {
     },
     b: policy({ url: "https://u:CANARY-long@h" }),
   },
-  "leaves references to the vault and the schemes of headers as they are": {
+  "leaves references to the vault as they are": {
     a: policy({
       ...{ secret: VAULT, authorization: `Bearer ${VAULT}`, token: "Bearer CANARY-own" },
       url: `https://u:${VAULT.replace(" ", "")}@h`,
