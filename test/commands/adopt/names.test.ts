@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { expect, test } from "vitest";
 import { namesOf } from "../../../sdk/commands/adopt/names";
 
@@ -19,30 +18,6 @@ test("a name is the URL's host, with a port and, if it has been given or is take
   const endpoints = Object.entries(names).map(([name, url]) => at(name, url));
   const found = namesOf(endpoints, (name) => name === "taken-example-com");
   expect([...found.values()]).toEqual(Object.keys(names));
-});
-
-test("names from URLs and from addresses are unique and never taken ones", () => {
-  const host = fc.constantFrom("a.b", "a-b", "a.b-https", "*.a", "wildcard.a", "xn--a", "[::1]", "");
-  const key = fc.constantFrom("", "[0]", "[1]", '["a"]', '["a.b"]', '["a-b"]', '["ü"]');
-  const name = fc.constantFrom("a", "site", "front", "a-b");
-  const address = fc
-    .tuple(fc.constantFrom("", "module.site", "module.site-a"), key, name, key)
-    .map(([module, k, name, l]) => `${module && `${module}${k}.`}ngrok_cloud_endpoint.${name}${l}`);
-  const endpoint = fc.record({
-    url: fc.tuple(fc.constantFrom("https", "http"), host).map(([scheme, host]) => `${scheme}://${host}`),
-    address: fc.option(address, { nil: undefined }),
-  });
-  // Terraform has an address once.
-  const all = fc.uniqueArray(endpoint, { selector: ({ address }) => address ?? Symbol() });
-  const taken = fc.oneof(host, fc.constantFrom("a", "site-a", "front-0"));
-  fc.assert(
-    fc.property(all, taken, (found, taken) => {
-      const endpoints = found.map(({ url }, index) => at(`ep_${index}`, url));
-      const addressOf = (id: string) => found[Number(id.slice(3))]?.address;
-      const names = [...namesOf(endpoints, (name) => name === taken, addressOf).values()];
-      expect(new Set([...names, taken]).size).toBe(endpoints.length + 1);
-    }),
-  );
 });
 
 test("20,000 endpoints whose hosts look like numbered names get unique names", () => {

@@ -157,70 +157,72 @@ const stateOf = (id = "") => {
   return JSON.stringify({ deployment: { resources: [{ urn, type, custom: true, id }] } });
 };
 
-const configOf = ({ baseUrl, apiKey }: Emulator) =>
-  JSON.stringify({ "endpoints:baseUrl": { value: baseUrl }, "endpoints:apiKey": { value: apiKey } });
+const idsIn = (stdout: string) => stdout.match(/ep_\w+/g);
+
+/** Ids by their hosts. */
+const seeded = (emulator: Emulator, ...hosts: string[]) =>
+  hosts.map((host) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id);
+
+/**
+ * A project, and a Pulumi CLI that knows only these stacks, each with one endpoint.
+ *
+ * @param first What the CLI's script does first.
+ */
+function projectWith(
+  states: Record<string, string | undefined>,
+  { baseUrl, apiKey }: Emulator,
+  { listed = {}, first = "" } = {},
+): string {
+  const folder = temporaryFolder();
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
+  writeFileSync(join(folder, "stacks.yaml"), JSON.stringify(listed));
+  const config = { "endpoints:baseUrl": { value: baseUrl }, "endpoints:apiKey": { value: apiKey } };
+  const cases = Object.entries(states).map(([stack, id]) => `*"--stack ${stack}"*) echo '${stateOf(id)}' ;;`);
+  const script = ['case "$*" in', `config*) echo '${JSON.stringify(config)}' ;;`, ...cases, "esac"];
+  vi.stubEnv("PATH", pathWithPulumi([first, ...script].join("\n")));
+  return folder;
+}
 
 test("leaves out what a stack creates after the command has begun, because states are read after the list", async () => {
   const emulator = await service();
-  const [free, fresh, mine] = ["free", "fresh", "mine"].map(
-    (host) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id,
-  );
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
-  const states = join(folder, "states");
+  const [free, fresh, mine] = seeded(emulator, "free", "fresh", "mine");
+  const isListed = join(temporaryFolder(), "listed");
   emulator.intercept(
     ({ path }) => {
-      if (path === "/endpoints") writeFileSync(states, "");
+      if (path === "/endpoints") writeFileSync(isListed, "");
       return false;
     },
     { status: 500, body: {} },
   );
-  const script = `case "$*" in
-config*) echo '${configOf(emulator)}' ;;
-*) test -e '${states}' || { echo '${stateOf()}'; exit; }
-  case "$*" in *"--stack dev"*) echo '${stateOf(mine)}' ;; *) echo '${stateOf(fresh)}' ;; esac ;;
-esac`;
-  vi.stubEnv("PATH", pathWithPulumi(script));
+  const first = `case "$*" in *export*) test -e '${isListed}' || { echo '${stateOf()}'; exit; } ;; esac`;
+  const folder = projectWith({ dev: mine, "o/blog/prod": fresh }, emulator, { first });
   const { code, stdout } = await adopt(["--cwd", folder, "--stack", "dev", "--known", "o/blog/prod"]);
   expect(code).toBe(0);
-  expect(stdout.match(/ep_\w+/g)).toEqual([free]);
+  expect(idsIn(stdout)).toEqual([free]);
 });
 
 test("leaves out what the stacks of two organizations manage, also if nothing else tells them apart", async () => {
   const emulator = await service();
-  const [free, old, moved] = ["free", "old", "moved"].map(
-    (host) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id,
-  );
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
-  const file = join(folder, "stacks.yaml");
-  writeFileSync(file, "projects: [{ folder: ., stacks: [old/dev, new/dev] }]\n");
-  const script = `case "$*" in *"old/dev"*) echo '${stateOf(old)}' ;; *) echo '${stateOf(moved)}' ;; esac`;
-  vi.stubEnv("PATH", pathWithPulumi(script));
-  const { code, stdout, stderr } = await adopt(["--projects", file], emulator);
+  const [free, old, moved] = seeded(emulator, "free", "old", "moved");
+  const listed = { projects: [{ folder: ".", stacks: ["old/dev", "new/dev"] }] };
+  const folder = projectWith({ "old/dev": old, "new/dev": moved }, emulator, { listed });
+  const { code, stdout, stderr } = await adopt(["--projects", join(folder, "stacks.yaml")], emulator);
   expect(code).toBe(0);
-  expect(stdout.match(/ep_\w+/g)).toEqual([free]);
+  expect(idsIn(stdout)).toEqual([free]);
   expect(stderr).toContain("Left out: 1 that the stack old/web/dev manages already");
 });
 
 test("leaves out what the target stack and those of a file manage, and what the file ignores", async () => {
   const emulator = await service();
-  const seed = (host: string) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id;
-  const [free, mine, theirs, ignored] = ["free", "mine", "theirs", "ignored"].map(seed);
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
-  const listed = { projects: [{ folder: ".", stacks: ["prod"] }], ignore: [{ id: ignored, reason: "x" }] };
-  writeFileSync(join(folder, "stacks.yaml"), JSON.stringify(listed));
-  const script = `case "$*" in
-config*) echo '${configOf(emulator)}' ;;
-*"--stack dev"*) echo '${stateOf(mine)}' ;;
-*"--stack prod"*) echo '${stateOf(theirs)}' ;;
-esac`;
-  vi.stubEnv("PATH", pathWithPulumi(script));
+  const [free, mine, theirs, ignored] = seeded(emulator, "free", "mine", "theirs", "ignored");
+  const ignore = [{ id: ignored, reason: "x" }];
+  const listed = { projects: [{ folder: ".", stacks: ["prod"] }], ignore };
+  const folder = projectWith({ dev: mine, prod: theirs }, emulator, { listed });
+  const file = join(folder, "stacks.yaml");
   const stack = ["--cwd", folder, "--stack", "dev"];
-  const { code, stdout, stderr } = await adopt([...stack, "--projects", join(folder, "stacks.yaml")]);
+  const { code, stdout, stderr } = await adopt([...stack, "--projects", file]);
   expect(code).toBe(0);
-  expect(stdout.match(/ep_\w+/g)).toEqual([free]);
+  expect(idsIn(stdout)).toEqual([free]);
   for (const line of [
     "the stack web/prod manages already",
     "the stack dev manages already",
@@ -229,9 +231,8 @@ esac`;
     expect(stderr).toContain(`Left out: 1 that ${line}\n`);
   expect((await adopt(stack)).stderr).toContain("No other stack was read: without a mark");
 
-  writeFileSync(join(folder, "ignore.yaml"), JSON.stringify(listed.ignore));
-  const named = await adopt([...stack, "--known", "prod", "--ignore", join(folder, "ignore.yaml")]);
-  expect(named.stdout.match(/ep_\w+/g)).toEqual([free]);
+  const named = await adopt([...stack, "--known", "prod", "--ignore", file]);
+  expect(idsIn(named.stdout)).toEqual([free]);
   expect(named.stderr).toContain("Left out: 1 that the stack prod manages already\n");
   expect(named.stderr).not.toContain("No other stack was read");
 });
