@@ -148,13 +148,13 @@ export interface ImportResult extends RunResult {
 export interface Stack {
   readonly driver: "kit" | "cli";
   /** Reports the steps that an `up` would take. Changes nothing. */
-  preview(options?: RunOptions): Promise<RunResult>;
+  preview(options?: Omit<RunOptions, "skipPreview" | "previewOnly" | "clearPendingCreates">): Promise<RunResult>;
   /** Previews, then updates, as `pulumi up --yes`. A failed preview ends the run. */
-  up(options?: RunOptions): Promise<RunResult>;
+  up(options?: Omit<RunOptions, "previewOnly" | "clearPendingCreates">): Promise<RunResult>;
   /** Updates the state from the service, as `pulumi refresh --yes --skip-preview`. The program does not run. */
-  refresh(options?: RunOptions): Promise<RunResult>;
+  refresh(options?: Omit<RunOptions, "replace" | "skipPreview" | "refresh">): Promise<RunResult>;
   /** Deletes all resources, as `pulumi destroy --yes --skip-preview`. The program does not run. */
-  destroy(options?: RunOptions): Promise<RunResult>;
+  destroy(options?: Pick<RunOptions, "diff" | "target">): Promise<RunResult>;
   /** Imports the resources of a file, as `pulumi import --file … --yes --skip-preview`. The driver `cli` only. The program does not run. */
   import(file: string, options?: ImportOptions): Promise<ImportResult>;
   /** The state as from `pulumi stack export --show-secrets`, with secrets in plain text. */
