@@ -16,13 +16,8 @@ async function start(...args: string[]) {
   const before = process.listenerCount("SIGINT");
   const { code, printed } = startInProcess(emulatorCommand, args);
   await expect.poll(() => process.listenerCount("SIGINT")).toBe(before + 1);
-  const [line = "", baseUrl = "", word = ""] =
+  const [line = "", baseUrl = "", key = ""] =
     /^export ENDPOINTS_BASE_URL=(\S+) ENDPOINTS_API_KEY=(\S+)$/m.exec(printed.stdout) ?? [];
-  // As a shell reads the word.
-  const key = word
-    .split("'\\''")
-    .map((part) => part.replaceAll("'", ""))
-    .join("'");
   const send = (method: string, path: string, body?: object) => {
     const json = { "content-type": "application/json", connection: "close" };
     const headers = { ...json, authorization: `Bearer ${key}`, "service-version": "2" };
@@ -38,14 +33,14 @@ async function start(...args: string[]) {
     expect(process.listenerCount("SIGINT")).toBe(before);
     await expect(send("GET", "/endpoints")).rejects.toThrow();
   };
-  return { line, word, printed, send, types, stop };
+  return { line, printed, send, types, stop };
 }
 
 test.each(["SIGINT", "SIGTERM"] as const)(
   "the emulator prints a line for each request, and exits with 0 on %s",
   async (signal) => {
-    const { word, printed, types, stop } = await start("--api-key", "it's", "--seed", "4");
-    expect(word).toBe("'it'\\''s'");
+    const { line, printed, types, stop } = await start("--api-key", "it-is", "--seed", "4");
+    expect(line).toMatch(/ENDPOINTS_API_KEY=it-is$/);
     expect(await types()).toEqual(["cloud", "edge", "ephemeral", "cloud"]);
     await expect.poll(() => printed.stdout).toMatch(/GET \/endpoints 200\n$/);
     await stop(signal);
