@@ -96,7 +96,7 @@ export interface Project {
   /** The absolute path of the folder with the project file. */
   folder: string;
   name: string;
-  /** `dev`, or `organization/project/dev` if given so. Empty means the selected stack. */
+  /** As given: `dev`, `organization/dev` or `organization/project/dev`. Empty means the selected stack. */
   stacks: string[];
 }
 
@@ -127,15 +127,18 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
     for (const at of await foldersLike(folder, file)) found.push(projectIn(at, stacks));
   const all = stacksOf(found);
   assertDistinct(all);
-  const unlisted = wanted.find((name) => !all.some(({ fullName }) => isEndOf(fullName, name)));
+  const isMeant = ({ project, fullName }: NamedStack, name: string) =>
+    isEndOf(fullName, withProject(name, project));
+  const unlisted = wanted.find((name) => !all.some((one) => isMeant(one, name)));
   if (unlisted !== undefined)
     throw new UsageError(`${file} lists no stack ${unlisted}; name a stack as the file does`);
-  const isChosen = (name: string) => wanted.length === 0 || wanted.some((one) => isEndOf(name, one));
+  const left = all.filter((one) => wanted.length > 0 && !wanted.some((name) => isMeant(one, name)));
+  const isLeft = (folder: string, stack: string) =>
+    left.some((one) => one.folder === folder && one.stack === stack);
   const chosen = found.map((project) => ({
     ...project,
-    stacks: project.stacks.filter((stack) => isChosen(withProject(stack, project.name))),
+    stacks: project.stacks.filter((stack) => !isLeft(project.folder, stack)),
   }));
-  const left = all.filter(({ fullName }) => !isChosen(fullName));
   const folder = found[0]?.folder ?? ".";
   const elsewhere = [...known, ...listed.known].map((stack) => ({ folder, stack }));
   return {
@@ -172,15 +175,18 @@ function projectFolder(folder: string): string {
 }
 
 /*
- * A stack is `dev`, `api/dev` (project and stack) or `organization/api/dev`. A name means every stack whose full name ends with
- * it. Pulumi would take `api/dev` for a stack of the organization `api`.
+ * A stack of the project `api` is `dev`, `api/dev`, `organization/dev` or `organization/api/dev`. With its project, a name means
+ * every stack whose full name ends with it. Pulumi would take `api/dev` for a stack of the organization `api`.
  */
 
-/** The full name: `api/dev`, or `organization/api/dev` if the organization was given. */
-export const withProject = (stack: string, project: string): string =>
-  stack.includes("/") ? stack : `${project}/${stack}`;
+/** The name with its project: `api/dev`, or `organization/api/dev` if the organization was given. */
+export function withProject(stack: string, project: string): string {
+  const [first = "", second, third] = stack.split("/");
+  if (third !== undefined || (second !== undefined && first === project)) return stack;
+  return second === undefined ? `${project}/${first}` : `${first}/${project}/${second}`;
+}
 
-/** The name that Pulumi takes in the project's folder: `dev` or `organization/api/dev`. */
+/** The name as Pulumi takes it in the project's folder. */
 export const forPulumi = (stack: string, project: string): string =>
   stack === `${project}/${lastOf(stack)}` ? lastOf(stack) : stack;
 
@@ -190,13 +196,14 @@ const isEndOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${
 
 interface NamedStack {
   folder: string;
+  project: string;
   stack: string;
   fullName: string;
 }
 
 const stacksOf = (projects: readonly Project[]): NamedStack[] =>
   projects.flatMap(({ folder, name, stacks }) =>
-    stacks.map((stack) => ({ folder, stack, fullName: withProject(stack, name) })),
+    stacks.map((stack) => ({ folder, project: name, stack, fullName: withProject(stack, name) })),
   );
 
 /** @throws UsageError if two names may mean one stack, because each of its endpoints would count as shared. */
@@ -235,12 +242,10 @@ function projectIn(folder: string, stacks?: readonly string[]): Project {
   const settings = typeof stackConfigDir === "string" ? resolve(folder, stackConfigDir) : folder;
   const given = stacks ?? stacksWithSettings(settings);
   const foreign = given.find((stack) => !isEndOf(withProject(stack, name), `${name}/${lastOf(stack)}`));
-  if (foreign !== undefined) {
-    const own = `${name}/${lastOf(foreign)}`;
+  if (foreign !== undefined)
     throw new UsageError(
-      `${foreign} is no stack of the project ${name}, which is in ${folder}: write ${own} or organization/${own}, or name the folder of its own project`,
+      `${foreign} is no stack of the project ${name}, which is in ${folder}; name the folder of its own project`,
     );
-  }
   return { folder: realpathSync(folder), name, stacks: given.map((stack) => forPulumi(stack, name)) };
 }
 

@@ -64,21 +64,19 @@ test("the emulator keeps address, key and endpoints in the file of --state, also
   expect(JSON.parse(readFileSync(file, "utf8")).endpoints[0]).toMatchObject({ url });
 });
 
-test("the emulator refuses a file of --state with another content, and leaves it as it is", async () => {
+test("the emulator refuses a file of --state with another content, and a port that is in use, in one line", async () => {
   const file = join(temporaryFolder(), "package.json");
   writeFileSync(file, '{"name":"shop"}');
-  const { code, printed } = startInProcess(emulatorCommand, ["--state", file]);
-  expect(await code).toBe(2);
-  expect(printed.stderr).toContain(`${file} is no state of the emulator; delete it, or give another file`);
-  expect(readFileSync(file, "utf8")).toBe('{"name":"shop"}');
-});
-
-test("the emulator exits with 1 and a single line if the port is in use", async () => {
   const { port } = new URL((await service()).baseUrl);
-  const { code, printed } = startInProcess(emulatorCommand, ["--port", port]);
-  expect(await code).toBe(1);
-  const message = `port ${port} is in use; choose another with --port`;
-  expect(printed.stderr).toBe(`pulumi-endpoints emulator: ${message}\n`);
+  for (const [args, exitCode, message] of [
+    [["--state", file], 2, `${file} is no state of the emulator; delete it, or give another file (--help`],
+    [["--port", port], 1, `port ${port} is in use; choose another with --port\n`],
+  ] as const) {
+    const { code, printed } = startInProcess(emulatorCommand, [...args]);
+    expect(await code).toBe(exitCode);
+    expect(printed.stderr).toContain(`pulumi-endpoints emulator: ${message}`);
+  }
+  expect(readFileSync(file, "utf8")).toBe('{"name":"shop"}');
 });
 
 test("the emulator answers 429 beyond --rate-limit", async () => {

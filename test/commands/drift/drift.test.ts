@@ -13,18 +13,26 @@ import { emulator, fakeStack } from "./stacks";
 
 /* What no row of `worlds.ts` shows: order and interruption, and the length of a report. */
 
+const NAMES = ["one", "two", "three", "four", "five", "six"];
+
+/** A stack for each name. */
+const six = (onRead: (name: string) => unknown) =>
+  NAMES.map((name): DriftStack => {
+    const { state, ...stack } = fakeStack([{ name }], { name });
+    const read = async () => {
+      await onRead(name);
+      return state();
+    };
+    return { ...stack, state: read };
+  });
+
 test("four stacks are read at once, and each account is listed once, after all states", async () => {
   let [running, most] = [0, 0];
-  const stacks = ["a", "b", "c", "d", "e", "f"].map((name) => {
-    const stack = fakeStack([{ name }], { name });
-    const state: DriftStack["state"] = async () => {
-      most = Math.max(most, ++running);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-      running--;
-      expect(emulator.requests).toEqual([]);
-      return stack.state();
-    };
-    return { ...stack, state };
+  const stacks = six(async () => {
+    most = Math.max(most, ++running);
+    await new Promise((resolve) => setTimeout(resolve, 5));
+    running--;
+    expect(emulator.requests).toEqual([]);
   });
   const ended = await drift(stacks);
   expect(ended.code).toBe(0);
@@ -35,15 +43,9 @@ test("four stacks are read at once, and each account is listed once, after all s
 
 test("after an interruption, nothing more is read, no request is sent, and the rest is unchecked", async () => {
   const read: string[] = [];
-  const names = ["one", "two", "three", "four", "five", "six"];
-  const stacks = names.map((name) => {
-    const stack = fakeStack([{ name }], { name });
-    const state: DriftStack["state"] = () => {
-      read.push(name);
-      if (name === "four") process.emit("SIGTERM", "SIGTERM");
-      return stack.state();
-    };
-    return { ...stack, state };
+  const stacks = six((name) => {
+    read.push(name);
+    if (name === "four") process.emit("SIGTERM", "SIGTERM");
   });
   const known = {
     get "organization/web/prod"() {
@@ -55,7 +57,7 @@ test("after an interruption, nothing more is read, no request is sent, and the r
   const ended = await drift(stacks, { known });
   expect(process.listenerCount("SIGTERM")).toBe(listeners);
   expect(ended.code).toBe(1);
-  expect(read).toEqual(names.slice(0, 4));
+  expect(read).toEqual(NAMES.slice(0, 4));
   expect(emulator.requests).toEqual([]);
   expect(ended.report.stacks.map(({ compared }) => compared)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(ended.stdout).toMatch(/unchecked one: .*: it was interrupted/);
@@ -89,10 +91,8 @@ const REFRESH = { ...SUCCEEDED, kind: "refresh" };
 const REPAIR = { ...SUCCEEDED, message: REPAIR_MESSAGE };
 
 test.each<[string, boolean, object[]]>([
-  ["no run at all", false, []],
   ["refreshes only", false, [REFRESH, { ...REFRESH, result: "failed" }]],
   ["a failed up", true, [FAILED, SUCCEEDED]],
-  ["a failed destroy", true, [{ ...FAILED, kind: "destroy" }, SUCCEEDED]],
   ["a destroy after a failed up", false, [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
   ["repairs after a failed up", true, [REPAIR, REFRESH, REPAIR, FAILED, SUCCEEDED]],
   ["a failed repair", true, [{ ...REPAIR, result: "failed" }, SUCCEEDED]],
