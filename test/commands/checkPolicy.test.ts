@@ -100,11 +100,7 @@ www-authenticate: Basic realm="ngrok"
     request("oauth.yaml"),
     /^1 .*: matched\n {4}oauth: not simulated\n {4}deny: not reached\noauth\.yaml:1:31: .* is missing; .*\n.* is not simulated; only/,
   ],
-  [
-    "two policies in place of one",
-    [...request("oauth.yaml"), "good.yaml"],
-    /^2 .*one policy, and there are 2/,
-  ],
+  ["that it needs one policy", [...request("oauth.yaml"), "good.yaml"], /^2 .*one policy, and there are 2/],
 ])("prints %s", async (_, args, printed) => {
   const { code, stdout, stderr } = await check(...args);
   const all = `${code} ${stdout}${stderr}`;

@@ -46,10 +46,8 @@ test.each(examples)(
     expect([code, stderr]).toEqual([0, ""]);
     const manifest = manifestIn(project);
     expect(manifest).not.toHaveProperty("new");
-    const version = `^${manifestIn(root).version}`;
-    expect(manifest).toMatchObject({
-      ...{ name: "shop", private: true, dependencies: { "pulumi-endpoints": version } },
-    });
+    const dependencies = { "pulumi-endpoints": `^${manifestIn(root).version}` };
+    expect(manifest).toMatchObject({ name: "shop", private: true, dependencies });
     const { new: own = {}, scripts = {} } = manifestIn(root, "examples", example);
     const deploy: string[] = own.deploy ?? ["pulumi stack init dev", "pulumi up"];
     expect(commands.slice(-deploy.length)).toEqual(deploy);

@@ -62,6 +62,7 @@ function repaired(first: DriftStack, then: DriftStack): DriftStack {
   };
 }
 
+/** A world with one stack. */
 const alone = (
   endpoints: Parameters<typeof fakeStack>[0],
   around?: Parameters<typeof fakeStack>[1],
