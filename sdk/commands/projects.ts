@@ -128,22 +128,21 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
   const all = stacksOf(found);
   assertDistinct(all);
   const isMeant = ({ project, fullName }: NamedStack, name: string) =>
-    isEndOf(fullName, withProject(name, project));
+    isEndOf(fullName, withProject(name, project.name));
   const unlisted = wanted.find((name) => !all.some((one) => isMeant(one, name)));
   if (unlisted !== undefined)
     throw new UsageError(`${file} lists no stack ${unlisted}; name a stack as the file does`);
-  const left = all.filter((one) => wanted.length > 0 && !wanted.some((name) => isMeant(one, name)));
-  const isLeft = (folder: string, stack: string) =>
-    left.some((one) => one.folder === folder && one.stack === stack);
-  const chosen = found.map((project) => ({
+  const isChosen = (one: NamedStack) => wanted.length === 0 || wanted.some((name) => isMeant(one, name));
+  const projects = found.map((project) => ({
     ...project,
-    stacks: project.stacks.filter((stack) => !isLeft(project.folder, stack)),
+    stacks: all.filter((one) => one.project === project && isChosen(one)).map(({ stack }) => stack),
   }));
   const folder = found[0]?.folder ?? ".";
   const elsewhere = [...known, ...listed.known].map((stack) => ({ folder, stack }));
+  const left = all.filter((one) => !isChosen(one));
   return {
-    projects: chosen.filter(({ stacks }) => stacks.length > 0),
-    known: [...elsewhere, ...left],
+    projects: projects.filter(({ stacks }) => stacks.length > 0),
+    known: [...elsewhere, ...left.map(({ project: { folder }, stack }) => ({ folder, stack }))],
     ignored: [...listed.ignore, ...ignore],
   };
 }
@@ -195,15 +194,14 @@ export const lastOf = (name: string): string => name.slice(name.lastIndexOf("/")
 const isEndOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${name}`);
 
 interface NamedStack {
-  folder: string;
-  project: string;
+  project: Project;
   stack: string;
   fullName: string;
 }
 
 const stacksOf = (projects: readonly Project[]): NamedStack[] =>
-  projects.flatMap(({ folder, name, stacks }) =>
-    stacks.map((stack) => ({ folder, project: name, stack, fullName: withProject(stack, name) })),
+  projects.flatMap((project) =>
+    project.stacks.map((stack) => ({ project, stack, fullName: withProject(stack, project.name) })),
   );
 
 /** @throws UsageError if two names may mean one stack, because each of its endpoints would count as shared. */
@@ -212,7 +210,7 @@ function assertDistinct(stacks: readonly NamedStack[]): void {
     const same = stacks.find((other) => other !== one && isEndOf(one.fullName, other.fullName));
     if (same)
       throw new UsageError(
-        `${same.fullName} in ${same.folder} and ${one.fullName} in ${one.folder} may be one stack; name it once`,
+        `${same.fullName} in ${same.project.folder} and ${one.fullName} in ${one.project.folder} may be one stack; name it once`,
       );
   }
 }
