@@ -272,7 +272,7 @@ export const worlds: Record<string, () => World> = {
     ]),
 
   "an unmanaged endpoint repeats its secrets in its description": () => {
-    const description = "see https://bob:CANARY-5@db.example.com, with CANARY-SECRET";
+    const description = "see https://bob:p5@db.example.com, with CANARY-SECRET";
     loose("x", { description, traffic_policy: JSON.stringify(policy({ secret: "CANARY-SECRET" })) });
     return alone([]);
   },
