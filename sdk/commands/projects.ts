@@ -96,7 +96,7 @@ export interface Project {
   /** The absolute path of the folder with the project file. */
   folder: string;
   name: string;
-  /** As given: `dev` or `organization/project/dev`. Empty means the selected stack. */
+  /** As given: `dev`, `organization/dev` or `organization/project/dev`. Empty means the selected stack. */
   stacks: string[];
 }
 
@@ -113,38 +113,38 @@ export interface Projects {
  * @throws UsageError if they contradict each other, or name something that does not exist.
  */
 export async function projectsOf(given: Partial<Values<typeof projectsOptions>>): Promise<Projects> {
-  const { stack = [], cwd = ".", projects: file, known = [], ignore = [] } = given;
+  const { stack: wanted = [], cwd = ".", projects: file, known = [], ignore = [] } = given;
   if (file === undefined) {
-    const project = inFolder(cwd, stack);
+    if (!existsSync(cwd)) throw new UsageError(`--cwd names a folder that does not exist: ${cwd}`);
+    const project = projectIn(projectFolder(cwd), wanted);
+    assertDistinct(stacksOf([project]));
     const { folder } = project;
     return { projects: [project], known: known.map((stack) => ({ folder, stack })), ignored: ignore };
   }
   const listed = parsedFile(file, projectsFileSchema);
   const found: Project[] = [];
   for (const { folder, stacks } of listed.projects)
-    for (const at of await foldersLike(folder, file)) {
-      const { settings, ...own } = projectIn(at);
-      const project = withStacks(own, stacks ?? stacksWithSettings(settings));
-      const copy = found.find(
-        ({ name, stacks }) =>
-          name === project.name &&
-          stacks.some((one) => project.stacks.some((other) => isSameStack(one, other))),
-      );
-      if (copy)
-        throw new UsageError(
-          `${file}: ${copy.folder} and ${project.folder} are both of the project ${project.name}, and have stacks in common; list one of them`,
-        );
-      found.push(project);
-    }
-  const chosen = stack.length > 0 ? onlyStacks(found, stack, file) : found;
-  const isChosen = (folder: string, name: string) =>
-    chosen.some((each) => each.folder === folder && each.stacks.includes(name));
-  const left = found.flatMap(({ folder, stacks }) =>
-    stacks.filter((name) => !isChosen(folder, name)).map((stack) => ({ folder, stack })),
-  );
+    for (const at of await foldersLike(folder, file)) found.push(projectIn(at, stacks));
+  const all = stacksOf(found);
+  assertDistinct(all);
+  const isMeant = ({ project, fullName }: NamedStack, name: string) =>
+    isEndOf(fullName, withProject(name, project.name));
+  const unlisted = wanted.find((name) => !all.some((one) => isMeant(one, name)));
+  if (unlisted !== undefined)
+    throw new UsageError(`${file} lists no stack ${unlisted}; name a stack as the file does`);
+  const isChosen = (one: NamedStack) => wanted.length === 0 || wanted.some((name) => isMeant(one, name));
+  const projects = found.map((project) => ({
+    ...project,
+    stacks: all.filter((one) => one.project === project && isChosen(one)).map(({ stack }) => stack),
+  }));
   const folder = found[0]?.folder ?? ".";
   const elsewhere = [...known, ...listed.known].map((stack) => ({ folder, stack }));
-  return { projects: chosen, known: [...elsewhere, ...left], ignored: [...listed.ignore, ...ignore] };
+  const left = all.filter((one) => !isChosen(one));
+  return {
+    projects: projects.filter(({ stacks }) => stacks.length > 0),
+    known: [...elsewhere, ...left.map(({ project: { folder }, stack }) => ({ folder, stack }))],
+    ignored: [...listed.ignore, ...ignore],
+  };
 }
 
 /** Whether all conditions of an entry hold. */
@@ -174,72 +174,45 @@ function projectFolder(folder: string): string {
 }
 
 /*
- * A stack is `dev`, `api/dev` (project and stack), `acme/dev` (organization and stack) or `acme/api/dev`. Pulumi does not take
- * `api/dev`.
+ * A stack of the project `api` is `dev`, `api/dev`, `organization/dev` or `organization/api/dev`. With its project, a name means
+ * every stack whose full name ends with it. Pulumi would take `api/dev` for a stack of the organization `api`.
  */
 
-/** The project in a stack's name. */
-function projectOf(stack: string, projects: readonly Project[]): string | undefined {
-  const [, project, organization] = stack.split("/").reverse();
-  if (organization !== undefined) return project;
-  return projects.some(({ name }) => name === project) ? project : undefined;
+/** The name with its project: `api/dev`, or `organization/api/dev` if the organization was given. */
+export function withProject(stack: string, project: string): string {
+  const [first = "", second, third] = stack.split("/");
+  if (third !== undefined || (second !== undefined && first === project)) return stack;
+  return second === undefined ? `${project}/${first}` : `${first}/${project}/${second}`;
 }
 
-/** The name without its project if that stands first, because Pulumi would take it for an organization. */
+/** The name as Pulumi takes it in the project's folder. */
 export const forPulumi = (stack: string, project: string): string =>
-  stack.split("/").length === 2 && stack.startsWith(`${project}/`) ? lastOf(stack) : stack;
-
-/** The name with its project. */
-export const withProject = (stack: string, project: string): string =>
-  [organizationOf(stack), project, lastOf(stack)].filter(Boolean).join("/");
+  stack === `${project}/${lastOf(stack)}` ? lastOf(stack) : stack;
 
 export const lastOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
-const organizationOf = (name: string) => (name.includes("/") ? name.split("/")[0] : undefined);
+const isEndOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${name}`);
 
-/** Whether two names mean one stack of a project: `dev` and `organization/dev` do. */
-function isSameStack(one: string, other: string): boolean {
-  const [a, b] = [organizationOf(one), organizationOf(other)];
-  return lastOf(one) === lastOf(other) && (a === undefined || b === undefined || a === b);
+interface NamedStack {
+  project: Project;
+  stack: string;
+  fullName: string;
 }
 
-function inFolder(folder: string, stacks: readonly string[]): Project {
-  if (!existsSync(folder)) throw new UsageError(`--cwd names a folder that does not exist: ${folder}`);
-  const { settings: _, ...project } = projectIn(projectFolder(folder));
-  return withStacks(project, stacks);
-}
+const stacksOf = (projects: readonly Project[]): NamedStack[] =>
+  projects.flatMap((project) =>
+    project.stacks.map((stack) => ({ project, stack, fullName: withProject(stack, project.name) })),
+  );
 
-/** @throws UsageError if one is a stack of another project, or if two may be one. */
-function withStacks(project: Project, stacks: readonly string[]): Project {
-  const foreign = stacks.find((stack) => (projectOf(stack, [project]) ?? project.name) !== project.name);
-  if (foreign !== undefined)
-    throw new UsageError(
-      `${foreign} is no stack of the project ${project.name}, which is in ${project.folder}; name the folder of its own project`,
-    );
-  const names = [...new Set(stacks.map((stack) => forPulumi(stack, project.name)))];
-  const twice = names.find((name, index) => names.slice(0, index).some((other) => isSameStack(name, other)));
-  if (twice !== undefined)
-    throw new UsageError(
-      `a stack ${lastOf(twice)} of the project ${project.name} is named twice, with and without its organization; name it once`,
-    );
-  return { ...project, stacks: names };
-}
-
-/** @throws UsageError for a stack that the file does not list. */
-function onlyStacks(projects: Project[], stacks: readonly string[], file: string): Project[] {
-  const isMeant = (project: Project, name: string, stack: string) => {
-    const of = projectOf(stack, projects);
-    // `organization/stack` must be as in the file, because a part of it proves nothing.
-    if (of === undefined && stack.includes("/")) return name === stack;
-    return (of ?? project.name) === project.name && isSameStack(name, stack);
-  };
-  const listed = (project: Project, wanted: readonly string[]) =>
-    project.stacks.filter((name) => wanted.some((stack) => isMeant(project, name, stack)));
-  const unlisted = stacks.find((stack) => projects.every((project) => listed(project, [stack]).length === 0));
-  if (unlisted !== undefined) throw new UsageError(`${file} lists no stack ${unlisted}`);
-  return projects
-    .map((project) => ({ ...project, stacks: listed(project, stacks) }))
-    .filter((project) => project.stacks.length > 0);
+/** @throws UsageError if two names may mean one stack, because each of its endpoints would count as shared. */
+function assertDistinct(stacks: readonly NamedStack[]): void {
+  for (const one of stacks) {
+    const same = stacks.find((other) => other !== one && isEndOf(one.fullName, other.fullName));
+    if (same)
+      throw new UsageError(
+        `${same.fullName} in ${same.project.folder} and ${one.fullName} in ${one.project.folder} may be one stack; name it once`,
+      );
+  }
 }
 
 async function foldersLike(pattern: string, file: string): Promise<string[]> {
@@ -253,14 +226,25 @@ async function foldersLike(pattern: string, file: string): Promise<string[]> {
   return found.map((path) => dirname(path)).sort();
 }
 
-/** The project with its file in this folder. */
-function projectIn(folder: string): Project & { settings: string } {
+/**
+ * The project with its file in this folder.
+ *
+ * @param stacks Default: every stack with settings.
+ * @throws UsageError if one is a stack of another project.
+ */
+function projectIn(folder: string, stacks?: readonly string[]): Project {
   const file = projectFile(folder) ?? "";
   const data = parsedText(readText(file, UsageError), file);
   const { name, stackConfigDir } = isMapping(data) ? data : {};
   if (typeof name !== "string") throw new UsageError(`${file} has no name of the project`);
   const settings = typeof stackConfigDir === "string" ? resolve(folder, stackConfigDir) : folder;
-  return { folder: realpathSync(folder), name, stacks: [], settings };
+  const given = stacks ?? stacksWithSettings(settings);
+  const foreign = given.find((stack) => !isEndOf(withProject(stack, name), `${name}/${lastOf(stack)}`));
+  if (foreign !== undefined)
+    throw new UsageError(
+      `${foreign} is no stack of the project ${name}, which is in ${folder}; name the folder of its own project`,
+    );
+  return { folder: realpathSync(folder), name, stacks: given.map((stack) => forPulumi(stack, name)) };
 }
 
 /** The stacks that have a file in a folder of settings. */

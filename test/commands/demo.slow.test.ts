@@ -27,7 +27,7 @@ test("the demo creates, repairs, changes and deletes an endpoint, and prints the
 test("a demo that Ctrl-C ends says so, and leaves no folder", async () => {
   const temporary = temporaryFolder();
   const { child, printed, ended } = startCommand(["demo"], { TMPDIR: temporary });
-  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toContain("── up ");
+  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toContain("── up: ");
   child.kill("SIGINT");
   expect(await ended).toBe(1);
   expect(printed.stderr).toBe(

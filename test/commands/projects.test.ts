@@ -1,8 +1,12 @@
 import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname, join, relative } from "node:path";
 import { beforeEach, expect, test } from "vitest";
 import { projectsOf, projectsOptions } from "../../sdk/commands/projects";
+import { stacksCommand } from "../../sdk/commands/stacks";
 import { temporaryFolder } from "../folders";
+import { runInProcess } from "./runCommand";
+
+/* Which projects and stacks a command means: by --stack and --cwd, or by a file. And `stacks`, which prints them. */
 
 let root: string;
 const write = (path: string, text: string) => {
@@ -10,10 +14,13 @@ const write = (path: string, text: string) => {
   writeFileSync(join(root, path), text);
 };
 
-/** Resolves `--stack` with the text of a projects file, or with a folder. */
-function resolved(where: { file: string } | { cwd: string }, stack: string[]) {
-  if ("cwd" in where) return projectsOf({ cwd: join(root, where.cwd), stack });
-  write("stacks.yaml", where.file);
+/** The entries of a projects file, or a folder. */
+type Where = string | { cwd: string };
+
+/** Resolves `--stack`. */
+function resolved(where: Where, stack: string[]) {
+  if (typeof where === "object") return projectsOf({ cwd: join(root, where.cwd), stack });
+  write("stacks.yaml", where);
   return projectsOf({ projects: join(root, "stacks.yaml"), stack });
 }
 
@@ -25,104 +32,78 @@ beforeEach(() => {
   }
   write("services/api/node_modules/x/Pulumi.yaml", "name: x\n");
   write("docs/readme.md", "");
-  for (const name of ["a", "b"]) write(`copies/${name}/Pulumi.yaml`, "name: shop\n");
-  write("bare/Pulumi.yaml", "name: bare\n");
+  write("copy/Pulumi.yaml", "name: web\n");
   write("configured/Pulumi.yaml", "name: configured\nstackConfigDir: config\n");
   write("configured/config/Pulumi.eu.yaml", "");
   symlinkSync(join(root, "services/api"), join(root, "linked"));
 });
 
-const SERVICES = { file: "projects: [{folder: services/*}]" };
+const SERVICES = "projects: [{folder: services/*}]";
+const web = (...stacks: string[]) => `projects: [{folder: services/web, stacks: ${JSON.stringify(stacks)}}]`;
 
-test.each<[string, { file: string } | { cwd: string }, string[], string[]]>([
+test.each<[string, Where, string[], string[]]>([
   ["a glob, and the stacks with settings", SERVICES, [], ["api: dev, prod", "web: dev, prod"]],
   [
     "any folders, and the stacks listed",
-    { file: "projects: [{folder: 'services/**', stacks: [prod]}, {folder: services/web, stacks: [eu]}]" },
+    "projects: [{folder: 'services/**', stacks: [prod]}, {folder: services/web, stacks: [eu]}]",
     [],
     ["api: prod", "web: prod", "web: eu"],
   ],
-  ["a folder of settings", { file: "projects: [{folder: configured}]" }, [], ["configured: eu"]],
-  [
-    "a stack under two names",
-    { file: "projects: [{folder: services/api, stacks: [prod, api/prod]}]" },
-    [],
-    ["api: prod"],
-  ],
+  ["a folder of settings", "projects: [{folder: configured}]", [], ["configured: eu"]],
   ["--stack in every folder", SERVICES, ["prod"], ["api: prod", "web: prod"]],
-  ["--stack with an organization", SERVICES, ["organization/web/dev"], ["web: dev"]],
   ["--stack with a project", SERVICES, ["api/prod", "web/dev"], ["api: prod", "web: dev"]],
+  ["organizations", web("o/dev", "p/web/dev", "q/eu"), ["p/dev", "eu"], ["web: p/web/dev, q/eu"]],
   ["a folder", { cwd: "services/api" }, [], ["api: "]],
-  ["a folder within a project", { cwd: "services/api/node_modules" }, ["dev"], ["api: dev"]],
+  ["a folder within a project", { cwd: "services/api/node_modules" }, ["api/dev"], ["api: dev"]],
   ["a symbolic link", { cwd: "linked" }, ["organization/api/dev"], ["api: organization/api/dev"]],
-  ["a stack with an organization alone", { cwd: "services/api" }, ["acme/dev"], ["api: acme/dev"]],
-  ["a stack with its project", { cwd: "services/api" }, ["api/dev"], ["api: dev"]],
 ])("%s selects stacks", async (_, where, stack, expected) => {
   const { projects } = await resolved(where, stack);
   expect(projects.map(({ name, stacks }) => `${name}: ${stacks.join(", ")}`)).toEqual(expected);
   for (const { folder } of projects) expect(folder).toMatch(/(services\/|\/)(api|web|configured)$/);
 });
 
-test("the stacks of the file that --stack leaves out, and those that it lists as known, are known", async () => {
-  const file = `projects: [{folder: services/*}]\nknown: [o/x/y]\nignore: [{id: ep_1, reason: x}]`;
-  const { known, ignored } = await resolved({ file }, ["prod"]);
-  expect(known.map(({ folder, stack }) => [folder.slice(root.length), stack])).toEqual([
-    ["/services/api", "o/x/y"],
-    ["/services/api", "dev"],
-    ["/services/web", "dev"],
+test("the stacks of the file that --stack leaves out, and those that file and options list as known, are known", async () => {
+  const list = [{ id: "ep_1", reason: "x" }];
+  write("ignore.yaml", JSON.stringify({ projects: [], ignore: list }));
+  write("stacks.yaml", `${SERVICES}\nknown: [o/x/y]\nignore: [{url: "https://*", reason: x}]`);
+  const projects = join(root, "stacks.yaml");
+  const ignore = projectsOptions.ignore.parse(join(root, "ignore.yaml"));
+  const { known, ignored } = await projectsOf({ projects, stack: ["prod"], known: ["o/a/b"], ignore });
+  expect(known.map(({ folder, stack }) => [relative(root, folder), stack])).toEqual([
+    ["services/api", "o/a/b"],
+    ["services/api", "o/x/y"],
+    ["services/api", "dev"],
+    ["services/web", "dev"],
   ]);
-  expect(ignored).toEqual([{ id: "ep_1", reason: "x" }]);
+  expect(ignored).toEqual([{ url: "https://*", reason: "x" }, ...list]);
+  write("list.yaml", JSON.stringify(list));
+  expect(projectsOptions.ignore.parse(join(root, "list.yaml"))).toEqual(list);
 });
 
-test("the options name further known stacks, and a file of ignored endpoints: a list, or one with ignore:", async () => {
-  const list = [{ url: "https://status.*", reason: "the vendor's" }];
-  for (const text of [list, { projects: [], ignore: list }]) {
-    write("ignore.yaml", JSON.stringify(text));
-    const ignore = projectsOptions.ignore.parse(join(root, "ignore.yaml"));
-    const { known, ignored } = await projectsOf({
-      cwd: join(root, "services/api"),
-      known: ["o/x/y"],
-      ignore,
-    });
-    expect(known).toMatchObject([{ stack: "o/x/y" }]);
-    expect(ignored).toEqual(list);
-  }
-});
+const ignoring = (entry: string) => `${SERVICES}\nignore: [${entry}]`;
 
-const ignoring = (entry: string) => ({ file: `projects: [{folder: services/api}]\nignore: [${entry}]` });
-
-test.each<[string, { file: string } | { cwd: string }, string[], RegExp]>([
+test.each<[string, Where, string[], RegExp]>([
   ["a folder that does not exist", { cwd: "nowhere" }, [], /folder that does not exist: .*nowhere$/],
   ["a folder without a project", { cwd: "docs" }, [], /no Pulumi\.yaml in .*docs or above it/],
+  ["a stack of another project", { cwd: "linked" }, ["o/web/dev"], /of the project api.*; name the folder/],
+  ["a stack twice", { cwd: "services/web" }, ["dev", "o/dev"], /may be one stack; name it once/],
+  ["a listed stack of another project", web("o/api/dev"), [], /o\/api\/dev is no stack of the/],
   [
-    "a stack of another project",
-    { cwd: "services/web" },
-    ["organization/api/dev"],
-    /organization\/api\/dev is no stack of the project web, which is in .*services\/web; name the folder/,
-  ],
-  [
-    "a stack with and without its organization",
-    { cwd: "services/api" },
-    ["dev", "organization/api/dev"],
-    /a stack dev of the project api is named twice, with and without its organization/,
-  ],
-  ["a stack that the file does not list", SERVICES, ["test"], /lists no stack test$/],
-  ["another organization's stack", SERVICES, ["acme/prod"], /lists no stack acme\/prod$/],
-  ["another project's stack", SERVICES, ["o/lost/prod"], /lists no stack o\/lost\/prod$/],
-  [
-    "an unknown key",
-    { file: "projects: [{folder: services/*, stack: [dev]}]" },
+    "a copied project",
+    "projects: [{folder: services/web}, {folder: copy, stacks: [o/web/dev]}]",
     [],
-    /projects\[0\] has an unknown key, stack; did you mean stacks\? \(/,
+    /o\/web\/dev in .*copy may be one stack; name it once/,
   ],
+  ["a stack that the file does not list", SERVICES, ["dev", "test"], /lists no stack test; name a stack as/],
+  ["an organization that the file does not give", SERVICES, ["o/web/prod"], /lists no stack o\/web\/prod;/],
   [
     "a misspelt key in place of a required one",
-    { file: "projects: [{foldr: services/*}]" },
+    "projects: [{foldr: services/*}]",
     [],
     /projects\[0\] has an unknown key, foldr; did you mean folder\? \(/,
   ],
-  ["a listed folder without a project", { file: "projects: [{folder: docs}]" }, [], /no Pulumi project in/],
-  ["no settings of a stack", { file: "projects: [{folder: bare}]" }, [], /no settings .* list the project's/],
+  ["a listed folder without a project", "projects: [{folder: docs}]", [], /no Pulumi project in/],
+  ["no settings of a stack", "projects: [{folder: copy}]", [], /no settings .* list the project's/],
   [
     "an ignored endpoint without a reason",
     ignoring("{id: ep_1}"),
@@ -132,33 +113,30 @@ test.each<[string, { file: string } | { cwd: string }, string[], RegExp]>([
   ["an entry that would ignore everything", ignoring("{reason: x}"), [], /ignore\[0\] needs an id/],
   ["a mark without a part", ignoring("{mark: {}, reason: x}"), [], /ignore\[0\]\.mark needs/],
   ["metadata without a key", ignoring("{metadata: {}, reason: x}"), [], /ignore\[0\]\.metadata needs/],
-  [
-    "a copied project",
-    { file: "projects: [{folder: 'copies/*', stacks: [dev]}]" },
-    [],
-    /copies\/a and .*copies\/b are both of the project shop, and have stacks in common/,
-  ],
-  [
-    "a folder that is listed twice",
-    { file: "projects: [{folder: services/*}, {folder: services/web, stacks: [organization/web/dev]}]" },
-    [],
-    /are both of the project web, and have stacks in common/,
-  ],
-  [
-    "a listed stack of another project",
-    { file: "projects: [{folder: services/api, stacks: [organization/web/dev]}]" },
-    [],
-    /organization\/web\/dev is no stack of the project api/,
-  ],
-  [
-    "no list",
-    { file: "projects: services" },
-    [],
-    /stacks\.yaml: projects is missing, empty or of another kind/,
-  ],
-  ["an empty list", { file: "projects: []" }, [], /stacks\.yaml: projects is missing, empty/],
-  ["a list in place of a mapping", { file: "[]" }, [], /stacks\.yaml: its content is missing, empty/],
-  ["text that is no YAML", { file: "projects: [" }, [], /stacks\.yaml is neither YAML nor JSON \(line 1, co/],
+  ["a list in place of a mapping", "[]", [], /stacks\.yaml: its content is missing, empty/],
+  ["text that is no YAML", "projects: [", [], /stacks\.yaml is neither YAML nor JSON \(line 1, co/],
 ])("%s is an invalid argument", async (_, where, stack, message) => {
   await expect(resolved(where, stack)).rejects.toThrow(message);
+});
+
+const stacks = (...args: string[]) => {
+  write("stacks.yaml", SERVICES);
+  return runInProcess(stacksCommand, ["--projects", join(root, "stacks.yaml"), ...args]);
+};
+
+test("`stacks` prints the matrix of a workflow in one line, and a table for people", async () => {
+  const { stdout } = await stacks("--json", "-", "--stack", "api/dev");
+  const folder = relative(process.cwd(), join(root, "services/api"));
+  const include = [{ folder, project: "api", stack: "dev", requestsPerWindow: 120 }];
+  expect(stdout).toBe(`${JSON.stringify({ include })}\n`);
+  expect((await stacks("--stack", "api/dev")).stdout).toMatch(/^folder .* requests\n\S+ +api +dev +120\n$/);
+});
+
+test.each([
+  [["--jobs", "3", "--budget", "100"], 33],
+  [["--jobs", "100"], 30],
+  [["--stack", "prod"], 60],
+])("with %j, each job of `stacks` may send %d requests", async (args, share) => {
+  const { include } = JSON.parse((await stacks("--json", "-", ...args)).stdout);
+  for (const { requestsPerWindow } of include) expect(requestsPerWindow).toBe(share);
 });

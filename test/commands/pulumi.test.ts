@@ -21,13 +21,6 @@ test("a run whose event log was cut because the CLI was killed has failed, with 
   expect(failure).toMatchObject({ code: -1, result: { run: { steps: [{ op: "update", id: "ep_1" }] } } });
 });
 
-test("of a preview and the run after it, only the run counts", async () => {
-  const ended = '{"summaryEvent":{"resourceChanges":{"update":1}}}';
-  const events = [STEP, ended, STEP.replace("update", "create"), STEP, ended];
-  const result = await run(`printf '%s\\n' ${events.map((event) => `'${event}'`).join(" ")} >"$last"`);
-  expect(result.run?.steps.map(({ op }) => op)).toEqual(["create", "update"]);
-});
-
 test("a stack that does not exist is an error with the next step", async () => {
   await expect(run("echo \"error: no stack named 'prd' found\" >&2; exit 1")).rejects.toThrow(
     "no stack named 'prd' found: `pulumi stack ls --all` lists the stacks",

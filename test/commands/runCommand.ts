@@ -1,4 +1,4 @@
-import { execFile, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
@@ -14,39 +14,30 @@ export interface CommandResult {
   stderr: string;
 }
 
-/** Runs `pulumi-endpoints` in a separate process, as a user does. By default, there is no Pulumi CLI on the PATH. */
-export function runCommand(
-  args: string[],
-  env: Record<string, string | undefined> = {},
-  cwd = process.cwd(),
-): Promise<CommandResult> {
-  const environment = { ...process.env, PATH: "/usr/bin:/bin", ...env };
-  return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [MAIN, ...args],
-      { env: environment, cwd, maxBuffer: 64 << 20 },
-      (error, stdout, stderr) => {
-        resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
-      },
-    );
-  });
-}
-
-/** Starts it in the same way. `printed` grows while it runs, and `ended` is its exit code. */
-export function startCommand(args: string[], env: Record<string, string> = {}) {
+/**
+ * Starts `pulumi-endpoints` in a separate process, as a user does. By default, there is no Pulumi CLI on the PATH. `printed` grows
+ * while it runs, and `ended` is its exit code.
+ */
+export function startCommand(args: string[], env: Record<string, string | undefined> = {}, cwd?: string) {
   const child = spawn(process.execPath, [MAIN, ...args], {
+    cwd,
     env: { ...process.env, PATH: "/usr/bin:/bin", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
   onTestFinished(() => void child.kill("SIGKILL"));
   const printed = { stdout: "", stderr: "" };
   for (const name of ["stdout", "stderr"] as const)
-    child[name].on("data", (data) => {
+    child[name].setEncoding("utf8").on("data", (data) => {
       printed[name] += data;
     });
-  const ended = new Promise<number | null>((resolve) => child.on("exit", (code) => resolve(code)));
+  const ended = new Promise<number>((resolve) => child.on("close", (code) => resolve(code ?? -1)));
   return { child, printed, ended };
+}
+
+/** Runs it in the same way until its end. */
+export async function runCommand(...args: Parameters<typeof startCommand>): Promise<CommandResult> {
+  const { printed, ended } = startCommand(...args);
+  return { code: await ended, ...printed };
 }
 
 /** The PATH with this script in place of the Pulumi CLI. */

@@ -6,14 +6,10 @@ import { type DriftReport, reportSchema } from "../../../sdk/commands/drift/repo
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import { RunFailed, type RunResult, type TestStack } from "../../../sdk/testing";
 import { temporaryFolder } from "../../folders";
-import { startInProcess } from "../runCommand";
+import { type CommandResult, startInProcess } from "../runCommand";
 import type { World } from "./worlds";
 
-/** The exit code, the terminal's output and the reports. */
-export interface DriftResult {
-  code: number;
-  stdout: string;
-  stderr: string;
+export interface DriftResult extends CommandResult {
   report: DriftReport;
   /** The text of the written JSON report. */
   json: string;
@@ -27,22 +23,22 @@ export async function drift(
 ): Promise<DriftResult> {
   const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
-  const opened = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
   const projects = join(folder, "stacks.yaml");
   writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
-  const [first, ...others] = Object.keys(known);
-  const listed = { projects: [{ folder: ".", stacks: ["prod"] }], known: others, ignore };
-  writeFileSync(projects, JSON.stringify(listed));
+  writeFileSync(projects, JSON.stringify({ projects: [{ folder: ".", stacks: ["prod"] }], ignore }));
   const readKnown = async (_: unknown, stack: string) => {
     const ids = known[stack];
     if (!ids) throw new UserError(`no stack named '${stack}' found`);
     return ids;
   };
-  const command = driftWith({ open: async () => opened, readKnown });
+  const command = driftWith({
+    open: async () => (Array.isArray(stacks) ? stacks : [stackOf(stacks)]),
+    readKnown,
+  });
   const outputs = ["--json", files.json, "--html", files.html];
   const run = startInProcess(command, [
     ...[...args, "--projects", projects, ...outputs],
-    ...(first === undefined ? [] : ["--known", first]),
+    ...Object.keys(known).flatMap((name) => ["--known", name]),
   ]);
   const code = await run.code;
   const json = readFileSync(files.json, "utf8");

@@ -34,8 +34,7 @@ test.each(Object.keys(worlds))("drift reports a world in which %s", async (name)
     text
       .replaceAll(emulator.baseUrl, "http://service")
       .replaceAll(other.baseUrl, "http://other")
-      .replaceAll(/op_\w+/g, "op_1")
-      .replaceAll(/\d+ days ago/g, "N days ago");
+      .replaceAll(/op_\w+/g, "op_1");
   const requests = [emulator, other].flatMap((on) =>
     on.requests.map(({ method, path }) => `${method} ${path}`).sort(),
   );

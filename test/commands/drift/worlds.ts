@@ -12,7 +12,7 @@ export interface World {
   args?: string[];
   /** The ignored endpoints of the projects file. */
   ignore?: object[];
-  /** Its known stacks, with their ids; undefined for one that cannot be read. */
+  /** Known stacks, with their ids; undefined for one that cannot be read. */
   known?: Record<string, string[] | undefined>;
 }
 
@@ -49,152 +49,91 @@ function changing(first: DriftStack, then: DriftStack): DriftStack {
   return { ...first, state: () => (reads++ === 0 ? first : then).state() };
 }
 
-/** A stack that is `then` after a repair with this result. */
-function repaired(first: DriftStack, then: DriftStack, run?: PulumiRun): DriftStack {
-  let isRepaired = false;
+/** A stack that is `then` after a repair. */
+function repaired(first: DriftStack, then: DriftStack): DriftStack {
+  let now = first;
   return {
     ...first,
-    preview: () => then.preview(),
-    state: () => (isRepaired ? then : first).state(),
+    state: () => now.state(),
     async repair(urns) {
-      isRepaired = true;
-      return run ?? then.repair(urns);
+      now = then;
+      return then.repair(urns);
     },
   };
 }
 
-const gone = (more: object = {}) => fakeStack([{ name: "a", live: "gone", more }]);
+/** A world with one stack. */
+const alone = (
+  endpoints: Parameters<typeof fakeStack>[0],
+  around?: Parameters<typeof fakeStack>[1],
+  ...args: string[]
+): World => ({ stacks: [fakeStack(endpoints, around)], args });
+
+const changed = { name: "a", live: byHand };
+const gone = { name: "a", live: "gone" } as const;
 const outputs = (more: object) => ({
   outputs: { type: "cloud", url: "https://a.example.com", createdAt: "2026-01-01T00:00:00Z", ...more },
 });
 
 /** Functions, because each world has new accounts. */
 export const worlds: Record<string, () => World> = {
-  "nothing has drifted": () => ({ stacks: [fakeStack([{ name: "a" }, { name: "b" }])] }),
-
-  "every field has drifted": () => ({
-    stacks: [
-      fakeStack([
-        { name: "a-url", live: { url: "https://else.example.com" } },
-        { name: "b-description", inputs: { description: `${long}one` }, live: { description: `${long}two` } },
-        { name: "c-added", live: byHand },
-        {
-          name: "d-metadata",
-          inputs: { metadata: { x: 1, constructor: 2 } },
-          live: { metadata: { x: "1" } },
-        },
-        {
-          name: "e-policy",
-          inputs: { trafficPolicy: policy({ a: 1 }) },
-          live: { trafficPolicy: policy({}) },
-        },
-        { name: "f-bindings", inputs: { bindings: ["public"] }, live: { bindings: ["internal"] } },
-        { name: "g-pooling", inputs: { poolingEnabled: false }, live: { poolingEnabled: true } },
-        { name: "h-deleted", live: "gone" },
-        { name: "i-order", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { y: 2, x: 1 } } },
-      ]),
-    ],
-  }),
-
-  "a choice of the service has changed, which the state notes": () => {
-    const chosen = { __chosen: { bindings: ["internal"] }, bindings: ["internal"] };
-    const url = { url: "https://a.internal" };
-    const noted = { ...outputs({ ...url, ...chosen }), inputs: url };
-    return { stacks: [fakeStack([{ name: "a", inputs: url, live: { bindings: ["public"] }, more: noted }])] };
-  },
-
-  "changes are ignored, and an endpoint is only read": () => ({
-    stacks: [
-      fakeStack([
-        { name: "a", live: byHand, more: { ignoreChanges: ["description"] } },
-        {
-          name: "b",
-          inputs: { metadata: { x: 1, y: 2 } },
-          live: { metadata: { x: 3, y: 4 } },
-          more: { ignoreChanges: ["metadata.x"] },
-        },
-        { name: "c", live: "gone", more: { external: true } },
-        {
-          name: "d",
-          inputs: {
-            metadata: {
-              all: { x: 1 },
-              list: [
-                { k: 1, l: 1 },
-                { k: 2, l: 1 },
-              ],
-            },
-          },
-          live: {
-            metadata: {
-              all: { x: 2 },
-              list: [
-                { k: 3, l: 2 },
-                { k: 4, l: 1 },
-              ],
-            },
-          },
-          more: { ignoreChanges: ["metadata.all[*]", "metadata.list[*].k"] },
-        },
-      ]),
-    ],
-  }),
-
-  "the list lacks an input, which is read by id": () => {
-    const a = {
-      name: "a",
-      inputs: { trafficPolicy: policy({ a: 1 }) },
-      live: { trafficPolicy: policy({ a: 2 }) },
-    };
-    const stacks = [fakeStack([a])];
-    const body = { endpoints: [{ id: "ep_a", type: "cloud", url: "https://a.example.com" }] };
-    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
-    return { stacks };
-  },
-
-  "an item of the list cannot be read, and is not compared in silence": () => {
-    const stacks = [fakeStack([{ name: "a" }])];
-    const endpoints = [
-      ...emulator.endpoints,
-      { id: "ep_bad", type: "cloud", url: ["https://bad.example.com"] },
-    ];
-    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body: { endpoints } });
-    return { stacks };
-  },
-
-  "the service refuses filters, which costs nothing but requests": () => {
-    const settings = new Map([
-      ["endpoints:baseUrl", emulator.baseUrl],
-      ["endpoints:apiKey", emulator.apiKey],
-      ["endpoints:listFilter", "on"],
-    ]);
-    const stacks = [fakeStack([{ name: "a" }], { config: async () => (key) => settings.get(key) })];
-    emulator.intercept(({ path }) => path === "/endpoints", { status: 400, body: {} });
-    return { stacks };
-  },
-
-  "a replaced endpoint waits for its deletion, and is gone": () => ({
-    stacks: [fakeStack([{ name: "a" }, { name: "old", live: "gone", more: { delete: true } }])],
-  }),
-
-  "an endpoint is gone, and its account is not proven": () => ({ stacks: [gone(outputs({}))] }),
-
-  "a later version wrote the state": () => ({ stacks: [gone(outputs({ __version: "99.0.0" }))] }),
-
-  "a pre-release of this version wrote the state": () => {
+  "nothing has drifted since a pre-release of this version wrote the state": () => {
     const version = `${VERSION.replace(/[-+].*/, "")}-rc.1`;
-    return { stacks: [fakeStack([{ name: "a", more: outputs({ __version: version }) }])] };
+    return alone([{ name: "a", more: outputs({ __version: version }) }, { name: "b" }]);
   },
+
+  "every field has drifted": () =>
+    alone([
+      { name: "a-url", live: { url: "https://else.example.com" } },
+      { name: "b-description", inputs: { description: `${long}one` }, live: { description: `${long}two` } },
+      { name: "c-added", live: byHand },
+      { name: "d-data", inputs: { metadata: { x: 1, constructor: 2 } }, live: { metadata: { x: "1" } } },
+      { name: "e-policy", inputs: { trafficPolicy: policy({ a: 1 }) }, live: { trafficPolicy: policy({}) } },
+      { name: "f-bindings", inputs: { bindings: ["public"] }, live: { bindings: ["internal"] } },
+      { name: "g-pooling", inputs: { poolingEnabled: false }, live: { poolingEnabled: true } },
+      { name: "h-deleted", live: "gone" },
+      { name: "i-order", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { y: 2, x: 1 } } },
+      // A choice of the service, which the state notes.
+      {
+        name: "j-chosen",
+        live: { bindings: ["internal"] },
+        more: outputs({ url: "https://j-chosen.example.com", __chosen: { bindings: ["public"] } }),
+      },
+    ]),
+
+  "changes are ignored, and an endpoint is only read, or waits for its deletion": () =>
+    alone([
+      { name: "a", live: byHand, more: { ignoreChanges: ["description"] } },
+      {
+        name: "b",
+        inputs: { metadata: { x: 1, y: [{ k: 2, l: 2 }] } },
+        live: { metadata: { x: 3, y: [{ k: 4, l: 4 }] } },
+        more: { ignoreChanges: ["metadata.x", "metadata.y[*].k"] },
+      },
+      { name: "c", live: "gone", more: { external: true } },
+      { name: "d", live: "gone", more: { delete: true } },
+    ]),
+
+  "the list lacks an input, which is read by id, and has an item that cannot be read": () => {
+    const withPolicy = (a: number) => ({ trafficPolicy: policy({ a }) });
+    const world = alone([{ name: "a", inputs: withPolicy(1), live: withPolicy(2) }]);
+    const a = { id: "ep_a", type: "cloud", url: "https://a.example.com" };
+    const endpoints = [a, { ...a, id: "ep_bad", url: ["https://bad.example.com"] }];
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body: { endpoints } });
+    return world;
+  },
+
+  "an endpoint is gone, and its account is not proven": () => alone([{ ...gone, more: outputs({}) }]),
+
+  "a later version wrote the state": () => alone([{ ...gone, more: outputs({ __version: "99.0.0" }) }]),
 
   "an endpoint of the state is of another type": () => {
     emulator.seed({ type: "ephemeral", id: "ep_a", url: "https://a.example.com" });
-    return { stacks: [fakeStack([{ name: "a" }])] };
+    return alone([{ name: "a" }]);
   },
 
-  "an up removes an endpoint during the check": () => ({ stacks: [changing(gone(), fakeStack([]))] }),
-
-  "an up changes an endpoint during the check": () => ({
-    stacks: [changing(fakeStack([{ name: "a", live: byHand }]), fakeStack([{ name: "a", inputs: byHand }]))],
+  "an up removes an endpoint during the check": () => ({
+    stacks: [changing(fakeStack([gone]), fakeStack([]))],
   }),
 
   "an up creates an endpoint during the check": () => ({
@@ -229,90 +168,42 @@ export const worlds: Record<string, () => World> = {
   },
 
   "two accounts of a service have different keys": () => {
-    const settings = { "endpoints:baseUrl": emulator.baseUrl, "endpoints:apiKey": "of-nobody" };
-    const config: DriftStack["config"] = async () => (key) =>
-      Object.entries(settings).find(([name]) => name === key)?.[1];
-    return { stacks: [fakeStack([{ name: "a" }]), fakeStack([{ name: "b" }], { name: "dev", config })] };
+    const settings = new Map([["endpoints:baseUrl", emulator.baseUrl]]).set("endpoints:apiKey", "of-nobody");
+    const around = { name: "dev", config: async () => (key: string) => settings.get(key) };
+    return { stacks: [fakeStack([{ name: "a" }]), fakeStack([{ name: "b" }], around)] };
   },
 
-  "one state cannot be read": () => {
-    loose("maybe-its");
-    const lost = fakeStack([], { name: "lost", state: fail("no stack named 'lost' found") });
-    return { stacks: [fakeStack([{ name: "a", live: byHand }]), lost] };
+  "stacks share a cause": () => {
+    loose("maybe-theirs");
+    const locked = fail("the passphrase must be set");
+    return {
+      stacks: [
+        ...["p", "q", "r", "s"].map((name) => fakeStack([], { name, state: locked })),
+        fakeStack([{ name: "b" }, { name: "c" }], { name: "t", config: locked }),
+        fakeStack([changed], { name: "good" }),
+      ],
+    };
   },
-
-  "stacks share a cause": () => ({
-    stacks: [
-      ...["p", "q", "r", "s"].map((name) =>
-        fakeStack([], { name, state: fail("the passphrase must be set") }),
-      ),
-      fakeStack([{ name: "a" }, { name: "b" }], { name: "t", config: fail("the passphrase must be set") }),
-      fakeStack([{ name: "c", live: byHand }], { name: "good" }),
-    ],
-  }),
 
   "the backend requires a login": () => {
-    const message = { stdout: "", stderr: "error: please log in", run: undefined };
     const state = async () => {
-      throw new PulumiFailed(3, message);
+      throw new PulumiFailed(3, { stdout: "", stderr: "error: please log in", run: undefined });
     };
-    return { stacks: [fakeStack([], { state })] };
+    return alone([], { state });
   },
 
-  "the last update failed": () => ({
-    stacks: [fakeStack([{ name: "a" }], { lastUpdateFailed: async () => true })],
-  }),
-
-  "an operation is pending, beside drift": () => {
-    const { state, ...stack } = fakeStack([{ name: "a", live: byHand }]);
+  "the last update failed, and an operation is pending": () => {
     const pending = [{ type: "creating", resource: { urn: "", type: "" } }];
-    const withPending = async () => stateWith((await state()).deployment.resources ?? [], pending);
-    return { stacks: [{ ...stack, state: withPending }] };
+    return alone([], { state: async () => stateWith([], pending), lastUpdateFailed: async () => true });
   },
+
+  "the last update failed, and there is drift": () =>
+    alone([changed], { lastUpdateFailed: async () => true }),
 
   "two stacks, and two entries of one state, have one endpoint": () => {
-    const [id, twice] = [loose("both"), loose("twice")];
-    const of = (name: string, url: string) => ({ name, inputs: { url: `https://${url}.example.com` } });
-    const { inputs, name } = of("front", "twice");
-    const entry = {
-      ...{ urn: urnOf(name, `shop:index:Shop$${TYPE}`), type: TYPE, custom: true, id: twice, inputs },
-      outputs: { type: "cloud", ...inputs },
-    };
-    return {
-      stacks: [
-        fakeStack(
-          [
-            { ...of("front", "twice"), id: twice },
-            { ...of("a", "both"), id },
-          ],
-          { extra: [entry] },
-        ),
-        fakeStack([{ ...of("door", "both"), id }], { name: "dev" }),
-      ],
-    };
-  },
-
-  "the stacks of two organizations, with equal URNs, have one endpoint": () => ({
-    stacks: ["old/prod", "new/prod"].map((name) => fakeStack([{ name: "a" }], { name })),
-  }),
-
-  "another stack took an endpoint over, and its mark says so": () => {
-    const created = { created_at: "2026-01-01T00:00:00Z" };
-    const id = loose("taken", { ...mark("blog", created.created_at), ...created });
-    // The state of its creator notes the same random number, also after the stack was renamed.
-    const own = loose("own", { ...mark("shop", created.created_at), ...created });
-    return {
-      stacks: [
-        fakeStack([
-          { name: "taken", id },
-          {
-            name: "own",
-            id: own,
-            more: outputs({ url: "https://own.example.com", __mark: noted("old-name") }),
-          },
-        ]),
-      ],
-    };
+    const inComponent = { urn: urnOf("twice", `shop:index:Shop$${TYPE}`) };
+    const prod = [{ name: "twice" }, { name: "twice", more: inComponent }, { name: "both" }];
+    return { stacks: [fakeStack(prod), fakeStack([{ name: "both" }], { name: "shop/dev" })] };
   },
 
   "endpoints are unmanaged, known, ignored, and of other projects": () => {
@@ -325,8 +216,7 @@ export const worlds: Record<string, () => World> = {
     loose("ours", mark("tools", "2026-01-01T00:00:00Z"));
     const id = loose("by-id");
     return {
-      stacks: [fakeStack([])],
-      args: ["--fail-on-unmanaged"],
+      ...alone([], {}, "--fail-on-unmanaged"),
       known: { "organization/web/prod": [loose("known")] },
       // All conditions of an entry must hold.
       ignore: [
@@ -342,183 +232,127 @@ export const worlds: Record<string, () => World> = {
 
   "a known stack cannot be read": () => {
     loose("maybe-its");
-    return {
-      stacks: [fakeStack([{ name: "a", live: byHand }])],
-      known: { "organization/web/lost": undefined },
-    };
+    return { ...alone([changed]), known: { "organization/web/lost": undefined } };
   },
 
-  "secrets have drifted, and were copied to other fields": () => ({
-    stacks: [
-      fakeStack([
-        {
-          name: "a",
-          inputs: {
-            trafficPolicy: policy({ client_secret: "CANARY-1", pin: { password: "CANARY-ü" }, api_key: 77 }),
-            metadata: {
-              credentials: { bob: { pass: "CANARY-DEEP" } },
-              headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR" }],
-            },
-          },
-          live: {
-            trafficPolicy: policy({
-              client_secret: "CANARY-2",
-              pin: { password: "CANARY-û" },
-              api_key: 88,
-              more: "CANARY-2!",
-            }),
-            metadata: {
-              credentials: { amy: { pass: 123456 } },
-              headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR2" }],
-              word: "word",
-            },
-            description: "it is CANARY-1, CANARY-DEEP, Bearer CANARY-PAIR",
+  "secrets have drifted, and were copied to other fields": () =>
+    alone([
+      {
+        name: "a",
+        inputs: {
+          trafficPolicy: policy({ client_secret: "CANARY-1", pin: { password: "CANARY-ü" }, api_key: 77 }),
+          metadata: {
+            credentials: { bob: { pass: "CANARY-DEEP" } },
+            headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR" }],
           },
         },
-        {
-          name: "b",
-          inputs: { trafficPolicy: policy({ client_secret: "CANARY-3" }) },
-          live: { trafficPolicy: "client_secret: CANARY-4: x" },
+        live: {
+          trafficPolicy: policy({
+            client_secret: "CANARY-2",
+            pin: { password: "CANARY-û" },
+            api_key: 88,
+            more: "CANARY-2!",
+          }),
+          metadata: {
+            credentials: { amy: { pass: 123456 } },
+            headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR2" }],
+            word: "word",
+            password: [12345678],
+            same: 12345678,
+            "CANARY-1-name": true,
+          },
+          description: "it is CANARY-1, CANARY-DEEP, Bearer CANARY-PAIR, 12345678",
         },
-      ]),
-    ],
-  }),
+      },
+      {
+        name: "b",
+        inputs: { trafficPolicy: policy({ client_secret: "CANARY-3" }) },
+        live: { trafficPolicy: "client_secret: CANARY-4: x" },
+      },
+    ]),
 
   "an unmanaged endpoint repeats its secrets in its description": () => {
-    const description = "see https://bob:CANARY-5@db.example.com, with CANARY-SECRET";
+    const description = "see https://bob:p5@db.example.com, with CANARY-SECRET";
     loose("x", { description, traffic_policy: JSON.stringify(policy({ secret: "CANARY-SECRET" })) });
-    return { stacks: [fakeStack([])] };
+    return alone([]);
   },
 
-  "fields that the state keeps secret have drifted": () => ({
-    stacks: [
-      fakeStack([
-        {
-          name: "a",
-          inputs: {
-            url: secret("https://CANARY-6.example.com"),
-            trafficPolicy: secret(policy({ pin: "hun2", long: "CANARY-1-2", longer: "CANARY-1-2-3" })),
-          },
-          live: {
-            url: "https://CANARY-8.example.com",
-            trafficPolicy: policy({ pin: "hun3", long: "CANARY-1-2" }),
-            description: "hun2, CANARY-1-2-3 of the trafficPolicy, CANARY-1-2",
-          },
+  "fields that the state keeps secret have drifted": () =>
+    alone([
+      {
+        name: "a",
+        inputs: {
+          url: secret("https://CANARY-6.example.com"),
+          trafficPolicy: secret(policy({ pin: "hun2", long: "CANARY-1-2", longer: "CANARY-1-2-3" })),
         },
-      ]),
-    ],
-  }),
+        live: {
+          url: "https://CANARY-8.example.com",
+          trafficPolicy: policy({ pin: "hun3", long: "CANARY-1-2" }),
+          description: "hun2, CANARY-1-2-3 of the trafficPolicy, CANARY-1-2",
+        },
+      },
+    ]),
 
   "the texts of other people try to control what shows them": () => {
     const hostile = `\u001b[31m\u202e</style><script>hacked = 1</script>"><img src=x onerror="hacked = 1">\u200b\u0000
 ##vso[task.complete]##[add-mask]`;
     loose("x", { description: hostile, metadata: hostile });
-    return {
-      stacks: [
-        fakeStack(
-          [
-            {
-              name: `a${hostile}`,
-              id: "ep_a",
-              inputs: { url: "https://a.example.com" },
-              live: { description: hostile },
-            },
-          ],
-          { name: `prod${hostile}` },
-        ),
-        fakeStack([], { name: "lost", state: fail(hostile) }),
-      ],
-    };
+    const inputs = { url: "https://a.example.com" };
+    const endpoint = { name: `a${hostile}`, id: "ep_a", inputs, live: { description: hostile } };
+    const lost = fakeStack([], { name: "lost", state: fail(hostile) });
+    return { stacks: [fakeStack([endpoint], { name: `prod${hostile}` }), lost] };
   },
 
   "--fix repairs one endpoint, and fails for another": () => {
-    const first = fakeStack([
-      { name: "a", live: byHand },
-      { name: "b", live: "gone" },
-    ]);
     const message = "cannot create b: POST /endpoints: status 403";
-    const run: PulumiRun = {
-      ok: false,
-      steps: [{ urn: urnOf("a"), op: "update" }],
-      diagnostics: [{ severity: "error", urn: urnOf("b"), message }],
-    };
-    const repair = async () => {
+    const repair = async (): Promise<PulumiRun> => {
       emulator.edit("ep_a", { description: undefined });
-      return run;
+      const steps = [{ urn: urnOf("a"), op: "update" }];
+      return { ok: false, steps, diagnostics: [{ severity: "error", urn: urnOf("b"), message }] };
     };
-    return { stacks: [{ ...first, repair }], args: ["--fix"] };
-  },
-
-  "--fix restores the endpoint": () => {
-    const first = fakeStack([{ name: "a", live: byHand }]);
-    const repair: DriftStack["repair"] = async (urns) => {
-      emulator.edit("ep_a", { description: undefined });
-      return first.repair(urns);
-    };
-    return { stacks: [{ ...first, repair }], args: ["--fix"] };
+    return alone([changed, { name: "b", live: "gone" }], { repair }, "--fix");
   },
 
   "--fix creates the endpoint anew, which is then not unmanaged": () => {
-    const back = fakeStack([{ name: "a", id: "ep_new" }]);
-    const stack = repaired(fakeStack([{ name: "a", id: "ep_old", live: "gone" }]), back);
+    const stack = repaired(fakeStack([{ ...gone, id: "ep_old" }]), fakeStack([{ name: "a", id: "ep_new" }]));
     return { stacks: [stack], args: ["--fix", "--fail-on-unmanaged"] };
   },
 
   "--fix only writes the live values into the state": () => ({
-    stacks: [repaired(fakeStack([{ name: "a", live: byHand }]), fakeStack([{ name: "a", inputs: byHand }]))],
+    stacks: [repaired(fakeStack([changed]), fakeStack([{ name: "a", inputs: byHand }]))],
     args: ["--fix"],
   }),
 
-  "--fix finds the stack locked": () => {
-    const stack = fakeStack([{ name: "a", live: byHand }], { repair: fail("the stack is currently locked") });
-    return { stacks: [stack], args: ["--fix"] };
-  },
+  "--fix finds the stack locked": () =>
+    alone([changed], { repair: fail("the stack is currently locked") }, "--fix"),
 
   "--fix finds a program that does not run": () => {
     const diagnostics = [{ severity: "error" as const, message: "it does not compile" }];
     const preview = async () => ({ ok: false, steps: [], diagnostics });
-    const stack = fakeStack([{ name: "a", live: byHand }], { preview, repair: fail("must not run") });
-    return { stacks: [stack], args: ["--fix"] };
+    return alone([changed], { preview, repair: fail("must not run") }, "--fix");
   },
 
   "--fix leaves endpoints of more than one resource": () => {
-    const id = loose("both", byHand);
-    const taken = loose("taken", { ...mark("blog", "2026-01-01T00:00:00Z"), ...byHand });
-    const both = { name: "both", id };
-    const around = { repair: fail("must not run") };
-    return {
-      stacks: [
-        fakeStack(
-          [
-            { name: "a", id, inputs: { url: "https://both.example.com" } },
-            { name: "taken", id: taken },
-          ],
-          around,
-        ),
-        fakeStack([both], { ...around, name: "dev" }),
-      ],
-      args: ["--fix"],
-    };
+    const id = loose("taken", { ...mark("blog", "2026-01-01T00:00:00Z"), ...byHand });
+    const repair = fail("must not run");
+    const prod = fakeStack([changed, { name: "taken", id }], { repair });
+    return { stacks: [prod, fakeStack([{ name: "a" }], { repair, name: "dev" })], args: ["--fix"] };
   },
 
   "--fix leaves what the program changes, lacks, or would adopt": () => {
-    const steps = [
+    const ran = (steps: PulumiRun["steps"]) => async () => ({ ok: true, steps, diagnostics: [] });
+    const endpoints = [
+      ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
+      { name: "d", inputs: { adopt: true }, live: "gone" as const },
+      { name: "e", inputs: { adopt: "ep_e" }, live: "gone" as const },
+      { name: "f", inputs: { adopt: true }, live: byHand },
+    ];
+    const preview = ran([
       { urn: urnOf("a"), op: "update" },
       { urn: urnOf("b"), op: "delete" },
       ...["d", "e", "f"].map((name) => ({ urn: urnOf(name), op: "same" })),
-    ];
-    const stack = fakeStack([
-      ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
-      { name: "d", inputs: { adopt: true }, live: "gone" },
-      { name: "e", inputs: { adopt: "ep_e" }, live: "gone" },
-      { name: "f", inputs: { adopt: true }, live: byHand },
     ]);
-    const recreates = async () => ({
-      ok: true,
-      steps: [{ urn: urnOf("f"), op: "replace" }],
-      diagnostics: [],
-    });
-    const around = { preview: async () => ({ ok: true, steps, diagnostics: [] }), repairPreview: recreates };
-    return { stacks: [{ ...stack, ...around, repair: fail("must not run") }], args: ["--fix"] };
+    const repairPreview = ran([{ urn: urnOf("f"), op: "replace" }]);
+    return alone(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
   },
 };
