@@ -59,25 +59,21 @@ const FIELDS = Object.keys(endpointFields).map((name) =>
   name.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`),
 );
 const TEXTS = ["type", "url", "description", "metadata", "traffic_policy"];
+const few = { minKeys: 1, maxKeys: 3 };
 
 /**
  * JSON text of an endpoint in which a few fields have values of any type, or are missing; or have hostile texts, which pass the
  * checks of types.
- *
- * @param right The fields that keep their values.
  */
-export function endpointText(...right: string[]): fc.Arbitrary<string> {
-  const [fields, texts] = [FIELDS, TEXTS].map((all) => all.filter((name) => !right.includes(name)));
-  const few = { minKeys: 1, maxKeys: 3 };
-  const change = fc.oneof(
-    fc.dictionary(fc.constantFrom(...(fields ?? [])), fc.option(hostileValue, { nil: undefined }), few),
-    fc.dictionary(fc.constantFrom(...(texts ?? [])), hostileText, few),
-  );
-  return fc.tuple(change, poison).map(([change, first]) => `{${first}${body(change).slice(1)}`);
-}
-
-/** JSON text of an item of a list. */
-export const itemText = fc.oneof(endpointText(), hostileValue.map(text));
+export const endpointText: fc.Arbitrary<string> = fc
+  .tuple(
+    fc.oneof(
+      fc.dictionary(fc.constantFrom(...FIELDS), fc.option(hostileValue, { nil: undefined }), few),
+      fc.dictionary(fc.constantFrom(...TEXTS), hostileText, few),
+    ),
+    poison,
+  )
+  .map(([change, first]) => `{${first}${body(change).slice(1)}`);
 
 /** JSON text of a failure with arbitrary parts. */
 export const failureText = fc
@@ -98,7 +94,7 @@ const anyBody: fc.Arbitrary<string | Buffer> = fc.oneof(
     ...["", " ", "null", "0", '""', "[]", "{}", "{", "NaN", "\ufeff{}", "<html><body>CANARY</body></html>"],
     ...['{"id":"ep_1"', '{"id":"ep_1",}', '{"endpoints":{}}', '{"endpoints":null,"next_page_uri":1}'],
   ),
-  endpointText().chain((whole) => fc.nat({ max: whole.length }).map((end) => whole.slice(0, end))),
+  endpointText.chain((whole) => fc.nat({ max: whole.length }).map((end) => whole.slice(0, end))),
   hostileValue.map(text),
   fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes)),
   // Invalid UTF-8 in a string.

@@ -11,8 +11,6 @@ export type RawReply =
       headers?: Record<string, string>;
       /** Several parts are sent as fast as the client reads them. */
       body?: string | Buffer | Iterable<Buffer> | AsyncIterable<Buffer>;
-      /** Bytes on the connection after the reply, which belong to no request. */
-      behind?: string;
     }
   /** The whole reply from its status line on. The connection ends after it. */
   | { raw: string | Buffer };
@@ -72,15 +70,9 @@ function send(response: ServerResponse, reply: RawReply) {
     response.socket?.end(reply.raw);
     return;
   }
-  const { status = 200, headers = {}, body = "", behind = "" } = reply;
-  const { socket } = response;
-  if (behind) socket?.cork();
+  const { status = 200, headers = {}, body = "" } = reply;
   response.writeHead(status, { "content-type": "application/json", ...headers });
   if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
   // The client may close the connection early, which is no error here.
   else pipeline(Readable.from(body), response, () => {});
-  if (behind) {
-    socket?.write(behind);
-    socket?.uncork();
-  }
 }
