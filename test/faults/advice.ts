@@ -1,13 +1,11 @@
 import type { JsonObject } from "../../provider/api/json";
 import type { Judge } from "./judge";
-import { type Engine, type Flags, hasSecondProvider } from "./model";
+import type { Engine, Flags } from "./model";
 
 /** The user of a story, who reads the messages of a command, and does what they advise before or with the next one. */
 export class Advice {
   /** Resources that the next `up` deletes first, and flags for it. */
   flags: Flags & { targets: Set<string> } = { targets: new Set() };
-  /** Whether a message has advised to set ENDPOINTS_ACCEPT_ACCOUNT. */
-  acceptsAccount = false;
   /** The old names of renamed resources. */
   readonly renamed = new Map<string, string>();
 
@@ -24,23 +22,17 @@ export class Advice {
     for (const [name, { adopt: _, ...inputs }] of this.program) this.program.set(name, inputs);
   }
 
-  /** Follows a message about a taken URL, about endpoints that may be ours, or about the account. */
+  /** Follows a message about a taken URL, or about endpoints that may be ours. */
   follow(name: string, message: string, hasOpenCreate: boolean): void {
-    // The next command has the right key.
-    this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
     if (!this.program.has(name)) return;
     const isNew = !this.engine.state.has(name);
     const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
     for (const [other, { id }] of this.engine.state) {
       if (id !== holder) continue;
-      // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process does
-      // not know of those that the engine has not asked for.
-      const isElsewhere = hasSecondProvider(other) !== hasSecondProvider(name);
-      const isSwap = !isNew && (isElsewhere || this.isInCircle(name));
+      // The user knows which resources move. A process does not know of the moves that the engine has not asked for.
+      const isSwap = !isNew && this.isInCircle(name);
       if (this.program.has(other) && isSwap && /--replace/.test(message)) this.flags.replace = name;
-      else if (this.program.has(other) && isElsewhere && /--target/.test(message))
-        this.flags.targets.add(other);
       else if (this.program.has(other)) this.flags.parallel = 64;
       else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
         this.engine.rename(other, name);

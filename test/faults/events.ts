@@ -1,6 +1,6 @@
 import fc from "fast-check";
+import type { EmulatorOptions } from "../../sdk/testing";
 import { type ServiceFaultKind, serviceFaultKinds } from "./serviceFaults";
-import type { ServiceOptions } from "./world";
 
 /* The events of random stories. */
 
@@ -20,9 +20,6 @@ export const lost = {
   "a gateway's 504": { status: 504, body: "<html>" },
   "no answer": { hang: true },
 } as const;
-
-/** Wrong settings of one command. */
-export const places = ["another prefix", "another account", "a key that may not list"] as const;
 
 const one = fc.constantFrom;
 const keys = <T extends object>(table: T) => fc.constantFrom(...(Object.keys(table) as (keyof T)[]));
@@ -57,7 +54,6 @@ const eventKinds = {
   "edit by hand": [1, { which }],
   "delete by hand": [1, { which }],
   "URL taken": [1, { which }],
-  "refusal with secrets": [1, { by: fc.integer({ min: 1, max: 3 }) }],
   "process killed": [2, { after: fc.integer({ min: 1, max: 5 }), by: few }],
   /** Somebody has an endpoint with the URL and the content of the next resource. */
   "equal endpoint exists": [1, { made: keys(madeAt) }],
@@ -80,14 +76,12 @@ const eventKinds = {
     },
   ],
   "404 of a gateway": [2, { request: one("read", "delete"), form: one("html", "json", "coded"), which }],
-  "wrong service": [2, { place: one(...places), command: one("refresh", "remove", "change"), which }],
-  /** A resource gets another name; `isMoved`: and another provider; `isReused`: one that a resource had before. */
+  /** A resource gets another name; `isReused`: one that a resource had before. */
   rename: [
     4,
     {
       which,
       how: one("plain", "adopt", "adopt the id", "alias", "state rename", "another resource"),
-      isMoved: yes,
       isReused: yes,
       run,
     },
@@ -104,13 +98,7 @@ const eventKinds = {
       run,
     },
   ],
-  /** The program keeps the old name, or one of the new ones. */
-  "import again": [
-    1,
-    { which, times: fc.integer({ min: 1, max: 2 }), keeps: one("old", "new"), isMoved: yes, run },
-  ],
   destroy: [1, { run }],
-  "key rotated": [1, {}],
 } as const;
 
 type EventKinds = typeof eventKinds;
@@ -140,7 +128,7 @@ export interface Story {
   parallel: number;
   /** Requests in a window. A story exceeds the small value, and not the large one. */
   budget: number;
-  service: ServiceOptions;
+  service: EmulatorOptions;
   events: Event[];
 }
 
@@ -152,18 +140,10 @@ const clocks = fc.oneof(
   { weight: 1, arbitrary: one({ createdAt: null }, { createdAt: "garbage" }) },
 );
 
-const service: fc.Arbitrary<ServiceOptions> = fc
+const service: fc.Arbitrary<EmulatorOptions> = fc
   .record({
     urlTaken: one("18017", "18017", "18009", "422", "400-bare", "409-bare", "allowed"),
     listLag: one(0, 0, 1_500, 4_000),
-    busyUrl: fc.option(
-      one<{ ms: number; code: 18006 | 18016 | 18017 }[]>(
-        { ms: 3_000, code: 18006 },
-        { ms: 5_000, code: 18016 },
-        { ms: 5_000, code: 18017 },
-      ),
-      { nil: undefined },
-    ),
     pageSize: one(100, 3),
     filters: one("works", "refused", "ignored", "incomplete", "agent"),
     clock: clocks,

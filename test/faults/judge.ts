@@ -1,8 +1,9 @@
 import type { Edit, Seed } from "../../sdk/testing/emulator";
+import { CANARY_KEY } from "../provider/world";
 import type { Story } from "./events";
-import { type Engine, type Entry, type Flags, hasSecondProvider, type Outcome, type Program } from "./model";
+import type { Engine, Entry, Flags, Outcome, Program } from "./model";
 import { rivalsOn } from "./serviceFaults";
-import { KEY_CANARY, SECRET_CANARY, type World } from "./world";
+import type { World } from "./world";
 
 /* Knows the owner of each endpoint, which the provider cannot know, and finds the faults of a story. */
 
@@ -59,9 +60,6 @@ export const tellsTime = ({ date, createdAt }: Story["service"]) =>
  */
 const SECONDS = 2_500;
 
-/** Another account. */
-const OTHER = "other";
-
 /**
  * Excuses two faults that are unavoidable without marks. If somebody creates an endpoint with our URL and content in the same
  * seconds as a lost create of ours, nothing distinguishes it from ours. And if the service accepts equal URLs, no refusal
@@ -84,7 +82,6 @@ export class Judge {
   readonly needlessAdoptions: string[] = [];
   /** Our endpoints that the user found, because a message advised to look at their URL. */
   private readonly found = new Set<string>();
-  readonly otherKey: string;
 
   constructor(
     private readonly world: World,
@@ -92,14 +89,12 @@ export class Judge {
     private readonly story: Story,
     private readonly mode: { marks: boolean; pools: boolean },
   ) {
-    this.otherKey = world.emulator.addKey({ account: OTHER });
     for (const type of ["edge", "cloud"] as const) this.seedTheirs({ type });
-    this.seedTheirs({ type: "cloud" }, OTHER);
   }
 
   /** Seeds an endpoint of somebody else. */
-  seedTheirs(seed: Seed, account?: string): void {
-    this.note(this.world.emulator.seed({ description: "theirs", ...seed }, account));
+  seedTheirs(seed: Seed): void {
+    this.note(this.world.emulator.seed({ description: "theirs", ...seed }));
   }
 
   isTheirs = (id: string): boolean => this.theirs.has(id) || rivalsOn(this.world.emulator).includes(id);
@@ -160,12 +155,10 @@ export class Judge {
     const wasThere = before.live.has(entry.id) || before.entries.get(name)?.id !== entry.id;
     if (there.has(entry.id) || !wasThere) return;
     const numberOf = ({ outputs }: Entry) => Object(outputs["__mark"]).nonce;
-    const mayLag = Boolean(this.story.service.listLag);
     const isExcused = [...before.entries].some(([other, old]) => {
-      if (other === name || old.id !== entry.id) return false;
-      const isUnknown = hasSecondProvider(other) !== hasSecondProvider(name) || !isTarget;
+      if (isTarget || other === name || old.id !== entry.id) return false;
       const isMarked = this.mode.marks && numberOf(old) !== undefined && numberOf(old) !== numberOf(entry);
-      return isUnknown && (!isMarked || mayLag);
+      return !isMarked || Boolean(this.story.service.listLag);
     });
     if (!isExcused) this.missing.push(`${name} with ${entry.id}`);
   }
@@ -188,7 +181,7 @@ export class Judge {
   private isMistaken = (id: string) => [...this.mistaken.values()].includes(id);
 
   /** The faults of the whole story. */
-  faults(program: Program, keys: readonly string[]): Partial<Faults> {
+  faults(program: Program): Partial<Faults> {
     const { emulator, logged, processes } = this.world;
     const there = this.everything();
     const ids = [...this.engine.state.values()].map(({ id }) => id);
@@ -199,7 +192,6 @@ export class Judge {
     const orphans = this.leftovers().filter(
       ({ id = "", url = "" }) => !isKnown(id) && !this.isUnknowable(url),
     );
-    const texts = [...this.messages, ...logged];
     const all: Faults = {
       orphans: orphans.map(({ id, url }) => `${id} on ${url}`),
       missingOrShared: ids.filter((id, index) => !there.has(id) || ids.indexOf(id) !== index),
@@ -218,7 +210,7 @@ export class Judge {
         .map(([name]) => name),
       badMessages: [
         ...this.messages.filter((message) => !NEXT_STEP.test(message)),
-        ...texts.filter((text) => [SECRET_CANARY, KEY_CANARY, ...keys].some((key) => text.includes(key))),
+        ...[...this.messages, ...logged].filter((text) => text.includes(CANARY_KEY)),
       ],
       needlessAdoptions: this.needlessAdoptions,
       overBudget: processes
@@ -245,7 +237,6 @@ export class Judge {
   }
 
   private everything(): Map<string, Edit> {
-    const { emulator } = this.world;
-    return new Map([...emulator.endpoints, ...emulator.endpointsOf(OTHER)].map((live) => [live.id, live]));
+    return new Map(this.world.emulator.endpoints.map((live) => [live.id, live]));
   }
 }

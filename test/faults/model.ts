@@ -10,11 +10,6 @@ const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
 
 const urnOf = (name: string) => `urn:pulumi:dev::shop::${TYPE}::${name}`;
 
-/** The names of resources with the second provider, which has processes of its own, start like this. */
-export const SECOND = "second/";
-
-export const hasSecondProvider = (name: string) => name.startsWith(SECOND);
-
 /** A resource in the state. */
 export interface Entry {
   id: string;
@@ -49,10 +44,10 @@ export interface Outcome {
 /** Changes the service. Returns a function that stores the result in the state. */
 type Step = () => Promise<() => void>;
 
-/** One phase of a command: its processes, one for each provider, and the steps under way. */
+/** One phase of a command: its process, and the steps under way. */
 class Phase {
   readonly errors = new Map<string, string>();
-  private readonly processes = new Map<boolean, Process>();
+  private readonly process: Process;
   private readonly running = new Set<Promise<void>>();
   private ended = 0;
   private killed = false;
@@ -62,15 +57,14 @@ class Phase {
   });
 
   constructor(
-    private readonly world: World,
+    world: World,
     readonly flags: Flags & { parallel: number },
-  ) {}
+  ) {
+    this.process = world.newProcess();
+  }
 
-  core(name: string): Process["core"] {
-    const isSecond = hasSecondProvider(name);
-    const process = this.processes.get(isSecond) ?? this.world.newProcess();
-    this.processes.set(isSecond, process);
-    return process.core;
+  get core(): Process["core"] {
+    return this.process.core;
   }
 
   isTarget = (name: string): boolean => this.flags.targets?.has(name) ?? true;
@@ -97,7 +91,7 @@ class Phase {
       this.ended++;
       if (this.ended < (this.flags.killAfter ?? Number.POSITIVE_INFINITY)) return;
       this.killed = true;
-      for (const process of this.processes.values()) process.kill();
+      this.process.kill();
       this.die();
     });
     this.running.add(work);
@@ -157,22 +151,6 @@ export class Engine {
     return phase.outcome(() => this.readAll(phase));
   }
 
-  /** `pulumi import`. */
-  async import(name: string, imported: string): Promise<Outcome> {
-    const phase = this.phase({});
-    return phase.outcome(async () => {
-      await phase.start(name, async () => {
-        const {
-          id,
-          inputs,
-          props: outputs,
-        } = await phase.core(name).import(imported, { __urn: urnOf(name) });
-        return () => this.state.set(name, { id, inputs, outputs });
-      });
-      await phase.idle();
-    });
-  }
-
   /** `pulumi state rename`, or an alias: the entry stays as it is. */
   rename(from: string, to: string): void {
     const entry = this.state.get(from);
@@ -186,7 +164,7 @@ export class Engine {
   private async readAll(phase: Phase): Promise<void> {
     for (const [name, entry] of [...this.state].filter(([name]) => phase.isTarget(name)))
       await phase.start(name, async () => {
-        const { id, props, inputs } = await phase.core(name).read(entry.id, entry.outputs);
+        const { id, props, inputs } = await phase.core.read(entry.id, entry.outputs);
         return () => {
           if (id === "") this.state.delete(name);
           else this.state.set(name, { id, outputs: props, inputs: inputs ?? entry.inputs });
@@ -214,7 +192,7 @@ export class Engine {
     for (const [name, entry] of [...this.state].reverse()) {
       if (phase.isStopped || !phase.isTarget(name) || !isGone(name)) continue;
       await phase.start(name, async () => {
-        await phase.core(name).delete(entry.id, entry.outputs);
+        await phase.core.delete(entry.id, entry.outputs);
         return () => this.state.delete(name);
       });
     }
@@ -222,7 +200,7 @@ export class Engine {
   }
 
   private async decide(phase: Phase, name: string, news: JsonObject): Promise<Step> {
-    const core = phase.core(name);
+    const { core } = phase;
     const entry = this.state.get(name);
     const check = async (olds: JsonObject): Promise<JsonObject> => {
       const __urn = urnOf(name);
@@ -250,7 +228,7 @@ export class Engine {
   }
 
   private async create(phase: Phase, name: string, inputs: JsonObject): Promise<() => void> {
-    const { id, outs } = await phase.core(name).create(inputs);
+    const { id, outs } = await phase.core.create(inputs);
     return () => this.state.set(name, { id, inputs, outputs: outs });
   }
 }

@@ -17,77 +17,22 @@ const hasBody: Match = ({ method }) => method !== "DELETE";
 
 /** Further kinds of faults for `disturb`. */
 const own = {
-  latency: () => ({ reply: () => ({ afterCommit: true, delayMs: 20 }) }),
-  "429-bare": () => ({ reply: () => ({ status: 429, body: { error_code: "ERR_NGROK_226" } }) }),
-  "429-proxy": () => ({ reply: () => gatewayReply("html", 429) }),
-  stalled: () => ({ match: hasBody, reply: () => ({ afterCommit: true, cut: "stall" }) }),
-  "cut-reset": () => ({ match: hasBody, reply: () => ({ afterCommit: true, cut: "reset" }) }),
-  html: () => ({ reply: () => ({ ...gatewayReply("html", 200), afterCommit: true }) }),
-  empty: () => ({ match: hasBody, reply: () => ({ afterCommit: true, body: "" }) }),
-  "item-moved": itemMoved,
-} satisfies Record<string, (emulator: Emulator) => Omit<Fault, "kind">>;
+  latency: { reply: () => ({ afterCommit: true, delayMs: 20 }) },
+  "429-bare": { reply: () => ({ status: 429, body: { error_code: "ERR_NGROK_226" } }) },
+  "429-proxy": { reply: () => gatewayReply("html", 429) },
+  stalled: { match: hasBody, reply: () => ({ afterCommit: true, cut: "stall" }) },
+  "cut-reset": { match: hasBody, reply: () => ({ afterCommit: true, cut: "reset" }) },
+  html: { reply: () => ({ ...gatewayReply("html", 200), afterCommit: true }) },
+  empty: { match: hasBody, reply: () => ({ afterCommit: true, body: "" }) },
+} satisfies Record<string, Omit<Fault, "kind">>;
 
 export type ServiceFaultKind = FaultKind | keyof typeof own;
 
 export const serviceFaultKinds = [...faultKinds, ...Object.keys(own)] as ServiceFaultKind[];
 
 /** The kinds for `disturb`: those of the emulator, and those of this file. */
-export const kindsOn = (
-  emulator: Emulator,
-  kinds: readonly ServiceFaultKind[] = serviceFaultKinds,
-): (FaultKind | Fault)[] =>
-  kinds.map((kind) =>
-    kind in own ? { kind, ...own[kind as keyof typeof own](emulator) } : (kind as FaultKind),
-  );
-
-/** An agent's endpoint that appears or disappears after a page of the list. Cloud endpoints do not change. */
-function itemMoved(emulator: Emulator): Omit<Fault, "kind"> {
-  return {
-    match: "list",
-    reply: (random) => {
-      const [disappears, choice] = [random() < 0.5, random()];
-      const after = () => {
-        const agents = emulator.endpoints.filter(({ type }) => type === "ephemeral");
-        const removed = disappears ? agents[Math.floor(choice * agents.length)] : undefined;
-        const url = `https://agent-${Math.floor(choice * 2 ** 32).toString(36)}.example.app`;
-        if (removed) emulator.remove(removed.id);
-        else emulator.seed({ type: "ephemeral", url });
-      };
-      return { afterCommit: true, after };
-    },
-  };
-}
-
-/** How a URL is refused for a while after its last endpoint is gone, as while the service frees it. */
-export interface Busy {
-  /** How long, in milliseconds. */
-  ms: number;
-  code: 18006 | 18016 | 18017;
-}
-
-/** Makes each URL busy when its last endpoint is gone. Returns an `onAnswer` for the emulator. */
-export function freeSlowly({ ms, code }: Busy, now: () => number): (emulator: Emulator) => void {
-  let before: string[] = [];
-  return (emulator) => {
-    const urls = () => emulator.endpoints.flatMap(({ url }) => url ?? []);
-    const live = new Set(urls());
-    for (const freed of before.filter((url) => !live.has(url))) {
-      const until = now() + ms;
-      const isRefused = ({ method, body }: RecordedRequest) =>
-        ["POST", "PATCH"].includes(method) &&
-        Object(body).url === freed &&
-        now() < until &&
-        !urls().includes(freed);
-      const body = {
-        error_code: `ERR_NGROK_${code}`,
-        status_code: 400,
-        msg: `${freed} is not available yet`,
-      };
-      emulator.intercept(isRefused, { status: 400, body }, Number.POSITIVE_INFINITY);
-    }
-    before = [...live];
-  };
-}
+export const faultsOf = (kinds: readonly ServiceFaultKind[]): (FaultKind | Fault)[] =>
+  kinds.map((kind) => (kind in own ? { kind, ...own[kind as keyof typeof own] } : (kind as FaultKind)));
 
 /** Who creates the endpoints of `rival`. */
 const RIVAL = { id: "usr_rival", uri: "" };

@@ -4,9 +4,9 @@ import { matches } from "../../sdk/testing/emulator/script";
 import { Advice } from "./advice";
 import { type Event, lost, madeAt, type Run, type Story } from "./events";
 import { type Faults, Judge, tellsTime, type Verb } from "./judge";
-import { Engine, type Flags, hasSecondProvider, type Outcome, SECOND } from "./model";
-import { kindsOn, rival } from "./serviceFaults";
-import { SECRET_CANARY, World } from "./world";
+import { Engine, type Flags, type Outcome } from "./model";
+import { faultsOf, rival } from "./serviceFaults";
+import { World } from "./world";
 
 /*
  * Plays a story: a sequence of events from the user, the network and other users of the account. At the end, the service has no
@@ -52,7 +52,6 @@ class StoryRunner {
   private readonly engine: Engine;
   private readonly judge: Judge;
   private readonly program = new Map<string, JsonObject>();
-  private readonly keys: string[] = [];
   private created = 0;
   /** The names that resources have had. */
   private readonly names = new Set<string>();
@@ -73,7 +72,6 @@ class StoryRunner {
     this.judge = new Judge(world, this.engine, story, mode);
     const elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
     this.advice = new Advice(this.program, this.engine, this.judge, elsewhere);
-    this.keys.push(this.judge.otherKey);
     // If the age of endpoints is unknown, creates may be left open.
     this.hasOpenCreate = !tellsTime(story.service);
   }
@@ -82,10 +80,9 @@ class StoryRunner {
     const { emulator, clock } = this.world;
     const { seed, probability, kinds } = this.story;
     for (const [index, event] of this.story.events.entries()) {
-      emulator.disturb({ seed: seed + index, probability, kinds: kindsOn(emulator, kinds) });
+      emulator.disturb({ seed: seed + index, probability, kinds: faultsOf(kinds) });
       const outcome = await this.run(event);
       this.scripts.on = false;
-      this.world.override = {};
       this.hasOpenCreate ||= outcome?.killed === true;
       if (outcome?.killed) await this.world.quiet();
       const isGood = !outcome || (!outcome.killed && outcome.errors.size === 0);
@@ -99,7 +96,7 @@ class StoryRunner {
     emulator.calm();
     await clock.sleep(READING);
     await this.repair(60);
-    return this.judge.faults(this.program, this.keys);
+    return this.judge.faults(this.program);
   }
 
   private async run(event: Event): Promise<Outcome | undefined> {
@@ -127,13 +124,6 @@ class StoryRunner {
         const id = this.live(event.which);
         if (id !== undefined) emulator.remove(id);
         return this.refresh();
-      }
-      case "refusal with secrets": {
-        // A refusal that repeats parts of the request, as some services do.
-        const msg = `bad: ${SECRET_CANARY}, key ${this.world.apiKey}`;
-        const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
-        this.script(match, { status: 422, body: { error_code: "ERR_NGROK_2204", msg } }, event.by);
-        return this.create(event.by);
       }
       case "URL taken": {
         // The URL of a later resource.
@@ -165,25 +155,12 @@ class StoryRunner {
       case "404 of a gateway":
         this.script(event.request, gatewayReply(event.form), 99);
         return event.request === "read" ? this.refreshById() : this.remove(event.which);
-      case "wrong service":
-        // A resource that does not exist yet would be created in the other account.
-        if (![...this.program.keys()].every((name) => this.engine.state.has(name))) return undefined;
-        this.world.override = this.wrongService(event.place);
-        if (event.command === "change")
-          return this.edit(this.pick(event.which), { description: "elsewhere" });
-        return event.command === "remove" ? this.remove(event.which) : this.refresh();
       case "rename":
         return this.rename(event);
       case "move URLs":
         return this.moveUrls(event);
-      case "import again":
-        return this.importAgain(event);
       case "destroy":
         return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
-      case "key rotated":
-        this.world.apiKey = emulator.addKey();
-        this.keys.push(this.world.apiKey);
-        return undefined;
     }
   }
 
@@ -228,10 +205,6 @@ class StoryRunner {
   private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
       await this.world.clock.sleep(READING);
-      this.world.override = this.advice.acceptsAccount
-        ? { environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" } }
-        : {};
-      this.advice.acceptsAccount = false;
       const { targets, ...flags } = this.advice.flags;
       this.advice.flags = { targets: new Set(), parallel: flags.parallel };
       const errors = [...(await this.refresh()).errors];
@@ -271,8 +244,7 @@ class StoryRunner {
     const old = this.movable(event.which);
     const entry = this.engine.state.get(old ?? "");
     if (old === undefined || !entry) return undefined;
-    const isMoved = how !== "state rename" && event.isMoved;
-    const name = this.newName(isReused, isMoved !== hasSecondProvider(old));
+    const name = this.newName(isReused);
     if (how === "state rename") {
       this.engine.rename(old, name);
       this.advice.renamed.set(old, name);
@@ -296,7 +268,7 @@ class StoryRunner {
     if (list.length < 2 || !this.isRepaired) return undefined;
     if (isReversed) list.reverse();
     const olds = list.map(([name]) => name);
-    const names = [...olds, this.newName(isReused, false)];
+    const names = [...olds, this.newName(isReused)];
     const [first = {}, ...others] = list.map(([, inputs]) => inputs);
     const fresh = this.inputsOf(this.created++);
     const moved = {
@@ -310,27 +282,13 @@ class StoryRunner {
     return this.runAfterEdit(run, names.slice(0, moved.length), olds.slice(moved.length));
   }
 
-  private async importAgain(event: EventOf<"import again">): Promise<Outcome | undefined> {
-    const old = this.movable(event.which);
-    const id = this.engine.state.get(old ?? "")?.id;
-    if (old === undefined || id === undefined) return undefined;
-    const names = Array.from({ length: event.times }, () => this.newName(false, event.isMoved));
-    for (const name of names) await this.noted("refresh", {}, () => this.engine.import(name, id));
-    const [name = ""] = names;
-    if (event.keeps === "old") return this.runAfterEdit(event.run, [old], names);
-    this.advice.renamed.set(name, old);
-    this.replaceInProgram([old], [[name, this.program.get(old) ?? {}]]);
-    return this.runAfterEdit(event.run, [name], [old]);
-  }
-
   /** A name that no resource has; a reused one was a resource's before. */
-  private newName(isReused: boolean, isSecond: boolean): string {
-    const isFree = (name: string) =>
-      !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
+  private newName(isReused: boolean): string {
+    const isFree = (name: string) => !this.program.has(name) && !this.engine.state.has(name);
     // In a pool with marks, a new resource may take over the endpoint of one that left its name. A warning says so.
     const { marks, pools } = this.mode;
     const reused = isReused && !(marks && pools) ? [...this.names].find(isFree) : undefined;
-    return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
+    return reused ?? `n${this.created++}`;
   }
 
   /** Replaces resources at the place of the first one. */
@@ -387,15 +345,6 @@ class StoryRunner {
     return (about === "ours" ? ours : theirs) ?? {};
   }
 
-  private wrongService(place: EventOf<"wrong service">["place"]) {
-    const { emulator } = this.world;
-    if (place === "another prefix") return { baseUrl: new URL(emulator.baseUrl).origin };
-    if (place === "another account") return { apiKey: this.judge.otherKey };
-    const apiKey = emulator.addKey({ mayList: false });
-    this.keys.push(apiKey);
-    return { apiKey };
-  }
-
   /** In pools, three resources have the same URL and content. */
   private urlOf = (number: number) =>
     `https://made-${this.mode.pools ? number - (number % 3) : number}.example.com`;
@@ -403,10 +352,11 @@ class StoryRunner {
   private inputsOf(made: number): JsonObject {
     const url = this.urlOf(made);
     const number = Number(/\d+/.exec(url));
-    const config = { secret: SECRET_CANARY, number };
     return {
       url,
-      trafficPolicy: { on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] },
+      trafficPolicy: {
+        on_http_request: [{ actions: [{ type: "deny", config: { status_code: 400 + number } }] }],
+      },
       ...(number % 2 === 0 && { description: `number ${number}`, metadata: { number } }),
       ...(this.mode.pools && { poolingEnabled: true }),
     };

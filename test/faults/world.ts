@@ -6,12 +6,7 @@ import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
-import { type Busy, freeSlowly } from "./serviceFaults";
-
-/** A secret in every policy. No message may contain it. */
-export const SECRET_CANARY = "CANARY-9c1e";
-/** The account's key. No message may contain it. */
-export const KEY_CANARY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
+import { CANARY_KEY } from "../provider/world";
 
 const WINDOW_SECONDS = 60;
 
@@ -78,23 +73,9 @@ export interface Process {
   kill(): void;
 }
 
-/** Settings of a command that differ from the stack's. */
-export interface Override {
-  baseUrl?: string;
-  apiKey?: string;
-  environment?: NodeJS.ProcessEnv;
-}
-
-/** The emulator's options; and how it refuses a URL for a while after its last endpoint was deleted or moved. */
-export type ServiceOptions = EmulatorOptions & { busyUrl?: Busy | undefined };
-
 /** An emulated service, the processes of the provider, and their messages. */
 export class World {
   readonly logged: string[] = [];
-  /** For new processes, until it is reset. */
-  override: Override = {};
-  /** The key of the stack. */
-  apiKey = KEY_CANARY;
   readonly processes: Process[] = [];
   private readonly clients: HttpClient[] = [];
 
@@ -104,14 +85,11 @@ export class World {
     private readonly settings: Record<string, string>,
   ) {}
 
-  static async start(settings: Record<string, string>, service: ServiceOptions): Promise<World> {
+  static async start(settings: Record<string, string>, service: EmulatorOptions): Promise<World> {
     const clock = jumpingClock();
-    const { busyUrl, ...options } = service;
-    const freed = busyUrl && freeSlowly(busyUrl, clock.now);
-    const emulator: Emulator = await Emulator.start({
-      ...options,
-      onAnswer: () => freed?.(emulator),
-      apiKey: KEY_CANARY,
+    const emulator = await Emulator.start({
+      ...service,
+      apiKey: CANARY_KEY,
       basePath: "/api/v2",
       now: () => new Date(clock.now()),
     });
@@ -128,8 +106,8 @@ export class World {
   /** Starts a new process. Pulumi starts one for each phase of a command. */
   newProcess(): Process {
     const config: Record<string, string> = {
-      "endpoints:apiKey": this.override.apiKey ?? this.apiKey,
-      "endpoints:baseUrl": this.override.baseUrl ?? this.emulator.baseUrl,
+      "endpoints:apiKey": CANARY_KEY,
+      "endpoints:baseUrl": this.emulator.baseUrl,
       "endpoints:windowSeconds": `${WINDOW_SECONDS}`,
       // In real time, because the HTTP library's timers end connections that hang.
       "endpoints:timeoutSeconds": "0.2",
@@ -139,7 +117,7 @@ export class World {
     const log = { info: write, warn: write };
     const life: Life = { ended: false, creates: [] };
     const settings = {
-      ...readSettings((key) => config[key], this.override.environment ?? {}),
+      ...readSettings((key) => config[key], {}),
       userAgent: `${this.processes.length}`,
     };
     const http = new MortalClient(settings, { clock: this.clock, log }, life);
