@@ -1,0 +1,264 @@
+import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
+import { at, coded, type Hand, markedFor, marks, refused, type Scene, scene, withMarks } from "./scene";
+
+/* Creates whose answer is lost, or cannot be read. */
+
+const shop = { url: at("shop") };
+const pooled = { ...shop, poolingEnabled: true };
+/** A service that accepts a URL twice, so that no refusal reveals another endpoint. */
+const trusting = { urlTaken: "allowed" } as const;
+
+/** A create takes effect, and gets this reply. */
+const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
+/** A create that takes effect, and one without effect. The reply to both is lost. */
+const lost = answered({ reset: true });
+const unsent: ScriptedReply = { reset: true };
+
+const TAKEN = /is served by ep_.*set adopt/;
+const DOUBTFUL = /may have created one of these.* ep_.*set adopt/;
+
+/** Replies to a create that took effect, and what the service has seen. Those of the form 4xx look like refusals. */
+const lostReplies: [string, object, string[]][] = [
+  ["a reset connection", { reset: true }, ["POST shop 0"]],
+  ["a body that ends early", { cut: "end" }, ["POST shop"]],
+  ["an empty body", { body: "" }, ["POST shop"]],
+  ["an HTML page", gatewayReply("html", 200), ["POST shop"]],
+  ["a proxy's 502", gatewayReply("html", 502), ["POST shop 502"]],
+  ["the service's 500", coded(500, 20000), ["POST shop 500"]],
+  ["a proxy's 429", gatewayReply("html", 429), []],
+  ["a 408", { status: 408, body: "" }, []],
+  ["a reply without an id", { status: 201, body: shop }, ["POST shop"]],
+  ["a reply with another URL", { body: (real: object) => ({ ...real, url: at("b") }) }, ["POST shop"]],
+  ["a reply with another type", { body: (real: object) => ({ ...real, type: "edge" }) }, ["POST shop"]],
+];
+
+/** An equal endpoint appears just before a create that is lost. */
+const appears =
+  (fields: (now: number) => object, reply: ScriptedReply = unsent) =>
+  ({ emulator, seed, clock }: Hand) => {
+    const before = () => void seed("theirs", { ...shop, ...fields(clock.now()) });
+    emulator.intercept("create", { ...reply, before });
+  };
+const created = (time: number) => ({ created_at: new Date(time).toISOString() });
+
+/** Equal endpoints that a lost create meets: whether it takes one. */
+const equals: [string, (now: number) => object, RegExp?][] = [
+  ["from a second before it", (now) => created(now - 1_000)],
+  ["from a second after it", (now) => created(now + 1_000)],
+  ["from five seconds before it", (now) => created(now - 5_000), TAKEN],
+  ["from five seconds after it", (now) => created(now + 5_000), TAKEN],
+  ["with another description", () => ({ description: "theirs" }), TAKEN],
+  ["with a mark", (now) => ({ ...markedFor("prod"), ...created(now) }), TAKEN],
+  ["without a creation time", () => ({ created_at: undefined }), DOUBTFUL],
+  ["with an invalid creation time", () => ({ created_at: "yesterday" }), DOUBTFUL],
+];
+
+export const lostCreates: Scene[] = [
+  ...lostReplies.map(([what, reply, writes]) =>
+    scene(`a lost create finds its endpoint after ${what}, with a warning`, {
+      program: { o: { ...shop, description: "x" } },
+      replies: [["create", answered(reply)]],
+      writes,
+      says: [
+        /after a lost answer, this run continues with ep_\w+\. It has created it, or another run has, with the same content within two seconds.*endpoints:mark/,
+      ],
+      next: [{}],
+    }),
+  ),
+  ...equals.map(([which, fields, fails]) =>
+    scene(`a create without effect ${fails ? "does not take" : "takes"} an equal endpoint ${which}`, {
+      service: trusting,
+      byHand: appears(fields),
+      writes: ["POST shop 0"],
+      fails,
+      ...(fails ? { live: ["theirs"] } : { says: [/within two seconds/], state: { o: "theirs" } }),
+    }),
+  ),
+  ...[shop, pooled].map((o) =>
+    withMarks(`a create that was lost without effect is sent again: ${JSON.stringify(o)}`, {
+      program: { o },
+      replies: [["create", unsent]],
+      writes: ["POST shop", "POST shop 0"],
+    }),
+  ),
+  scene("a create that is lost again and again is not sent again after `retryForSeconds`", {
+    settings: { retryForSeconds: "20" },
+    replies: [["create", unsent, 99]],
+    writes: ["POST shop 0", "POST shop 0"],
+    fails: /no answer /,
+    seconds: 36,
+  }),
+  scene("a lost create finds the endpoint of its second attempt", {
+    replies: [
+      ["create", unsent],
+      ["create", lost],
+    ],
+    writes: ["POST shop 0", "POST shop 0"],
+  }),
+  scene("a lost create reads the whole list only at its third look, ten seconds later", {
+    service: { pageSize: 1 },
+    others: Object.fromEntries(["a", "b", "c"].map((name) => [name, { url: at(name) }])),
+    replies: [["create", unsent]],
+    writes: ["POST shop", "POST shop 0"],
+    reads: Array(1 + 1 + 3).fill("/endpoints"),
+  }),
+  scene("two lost creates with equal inputs never get the same endpoint", {
+    program: { one: "shop", two: "shop" },
+    on: "dynamic",
+    engine: "parallel",
+    order: ["one", "two"],
+    replies: [["create", lost, 2]],
+    writes: ["POST shop 0", "POST shop 0"],
+    fails: /belongs to another resource|is served by ep_/,
+    state: { one: "shop" },
+  }),
+  scene("a lost create finds its endpoint in a list that lags", {
+    service: { listLag: 4_000 },
+    replies: [["create", lost]],
+    writes: ["POST shop 0"],
+  }),
+  scene("a lost create fails with both ids if somebody created an equal endpoint meanwhile", {
+    service: trusting,
+    byHand: appears((now) => created(now), lost),
+    writes: ["POST shop 0"],
+    fails: /ep_\w+, ep_\w+.*adopt/,
+    live: ["shop", "theirs"],
+  }),
+  withMarks("a lost create finds its own beside an equal endpoint", {
+    service: trusting,
+    byHand: appears(() => ({}), lost),
+    writes: ["POST shop 0"],
+    state: { o: "shop" },
+    live: ["shop", "theirs"],
+  }),
+  ...[{ date: null }, { date: 600_000 }, { date: -600_000 }, { createdAt: null }].map((behaviour) =>
+    scene(`a lost create with another clock fails with the id: ${JSON.stringify(behaviour)}`, {
+      service: { ...trusting, ...behaviour },
+      replies: [["create", lost]],
+      writes: ["POST shop 0"],
+      fails: /ep_\w+.*adopt/,
+      live: ["shop"],
+    }),
+  ),
+  scene("a lost create fails, and is not sent again, if the list cannot be read", {
+    replies: [
+      ["create", lost],
+      ["list", refused, 99],
+    ],
+    writes: ["POST shop 0"],
+    fails: /no answer .*could not find out whether the endpoint exists .*403.*set adopt/,
+    live: ["shop"],
+  }),
+  scene("a lost create fails if another endpoint that cannot be read is on its URL beside its own", {
+    replies: [
+      ["create", lost],
+      [
+        "list",
+        answered({
+          body: (real: { endpoints: object[] }) => ({
+            ...real,
+            endpoints: [{ id: "ep_odd", ...shop, port: "high" }, ...real.endpoints],
+          }),
+        }),
+        9,
+      ],
+    ],
+    writes: ["POST shop 0"],
+    fails: /may have created one of these.* ep_\w+, ep_odd\./,
+    live: ["shop"],
+  }),
+  scene("without marks, a pooled create that was lost without effect fails, and names marks", {
+    program: { o: pooled },
+    replies: [["create", unsent]],
+    writes: ["POST shop 0"],
+    fails: /another try could add a second endpoint to the pool.*endpoints:mark/,
+  }),
+  scene("without marks, a pooled create that was lost fails with the ids, since members may be equal", {
+    program: { o: pooled },
+    replies: [["create", lost]],
+    writes: ["POST shop 0"],
+    fails: DOUBTFUL,
+    live: ["shop"],
+  }),
+  // Trap 4.
+  withMarks("a lost create that finds its own leftover on the URL takes it over", {
+    service: trusting,
+    leftBy: { o: "shop" },
+    replies: [["create", unsent]],
+    writes: ["PATCH shop metadata", "POST shop 0"],
+    next: [{}],
+  }),
+];
+
+/** What a reply to a create says of an endpoint that is ours all the same. */
+const garbled: [string, object][] = [
+  ["lacks or garbles inputs", { bindings: 1, description: 5, metadata: true, traffic_policy: undefined }],
+  ["garbles outputs", { port: "high", created_at: 5, principal: 1 }],
+];
+
+export const badReplies: Scene[] = [
+  // Trap 10, in a pool.
+  ...[{}, marks].flatMap((settings) =>
+    garbled.flatMap(([what, fields]) =>
+      [shop, pooled].map((o) =>
+        scene(`a reply that ${what} is about our endpoint: ${JSON.stringify({ ...settings, ...o })}`, {
+          settings,
+          program: { o: { ...o, description: "x", metadata: { a: 1 } } },
+          replies: [
+            ["create", answered({ body: (real: object) => ({ ...real, ...fields }) })],
+            // Without its mark, a reply is not enough.
+            ["read", refused, "mark" in settings ? 0 : 9],
+          ],
+          writes: ["POST shop"],
+          next: [{}, { command: "refresh" }, { stored: { o: { description: "x", metadata: '{"a":1}' } } }],
+        }),
+      ),
+    ),
+  ),
+  ...(
+    [
+      ["without our URL", {}, {}, at("other")],
+      ["with a mark", {}, markedFor("prod"), shop.url],
+      ["without our mark", marks, {}, shop.url],
+      ["with another mark", marks, markedFor("prod"), shop.url],
+    ] as const
+  ).map(([which, settings, mark, url]) =>
+    scene(`a reply about a stranger's endpoint ${which} is not ours`, {
+      settings,
+      others: { theirs: { url: at("other"), ...mark } },
+      byHand: ({ emulator }) => {
+        const body = { ...emulator.endpoints[0], url };
+        emulator.intercept("create", answered({ status: 201, body }));
+      },
+      writes: ["POST shop"],
+    }),
+  ),
+  scene("a reply with the id of another resource of this run is not ours", {
+    from: { p: "other" },
+    program: { p: "other", o: "shop" },
+    order: ["p", "o"],
+    byHand: ({ emulator, id }) =>
+      emulator.intercept(
+        "create",
+        answered({ status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
+      ),
+    writes: ["POST shop"],
+  }),
+  // Trap 2.
+  scene("a create whose reply named an endpoint on another URL is never sent again, and fails with its id", {
+    service: trusting,
+    byHand: ({ emulator, seed }) => {
+      const before = () => void seed("made", { url: `${shop.url}:8443` });
+      emulator.intercept("create", { before, status: 201, body: () => ({ ...emulator.endpoints[0] }) });
+    },
+    writes: ["POST shop"],
+    fails: /ep_\w+.*adopt/,
+    live: ["made"],
+  }),
+  // Trap 2: whatever becomes of the id.
+  scene("a create whose reply named an id that the service does not know is never sent again", {
+    replies: [["create", { status: 201, body: { id: "ep_named", type: "cloud" } }]],
+    writes: ["POST shop"],
+    fails: /may have created one of these.* ep_named\. /,
+  }),
+];
