@@ -97,13 +97,6 @@ export const adoption: Scene[] = [
       fails,
     }),
   ),
-  scene("the adoption of an endpoint that another resource of the program keeps fails at the preview", {
-    from: { o: "shop" },
-    program: { o: "shop", z: "new", n: { url: at("other"), adopt: "@shop" } },
-    order: ["o", "z", "n"],
-    fails: /already belongs to another resource/,
-    state: { o: "shop" },
-  }),
   scene("no resource adopts the endpoint of another resource of the program", {
     from: { o: "shop" },
     program: { o: "shop", n: { url: at("other"), adopt: "@shop" } },
@@ -136,11 +129,5 @@ export const adoption: Scene[] = [
     program: { o: byId },
     next: [{ replace: ["o"], writes: ["DELETE theirs", "POST shop"] }],
     live: ["shop"],
-  }),
-  scene("a refused adoption leaves nothing in the state", {
-    others: theirs,
-    program: { o: { ...adopted, description: "x" } },
-    replies: [["update", { status: 422, body: "" }, 9]],
-    fails: /422/,
   }),
 ];

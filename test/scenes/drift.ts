@@ -88,7 +88,7 @@ export const drift: Scene[] = [
 ];
 
 const internal = { url: "https://shop.internal" };
-/** Fields that the service chooses if the program does not give them: an edit, the service's choice, and both as inputs. */
+/** Fields that the service chooses if the program does not give them: an edit, the choice, and the edit as inputs. */
 const choices = [
   {
     field: "bindings",
@@ -97,7 +97,6 @@ const choices = [
     edit: { bindings: ["public"] },
     choice: { bindings: ["internal"] },
     edited: { bindings: ["public"] },
-    given: { bindings: ["internal"] },
   },
   {
     field: "pooling_enabled",
@@ -106,18 +105,14 @@ const choices = [
     edit: { pooling_enabled: true },
     choice: { pooling_enabled: false },
     edited: { poolingEnabled: true },
-    given: { poolingEnabled: false },
   },
 ];
 
 type Sent = { method: string; path: string };
 const isWrite = ({ method }: Sent) => method !== "GET";
-const isById = ({ method, path }: Sent) => method === "GET" && path !== "/endpoints";
 /** Replies that omit the service's choices. */
 const omissions: [string, (sent: Sent) => boolean][] = [
-  ["by id", isById],
-  ["to writes", isWrite],
-  ["in lists", (sent) => !isById(sent) && !isWrite(sent)],
+  ["to reads and in lists", (sent) => !isWrite(sent)],
   ["everywhere", () => true],
 ];
 
@@ -140,7 +135,7 @@ const FIXED =
   /ERR_NGROK_18014.*never changes url or poolingEnabled of an existing endpoint, give .* live value.*pulumi up --replace/;
 
 export const chosen: Scene[] = [
-  ...choices.flatMap(({ field, name, o, edit, choice, edited: shown, given }) => {
+  ...choices.flatMap(({ field, name, o, edit, choice, edited: shown }) => {
     const byHand = edited(edit, name);
     const back = { writes: [`PATCH ${name} ${field}`] };
     const found = { from: { o }, byHand, command: "refresh" } as const;
@@ -153,16 +148,6 @@ export const chosen: Scene[] = [
         fields: { [name]: choice },
         stacks: true,
       }),
-      scene(`an edit of ${field} by hand stays if the program takes it on`, {
-        ...found,
-        next: [
-          { program: { o: { ...o, ...shown } } },
-          { command: "refresh" },
-          { program: { o: { ...o, ...shown, description } }, writes: [`PATCH ${name} description`] },
-          {},
-        ],
-        fields: { [name]: edit },
-      }),
       scene(`an edit of ${field} by hand that was undone by hand is no change`, {
         ...found,
         next: [{ byHand: edited(choice, name), command: "refresh", inputs: { o } }, {}],
@@ -173,12 +158,6 @@ export const chosen: Scene[] = [
         program: { o: { ...o, description } },
         writes: [`PATCH ${name} description`],
         next: [back, {}],
-        fields: { [name]: choice },
-      }),
-      scene(`an edit of ${field} is reverted to the value that the program had last`, {
-        from: { o: { ...o, ...given } },
-        program: { o },
-        next: [{ byHand, command: "refresh" }, back, {}],
         fields: { [name]: choice },
       }),
       scene(`an edit of ${field} is reverted to the value at the adoption`, {
@@ -194,28 +173,19 @@ export const chosen: Scene[] = [
       }),
     ];
   }),
-  ...omissions.flatMap(([where, omits]) =>
-    [
-      { ...shop, poolingEnabled: true },
-      { ...shop, bindings: ["public"] },
-    ].map((given) =>
-      scene(`a choice that the service omits ${where} is no change: ${JSON.stringify(given)}`, {
-        byHand: omitting(omits, choicesOf),
-        program: { o: given },
-        writes: ["POST shop"],
-        next: [
-          { program: from },
-          { command: "refresh" },
-          {},
-          { program: { o: described }, writes: ["PATCH shop description"] },
-          { command: "refresh" },
-          { program: { o: { ...described, url: at("b") } }, writes: ["PATCH shop url=b"] },
-          { command: "refresh" },
-          {},
-        ],
-        state: { o: "shop=b" },
-      }),
-    ),
+  ...omissions.map(([where, omits]) =>
+    scene(`a choice that the service omits ${where} is no change`, {
+      byHand: omitting(omits, choicesOf),
+      program: { o: { ...shop, poolingEnabled: true, bindings: ["public"] } },
+      writes: ["POST shop"],
+      next: [
+        { program: from },
+        { command: "refresh" },
+        { program: { o: described }, writes: ["PATCH shop description"] },
+        { command: "refresh" },
+        {},
+      ],
+    }),
   ),
   scene("a choice that the service omits in replies to writes is noted by the first refresh", {
     byHand: omitting(isWrite, choicesOf),
@@ -256,19 +226,6 @@ export const chosen: Scene[] = [
     ],
     state: { o: "shop=shop.internal" },
   }),
-  scene("the service's choice comes back with the program's URL if a refresh found an edit of it before", {
-    from: { o: internal },
-    byHand: edited({ bindings: ["public"] }, "shop.internal"),
-    command: "refresh",
-    next: [
-      {
-        program: { o: { url: "https://b.internal" } },
-        writes: ["PATCH shop.internal url=b.internal bindings"],
-      },
-      {},
-    ],
-    state: { o: "shop.internal=b.internal" },
-  }),
   ...[["internal", "public"], []].map((bindings) =>
     scene(`chosen bindings that come back as ${JSON.stringify(bindings)} are no change`, {
       from: { o: { ...shop, bindings: ["public", "internal"] } },
@@ -286,25 +243,6 @@ export const chosen: Scene[] = [
       state: { o: "shop" },
     }),
   ),
-  scene("a refusal to revert pooling ends once the program has the live value", {
-    service: { fixedUrlAndPooling: true },
-    from,
-    byHand: edited({ pooling_enabled: true }),
-    command: "refresh",
-    next: [
-      { fails: FIXED },
-      { program: { o: { ...shop, poolingEnabled: true } } },
-      { command: "refresh" },
-      {},
-    ],
-    state: { o: "shop" },
-  }),
-  scene("a refused adoption that would change pooling says how to go on", {
-    service: { fixedUrlAndPooling: true },
-    others: { theirs: shop },
-    program: { o: { ...shop, poolingEnabled: true, adopt: true } },
-    fails: /never changes url or poolingEnabled of an existing endpoint, give the program the live value/,
-  }),
   ...[coded(400, 18017), coded(400, 2201), coded(401, 200)].map((reply) =>
     scene(`an update that is refused for another reason names no \`--replace\`: ${JSON.stringify(reply)}`, {
       from,

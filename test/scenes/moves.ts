@@ -1,5 +1,4 @@
-import type { ScriptedReply } from "../../sdk/testing/emulator";
-import { at, coded, type Scene, scene, withMarks } from "./scene";
+import { at, type Scene, scene, withMarks } from "./scene";
 
 /* Renames, moves of URLs between resources, and moves between the two providers. */
 
@@ -32,12 +31,6 @@ export const renames: Scene[] = [
     says: [/belongs to another resource of this stack, so it was not/],
     stacks: true,
   }),
-  scene("a rename that adopts by id, with a change, is one PATCH", {
-    from: { o: "shop" },
-    program: { n: { ...shop, adopt: "@shop", description: "x" } },
-    writes: ["PATCH shop description"],
-    next: [{}],
-  }),
   scene("`up --target` of the new name, a refresh, and then a full `up` keep the endpoint", {
     from: { o: "shop" },
     program: { n: adopted },
@@ -59,29 +52,12 @@ export const renames: Scene[] = [
     fails: /was not deleted/,
     state: { o: "shop" },
   }),
-  scene("the deletion of a removed resource frees its URL with `--target`, as the message says", {
-    from: { removed: "shop" },
-    program: { fresh: "shop" },
-    fails: /--target/,
-    next: [
-      { program: {}, target: ["removed"], writes: ["DELETE shop"] },
-      { program: { fresh: "shop" }, writes: ["POST shop"] },
-    ],
-    state: { fresh: "shop#2" },
-  }),
   scene("an entry without a token, as of an older state, deletes its endpoint", {
     // Trap 1.
     from: { o: "shop" },
     byHand: withoutToken,
     command: "refresh",
     next: [{ command: "destroy", writes: ["DELETE shop"] }],
-  }),
-  scene("an entry without a token is replaced, and its endpoint deleted", {
-    // Trap 1.
-    from: { o: "shop" },
-    byHand: withoutToken,
-    program: { o: { url: "tls://secure.example.com" } },
-    writes: ["DELETE shop", "POST secure"],
   }),
   scene("an entry without a token gets one with the next update, and then deletes its endpoint", {
     // Trap 1: the update gives the entry its token.
@@ -123,14 +99,6 @@ export const moves: Scene[] = [
     engine: "parallel",
     stacks: true,
   }),
-  scene("a chain of moves works in one run", {
-    from: { l0: "a", l1: "b", l2: "c" },
-    program: { l0: "b", l1: "c", l2: "d" },
-    writes: ["PATCH a url=b", "PATCH b url=c", "PATCH c url=d"],
-    next: [{}],
-    state: { l0: "a=b", l1: "b=c", l2: "c=d" },
-    engine: "parallel",
-  }),
   scene("a move waits for longer than five seconds while the other's own request is repeated", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },
@@ -144,35 +112,6 @@ export const moves: Scene[] = [
     engine: "parallel",
     order: ["two", "one"],
   }),
-  scene("a move whose URL stays refused, although its holder has moved away, fails after a few tries", {
-    from: { one: "a", two: "b" },
-    program: { one: "c", two: "a" },
-    byHand: ({ emulator, id }) => {
-      const of = (method: string, name: string) => (request: { method: string; path: string }) =>
-        request.method === method && request.path.endsWith(id(name));
-      const stale = (real: object) => ({ ...real, url: at("a") });
-      const stalePage = (page: { endpoints: { id: string }[] }) => ({
-        ...page,
-        endpoints: page.endpoints.map((item) => (item.id === id("a") ? stale(item) : item)),
-      });
-      emulator.intercept(of("PATCH", "b"), coded(400, 18017), 99);
-      emulator.intercept(of("GET", "a"), { afterCommit: true, body: stale } as ScriptedReply, 99);
-      emulator.intercept("list", { afterCommit: true, body: stalePage } as ScriptedReply, 99);
-    },
-    writes: ["PATCH a url=c"],
-    fails: /is served by ep_.*--target/,
-    state: { one: "a=c", two: "b" },
-    engine: "parallel",
-    order: ["one", "two"],
-  }),
-  scene("at `--parallel 1` a chain of moves works if the first to be asked leaves first", {
-    from: { one: "a", two: "b" },
-    program: { one: "b", two: "c" },
-    writes: ["PATCH a url=b", "PATCH b url=c"],
-    state: { one: "a=b", two: "b=c" },
-    engine: "serial",
-    order: ["two", "one"],
-  }),
   scene("at `--parallel 1` a chain of moves fails if the first to be asked needs the second one's URL", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },
@@ -182,20 +121,13 @@ export const moves: Scene[] = [
     engine: "serial",
     order: ["one", "two"],
   }),
-  scene("a swap fails, names the ways out, and changes nothing", {
-    from: { one: "a", two: "b" },
-    program: { one: "b", two: "a" },
-    fails: /--target|--replace/,
-    seconds: 30,
-    state: { one: "a", two: "b" },
-    stacks: true,
-  }),
-  scene("a swap fails with the ways out of a taken URL, and never names `adopt`", {
+  scene("a swap fails, names its ways out and never `adopt`, and changes nothing", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "a" },
     fails: /^(?![\s\S]*(adopt|aliases)).*--target.*--replace.*deleteBeforeReplace/,
     seconds: 30,
     state: { one: "a", two: "b" },
+    stacks: true,
   }),
   scene("a swap works with `--replace` of one", {
     from: { one: "a", two: "b" },
@@ -222,13 +154,6 @@ export const moves: Scene[] = [
     next: [{ target: ["l1"], writes: ["DELETE b"] }, { writes: ["PATCH a url=b"] }],
     state: { l0: "a=b" },
   }),
-  scene("a move with `--target` to a URL whose owner is no target fails, and names `--target`", {
-    from: { one: "a", two: "b" },
-    program: { one: "b", two: "c" },
-    target: ["one"],
-    fails: /--target/,
-    state: { one: "a", two: "b" },
-  }),
   scene("a move to a stranger's URL fails, and never names `adopt`", {
     from: { o: "a" },
     byHand: ({ seed }) => seed("theirs", { url: at("b") }),
@@ -236,13 +161,6 @@ export const moves: Scene[] = [
     fails: /^(?![\s\S]*adopt).*is served by ep_/,
     live: ["a", "theirs"],
     state: { o: "a" },
-  }),
-  scene("a move to a URL that is just being freed succeeds", {
-    from: { o: "a" },
-    byHand: ({ emulator }) => emulator.intercept("update", coded(400, 18016), 2),
-    program: { o: "b" },
-    writes: ["PATCH a url=b"],
-    state: { o: "a=b" },
   }),
 ];
 
@@ -257,11 +175,6 @@ export const betweenProviders: Scene[] = [
       { program: { o: { ...shop, description: "x" } } },
       { command: "destroy", writes: ["DELETE shop"] },
     ],
-  }),
-  scene("a move to the other provider with a change is one PATCH", {
-    from: { o: "shop" },
-    program: { o: { ...shop, description: "x", options: other } },
-    writes: ["PATCH shop description"],
   }),
   withMarks("a rename that adopts and moves to the other provider keeps the endpoint", {
     // Trap 8: the old entry is deleted by the other provider's process, which has not seen the adoption.

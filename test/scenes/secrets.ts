@@ -1,6 +1,6 @@
 import { canonicalJson } from "../../provider/api/json";
 import { secret } from "../provider/plugin/pluginClient";
-import { at, coded, type Hand, type Props, type Reply, refused, type Scene, scene } from "./scene";
+import { at, coded, type Hand, type Props, refused, type Scene, scene } from "./scene";
 
 /* Secrets of a program. The runner looks for canaries in every message, state and refresh. */
 
@@ -93,12 +93,6 @@ export const secrets: Scene[] = [
       state: { o: "shop" },
     }),
   ),
-  scene("the service's text is left out for the request that adopts an endpoint", {
-    others: { theirs: shop },
-    program: { o: { ...described, adopt: true } },
-    replies: [["update", refusal]],
-    fails: HIDDEN,
-  }),
   scene("the service's text is left out for a look-up with a secret URL", {
     settings: { listFilter: "on" },
     program: { o: { ...hiddenUrl, adopt: true } },
@@ -135,25 +129,17 @@ export const secrets: Scene[] = [
     program: { o: hiddenUrl },
     fails: /^cannot create \[secret\]: .*\[secret\] is served by ep_\w+, a cloud endpoint/,
   }),
-  ...[{ reset: true } as const, coded(400, 18017)].flatMap((reply) => {
-    const replies: Reply[] = [["create", reply, 9]];
-    const writes = "reset" in reply ? ["POST canary 0"] : [];
-    return [
-      scene(`a create that fails shows no secret URL if the list cannot be read: ${JSON.stringify(reply)}`, {
-        program: { o: hiddenUrl },
-        replies: [...replies, ["list", refused, 99]],
-        writes,
-        fails: /\[secret\]/,
-      }),
-      scene(`a create that fails shows no description of the endpoint on its URL: ${JSON.stringify(reply)}`, {
-        others: { theirs: { ...theirs.theirs, created_at: "2020-01-01T00:00:00Z" } },
-        program: { o: hiddenUrl },
-        replies,
-        writes,
-        fails: /\[secret\] is served by/,
-      }),
-    ];
-  }),
+  ...[{ reset: true } as const, coded(400, 18017)].map((reply) =>
+    scene(`a create that fails shows no secret URL if the list cannot be read: ${JSON.stringify(reply)}`, {
+      program: { o: hiddenUrl },
+      replies: [
+        ["create", reply, 9],
+        ["list", refused, 99],
+      ],
+      writes: "reset" in reply ? ["POST canary 0"] : [],
+      fails: /\[secret\]/,
+    }),
+  ),
   scene("an adoption shows no secret URL and no secret key", {
     others: theirs,
     program: {

@@ -20,9 +20,6 @@ const changed = {
   writes: ["PATCH shop description metadata"],
 };
 
-/** All replies are compressed, although the requests ask for none of that. */
-const compressed: Reply[] = [["any", answered({ headers: { "content-encoding": "gzip" } }), 99]];
-
 /** Neither the list nor a first read by id shows the endpoint. */
 const nothing: Reply[] = [
   ["list", { status: 200, body: { endpoints: [], next_page_uri: null } }],
@@ -30,12 +27,6 @@ const nothing: Reply[] = [
 ];
 
 export const oddReplies: Scene[] = [
-  scene("compressed replies are read, and a pool gets one member", {
-    program: { o: { ...described, poolingEnabled: true } },
-    replies: compressed,
-    writes: ["POST shop"],
-    next: [{ replies: compressed, command: "refresh" }],
-  }),
   ...[
     { status: 204, body: "" },
     { status: 202, body: {} },
@@ -166,13 +157,6 @@ export const gone: Scene[] = [
       });
     }),
   ),
-  scene("refresh: an endpoint that exists stays after a 500", {
-    from,
-    command: "refresh",
-    replies: [["any", { status: 500, body: "" }, 999]],
-    fails: /status 500/,
-    state: { o: "shop" },
-  }),
   scene("a refresh drops an endpoint that was deleted by hand, and `up` creates it again", {
     from: { o: "shop", p: "other" },
     later: true,
@@ -181,12 +165,6 @@ export const gone: Scene[] = [
     next: [{ writes: ["POST shop"] }],
     state: { o: "shop#2", p: "other" },
     stacks: true,
-  }),
-  scene("the deletion of an endpoint that was deleted by hand succeeds", {
-    from,
-    later: true,
-    byHand: removed,
-    command: "destroy",
   }),
   scene("an update of an endpoint that was deleted by hand fails, and names `pulumi refresh`", {
     from,
@@ -263,17 +241,5 @@ export const gone: Scene[] = [
     fails: WRONG_ACCOUNT,
     state: { o: "shop" },
     live: ["a", "shop"],
-  }),
-  scene("an update with a rotated key notes its account, so that a later refresh can drop the endpoint", {
-    from,
-    byHand: rotated,
-    with: otherKey,
-    command: "refresh",
-    next: [
-      { with: otherKey },
-      { with: otherKey, program: { o: described }, writes: ["PATCH shop description"] },
-      { with: otherKey, later: true, byHand: removed, command: "refresh" },
-    ],
-    state: {},
   }),
 ];
