@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../provider/api/json";
 import type { Judge } from "./judge";
-import type { Engine, Flags } from "./model";
+import type { Engine } from "./model";
 
 /** The user of a story, who reads the messages of a command, and does what they advise before or with the next one. */
 export class Advice {
-  /** Resources that the next `up` deletes first, and flags for it. */
-  flags: Flags & { targets: Set<string> } = { targets: new Set() };
+  /** Resources that the user deletes before the next `up`. */
+  targets = new Set<string>();
   /** The old names of renamed resources. */
   readonly renamed = new Map<string, string>();
 
@@ -29,15 +29,12 @@ export class Advice {
     const isNew = !this.engine.state.has(name);
     const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
     for (const [other, { id }] of this.engine.state) {
-      if (id !== holder) continue;
-      // The user knows which resources move. A process does not know of the moves that the engine has not asked for.
-      const isSwap = !isNew && this.isInCircle(name);
-      if (this.program.has(other) && isSwap && /--replace/.test(message)) this.flags.replace = name;
-      else if (this.program.has(other)) this.flags.parallel = 64;
-      else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
+      if (id !== holder || this.program.has(other)) continue;
+      if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
         this.engine.rename(other, name);
         return;
-      } else if (/--target/.test(message)) this.flags.targets.add(other);
+      }
+      if (/--target/.test(message)) this.targets.add(other);
     }
     const isForeign = this.judge.isTheirs(holder) || (!isNew && !this.judge.isInState(holder));
     if (!isNew) {
@@ -61,18 +58,5 @@ export class Advice {
       if (!hasOpenCreate) this.judge.needlessAdoptions.push(`${left.id}: ${message}`);
     }
     if (left === undefined && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
-  }
-
-  /** Whether the resources that must move before this one wait for it in the end. */
-  private isInCircle(name: string): boolean {
-    let last = name;
-    for (let count = 0; count < this.program.size; count++) {
-      const url = this.program.get(last)?.["url"];
-      const [next] = [...this.engine.state].find(([, { outputs }]) => outputs["url"] === url) ?? [];
-      if (next === undefined || next === last) return false;
-      if (next === name) return true;
-      last = next;
-    }
-    return false;
   }
 }

@@ -66,15 +66,6 @@ const eventKinds = {
     2,
     { request: write, ms: fc.integer({ min: 500, max: 4_000 }), answer: keys(lost), which },
   ],
-  "reply about another endpoint": [
-    2,
-    {
-      request: one("create", "read", "update"),
-      about: one("theirs", "ours", "an agent's"),
-      done: fc.boolean(),
-      which,
-    },
-  ],
   "404 of a gateway": [2, { request: one("read", "delete"), form: one("html", "json", "coded"), which }],
   /** A resource gets another name; `isReused`: one that a resource had before. */
   rename: [
@@ -82,18 +73,6 @@ const eventKinds = {
     {
       which,
       how: one("plain", "adopt", "adopt the id", "alias", "state rename", "another resource"),
-      isReused: yes,
-      run,
-    },
-  ],
-  /** Resources that are mapped by index move to the URLs of their neighbours. */
-  "move URLs": [
-    4,
-    {
-      which,
-      length: fc.integer({ min: 2, max: 5 }),
-      how: one("grow", "shrink", "slide", "rotate"),
-      isReversed: yes,
       isReused: yes,
       run,
     },
@@ -126,8 +105,6 @@ export interface Story {
   filtersLists: boolean;
   /** The engine's number of parallel operations. */
   parallel: number;
-  /** Requests in a window. A story exceeds the small value, and not the large one. */
-  budget: number;
   service: EmulatorOptions;
   events: Event[];
 }
@@ -166,7 +143,6 @@ const allStories: fc.Arbitrary<Story> = fc.record({
   kinds: fc.subarray([...serviceFaultKinds], { minLength: 3 }),
   filtersLists: fc.boolean(),
   parallel: one(1, 4, 4, 64, 64),
-  budget: one(8, 120),
   service,
   // Most events need resources that exist.
   events: fc

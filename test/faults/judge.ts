@@ -29,8 +29,6 @@ export interface Faults {
   badMessages: string[];
   /** Our endpoints that the user had to adopt, although no process was killed and no create was left open. */
   needlessAdoptions: string[];
-  /** The most requests in a window, for each process that exceeded the budget. */
-  overBudget: string[];
 }
 
 export type Verb = "up" | "destroy" | "refresh";
@@ -182,7 +180,7 @@ export class Judge {
 
   /** The faults of the whole story. */
   faults(program: Program): Partial<Faults> {
-    const { emulator, logged, processes } = this.world;
+    const { emulator, logged } = this.world;
     const there = this.everything();
     const ids = [...this.engine.state.values()].map(({ id }) => id);
     const writes = emulator.requests.filter(({ method }) => method === "PATCH" || method === "DELETE");
@@ -213,10 +211,6 @@ export class Judge {
         ...[...this.messages, ...logged].filter((text) => text.includes(CANARY_KEY)),
       ],
       needlessAdoptions: this.needlessAdoptions,
-      overBudget: processes
-        .map((process) => this.world.mostInAWindow(process))
-        .filter((most) => most > this.story.budget)
-        .map(String),
     };
     return Object.fromEntries(Object.entries(all).filter(([, found]) => found.length > 0));
   }

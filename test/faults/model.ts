@@ -25,10 +25,6 @@ export interface Flags {
   killAfter?: number | undefined;
   /** Only these resources. The others get neither check nor diff. */
   targets?: ReadonlySet<string> | undefined;
-  /** Replace this resource without a diff. */
-  replace?: string | undefined;
-  /** The number of parallel steps, if it is not the story's. */
-  parallel?: number | undefined;
   /** Read all resources first. */
   refresh?: boolean;
   continueOnError?: boolean;
@@ -158,8 +154,7 @@ export class Engine {
     this.state.delete(from);
   }
 
-  private phase = (flags: Flags) =>
-    new Phase(this.world, { ...flags, parallel: flags.parallel ?? this.parallel });
+  private phase = (flags: Flags) => new Phase(this.world, { parallel: this.parallel, ...flags });
 
   private async readAll(phase: Phase): Promise<void> {
     for (const [name, entry] of [...this.state].filter(([name]) => phase.isTarget(name)))
@@ -210,9 +205,8 @@ export class Engine {
     };
     const inputs = await check(entry?.inputs ?? {});
     if (!entry) return () => this.create(phase, name, inputs);
-    const isForced = phase.flags.replace === name;
-    const decision = isForced ? undefined : core.diff(entry.id, entry.outputs, inputs);
-    if (!decision || decision.replaces.length > 0) {
+    const decision = core.diff(entry.id, entry.outputs, inputs);
+    if (decision.replaces.length > 0) {
       const again = await check({});
       return async () => {
         await core.delete(entry.id, entry.outputs);

@@ -27,7 +27,6 @@ export const modes: Mode[] = [false, true].flatMap((marks) =>
 /** Plays the story, and returns its faults. */
 export async function play(story: Story, mode: Mode): Promise<Partial<Faults>> {
   const settings = {
-    "endpoints:requestsPerWindow": `${story.budget}`,
     "endpoints:listFilter": story.filtersLists ? "on" : "off",
     ...(mode.marks && { "endpoints:mark": "team/dev" }),
   };
@@ -146,19 +145,11 @@ class StoryRunner {
         this.hasOpenCreate ||= request === "create" && !this.mode.marks && lateMs > 2_000;
         return this.write(request, event.which);
       }
-      case "reply about another endpoint": {
-        const { request, done } = event;
-        const body = this.anotherBody(event);
-        this.script(request, done ? { afterCommit: true, body } : { status: 200, body });
-        return request === "read" ? this.refreshById() : this.write(request, event.which);
-      }
       case "404 of a gateway":
         this.script(event.request, gatewayReply(event.form), 99);
         return event.request === "read" ? this.refreshById() : this.remove(event.which);
       case "rename":
         return this.rename(event);
-      case "move URLs":
-        return this.moveUrls(event);
       case "destroy":
         return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
     }
@@ -205,11 +196,11 @@ class StoryRunner {
   private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
       await this.world.clock.sleep(READING);
-      const { targets, ...flags } = this.advice.flags;
-      this.advice.flags = { targets: new Set(), parallel: flags.parallel };
+      const { targets } = this.advice;
+      this.advice.targets = new Set();
       const errors = [...(await this.refresh()).errors];
       if (targets.size > 0) errors.push(...(await this.up({ targets })).errors);
-      errors.push(...(await this.up(flags)).errors);
+      errors.push(...(await this.up()).errors);
       await this.world.clock.sleep(READING);
       for (const [name, message] of errors) this.advice.follow(name, message, this.hasOpenCreate);
       if (errors.length > 0) continue;
@@ -257,29 +248,8 @@ class StoryRunner {
     if (how === "another resource") Object.assign(inputs, { description: `another ${this.created++}` });
     else this.advice.renamed.set(name, old);
     if (how === "alias") this.engine.rename(old, name);
-    this.replaceInProgram([old], [[name, inputs]]);
+    this.replaceInProgram(old, name, inputs);
     return this.runAfterEdit(run, [name], [old]);
-  }
-
-  private async moveUrls(event: EventOf<"move URLs">): Promise<Outcome | undefined> {
-    const { how, which, length, isReversed, isReused, run } = event;
-    const from = which % Math.max(1, this.program.size - 1);
-    const list = [...this.program].slice(from, from + length);
-    if (list.length < 2 || !this.isRepaired) return undefined;
-    if (isReversed) list.reverse();
-    const olds = list.map(([name]) => name);
-    const names = [...olds, this.newName(isReused)];
-    const [first = {}, ...others] = list.map(([, inputs]) => inputs);
-    const fresh = this.inputsOf(this.created++);
-    const moved = {
-      grow: [fresh, first, ...others],
-      shrink: others,
-      slide: [...others, fresh],
-      rotate: [...others, first],
-    }[how];
-    const placed = moved.map((inputs, index): [string, JsonObject] => [names[index] ?? "", inputs]);
-    this.replaceInProgram(olds, isReversed ? placed.reverse() : placed);
-    return this.runAfterEdit(run, names.slice(0, moved.length), olds.slice(moved.length));
   }
 
   /** A name that no resource has; a reused one was a resource's before. */
@@ -291,15 +261,15 @@ class StoryRunner {
     return reused ?? `n${this.created++}`;
   }
 
-  /** Replaces resources at the place of the first one. */
-  private replaceInProgram(olds: string[], news: [string, JsonObject][]): void {
+  /** Puts a resource in the place of another one. */
+  private replaceInProgram(old: string, name: string, inputs: JsonObject): void {
     const entries = [...this.program];
-    const at = entries.findIndex(([name]) => olds.includes(name));
-    const kept = entries.filter(([name]) => !olds.includes(name));
     this.program.clear();
-    for (const [name, inputs] of [...kept.slice(0, at), ...news, ...kept.slice(at)])
-      this.program.set(name, inputs);
-    for (const name of olds) this.names.add(name);
+    for (const [each, given] of entries) {
+      if (each === old) this.program.set(name, inputs);
+      else this.program.set(each, given);
+    }
+    this.names.add(old);
   }
 
   /** Runs a command that sends this kind of request. */
@@ -326,23 +296,6 @@ class StoryRunner {
         reply: { ...(when !== "instead" && { afterCommit: true }), ...lost[answer] },
       }),
     });
-  }
-
-  /** The body of a reply about another endpoint. */
-  private anotherBody({
-    about,
-    which,
-  }: EventOf<"reply about another endpoint">): object | ((real: object) => object) {
-    const { endpoints } = this.world.emulator;
-    // Without marks, the provider cannot know the owner of an endpoint with our URL in the reply to a create.
-    const isOther = ({ url }: { url?: string | undefined }) =>
-      this.mode.marks || url !== this.urlOf(this.created);
-    const theirs = endpoints.find(
-      (one) => one.type === "cloud" && this.judge.isTheirs(one.id) && isOther(one),
-    );
-    const ours = endpoints.find(({ id }) => id === this.live(which));
-    if (about === "an agent's") return (real: object) => ({ ...theirs, ...real, type: "ephemeral" });
-    return (about === "ours" ? ours : theirs) ?? {};
   }
 
   /** In pools, three resources have the same URL and content. */

@@ -8,8 +8,6 @@ import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 import { CANARY_KEY } from "../provider/world";
 
-const WINDOW_SECONDS = 60;
-
 /** A clock that jumps to the end of a wait, so waits take no time. */
 function jumpingClock(): Clock {
   let ahead = 0;
@@ -67,8 +65,6 @@ class MortalClient extends HttpClient {
 export interface Process {
   core: CloudEndpoints;
   readonly life: Life;
-  /** The times when its requests arrived at the service. */
-  arrivals: number[];
   /** Ends the process like SIGKILL. */
   kill(): void;
 }
@@ -93,14 +89,7 @@ export class World {
       basePath: "/api/v2",
       now: () => new Date(clock.now()),
     });
-    const world = new World(emulator, clock, settings);
-    // Records each request and matches none. A request can arrive after the start of the next process.
-    const note = ({ headers }: { headers: Record<string, string> }) => {
-      world.processes[Number(headers["user-agent"])]?.arrivals.push(clock.now());
-      return false;
-    };
-    emulator.intercept(note, { reset: true }, Number.POSITIVE_INFINITY);
-    return world;
+    return new World(emulator, clock, settings);
   }
 
   /** Starts a new process. Pulumi starts one for each phase of a command. */
@@ -108,7 +97,7 @@ export class World {
     const config: Record<string, string> = {
       "endpoints:apiKey": CANARY_KEY,
       "endpoints:baseUrl": this.emulator.baseUrl,
-      "endpoints:windowSeconds": `${WINDOW_SECONDS}`,
+      "endpoints:requestsPerWindow": "100000",
       // In real time, because the HTTP library's timers end connections that hang.
       "endpoints:timeoutSeconds": "0.2",
       ...this.settings,
@@ -116,16 +105,12 @@ export class World {
     const write = (message: string) => void this.logged.push(message);
     const log = { info: write, warn: write };
     const life: Life = { ended: false, creates: [] };
-    const settings = {
-      ...readSettings((key) => config[key], {}),
-      userAgent: `${this.processes.length}`,
-    };
+    const settings = readSettings((key) => config[key], {});
     const http = new MortalClient(settings, { clock: this.clock, log }, life);
     const api = endpointsApi(http);
     const process: Process = {
       core: new CloudEndpoints({ connect: () => api, log }),
       life,
-      arrivals: [],
       kill: () => {
         life.ended = true;
       },
@@ -141,13 +126,6 @@ export class World {
       before = this.emulator.requests.length;
       await new Promise((resolve) => setTimeout(resolve, 300));
     }
-  }
-
-  /** The most requests of a process in any window. */
-  mostInAWindow({ arrivals }: Process): number {
-    const inWindow = (at: number) =>
-      arrivals.filter((other) => other <= at && other > at - WINDOW_SECONDS * 1000).length;
-    return Math.max(0, ...arrivals.map(inWindow));
   }
 
   async close(): Promise<void> {
