@@ -4,16 +4,6 @@ import { type ServiceFaultKind, serviceFaultKinds } from "./serviceFaults";
 
 /* The events of random stories. */
 
-/** Values for the `created_at` of another's endpoint: milliseconds from now, or another value. */
-export const madeAt = {
-  now: 0,
-  "a second before": -1_000,
-  "long before": -1_800_000,
-  "in the future": 3_600_000,
-  garbage: "yesterday",
-  missing: null,
-} as const;
-
 /** Faults that lose a reply. */
 export const lost = {
   reset: { reset: true },
@@ -55,13 +45,6 @@ const eventKinds = {
   "delete by hand": [1, { which }],
   "URL taken": [1, { which }],
   "process killed": [2, { after: fc.integer({ min: 1, max: 5 }), by: few }],
-  /** Somebody has an endpoint with the URL and the content of the next resource. */
-  "equal endpoint exists": [1, { made: keys(madeAt) }],
-  /** Somebody creates such an endpoint at the same time as we do, and our reply may be lost. */
-  "equal endpoint meanwhile": [
-    3,
-    { when: one("before", "after", "instead"), made: keys(madeAt), answer: fc.option(keys(lost)) },
-  ],
   "request arrives late": [
     2,
     { request: write, ms: fc.integer({ min: 500, max: 4_000 }), answer: keys(lost), which },
@@ -122,22 +105,12 @@ const service: fc.Arbitrary<EmulatorOptions> = fc
     urlTaken: one("18017", "18017", "18009", "422", "400-bare", "409-bare", "allowed"),
     listLag: one(0, 0, 1_500, 4_000),
     pageSize: one(100, 3),
-    filters: one("works", "refused", "ignored", "incomplete", "agent"),
+    filters: one("works", "refused", "ignored"),
     clock: clocks,
   })
   .map(({ clock, ...rest }) => ({ ...rest, ...clock }));
 
-/**
- * The public service is the only one that is known to filter, and its codes tell a taken URL from other refusals. With a filter
- * that omits endpoints and without such a code, the provider cannot name the holder of a URL.
- */
-const asThePublicService = ({ service, ...story }: Story): Story => {
-  const isVague = service.urlTaken === "422" || service.urlTaken === "400-bare";
-  const omits = story.filtersLists && ["incomplete", "agent"].includes(service.filters ?? "works");
-  return { ...story, service: isVague && omits ? { ...service, urlTaken: "18017" } : service };
-};
-
-const allStories: fc.Arbitrary<Story> = fc.record({
+export const stories: fc.Arbitrary<Story> = fc.record({
   seed: fc.nat(),
   probability: one(0.05, 0.15, 0.4),
   kinds: fc.subarray([...serviceFaultKinds], { minLength: 3 }),
@@ -149,8 +122,6 @@ const allStories: fc.Arbitrary<Story> = fc.record({
     .tuple(few, fc.array(event, { minLength: 1, maxLength: 8 }))
     .map(([by, events]) => [{ kind: "create", by }, ...events]),
 });
-
-export const stories = allStories.map(asThePublicService);
 
 const RESETS: Partial<Record<ServiceFaultKind, ServiceFaultKind>> = {
   "hang-before": "reset-before",

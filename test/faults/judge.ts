@@ -2,7 +2,6 @@ import type { Edit, Seed } from "../../sdk/testing/emulator";
 import { CANARY_KEY } from "../provider/world";
 import type { Story } from "./events";
 import type { Engine, Entry, Flags, Outcome, Program } from "./model";
-import { rivalsOn } from "./serviceFaults";
 import type { World } from "./world";
 
 /* Knows the owner of each endpoint, which the provider cannot know, and finds the faults of a story. */
@@ -21,7 +20,7 @@ export interface Faults {
   survivors: string[];
   /** Endpoints of others that we changed or deleted. */
   harmed: string[];
-  /** Endpoints of others that came into our state although the provider could know their owner. */
+  /** Endpoints of others that came into our state. */
   wronglyAdopted: string[];
   /** Resources whose endpoints differ from the program. */
   wrong: string[];
@@ -53,23 +52,14 @@ export const tellsTime = ({ date, createdAt }: Story["service"]) =>
   [date, createdAt].every((time) => time === undefined || typeof time === "number");
 
 /**
- * The two seconds that the provider grants before and after a lost create, and half of one, because it knows the service's
- * clock no better than that. In milliseconds.
- */
-const SECONDS = 2_500;
-
-/**
- * Excuses two faults that are unavoidable without marks. If somebody creates an endpoint with our URL and content in the same
- * seconds as a lost create of ours, nothing distinguishes it from ours. And if the service accepts equal URLs, no refusal
- * reveals the leftover of a killed run. (Nor does a mark, if the service tells no times.)
+ * Excuses a fault that is unavoidable without marks: if the service accepts equal URLs, no refusal reveals the leftover of a
+ * killed run. (Nor does a mark, if the service tells no times.)
  *
  * Excuses another one: two entries have an endpoint, and one is deleted by a process that meets only that one. Without marks, or
  * with the same mark in both entries, or with a list from before the adoption, nothing tells it of the other entry.
  */
 export class Judge {
   private readonly theirs = new Map<string, string>();
-  /** The excused endpoints of others in our state, by URL. */
-  private readonly mistaken = new Map<string, string>();
   private readonly dropped: string[] = [];
   private readonly wronglyAdopted: string[] = [];
   private readonly missing: string[] = [];
@@ -95,7 +85,7 @@ export class Judge {
     this.note(this.world.emulator.seed({ description: "theirs", ...seed }));
   }
 
-  isTheirs = (id: string): boolean => this.theirs.has(id) || rivalsOn(this.world.emulator).includes(id);
+  isTheirs = (id: string): boolean => this.theirs.has(id);
 
   /** The user looks at a URL for an endpoint of somebody else. */
   hasTheirs = (where: unknown): boolean =>
@@ -119,22 +109,17 @@ export class Judge {
 
   /** Compares the state after a command with the one before it. */
   commandEnded(before: Snapshot, verb: Verb, flags: Flags, outcome: Outcome, program: Program): void {
-    const { emulator } = this.world;
     const there = this.everything();
-    for (const id of rivalsOn(emulator)) {
-      const live = there.get(id);
-      if (live && !this.theirs.has(id) && !this.isMistaken(id)) this.note(live);
-    }
     for (const { id } of before.entries.values())
-      if (!this.isInState(id) && there.has(id) && !this.isMistaken(id)) this.dropped.push(id);
-    for (const { id, inputs } of this.engine.state.values()) {
+      if (!this.isInState(id) && there.has(id)) this.dropped.push(id);
+    for (const { id } of this.engine.state.values()) {
       this.had.add(id);
-      if (this.theirs.has(id)) this.adoptedTheirs(id, String(inputs["url"]), there.get(id) ?? {});
+      if (this.isTheirs(id)) this.wronglyAdopted.push(id);
     }
     if (outcome.killed || outcome.errors.size > 0) return;
     for (const name of program.keys()) this.assertThere(name, before, there, verb, flags);
     if (verb !== "destroy" || flags.targets !== undefined) return;
-    for (const id of this.had) if (there.has(id) && !this.isMistaken(id)) this.survivors.add(id);
+    for (const id of this.had) if (there.has(id)) this.survivors.add(id);
   }
 
   /** Notes a resource whose endpoint is gone since the command began. */
@@ -161,23 +146,6 @@ export class Judge {
     if (!isExcused) this.missing.push(`${name} with ${entry.id}`);
   }
 
-  private adoptedTheirs(id: string, url: string, { created_at: shown }: Edit): void {
-    const { service } = this.story;
-    const skew = typeof service.date === "string" || service.date === null ? Number.NaN : (service.date ?? 0);
-    const created = Date.parse(shown ?? "");
-    const creates = this.world.processes.slice(-2).flatMap(({ life }) => life.creates);
-    const isOfOurSeconds = creates.some(
-      ({ url: ours, sentAt = Number.NaN, lostAt = Number.NaN }) =>
-        ours === url && created >= sentAt + skew - SECONDS && created <= lostAt + skew + SECONDS,
-    );
-    const isIndistinguishable = !this.mode.marks && !this.mode.pools && isOfOurSeconds;
-    if (!isIndistinguishable) this.wronglyAdopted.push(`${id} on ${url}, created at ${shown}`);
-    this.theirs.delete(id);
-    this.mistaken.set(url, id);
-  }
-
-  private isMistaken = (id: string) => [...this.mistaken.values()].includes(id);
-
   /** The faults of the whole story. */
   faults(program: Program): Partial<Faults> {
     const { emulator, logged } = this.world;
@@ -186,7 +154,7 @@ export class Judge {
     const writes = emulator.requests.filter(({ method }) => method === "PATCH" || method === "DELETE");
     const isTouched = (id: string) => writes.some(({ path }) => path.endsWith(`/${id}`));
     const isKnown = (id: string) =>
-      this.isMistaken(id) || this.found.has(id) || this.messages.some((message) => message.includes(id));
+      this.found.has(id) || this.messages.some((message) => message.includes(id));
     const orphans = this.leftovers().filter(
       ({ id = "", url = "" }) => !isKnown(id) && !this.isUnknowable(url),
     );
@@ -218,11 +186,8 @@ export class Judge {
   /** Whether an orphan on this URL is unavoidable. */
   private isUnknowable(url: string): boolean {
     const { marks, pools } = this.mode;
-    if (!marks && this.mistaken.has(url)) return true;
     const isRefused = !pools && this.story.service.urlTaken !== "allowed";
-    const ofKilled = this.world.processes.some(
-      ({ life }) => life.ended && life.creates.some((create) => create.url === url),
-    );
+    const ofKilled = this.world.processes.some(({ life }) => life.ended && life.creates.includes(url));
     return !isRefused && ofKilled && !(marks && pools && tellsTime(this.story.service));
   }
 

@@ -14,11 +14,11 @@ const kills = process.env["KILLS"];
 const count = kills === undefined ? 60 : 100;
 const cli = await findPulumiCli();
 
-/** The signal that ends a run, and whether the engine's child processes get it too. */
+/** The signal to the engine that ends a run. */
 const deaths = [
-  { name: "SIGINT to the engine", signal: "SIGINT", all: false, provider: "dynamic" },
-  { name: "SIGKILL to the engine", signal: "SIGKILL", all: false, provider: "plugin" },
-  { name: "SIGKILL to all its processes", signal: "SIGKILL", all: true, provider: "dynamic" },
+  { signal: "SIGINT", provider: "dynamic" },
+  { signal: "SIGKILL", provider: "dynamic" },
+  { signal: "SIGKILL", provider: "plugin" },
 ] as const;
 type Death = (typeof deaths)[number];
 
@@ -36,6 +36,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
 
 /** Kills a run during its creates, recovers, and checks what is there. */
 async function recover(driver: Stack["driver"], death: Death, marks: boolean): Promise<void> {
+  const name = `${death.signal}, ${death.provider}`;
   const env = {
     ENDPOINTS_PROVIDER: death.provider,
     PULUMI_PARALLEL: "64",
@@ -50,7 +51,7 @@ async function recover(driver: Stack["driver"], death: Death, marks: boolean): P
   const killAt = 1 + Math.floor((Math.random() * count) / 2);
   const run = start();
   await until(() => posts(emulator) >= killAt);
-  kill(await run.pid(), death);
+  process.kill(await run.pid(), death.signal);
   await run.ended;
   await quiet(emulator);
   expect(emulator.endpoints.length).toBeLessThan(count);
@@ -71,9 +72,9 @@ async function recover(driver: Stack["driver"], death: Death, marks: boolean): P
     const mine = emulator.endpoints.filter(({ id }) => named.includes(id));
     writeProgram(folder, Object.fromEntries(mine.map(({ id, url }) => [url, id])));
   }
-  expect(named.sort(), death.name).toEqual(marks ? [] : leftOver.sort());
-  expect(emulator.endpoints.map(({ url }) => url).sort(), death.name).toEqual(urls.sort());
-  expect((await idsOf(stack)).sort(), death.name).toEqual(live().sort());
+  expect(named.sort(), name).toEqual(marks ? [] : leftOver.sort());
+  expect(emulator.endpoints.map(({ url }) => url).sort(), name).toEqual(urls.sort());
+  expect((await idsOf(stack)).sort(), name).toEqual(live().sort());
 }
 
 const urls = Array.from({ length: count }, (_, index) => `https://e${index}.example.com`);
@@ -133,25 +134,6 @@ function startCli(stack: Stack, stackName: string): Run {
   const ended = stack.up({ skipPreview: true }).catch(() => {});
   const find = () => output("pgrep", ["-f", `^pulumi up .*--stack ${stackName}`]).trim();
   return { pid: async () => Number((await until(find)).split("\n")[0]), ended };
-}
-
-function kill(pid: number, { signal, all }: Death): void {
-  const victims = all ? [...descendants(pid), pid] : [pid];
-  for (const victim of victims) {
-    try {
-      process.kill(victim, signal);
-    } catch {
-      // The process has already ended.
-    }
-  }
-}
-
-function descendants(pid: number): number[] {
-  const children = output("pgrep", ["-P", `${pid}`])
-    .split("\n")
-    .filter(Boolean)
-    .map(Number);
-  return children.flatMap((child) => [...descendants(child), child]);
 }
 
 function output(command: string, args: string[]): string {

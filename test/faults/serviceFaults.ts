@@ -1,14 +1,4 @@
-import {
-  type Edit,
-  type Emulator,
-  type Fault,
-  type FaultKind,
-  faultKinds,
-  gatewayReply,
-  type Match,
-  type RecordedRequest,
-  type ScriptedReply,
-} from "../../sdk/testing";
+import { type Fault, type FaultKind, faultKinds, gatewayReply, type Match } from "../../sdk/testing";
 
 /* Faults of the service that only the tests of the provider need, over the emulator's `disturb` and `intercept`. */
 
@@ -33,42 +23,3 @@ export const serviceFaultKinds = [...faultKinds, ...Object.keys(own)] as Service
 /** The kinds for `disturb`: those of the emulator, and those of this file. */
 export const faultsOf = (kinds: readonly ServiceFaultKind[]): (FaultKind | Fault)[] =>
   kinds.map((kind) => (kind in own ? { kind, ...own[kind as keyof typeof own] } : (kind as FaultKind)));
-
-/** Who creates the endpoints of `rival`. */
-const RIVAL = { id: "usr_rival", uri: "" };
-
-/** The ids of the endpoints that `rival` created. */
-export const rivalsOn = ({ endpoints }: Emulator): string[] =>
-  endpoints.flatMap(({ id, principal }) => (principal?.id === RIVAL.id ? id : []));
-
-export interface RivalOptions {
-  /** Selects the create. Default: any. */
-  match?: Match;
-  /** Fields of the other user's endpoint that differ. */
-  fields?: Edit;
-  /** The reply to the client. Default: the real one, or a reset for `instead`. */
-  reply?: ScriptedReply;
-}
-
-/**
- * Lets another user create the same endpoint when the next matching create arrives: just before that create, just after it, or
- * instead of it. With `instead` the create itself has no effect. If the service refuses equal URLs, only the first is created.
- */
-export function rival(
-  emulator: Emulator,
-  when: "before" | "after" | "instead",
-  { match = "create", fields = {}, reply }: RivalOptions = {},
-): void {
-  const visible = reply ?? (when === "instead" ? { reset: true } : { afterCommit: true });
-  const create = ({ body }: RecordedRequest) => {
-    const wanted = Object(body) as Edit & { url: string };
-    const isRefused = emulator.endpoints.some(
-      ({ url, pooling_enabled: pools }) =>
-        url === wanted.url && emulator.behaviour.urlTaken !== "allowed" && !(pools && wanted.pooling_enabled),
-    );
-    if (!isRefused) emulator.seed({ ...wanted, principal: RIVAL, ...fields, type: "cloud" });
-  };
-  const afterCommit = when !== "instead";
-  const hook = when === "after" ? "after" : "before";
-  emulator.intercept(match, { ...visible, afterCommit, [hook]: create } as ScriptedReply);
-}

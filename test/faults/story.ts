@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../provider/api/json";
-import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
+import { gatewayReply, type Match, type ScriptedReply } from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
 import { Advice } from "./advice";
-import { type Event, lost, madeAt, type Run, type Story } from "./events";
+import { type Event, lost, type Run, type Story } from "./events";
 import { type Faults, Judge, tellsTime, type Verb } from "./judge";
 import { Engine, type Flags, type Outcome } from "./model";
-import { faultsOf, rival } from "./serviceFaults";
+import { faultsOf } from "./serviceFaults";
 import { World } from "./world";
 
 /*
@@ -130,14 +130,6 @@ class StoryRunner {
         if (this.isFree(url)) this.judge.seedTheirs({ type: event.which % 3 ? "cloud" : "ephemeral", url });
         return undefined;
       }
-      case "equal endpoint exists": {
-        const seed = { type: "cloud", ...this.wireOf(this.created), ...this.createdAt(event.made) } as const;
-        if (this.isFree(seed.url)) this.judge.seedTheirs(seed);
-        return this.create(1);
-      }
-      case "equal endpoint meanwhile":
-        this.createEqual(event);
-        return this.create(1);
       case "request arrives late": {
         const { request, ms: lateMs, answer } = event;
         this.script(request, { lateMs, ...lost[answer] });
@@ -285,19 +277,6 @@ class StoryRunner {
     this.world.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
   }
 
-  /** Somebody creates an equal endpoint, without our mark, at the same time as we do. */
-  private createEqual({ when, made, answer }: EventOf<"equal endpoint meanwhile">): void {
-    const { url, metadata } = this.wireOf(this.created);
-    const { scripts } = this;
-    rival(this.world.emulator, when, {
-      match: (request) => scripts.on && matches("create", request) && Object(request.body).url === url,
-      fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
-      ...(answer !== null && {
-        reply: { ...(when !== "instead" && { afterCommit: true }), ...lost[answer] },
-      }),
-    });
-  }
-
   /** In pools, three resources have the same URL and content. */
   private urlOf = (number: number) =>
     `https://made-${this.mode.pools ? number - (number % 3) : number}.example.com`;
@@ -313,27 +292,6 @@ class StoryRunner {
       ...(number % 2 === 0 && { description: `number ${number}`, metadata: { number } }),
       ...(this.mode.pools && { poolingEnabled: true }),
     };
-  }
-
-  /** The inputs on the wire. */
-  private wireOf(made: number) {
-    const { description, metadata, trafficPolicy } = this.inputsOf(made);
-    return {
-      url: this.urlOf(made),
-      description: description === undefined ? undefined : String(description),
-      metadata: metadata === undefined ? undefined : JSON.stringify(metadata),
-      traffic_policy: JSON.stringify(trafficPolicy),
-      pooling_enabled: this.mode.pools,
-    } satisfies Partial<Seed>;
-  }
-
-  private createdAt(made: keyof typeof madeAt): { created_at: string | undefined } {
-    const { date, createdAt } = this.story.service;
-    const skew = [createdAt, date].find((time) => typeof time === "number") ?? 0;
-    const time = madeAt[made];
-    if (typeof time !== "number") return { created_at: time ?? undefined };
-    const moment = new Date(this.world.clock.now() + Number(skew) + time);
-    return { created_at: moment.toISOString().replace(/\.\d+Z$/, "Z") };
   }
 
   private isFree = (url: string) => !this.world.emulator.endpoints.some((endpoint) => endpoint.url === url);

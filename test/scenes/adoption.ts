@@ -54,10 +54,7 @@ export const adoption: Scene[] = [
     scene(`an adoption does not believe a list that omits an input: ${JSON.stringify(o)}`, {
       others: { theirs: described },
       program: { o: { ...o, description: "x" } },
-      byHand: ({ emulator }) => {
-        const endpoints = emulator.endpoints.map(({ description: _, ...item }) => item);
-        emulator.intercept("list", { status: 200, body: { endpoints } }, 9);
-      },
+      byHand: omitsInList("description"),
       state: { o: "theirs" },
     }),
   ),
@@ -78,12 +75,6 @@ export const adoption: Scene[] = [
       fails: /Several cloud endpoints can share .* which has ep_/,
     }),
   ),
-  scene("`adopt: true` does not take the member of a pool whose list item omits that it is one", {
-    others: { one: member },
-    byHand: omitsInList("pooling_enabled"),
-    program: { o: adopted },
-    fails: /Several cloud endpoints can share/,
-  }),
   ...(
     [
       ["an unknown id", { ...shop, adopt: "ep_nobody" }, /no endpoint ep_nobody.*remove adopt/],

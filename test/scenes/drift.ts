@@ -67,18 +67,6 @@ export const drift: Scene[] = [
     command: "refresh",
     next: [{ writes: ["PATCH shop description"] }],
   }),
-  ...["0.0.9", "99.0.0", "unreadable"].map((__version) =>
-    scene(`a state by the version ${__version} is no difference, and keeps it`, {
-      from,
-      byHand: ({ editState }) => editState("o", (outs) => ({ ...outs, __version })),
-      next: [{ command: "refresh", stored: { o: { __version } } }],
-    }),
-  ),
-  scene("another order of a policy's list is a change", {
-    from: { o: { ...shop, trafficPolicy: { a: [1, 2] } } },
-    program: { o: { ...shop, trafficPolicy: { a: [2, 1] } } },
-    writes: ["PATCH shop traffic_policy"],
-  }),
   scene("a field that leaves the program is cleared", {
     from: { o: { ...described, metadata: { a: 1 } } },
     program: { o: "shop" },

@@ -80,17 +80,13 @@ class InProcess extends Player {
     if (preview.errors.length > 0) return [preview];
     const phase = this.phase(run);
     const kept = new Set<string>();
-    const deletions = new Map<string, Entry>();
     await phase.steps(this.inOrder(Object.keys(this.program), run), async (name) => {
       const alias = resourceOf(this.program[name]).options.alias ?? "";
       kept.add(state.has(name) ? name : alias);
-      return this.decide(name, run, state, phase, deletions);
+      return this.decide(name, run, state, phase);
     });
-    for (const name of this.inOrder([...state.keys()], run)) {
-      const entry = state.get(name);
-      if (entry && !(name in this.program) && !kept.has(name)) deletions.set(name, entry);
-    }
-    await this.deleteAll(phase, state, deletions);
+    const removed = [...state.keys()].filter((name) => !(name in this.program) && !kept.has(name));
+    await this.deleteAll(phase, state, this.inOrder(removed, run));
     return [preview, phase];
   }
 
@@ -114,29 +110,21 @@ class InProcess extends Player {
 
   private async destroy(run: Run, state: State): Promise<Phase[]> {
     const phase = this.phase(run);
-    const names = this.inOrder([...state.keys()], run);
-    await this.deleteAll(phase, state, new Map([...state].filter(([name]) => names.includes(name))));
+    await this.deleteAll(phase, state, this.inOrder([...state.keys()], run));
     return [phase];
   }
 
-  /** Deletes entries. That of a replaced resource is no longer in the state. */
-  private async deleteAll(phase: Phase, state: State, entries: Map<string, Entry>): Promise<void> {
-    await phase.steps(this.inOrder([...entries.keys()]), async (name) => async () => {
-      const entry = entries.get(name);
+  private async deleteAll(phase: Phase, state: State, names: string[]): Promise<void> {
+    await phase.steps(names, async (name) => async () => {
+      const entry = state.get(name);
       if (!entry) return;
       await (await phase.provider(entry.kind, name)).delete(entry.id, sent(entry.kind, entry.outs));
-      if (state.get(name) === entry) state.delete(name);
+      state.delete(name);
     });
   }
 
   /** Asks check and diff for a resource. Returns the step that follows. */
-  private async decide(
-    name: string,
-    run: Run,
-    state: State,
-    phase: Phase,
-    deletions = new Map<string, Entry>(),
-  ): Promise<Step> {
+  private async decide(name: string, run: Run, state: State, phase: Phase): Promise<Step> {
     const { options, news } = resourceOf(this.program[name], (name) => this.names.idOf(name));
     const kind = options.provider === "other" ? otherThan(this.kind) : this.kind;
     const provider = await phase.provider(kind, name);
@@ -163,9 +151,8 @@ class InProcess extends Player {
     if (!decision || decision.replaces.length > 0) {
       const again = await check({});
       return async () => {
-        if (options.createsFirst) deletions.set(old, entry);
-        else await provider.delete(entry.id, olds);
-        if (!options.createsFirst) state.delete(old);
+        await provider.delete(entry.id, olds);
+        state.delete(old);
         await create(again);
       };
     }

@@ -112,11 +112,6 @@ export const lostCreates: Scene[] = [
     fails: /belongs to another resource|is served by ep_/,
     state: { one: "shop" },
   }),
-  scene("a lost create finds its endpoint in a list that lags", {
-    service: { listLag: 4_000 },
-    replies: [["create", lost]],
-    writes: ["POST shop 0"],
-  }),
   scene("a lost create fails with both ids if somebody created an equal endpoint meanwhile", {
     service: trusting,
     byHand: appears((now) => created(now), lost),

@@ -52,13 +52,6 @@ export const renames: Scene[] = [
     fails: /was not deleted/,
     state: { o: "shop" },
   }),
-  scene("an entry without a token, as of an older state, deletes its endpoint", {
-    // Trap 1.
-    from: { o: "shop" },
-    byHand: withoutToken,
-    command: "refresh",
-    next: [{ command: "destroy", writes: ["DELETE shop"] }],
-  }),
   scene("an entry without a token gets one with the next update, and then deletes its endpoint", {
     // Trap 1: the update gives the entry its token.
     from: { o: "shop" },

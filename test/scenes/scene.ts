@@ -26,8 +26,6 @@ export interface ResourceOptions {
   provider?: "other";
   /** The inputs that the program marks as secret. */
   secret?: string[];
-  /** `deleteBeforeReplace: false`. */
-  createsFirst?: true;
 }
 
 /** A resource's inputs and options. */

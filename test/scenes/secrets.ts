@@ -178,27 +178,6 @@ export const secrets: Scene[] = [
       },
     ],
   }),
-  scene("outputs are not secret if the program gave them in plain, even under a secret's name", {
-    from: {
-      o: {
-        ...shop,
-        metadata: { password: "plain" },
-        bindings: ["internal"],
-        options: { secret: ["bindings"] },
-      },
-    },
-    byHand: edited({ description: "by hand" }),
-    command: "refresh",
-    stored: {
-      o: {
-        ...shop,
-        publicUrl: shop.url,
-        metadata: '{"password":"plain"}',
-        bindings: secret(["internal"]),
-        description: "by hand",
-      },
-    },
-  }),
   ...[
     { metadata: '{"a":["CANARY-1"]}' },
     { metadata: '{"CANARY-1":1}' },
