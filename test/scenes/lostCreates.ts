@@ -20,6 +20,7 @@ const DOUBTFUL = /may have created one of these.* ep_.*set adopt/;
 /** Replies to a create that took effect, and what the service has seen. Those of the form 4xx look like refusals. */
 const lostReplies: [string, object, string[]][] = [
   ["a reset connection", { reset: true }, ["POST shop 0"]],
+  ["no reply in time", { hang: true }, ["POST shop 0"]],
   ["a body that ends early", { cut: "end" }, ["POST shop"]],
   ["an empty body", { body: "" }, ["POST shop"]],
   ["an HTML page", gatewayReply("html", 200), ["POST shop"]],
@@ -30,6 +31,7 @@ const lostReplies: [string, object, string[]][] = [
   ["a reply without an id", { status: 201, body: shop }, ["POST shop"]],
   ["a reply with another URL", { body: (real: object) => ({ ...real, url: at("b") }) }, ["POST shop"]],
   ["a reply with another type", { body: (real: object) => ({ ...real, type: "edge" }) }, ["POST shop"]],
+  ["a reply with an id that is no text", { body: (real: object) => ({ ...real, id: 5 }) }, ["POST shop"]],
 ];
 
 /** An equal endpoint appears just before a create that is lost. */
