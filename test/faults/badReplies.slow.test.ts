@@ -54,7 +54,8 @@ test.each([200, 204, 301, 404, 999])(
 
 test("a failure with any value in its parts causes readable errors", async () => {
   const parts = await rawService();
-  for (const value of hostile) await settledAll(parts, failure(value));
+  for (const value of hostile)
+    for (const code of [value, "ERR_NGROK_9"]) await settledAll(parts, failure(value, code));
 });
 
 const deep = {
@@ -146,9 +147,9 @@ test("a list is read only from the configured service, for any next_page_uri, an
   expect(outcome).toMatchObject({ error: { name: "ReplyError" } });
 });
 
-/** A failure with the same value in every part. */
-function failure(value: unknown): RawReply {
-  const parts = { msg: value, error_code: value, details: { operation_id: value } };
+/** A failure with the same value in every part, but for the code. Without a code of the service, its text is not quoted. */
+function failure(value: unknown, error_code = value): RawReply {
+  const parts = { msg: value, error_code, details: { operation_id: value } };
   return { status: 400, body: JSON.stringify(parts) };
 }
 
