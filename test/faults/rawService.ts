@@ -4,18 +4,11 @@ import { afterEach } from "vitest";
 import { listen } from "../../sdk/testing/listen";
 import { service } from "../provider/world";
 
-/** A reply with arbitrary bytes. The emulator only sends valid HTTP, JSON and UTF-8. */
-export type RawReply =
-  | {
-      status?: number;
-      headers?: Record<string, string>;
-      /** Several parts are sent as fast as the client reads them. */
-      body?: string | Buffer | Iterable<Buffer> | AsyncIterable<Buffer>;
-      /** Bytes on the connection after the reply, which belong to no request. */
-      behind?: string;
-    }
-  /** The whole reply from its status line on. The connection ends after it. */
-  | { raw: string | Buffer };
+/** A reply with arbitrary bytes. The emulator only sends valid JSON and UTF-8. */
+export interface RawReply {
+  status?: number;
+  body?: string | Buffer | AsyncIterable<Buffer>;
+}
 
 export interface ReceivedRequest {
   method: string;
@@ -67,20 +60,9 @@ export async function rawService(settings: Record<string, string> = {}) {
 
 export type RawService = Awaited<ReturnType<typeof rawService>>;
 
-function send(response: ServerResponse, reply: RawReply) {
-  if ("raw" in reply) {
-    response.socket?.end(reply.raw);
-    return;
-  }
-  const { status = 200, headers = {}, body = "", behind = "" } = reply;
-  const { socket } = response;
-  if (behind) socket?.cork();
-  response.writeHead(status, { "content-type": "application/json", ...headers });
+function send(response: ServerResponse, { status = 200, body = "" }: RawReply) {
+  response.writeHead(status, { "content-type": "application/json" });
   if (typeof body === "string" || Buffer.isBuffer(body)) response.end(body);
   // The client may close the connection early, which is no error here.
   else pipeline(Readable.from(body), response, () => {});
-  if (behind) {
-    socket?.write(behind);
-    socket?.uncork();
-  }
 }

@@ -1,11 +1,12 @@
 import { adoption } from "./adoption";
-import { badReplies, lostCreates, takenUrls } from "./creates";
 import { chosen, drift } from "./drift";
+import { badReplies, lostCreates } from "./lostCreates";
 import { leftovers, markedEndpoints } from "./marks";
 import { betweenProviders, moves, renames } from "./moves";
 import type { Scene } from "./scene";
 import { secrets } from "./secrets";
 import { gone, oddReplies } from "./service";
+import { takenUrls } from "./takenUrls";
 
 /** All scenes. */
 export const subjects: Record<string, Scene[]> = {

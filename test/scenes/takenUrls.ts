@@ -1,0 +1,131 @@
+import { at, coded, markedFor, refused, type Scene, scene, withMarks } from "./scene";
+
+/* Creates that are refused, most of them because their URL is taken. */
+
+const shop = { url: at("shop") };
+const pooled = { ...shop, poolingEnabled: true };
+const theirs = { theirs: shop };
+/** The reply to a create whose URL is taken. */
+const conflict = coded(400, 18017);
+
+const CAUSES =
+  /created at [^ ,]+\. If you renamed or moved this resource, give it aliases.*\. If another resource of this stack.*--target.*--replace.*deleteBeforeReplace.*\. If it is somebody else's, choose another url; if a killed run left it behind, set adopt: "ep_/;
+const TAKEN = /is served by ep_.*set adopt/;
+
+export const takenUrls: Scene[] = [
+  scene("a create on a stranger's URL fails after some seconds, with its endpoint and the three causes", {
+    others: theirs,
+    fails: CAUSES,
+    seconds: 10,
+    stacks: true,
+  }),
+  ...(["18009", "422", "400-bare", "409-bare"] as const).map((urlTaken) =>
+    scene(`a taken URL is found after a refusal of the form ${urlTaken}`, {
+      service: { urlTaken },
+      others: theirs,
+      fails: /is served by ep_/,
+    }),
+  ),
+  ...(
+    [
+      { type: "ephemeral", ...shop },
+      { type: "edge", public_url: shop.url },
+    ] as const
+  ).map((endpoint) =>
+    scene(`a create on the URL of an endpoint of type ${endpoint.type} fails at once`, {
+      others: { theirs: endpoint },
+      replies: [["create", conflict, 9]],
+      fails: /^(?!.*set adopt).*of type (ephemeral|edge).*another url, or stop the agent/,
+      seconds: 1,
+    }),
+  ),
+  // Trap 5.
+  ...["a", undefined].map((old) =>
+    withMarks(`${old ? "a move" : "a create"} that meets a stranger's mark fails at once, with the owner`, {
+      others: { theirs: { ...shop, ...markedFor("prod") } },
+      ...(old && { from: { o: old }, state: { o: old } }),
+      program: { o: "shop" },
+      fails: /created for 'front' of the stack shop\/prod \(team\/prod\)/,
+      seconds: 1,
+    }),
+  ),
+  withMarks(
+    "a message has safe text of another's mark: one line of limited length, without control characters",
+    {
+      others: {
+        theirs: { ...shop, ...markedFor(`x\n\u001b[2J\u202e##vso[task.complete]${"y".repeat(3_000)}`) },
+      },
+      fails: /^(?!.*##vso)[^\p{Cc}\p{Cf}]{1,1500}$/u,
+    },
+  ),
+  scene("a move does not wait for the endpoint of a resource without a change, which keeps the URL", {
+    from: { o: "shop", m: "a" },
+    program: { o: "shop", m: "shop" },
+    order: ["o", "m"],
+    on: "dynamic",
+    fails: /belongs to another resource of this stack, which keeps this URL[^.]*\.$/,
+    seconds: 2,
+    state: { o: "shop", m: "a" },
+  }),
+  scene("a replacement that creates first meets its own endpoint, and says after five seconds what helps", {
+    from: { o: "shop" },
+    program: { o: { ...shop, options: { createsFirst: true } } },
+    replace: ["o"],
+    fails: /A replacement frees its URL only with the option deleteBeforeReplace/,
+    seconds: 10,
+    state: { o: "shop" },
+  }),
+  scene("a filtered list that shows only a member of a pool hides no other endpoint on the URL", {
+    settings: { listFilter: "on" },
+    service: { filters: "incomplete" },
+    others: { member: { ...shop, pooling_enabled: true, created_at: "2020-01-01T00:00:00Z" }, ...theirs },
+    program: { o: pooled },
+    replies: [["create", conflict, 9]],
+    fails: /^(?!.*2020).*is served by ep_\w+, a cloud endpoint/,
+  }),
+  ...([18006, 18016, 18017] as const).flatMap((code) => [
+    scene(`a URL that is refused with ${code} for some seconds, and that nobody has, is created`, {
+      replies: [["create", coded(400, code), 3]],
+      writes: ["POST shop"],
+      seconds: 10,
+    }),
+    scene(`a create that is refused with ${code} for longer fails with that`, {
+      replies: [["create", coded(400, code), 4]],
+      fails: new RegExp(`ERR_NGROK_${code}`),
+    }),
+  ]),
+  ...(
+    [
+      [401, /status 401/],
+      [403, /status 403/],
+      [404, /^(?!.*\bid\b).*POST \/endpoints: status 404.*endpoints:baseUrl .*path prefix/],
+    ] as const
+  ).map(([status, fails]) =>
+    scene(`a create that is refused with ${status} is neither repeated nor followed by a look at the list`, {
+      replies: [["create", { status, body: "" }]],
+      reads: [],
+      fails,
+    }),
+  ),
+  scene("a refusal for another reason fails with it, and is not repeated", {
+    replies: [["create", coded(400, 2201)]],
+    fails: /ERR_NGROK_2201/,
+  }),
+  ...[refused, { status: 200, body: "" }, { status: 200, body: { endpoints: [], next_page_uri: null } }].map(
+    (list) =>
+      scene(`a refusal without a code has a next step if the list shows nothing: ${JSON.stringify(list)}`, {
+        others: theirs,
+        replies: [
+          ["create", { status: 409, body: "" }, 9],
+          ["list", list, 99],
+        ],
+        fails: /status 409.*[Rr]un the command again.*choose another url/,
+      }),
+  ),
+  scene("the endpoint that a killed run left is named, and its adoption ends it", {
+    leftBy: { o: "shop" },
+    fails: TAKEN,
+    next: [{ program: { o: { ...shop, adopt: "@shop" } } }],
+    state: { o: "shop" },
+  }),
+];
