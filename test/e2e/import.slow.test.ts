@@ -5,30 +5,9 @@ import { z } from "zod";
 import { seedMixed } from "../commands/mixedAccount";
 import { runCommand } from "../commands/runCommand";
 import { temporaryFolder } from "../folders";
-import { paths } from "../requests";
-import { edit, onBothDrivers, onCli, PLUGIN, writes } from "./setup";
-
-const shop = (options = "") =>
-  `new CloudEndpoint("shop", { url: "https://shop.example.com", description: "ours" }, { ${options} });`;
+import { edit, onCli, PLUGIN, writes } from "./setup";
 
 const importFile = z.object({ resources: z.array(z.object({ name: z.string(), id: z.string() })) });
-
-onBothDrivers("an import from the plugin", (start) => {
-  test("by option is followed by one update if the program differs, and later causes no change", async () => {
-    const id = "ep_theirs";
-    const stack = await start(shop(`import: "${id}"`), { env: { ENDPOINTS_PROVIDER: "plugin" } });
-    stack.emulator.seed({ type: "cloud", id, url: "https://shop.example.com", description: "by hand" });
-    const up = await stack.up();
-    expect(up.steps.map(({ op, diff }) => [op, diff])).toEqual([
-      ["import", []],
-      ["update", ["~description"]],
-    ]);
-    // The list's item lacks inputs.
-    expect(paths(up)).toEqual(["GET /endpoints", `GET /endpoints/${id}`, `PATCH /endpoints/${id}`]);
-    edit(stack, shop());
-    await stack.up({ expectNoChanges: true });
-  });
-});
 
 // The test kit's engine has no import command.
 onCli("the import command", (start) => {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { RunResult } from "../../sdk/testing";
-import { edit, errors, failure, onBothDrivers, PLUGIN } from "./setup";
+import { onBothDrivers, PLUGIN } from "./setup";
 
 const warnings = ({ diagnostics }: RunResult) =>
   diagnostics
@@ -38,9 +38,9 @@ const program = [
 ].join("");
 
 /** Resources of another SDK, which only the plugin can check. */
-const generated = (scheme: string) =>
+const generated =
   PLUGIN +
-  endpoint("other", TYPO, "", "PluginEndpoint").replace("https", scheme) +
+  endpoint("other", TYPO, "", "PluginEndpoint") +
   endpoint("hidden", `pulumi.secret(${TYPO})`, "", "PluginEndpoint") +
   `const off = new Provider("off", { policyWarnings: "off" });\n` +
   endpoint("silent", TYPO, ", { provider: off }", "PluginEndpoint");
@@ -61,7 +61,7 @@ onBothDrivers("a preview", (start) => {
     "warns once of each probable mistake in policies and settings, without values and requests (%s)",
     async (provider) => {
       const isPlugin = provider === "plugin";
-      const stack = await start(program + (isPlugin ? generated("https") : ""), {
+      const stack = await start(program + (isPlugin ? generated : ""), {
         config: { ...settings, "endpoints:provider": provider },
       });
       const result = await stack.preview();
@@ -80,34 +80,6 @@ onBothDrivers("a preview", (start) => {
       ]);
       expect(JSON.stringify(result.diagnostics)).not.toMatch(/CANARY|plain-key/);
       expect(result.requests).toEqual([]);
-    },
-  );
-
-  test("warns once of a resource that is replaced, which the engine checks twice", async () => {
-    const stack = await start(generated("https"));
-    await stack.up();
-    edit(stack, generated("http"));
-    expect(warnings(await stack.preview())).toEqual([ABOUT]);
-  });
-
-  test.each(["dynamic", "plugin"])(
-    "fails if policy warnings are errors, and names each once, without a request (%s)",
-    async (provider) => {
-      const stack = await start(
-        `${endpoint("one", TYPO)}${endpoint("two", TYPO)}
-         const { WebhookVerification, mergeTrafficPolicy } = require("pulumi-endpoints");
-         new WebhookVerification("hooks", { platform: "github", secret: "0123456789", expressions: ["req.path == ''"] });
-         mergeTrafficPolicy(${TYPO}, new WebhookVerification("right", { platform: "github", secret: "0123456789" }));`,
-        { config: { "endpoints:provider": provider, "endpoints:policyWarnings": "error" } },
-      );
-      const result = await failure(stack.preview());
-      const all = errors(result).join("\n");
-      expect(all.match(/"custom-respons" is no action/g)).toHaveLength(3);
-      expect(all).toMatch(/resource 'one' has a problem: trafficPolicy\.on_http/);
-      expect(all).toContain(`two: ${ABOUT}`);
-      expect(all).toContain(`mergeTrafficPolicy: ${ABOUT.replace("trafficPolicy", "policy")}`);
-      expect(all.match(/hooks: expressions\[0\] .*uses req\.path/g)).toHaveLength(1);
-      expect([warnings(result), result.requests]).toEqual([[], []]);
     },
   );
 });

@@ -266,6 +266,8 @@ async function play(
   const stack = await TestStack.create({
     program,
     driver,
+    // Go compiles the program.
+    longestRun: 280,
     ...(stackName && { stackName }),
     config: {
       ...settingsIn(join(program, `Pulumi.${stackName}.yaml`)),

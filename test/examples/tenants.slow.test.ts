@@ -74,7 +74,9 @@ test.skipIf(!(await findPulumiCli()))(
 
     expect(await run("remove", "t1")).toMatchObject({ code: 0, results: ["delete 2"] });
     const left = tenantsOf(4, 2).flatMap(({ name, hosts }) => (name === "t1" ? [] : hosts));
-    expect(emulator.endpoints.map(({ url }) => url).sort()).toEqual(left.map((host) => `https://${host}`));
+    expect(new Set(emulator.endpoints.map(({ url }) => url))).toEqual(
+      new Set(left.map((host) => `https://${host}`)),
+    );
     expect(existsSync(join(folder, ".pulumi/stacks/tenants/t1.json"))).toBe(false);
   },
 );
