@@ -1,7 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { SIGNATURE } from "../../provider/endpoint/secrets";
 import { RunFailed, type RunResult, TestStack } from "../../sdk/testing";
 import { programFolder } from "../folders";
 import { root } from "../package/pack";
@@ -62,13 +61,6 @@ test("the programs find what is there, create, adopt, use a second account, and 
     module1: { agentConfig: expect.stringContaining("https://hooks.internal") },
     module2: { data: expect.arrayContaining([{ a: 1 }]) },
   });
-  expect(Object.fromEntries(up.steps.map((step) => [step.name, step]))).toMatchObject({
-    shop0: { op: "create", outputs: { trafficPolicy: "[secret]" } },
-    hooks: { op: "create", outputs: { trafficPolicy: "[secret]" } },
-    shop2: { op: "create", outputs: { description: "in front of ep_agent" } },
-    shop3: { op: "create" },
-    mirror: { op: "create" },
-  });
   const { traffic_policy } = emulator.endpoints.find(({ url }) => url === "https://hooks.example.com") ?? {};
   expect(traffic_policy).toMatch(/verify-webhook.*forward-internal/);
   expect(emulator.endpointsOf("partner")).toHaveLength(1);
@@ -105,42 +97,25 @@ test.each([
   for (const { row, outcome, message } of examples) {
     const same = examples.filter((one) => one.message === message);
     const shown = diagnostics.filter((one) => one.message.includes(message));
-    expect(shown, `row ${row}`).toHaveLength(same.length);
     const severity = outcome === "preview warns" ? "warning" : "error";
-    for (const one of shown) expect(one.severity, `row ${row}`).toBe(severity);
+    expect(
+      shown.map((one) => one.severity),
+      `row ${row}`,
+    ).toEqual(same.map(() => severity));
   }
 });
 
-test("a rename fails as the page says, its correction changes nothing, and a state has the secret of a mistake in plain text, and of its correction not", async () => {
-  const rowOf = (outcome: string) => {
-    const [found, ...others] = mistakes.filter((row) => row.outcome.startsWith(outcome));
-    if (!found || others.length > 0) throw new Error(`the page has no one row of ${outcome}`);
-    return { ...found, wrong: found.wrong[0] ?? "" };
-  };
-  const [renamed, plain] = [rowOf("up fails"), rowOf("state")];
-  const withRule = (rule: string) =>
-    `${rule} new CloudEndpoint("rule", { url: "https://rule.example.com", trafficPolicy: { on_http_request: [rule, ...policy.on_http_request] } });`;
-  const modules = (resource: string, rule: string) => [withPrelude(`${resource} ${withRule(rule)}`)];
-  const before = `new CloudEndpoint("a", { url, trafficPolicy: policy });`;
-  const { stack, write } = await start(modules(before, plain.wrong));
-  const stored = async () => {
-    const { resources = [] } = (await stack.exportState()).deployment;
-    return resources.find(({ urn }) => urn.endsWith("::rule"))?.inputs?.["trafficPolicy"];
-  };
+test("a rename fails as the page says, and its correction changes nothing", async () => {
+  const [renamed] = mistakes.filter(({ outcome }) => outcome.startsWith("up fails"));
+  if (!renamed) throw new Error("the page has no row of a rename");
+  const { stack, write } = await start([
+    withPrelude(`new CloudEndpoint("a", { url, trafficPolicy: policy });`),
+  ]);
   await stack.up({ skipPreview: true });
-  expect(await stored()).toHaveProperty("on_http_request[0].actions[0].config.secret", secret);
-
-  write(modules(renamed.wrong, plain.right));
+  write([withPrelude(renamed.wrong[0] ?? "")]);
   const { command, diagnostics } = await failed(stack.up());
   expect(command).toBe("up");
   expect(diagnostics.map((one) => one.message).join("\n")).toContain(renamed.message);
-
-  write(modules(renamed.right, plain.right));
-  await stack.up({ skipPreview: true });
-  expect(await stored()).toHaveProperty(SIGNATURE);
-  const done = stack.emulator.requests.filter(({ method, status }) => method !== "GET" && status < 300);
-  // The endpoints of the program's first run: the prelude's, and the two of this test.
-  const sent = done.map(({ method, body }) => `${method} ${Object(body).url}`);
-  const hosts = ["a", "backend", "rule"];
-  expect(sent.sort()).toEqual(hosts.map((host) => `POST https://${host}.example.com`));
+  write([withPrelude(renamed.right)]);
+  expect((await stack.up({ skipPreview: true, expectNoChanges: true })).requests).toEqual([]);
 });

@@ -6,6 +6,8 @@ import { promisify } from "node:util";
 import { expect, onTestFinished, type TestContext, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+// This example is a test itself.
+import "../../examples/policy-tests/policy.test";
 import { findOnPath } from "../../sdk/pulumi";
 import {
   Emulator,

@@ -1,2 +1,0 @@
-// This example is a test itself.
-import "../../examples/policy-tests/policy.test";
