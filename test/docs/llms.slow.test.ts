@@ -8,29 +8,26 @@ import { mistakes, programs, withPrelude } from "./llmsPage";
 
 /*
  * Runs the programs and the mistakes of the page for assistants, as many as possible as modules of one program, with names and
- * URLs of their own. `examples.slow.test.ts` runs the last program, which is a test.
+ * URLs of their own. `examples.slow.test.ts` runs the last program, which is a test. Scenes play the rename that fails.
  */
 
 const secret = "CANARY-77ab";
 
-/** A stack whose program exports these modules. `write` replaces them. */
+/** A stack whose program exports these modules. */
 async function start(modules: string[], secrets: Record<string, string> = { secret }) {
   const folder = programFolder();
   const plugin = `plugins: { providers: [{ name: endpoints, path: ${join(root, "provider", "plugin")} }] }\n`;
   const settings = modules.some((code) => code.includes("new Provider(")) ? plugin : "";
   writeFileSync(join(folder, "Pulumi.yaml"), `name: infra\nruntime: nodejs\n${settings}`);
   writeFileSync(join(folder, "package.json"), '{ "name": "infra", "main": "index.ts" }\n');
-  const write = (all: string[]) => {
-    for (const [index, code] of all.entries()) writeFileSync(join(folder, `module${index}.ts`), code);
-    const exports = all.map((_, index) => `export * as module${index} from "./module${index}";\n`);
-    writeFileSync(join(folder, "index.ts"), exports.join(""));
-  };
-  write(modules);
+  for (const [index, code] of modules.entries()) writeFileSync(join(folder, `module${index}.ts`), code);
+  const exports = modules.map((_, index) => `export * as module${index} from "./module${index}";\n`);
+  writeFileSync(join(folder, "index.ts"), exports.join(""));
   const stack = await TestStack.create({ program: folder });
   onTestFinished(() => stack.close());
   for (const [name, value] of Object.entries(secrets))
     await stack.setConfig(`infra:${name}`, { secret: value });
-  return { stack, write };
+  return stack;
 }
 
 const failed = async (run: Promise<RunResult>): Promise<RunResult> => {
@@ -47,7 +44,7 @@ const messagesOf = ({ diagnostics }: RunResult) =>
 
 test("the programs find what is there, create, adopt, use a second account, and destroy only what they created", async () => {
   const modules = programs.slice(0, 4).map((code, index) => code.replace(/\bshop\b/g, `shop${index}`));
-  const { stack } = await start(modules, { password: "a long password", githubSecret: "a long secret" });
+  const stack = await start(modules, { password: "a long password", githubSecret: "a long secret" });
   const { emulator } = stack;
   await stack.setConfig("infra:partnerKey", { secret: emulator.addKey({ account: "partner" }) });
   emulator.seed({ type: "ephemeral", id: "ep_agent", url: "https://shop2.internal" });
@@ -75,7 +72,7 @@ const together = (codes: string[]) =>
 
 test("the preview of the corrections has no message", async () => {
   const rights = mistakes.flatMap(({ outcome, right }) => (/^(up|state)/.test(outcome) ? [] : [right]));
-  const { stack } = await start(together(rights));
+  const stack = await start(together(rights));
   for (const index of rights.keys())
     stack.emulator.seed({ type: "cloud", url: `https://a${index}.example.com` });
   expect(messagesOf(await stack.preview())).toEqual([]);
@@ -91,7 +88,7 @@ test.each([
   // A failed look-up ends the program.
   ["look something up", inPreview.filter(looksUp)],
 ])("the preview of the mistakes that %s warns or fails as the page says", async (_, examples) => {
-  const { stack } = await start(together(examples.map(({ code }) => code)));
+  const stack = await start(together(examples.map(({ code }) => code)));
   const { diagnostics } = await failed(stack.preview());
   expect(examples).not.toEqual([]);
   for (const { row, outcome, message } of examples) {
@@ -103,19 +100,4 @@ test.each([
       `row ${row}`,
     ).toEqual(same.map(() => severity));
   }
-});
-
-test("a rename fails as the page says, and its correction changes nothing", async () => {
-  const [renamed] = mistakes.filter(({ outcome }) => outcome.startsWith("up fails"));
-  if (!renamed) throw new Error("the page has no row of a rename");
-  const { stack, write } = await start([
-    withPrelude(`new CloudEndpoint("a", { url, trafficPolicy: policy });`),
-  ]);
-  await stack.up({ skipPreview: true });
-  write([withPrelude(renamed.wrong[0] ?? "")]);
-  const { command, diagnostics } = await failed(stack.up());
-  expect(command).toBe("up");
-  expect(diagnostics.map((one) => one.message).join("\n")).toContain(renamed.message);
-  write([withPrelude(renamed.right)]);
-  expect((await stack.up({ skipPreview: true, expectNoChanges: true })).requests).toEqual([]);
 });

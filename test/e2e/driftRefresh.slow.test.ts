@@ -24,14 +24,8 @@ const policy = (status: number, secret = "") => ({
 const listOf = (...pairs: [k: number, l: number][]) => ({ list: pairs.map(([k, l]) => ({ k, l })) });
 const CASES: Record<string, Case> = {
   url: { byHand: { url: "https://else.example.com" }, drifted: ["url"] },
-  description: { inputs: { description: "ours" }, byHand: { description: "x" }, drifted: ["description"] },
   added: { byHand: { description: "x" }, drifted: ["description"] },
   removed: { inputs: { description: "ours" }, byHand: { description: undefined }, drifted: ["description"] },
-  policy: {
-    inputs: { trafficPolicy: policy(404) },
-    byHand: { traffic_policy: JSON.stringify(policy(403)) },
-    drifted: ["trafficPolicy"],
-  },
   broken: {
     inputs: { trafficPolicy: policy(404) },
     byHand: { traffic_policy: "{" },

@@ -8,7 +8,6 @@ import { parse } from "yaml";
 import { z } from "zod";
 // This example is a test itself.
 import "../../examples/policy-tests/policy.test";
-import { findOnPath } from "../../sdk/pulumi";
 import {
   Emulator,
   findPulumiCli,
@@ -20,9 +19,11 @@ import {
 import { listen } from "../../sdk/testing/listen";
 import { plainIn } from "../e2e/setup";
 import { copyOf } from "./copyOf";
-import { findPulumiInPython, installPython } from "./python";
 
-/* What each example prints, and what it creates, in programs of every language. */
+/*
+ * What each example prints, and what it creates, in programs of every language. The quickstart and the template are played by
+ * `test/package`, and `policy-pack`, `gitops` and the rest of `tenants` have tests of their own.
+ */
 
 /** The secret of webhooks, in a form that each platform takes. */
 const SECRET = "Q0FOQVJZLTdmM2MtQ0FOQVJZLTdmM2M=";
@@ -57,17 +58,6 @@ const pythonDoor = (name: string) => ({
 });
 
 const inNode: [name: string, Example][] = [
-  [
-    "quickstart",
-    {
-      outputs: { url: "https://shop.example.com", endpointId: expect.stringMatching(/^ep_/) },
-      creates: { "https://shop.example.com": [answer] },
-    },
-  ],
-  [
-    "template",
-    { outputs: { url: "https://hello.example.com" }, creates: { "https://hello.example.com": [answer] } },
-  ],
   [
     "lookup",
     {
@@ -225,30 +215,22 @@ const inOtherLanguages: [language: "go" | "python" | "yaml", Example][] = [
 ];
 
 const cli = await findPulumiCli();
-const hosts = {
-  go: (await findPulumiCli(undefined, "go")) && (await findOnPath("go")),
-  python: await findPulumiInPython(),
-  yaml: await findPulumiCli(undefined, "yaml"),
-};
-
 test.each(inNode)("the example %s prints and creates what its row says, on the test kit's engine", (...row) =>
   play(...row, "kit"),
 );
 test.skipIf(!cli).each(inNode)("the example %s does so on the Pulumi CLI", (...row) => play(...row, "cli"));
-for (const [name, example] of inOtherLanguages)
-  test.skipIf(!cli || !hosts[name])(`the example ${name} does so on the Pulumi CLI`, async (context) => {
-    await play(name, example, "cli", async (folder) => {
-      if (name === "python") await installPython(folder);
-      if (name === "go") await installGo(folder, context);
-    });
-  });
+for (const [language, example] of inOtherLanguages)
+  test.skipIf(!cli || !(await findPulumiCli(undefined, language)))(
+    `the example ${language} does so on the Pulumi CLI`,
+    (context) => play(language, example, "cli", (folder) => install(folder, context)),
+  );
 
-/** Generates the SDK, and fetches Pulumi's modules. Skips the test if there is no network. */
-async function installGo(folder: string, context: TestContext): Promise<void> {
+/** Generates the SDK, and installs the packages of the language. Skips the test if there is no network. */
+async function install(folder: string, context: TestContext): Promise<void> {
   const env = { ...process.env, PULUMI_HOME: join(folder, "home") };
   const fail = ({ message, stdout }: Error & { stdout?: string }) => {
-    const isUnreachable = /dial tcp|no such host|GOPROXY/.test(message + stdout);
-    context.skip(isUnreachable, "Pulumi's Go modules are out of reach");
+    const isUnreachable = /dial tcp|no such host|GOPROXY|No matching distribution|executable file not found/;
+    context.skip(isUnreachable.test(message + stdout), "the packages of this language are out of reach");
     throw new Error(message + stdout);
   };
   await promisify(execFile)("pulumi", ["install"], { cwd: folder, env }).catch(fail);
@@ -258,12 +240,11 @@ async function play(
   name: string,
   { stackName, config, index, outputs, creates, signed }: Example,
   driver: NonNullable<TestStack["driver"]>,
-  install: (folder: string) => Promise<void> = async () => {},
+  prepare: (folder: string) => Promise<void> = async () => {},
 ): Promise<void> {
   const program = copyOf(name);
   if (index) writeFileSync(join(program, "index.ts"), index);
-  if (name === "template") for (const file of ["Pulumi.yaml", "package.json"]) fillIn(join(program, file));
-  await install(program);
+  await prepare(program);
   const partner = await Emulator.start();
   const stack = await TestStack.create({
     program,
@@ -306,12 +287,6 @@ async function play(
   }
   await stack.destroy();
   expect(emulator.endpoints.filter(({ type }) => type === "cloud")).toEqual([]);
-}
-
-/** What `pulumi new` does with a file of the template. */
-function fillIn(file: string): void {
-  const text = readFileSync(file, "utf8");
-  writeFileSync(file, text.replaceAll("$" + "{PROJECT}", "shop").replaceAll("$" + "{DESCRIPTION}", "x"));
 }
 
 /** The settings in a stack's file, which goes, because the driver writes its own. */

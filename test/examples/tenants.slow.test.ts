@@ -1,34 +1,21 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  cpSync,
-  existsSync,
-  mkdirSync,
-  readdirSync,
-  readFileSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import type { Tenant } from "../../examples/tenants/tenant";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
-import { temporaryFolder } from "../folders";
 import { root } from "../package/pack";
+import { copyOf } from "./copyOf";
 
-test("without a CLI every tenant is a failed row of the table, and wrong arguments are refused", async () => {
+test("without a CLI every tenant is a failed row of the table, and an unknown tenant is refused", async () => {
   const { run } = await start(tenantsOf(3, 1), { PATH: "" });
   const { code, text, results } = await run("up", "--at-once", "2");
   expect({ code, results }).toEqual({ code: 1, results: Array(3).fill("failed") });
   expect(text).toContain("t2: Command failed with ENOENT: pulumi version\nspawn pulumi ENOENT\n");
-  for (const [args, message] of [
-    [["remove"], "name the tenants to remove"],
-    [["up", "hooli"], "there is no tenant hooli in tenants.json"],
-    [["up", "--at-once", "none"], "--at-once must be a positive number"],
-    [["deploy"], "give a command: up, preview, drift or remove"],
-  ] as const)
-    expect(await run(...args)).toMatchObject({ code: 1, text: `${message}\n` });
+  const unknown = await run("up", "hooli");
+  expect(unknown).toMatchObject({ code: 1, text: "there is no tenant hooli in tenants.json\n" });
 });
 
 test.skipIf(!(await findPulumiCli()))(
@@ -87,7 +74,7 @@ const tenantsOf = (count: number, hosts: number): Tenant[] =>
     hosts: Array.from({ length: hosts }, (_, host) => `h${host}.t${index}.example.com`),
   }));
 
-/** Copies the example with these tenants, and starts a service with the public one's rate limit. */
+/** Compiles the example with these tenants, and starts a service with the public one's rate limit. */
 async function start(tenants: Tenant[], more: NodeJS.ProcessEnv = {}) {
   const emulator = await Emulator.start({ rateLimit: { requests: 120, windowSeconds: 60 } });
   onTestFinished(() => emulator.close());
@@ -115,18 +102,15 @@ async function start(tenants: Tenant[], more: NodeJS.ProcessEnv = {}) {
   return { emulator, folder, run };
 }
 
-/** Copies the example out of the repository, with the repository's packages, and compiles it as `npm start` does. */
+/** Copies the example with these tenants, and compiles it as `npm start` does. */
 async function compileCopy(tenants: Tenant[]): Promise<string> {
-  const folder = temporaryFolder();
-  cpSync(join(root, "examples", "tenants"), folder, { recursive: true });
+  const folder = copyOf("tenants");
   writeFileSync(join(folder, "tenants.json"), JSON.stringify(tenants));
-  const modules = join(folder, "node_modules");
-  mkdirSync(join(modules, ".bin"), { recursive: true });
-  for (const name of readdirSync(join(root, "node_modules")).filter((name) => !name.startsWith(".")))
-    symlinkSync(join(root, "node_modules", name), join(modules, name));
   // An installation makes the command executable.
+  mkdirSync(join(folder, "node_modules/.bin"));
   const command = `#!/bin/sh\nexec node ${join(root, "dist/sdk/commands/main.js")} "$@"\n`;
-  writeFileSync(join(modules, ".bin/pulumi-endpoints"), command, { mode: 0o755 });
-  await promisify(execFile)(process.execPath, [join(modules, "typescript/bin/tsc")], { cwd: folder });
+  writeFileSync(join(folder, "node_modules/.bin/pulumi-endpoints"), command, { mode: 0o755 });
+  const tsc = join(root, "node_modules/typescript/bin/tsc");
+  await promisify(execFile)(process.execPath, [tsc], { cwd: folder });
   return folder;
 }

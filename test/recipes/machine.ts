@@ -1,11 +1,12 @@
 import { spawn, spawnSync } from "node:child_process";
 import { appendFileSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
+import { parse } from "yaml";
 import { temporaryFolder } from "../folders";
 
 export const recipes = join(import.meta.dirname, "../../examples/gitops");
 /** The file that `npx pulumi-endpoints` runs. */
-export const commandFile = join(import.meta.dirname, "../../dist/sdk/commands/main.js");
+const commandFile = join(import.meta.dirname, "../../dist/sdk/commands/main.js");
 
 export const isInstalled = (command: string) => spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;
 
@@ -94,6 +95,9 @@ export class Machine {
       child.on("close", (code) => resolve({ code: code ?? -1, output }));
     });
   }
+
+  /** A file of the repository in YAML. */
+  yaml = (file: string): unknown => parse(readFileSync(join(this.folder, file), "utf8"));
 
   read = (file: string): string => readFileSync(join(this.scratch, file), "utf8");
 }
