@@ -1,7 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { RunFailed, type RunResult, TestStack } from "../../sdk/testing";
+import { type RunResult, TestStack } from "../../sdk/testing";
+import { failure } from "../e2e/setup";
 import { programFolder } from "../folders";
 import { root } from "../package/pack";
 import { mistakes, programs, withPrelude } from "./llmsPage";
@@ -29,12 +30,6 @@ async function start(modules: string[], secrets: Record<string, string> = { secr
     await stack.setConfig(`infra:${name}`, { secret: value });
   return stack;
 }
-
-const failed = async (run: Promise<RunResult>): Promise<RunResult> => {
-  const error: unknown = await run.catch((error: unknown) => error);
-  if (error instanceof RunFailed) return error.result;
-  throw new Error("the run succeeded", { cause: error });
-};
 
 /** The messages of a run that are no notes, and do not come from a busy machine. */
 const messagesOf = ({ diagnostics }: RunResult) =>
@@ -89,7 +84,7 @@ test.each([
   ["look something up", inPreview.filter(looksUp)],
 ])("the preview of the mistakes that %s warns or fails as the page says", async (_, examples) => {
   const stack = await start(together(examples.map(({ code }) => code)));
-  const { diagnostics } = await failed(stack.preview());
+  const { diagnostics } = await failure(stack.preview());
   expect(examples).not.toEqual([]);
   for (const { row, outcome, message } of examples) {
     const same = examples.filter((one) => one.message === message);

@@ -33,7 +33,6 @@ interface Case {
   left?: string;
 }
 
-const NO_MORE = "the program does not have this endpoint any more, or has it under the other provider";
 const byHand: Edit = { description: "by hand" };
 
 const CASES: Record<string, Case> = {
@@ -64,7 +63,7 @@ const CASES: Record<string, Case> = {
     deployed: endpoint("renamed"),
     now: endpoint("renamed", "", '{ aliases: [{ name: "renamed" }] }').replace('"renamed"', '"name"'),
     byHand,
-    left: NO_MORE,
+    left: "the program does not have this endpoint any more, or has it under the other provider",
   },
   secret: {
     deployed: endpoint("secret", `trafficPolicy: pulumi.secret('${policy(404, "CANARY")}')`),
