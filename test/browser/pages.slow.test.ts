@@ -61,7 +61,6 @@ describe.skipIf(!chromium)("the drift page in Chromium", () => {
   test.each([
     ["every field has drifted", 1280, "light"],
     ["endpoints are unmanaged, known, ignored, and of other projects", 320, "dark"],
-    ["stacks share a cause", 320, "light"],
     [HOSTILE, 320, "dark"],
   ])(
     "of a world in which %s passes the accessibility checks of axe, and never scrolls sideways",

@@ -56,9 +56,8 @@ describe.each(tested)("after an installation with %s", (name, installation) => {
 
   if (name === "npm") {
     test("the installed command makes a new project from the quickstart, which can be previewed", async (context) => {
-      await using stack = await TestStack.create({
-        program: await installed(context).newProject("quickstart"),
-      });
+      const program = await installed(context).newProject("quickstart", tarball);
+      await using stack = await TestStack.create({ program });
       expect((await stack.preview()).changes).toEqual({ create: expect.any(Number) });
     });
   }

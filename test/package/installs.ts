@@ -210,10 +210,12 @@ export class Installed {
 
   names = async (): Promise<unknown> => JSON.parse(lastLine(await this.runs(["names.mjs"])));
 
-  /** Makes a project of an example in this folder, whose packages it finds there. Returns its folder. */
-  async newProject(example: string): Promise<string> {
+  /** Makes a project of an example with the installed command, and installs this version there. Returns its folder. */
+  async newProject(example: string, tarball: string): Promise<string> {
     await this.runs(["node_modules/.bin/pulumi-endpoints", "new", example]);
-    return join(this.folder, example);
+    const project = join(this.folder, example);
+    await run(project, [...npm.manager, ...npm.add, tarball]);
+    return project;
   }
 
   private runs = (args: string[], more: Record<string, string> = {}) =>
