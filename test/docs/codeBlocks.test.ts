@@ -2,10 +2,11 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as ts from "typescript";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { parseDocument } from "yaml";
 import { root } from "../package/pack";
 import { type Block, blocksOf, pages } from "./pages";
+import { mistakesInPython } from "./pythonProgram";
 
 /* The syntax of what a reader copies from the README and the docs. `programs.slow.test.ts` compiles the programs. */
 
@@ -31,7 +32,6 @@ function refusal(read: () => unknown): string[] {
 
 const fed = (input: string, file: string, ...args: string[]) =>
   refusal(() => execFileSync(file, args, { input, stdio: ["pipe", "ignore", "pipe"] }));
-const hasPython = fed("", "python3", "--version").length === 0;
 const unchecked = () => [];
 
 /** The check of each language. */
@@ -41,8 +41,7 @@ const checks: Record<string, (code: string) => string[]> = {
   json: (code) => refusal(() => JSON.parse(code)),
   yaml: (code) => parseDocument(code).errors.map(({ message }) => message),
   sh: (code) => fed(code, "sh", "-n"),
-  python: (code) =>
-    hasPython ? fed(code, "python3", "-c", "import ast, sys; ast.parse(sys.stdin.read())") : [],
+  python: mistakesInPython,
   // The same programs are built as examples of the schema.
   go: unchecked,
   // What a command prints.
@@ -50,16 +49,14 @@ const checks: Record<string, (code: string) => string[]> = {
   "": unchecked,
 };
 
-/** Languages of which many texts are one text, too, so that their program need not start for each. */
-const JOINED = ["sh", "python"];
-
 function mistakesIn(blocks: Block[]): string[] {
-  const sound = JOINED.filter((language) => {
-    const codes = blocks.flatMap((block) => (block.language === language ? [block.code] : []));
-    return codes.length > 1 && checks[language]?.(codes.join("\n")).length === 0;
-  });
-  const doubtful = blocks.filter(({ language }) => !sound.includes(language));
-  return doubtful.flatMap(({ page, line, language, code }) => {
+  // All commands are one text, so that the shell starts once.
+  const commands = blocks.filter(({ language }) => language === "sh").map(({ code }) => code);
+  const all = [
+    ...blocks.filter(({ language }) => language !== "sh"),
+    { page: "the commands", line: 1, language: "sh", code: commands.join("\n") },
+  ];
+  return all.flatMap(({ page, line, language, code }) => {
     const check = checks[language] ?? (() => [`is in no language that is checked: ${language}`]);
     return check(code).map((mistake) => `${page}:${line}: ${mistake}`);
   });
@@ -72,17 +69,4 @@ test("all code on the pages parses", () => {
   expect(fences).toHaveLength(2 * blocks.length);
   expect(blocks.length).toBeGreaterThan(70);
   expect(mistakesIn(blocks)).toEqual([]);
-});
-
-describe("the check finds", () => {
-  test.each([
-    ["a mistake in TypeScript", "ts", "const a = ;", /Expression expected/],
-    ["a mistake in YAML", "yaml", "a: b: c", /Nested mappings/],
-    ["a mistake in JSON", "json", "{a: 1}", /SyntaxError/],
-    ["a mistake of the shell", "sh", "if true; then", /./],
-    ["a block in another language", "ruby", "x", /no language that is checked/],
-  ])("%s", (_, language, code, mistake) => {
-    const text = `# Page\n\n1. Do\n\n   \`\`\`${language}\n   ${code}\n   \`\`\`\n`;
-    expect(mistakesIn(blocksOf("page.md", text))).toEqual([expect.stringMatching(mistake)]);
-  });
 });

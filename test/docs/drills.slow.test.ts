@@ -1,16 +1,14 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
+import { execFile } from "node:child_process";
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { newProject, temporaryFolder } from "../folders";
 import { blocksOf } from "./pages";
 
 /* Runs the recovery commands of docs/reliability.md on the real CLI, with the state in files. */
 const page = readFileSync(join(import.meta.dirname, "../../docs/reliability.md"), "utf8");
-const cli = await findPulumiCli();
 
 /** The first shell block under a heading. */
 function commandsUnder(heading: string): string {
@@ -27,71 +25,42 @@ const OTHER_ACCOUNT = commandsUnder("When an endpoint counts as gone");
 // If there is no lock, there is nothing to cancel, as the page says.
 const AFTER_A_KILL = commandsUnder("When a run is ended").replace(/^pulumi cancel.*/, "$& || true");
 
-/** A project on the real CLI, with a folder as its backend. */
-async function project() {
-  const emulator = await Emulator.start();
-  const backend = temporaryFolder();
-  onTestFinished(() => emulator.close());
-  const folder = newProject("shop");
-  const env = {
-    ...process.env,
-    PULUMI_BACKEND_URL: `file://${backend}`,
-    PULUMI_HOME: join(backend, "home"),
-    PULUMI_CONFIG_PASSPHRASE: "drill",
-    PULUMI_SKIP_UPDATE_CHECK: "true",
-    ENDPOINTS_BASE_URL: emulator.baseUrl,
-    ENDPOINTS_API_KEY: emulator.apiKey,
-  };
-  const sh = async (commands: string, cwd = folder): Promise<string> => {
-    try {
-      return (await promisify(execFile)("bash", ["-ec", `exec 2>&1\n${commands}`], { cwd, env })).stdout;
-    } catch (error) {
-      // The output contains the reason.
-      throw new Error(`${commands}: ${(error as { stdout?: string }).stdout}`, { cause: error });
-    }
-  };
-  const write = (count: number) =>
-    writeFileSync(
-      join(folder, "index.js"),
-      `const { CloudEndpoint } = require("pulumi-endpoints");
-for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e" + i + ".example.com" });
-`,
-    );
-  const idsInState = async (): Promise<string[]> => {
-    const { deployment } = JSON.parse(await sh("pulumi stack export"));
-    return deployment.resources
-      .flatMap(({ type, id }: { type: string; id: string }) => (type.endsWith("CloudEndpoint") ? [id] : []))
-      .sort();
-  };
-  const idsOnService = () => emulator.endpoints.map(({ id }) => id).sort();
-  await sh("pulumi stack init dev");
-  return { emulator, backend, folder, env, sh, write, idsInState, idsOnService };
-}
-
-describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
-  test("the run after a killed one adopts all endpoints that the killed run created, with marked creates", async () => {
-    const { emulator, backend, folder, env, sh, write, idsInState, idsOnService } = await project();
-    const count = 12;
-    write(count);
-    await sh(MARKS);
-    emulator.intercept("create", { afterCommit: true, delayMs: 300 }, count);
-    const up = spawn("pulumi", ["up", "--yes", "--skip-preview"], { cwd: folder, env, detached: true });
-    const ended = once(up, "exit");
-    await vi.waitUntil(() => emulator.endpoints.length >= count / 3, { timeout: 120_000 });
-    process.kill(-(up.pid ?? 0), "SIGKILL");
-    await ended;
-    // A kill of all processes can truncate a file of the backend.
-    await sh(TRUNCATED_FILE, backend);
-    await sh(AFTER_A_KILL);
-    expect(idsOnService()).toHaveLength(count);
-    expect(await idsInState()).toEqual(idsOnService());
-  });
-
-  test("truncated files of the backend are repaired or restored, what a restored state lacks is adopted, and another account is refused until it is accepted", async () => {
-    const { emulator, backend, sh, write, idsInState, idsOnService } = await project();
-    await sh(MARKS);
+test.skipIf(!(await findPulumiCli()))(
+  "with the Pulumi CLI, truncated files of the backend are repaired or restored, what a restored state lacks is adopted, and another account is refused until it is accepted",
+  async () => {
+    const emulator = await Emulator.start();
+    const backend = temporaryFolder();
+    onTestFinished(() => emulator.close());
+    const folder = newProject("shop");
+    const env = {
+      ...process.env,
+      PULUMI_BACKEND_URL: `file://${backend}`,
+      PULUMI_HOME: join(backend, "home"),
+      PULUMI_CONFIG_PASSPHRASE: "drill",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      ENDPOINTS_BASE_URL: emulator.baseUrl,
+      ENDPOINTS_API_KEY: emulator.apiKey,
+    };
+    const sh = async (commands: string, cwd = folder): Promise<string> => {
+      try {
+        return (await promisify(execFile)("bash", ["-ec", `exec 2>&1\n${commands}`], { cwd, env })).stdout;
+      } catch (error) {
+        // The output contains the reason.
+        throw new Error(`${commands}: ${(error as { stdout?: string }).stdout}`, { cause: error });
+      }
+    };
+    const idsInState = async (): Promise<string[]> => {
+      const { deployment } = JSON.parse(await sh("pulumi stack export"));
+      return deployment.resources
+        .flatMap(({ type, id }: { type: string; id: string }) => (type.endsWith("CloudEndpoint") ? [id] : []))
+        .sort();
+    };
+    const idsOnService = () => emulator.endpoints.map(({ id }) => id).sort();
+    await sh(`pulumi stack init dev\n${MARKS}`);
     for (const count of [1, 3]) {
-      write(count);
+      const program = `for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e" + i + ".example.com" });`;
+      const head = 'const { CloudEndpoint } = require("pulumi-endpoints");\n';
+      writeFileSync(join(folder, "index.js"), head + program);
       await sh("pulumi up --yes --skip-preview");
     }
     const state = join(backend, ".pulumi/stacks/shop/dev.json");
@@ -124,5 +93,5 @@ describe.skipIf(!cli)("with the Pulumi CLI on the PATH", () => {
     await sh(`${otherKey}\n${OTHER_ACCOUNT.trimEnd()} --yes`);
     expect(await idsInState()).toEqual([]);
     expect(idsOnService()).toHaveLength(3);
-  });
-});
+  },
+);

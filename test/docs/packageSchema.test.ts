@@ -37,13 +37,6 @@ test("every description stands alone, and names only what programs in every lang
   }
 });
 
-test("the npm package has the values that `pulumi import` prints by their names", () => {
-  const { Binding } = sdk;
-  expect(Object(schema).types["endpoints:index:Binding"].enum).toEqual(
-    Object.entries(Binding).map(([name, value]) => ({ name, value })),
-  );
-});
-
 const keysOf = (fields: object) =>
   expect.toSatisfy((all: object) => Object.keys(all).sort().join() === Object.keys(fields).sort().join());
 const open = (name: string) => ({
@@ -51,7 +44,10 @@ const open = (name: string) => ({
 });
 
 test("the package schema has every input and setting, secret outputs, and lets an editor offer known values of an open input", () => {
+  // `pulumi import` prints the values by these names.
+  const values = Object.entries(sdk.Binding).map(([name, value]) => ({ name, value }));
   expect(schema).toMatchObject({
+    types: { "endpoints:index:Binding": { enum: values } },
     provider: { inputProperties: keysOf(settingFields) },
     resources: {
       "endpoints:index:CloudEndpoint": { inputProperties: keysOf(inputFields), requiredInputs: ["url"] },
@@ -62,11 +58,6 @@ test("the package schema has every input and setting, secret outputs, and lets a
           agentOptions: { secret: true },
           agentConfig: { secret: true },
         },
-      },
-    },
-    types: {
-      "endpoints:index:Binding": {
-        enum: [{ value: "public" }, { value: "internal" }, { value: "kubernetes" }],
       },
     },
   });

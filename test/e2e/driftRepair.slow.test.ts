@@ -1,276 +1,193 @@
-import { expect, onTestFinished, test } from "vitest";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { reportSchema } from "../../sdk/commands/drift/report";
+import { REPAIR_MESSAGE } from "../../sdk/commands/drift/stack";
 import { type Edit, Emulator } from "../../sdk/testing";
 import { drift } from "../commands/drift/driftRun";
-import { endpoint, idOf, policy } from "./driftPrograms";
+import { cli, project, service } from "../provider/plugin/pulumi";
 import { edit, onKit, PLUGIN } from "./setup";
 
 /*
- * What `drift` finds and repairs, with the engine that repairs it. `driftCli.slow.test.ts` has the Pulumi CLI, and
- * `test/commands/drift` the report.
+ * What `drift --fix` repairs, with an engine that repairs it. `test/commands/drift` has what it finds and reports,
+ * `driftRefresh.slow.test.ts` that an engine's refresh finds the same.
  */
 
-/** A change as the report shows it. */
-type Change = [path: string, kind: string, expected: unknown, live: unknown];
+const policy = (status: number, secret = "") =>
+  `{"on_http_request":[{"actions":[{"type":"deny","config":{"status_code":${status},"secret":"${secret}"}}]}]}`;
+
+/** The statement that declares an endpoint. */
+const endpoint = (name: string, more = "", options = "{}", type = "CloudEndpoint") =>
+  `new ${type}("${name}", { url: "https://${name}.example.com", ${more} }, ${options});`;
+
+const idOf = ({ endpoints }: Emulator, name: string) =>
+  endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
 
 interface Case {
   /** The statement that declares the endpoint. */
   deployed: string;
   /** The statement at the time of the repair. Default: the deployed one. */
   now?: string;
-  byHand: Edit | "gone";
-  changes?: Change[];
+  byHand?: Edit | "gone";
   /** Why it is not repaired. Default: it is. */
   left?: string;
 }
 
-const CONFIG = "trafficPolicy.on_http_request[0].actions[0].config";
-const DESCRIBED: Pick<Case, "byHand" | "changes"> = {
-  byHand: { description: "by hand" },
-  changes: [["description", "added", undefined, "by hand"]],
-};
-const NO_MORE =
-  "the program does not have this endpoint any more, or has it under the other provider (endpoints:provider), and --fix deploys nothing new";
-const ADOPTED = "so it cannot be created again: remove `adopt`, then run `pulumi up --refresh`";
-const internal = (name: string, options = "{}", type = "CloudEndpoint") =>
-  endpoint(name, { url: `https://${name}.internal` }, options, type);
-const secret = `new CloudEndpoint("secret", { url: "https://secret.example.com", trafficPolicy: pulumi.secret(${JSON.stringify(policy(404, "CANARY-1"))}) });`;
+const byHand: Edit = { description: "by hand" };
 
 const CASES: Record<string, Case> = {
   "adopted-any": {
-    deployed: endpoint("adopted-any", { adopt: true }),
+    deployed: endpoint("adopted-any", "adopt: true"),
     byHand: "gone",
-    left: "the program would adopt any endpoint that is on this URL now: remove `adopt`, then run `pulumi up --refresh`",
-  },
-  "adopted-dynamic": {
-    deployed: endpoint("adopted-dynamic", { adopt: "ep_dynamic" }),
-    byHand: "gone",
-    left: `it was deployed with adopt: "ep_dynamic", ${ADOPTED}`,
-  },
-  "adopted-plugin": {
-    deployed: endpoint("adopted-plugin", { adopt: "ep_plugin" }, "{}", "PluginEndpoint"),
-    byHand: "gone",
-    left: `it was deployed with adopt: "ep_plugin", ${ADOPTED}`,
-  },
-  bindings: {
-    deployed: endpoint("bindings", { bindings: ["public"] }),
-    byHand: { bindings: ["internal"] },
-    changes: [["bindings", "changed", ["public"], ["internal"]]],
+    left: "the program would adopt any endpoint that is on this URL now: remove `adopt`",
   },
   changed: {
     deployed: endpoint("changed"),
-    now: endpoint("changed", { metadata: "new" }),
-    ...DESCRIBED,
+    now: endpoint("changed", 'metadata: "new"'),
+    byHand,
     left: "the program differs from the state, and --fix deploys nothing new",
   },
-  chosen: {
-    deployed: internal("chosen"),
-    byHand: { bindings: ["public"] },
-    changes: [["bindings", "changed", ["internal"], ["public"]]],
-  },
-  "chosen-plugin": {
-    deployed: internal("chosen-plugin", "{ deleteBeforeReplace: true }", "PluginEndpoint"),
-    byHand: {
-      pooling_enabled: true,
-      bindings: ["public"],
-      traffic_policy: JSON.stringify(policy(403, "CANARY")),
-    },
-    changes: [
-      ["bindings", "changed", ["internal"], ["public"]],
-      ["poolingEnabled", "changed", false, true],
-      [`${CONFIG}.secret`, "added", undefined, "[secret]"],
-      [`${CONFIG}.status_code`, "changed", 404, 403],
-    ],
-  },
   deleted: { deployed: endpoint("deleted"), byHand: "gone" },
-  described: {
-    deployed: endpoint("described", { description: "front door" }),
-    byHand: { description: "by hand" },
-    changes: [["description", "changed", "front door", "by hand"]],
+  described: { deployed: endpoint("described", 'description: "front door"'), byHand },
+  kept: { deployed: endpoint("kept"), now: endpoint("kept", 'metadata: "new"') },
+  plugged: {
+    deployed: endpoint(
+      "plugged",
+      `trafficPolicy: '${policy(404)}'`,
+      "{ deleteBeforeReplace: true }",
+      "PluginEndpoint",
+    ),
+    byHand: { bindings: ["internal"], traffic_policy: policy(403, "CANARY"), pooling_enabled: true },
   },
-  metadata: {
-    deployed: endpoint("metadata", { metadata: { team: "shop", tier: 1 } }),
-    byHand: { metadata: '{"team":"else"}' },
-    changes: [
-      ["metadata.team", "changed", "shop", "else"],
-      ["metadata.tier", "removed", 1, undefined],
-    ],
-  },
-  policy: {
-    deployed: endpoint("policy"),
-    byHand: { traffic_policy: JSON.stringify(policy(403)) },
-    changes: [[`${CONFIG}.status_code`, "changed", 404, 403]],
-  },
-  pooled: {
-    deployed: endpoint("pooled", { poolingEnabled: false }),
-    byHand: { pooling_enabled: true },
-    changes: [["poolingEnabled", "changed", false, true]],
-  },
-  removed: { deployed: endpoint("removed"), now: "", ...DESCRIBED, left: NO_MORE },
   renamed: {
     deployed: endpoint("renamed"),
-    now: endpoint("renamed", {}, '{ aliases: [{ name: "renamed" }] }').replace('"renamed"', '"name"'),
-    ...DESCRIBED,
-    left: NO_MORE,
+    now: endpoint("renamed", "", '{ aliases: [{ name: "renamed" }] }').replace('"renamed"', '"name"'),
+    byHand,
+    left: "the program does not have this endpoint any more, or has it under the other provider",
   },
   secret: {
-    deployed: secret,
-    byHand: { traffic_policy: JSON.stringify(policy(403, "CANARY-2")) },
-    changes: [
-      [`${CONFIG}.secret`, "changed", "[secret]", "[secret]"],
-      [`${CONFIG}.status_code`, "changed", "[secret]", "[secret]"],
-    ],
-  },
-  undescribed: { deployed: endpoint("undescribed"), ...DESCRIBED },
-  url: {
-    deployed: endpoint("url"),
-    byHand: { url: "https://elsewhere.example.com" },
-    changes: [["url", "changed", "https://url.example.com", "https://elsewhere.example.com"]],
+    deployed: endpoint("secret", `trafficPolicy: pulumi.secret('${policy(404, "CANARY")}')`),
+    byHand: { traffic_policy: policy(403) },
   },
 };
 const ALL = Object.entries(CASES);
-const FIXED = ALL.filter(([, { left }]) => left === undefined).map(([name]) => name);
+const DRIFTED = ALL.filter(([, one]) => one.byHand !== undefined);
 
-/** Endpoints without drift. The program also changes one of them. */
-const UNCHANGED = [endpoint("hidden"), endpoint("kept")];
-const changedToo = [endpoint("hidden"), endpoint("kept", { metadata: "new" })];
-
-onKit("drift", (start) => {
-  test("of each kind is found and repaired, but nothing new is deployed, and nothing of others adopted", async () => {
+onKit("drift --fix", (start) => {
+  test("repairs what has drifted alone, deploys nothing new, and adopts nothing of others", async () => {
     const emulator = await Emulator.start();
     onTestFinished(() => emulator.close());
-    for (const provider of ["dynamic", "plugin"])
-      emulator.seed({ type: "cloud", id: `ep_${provider}`, url: `https://adopted-${provider}.example.com` });
-    const program = (statements: string[]) => [PLUGIN, ...statements].join("\n");
-    const deployed = [...ALL.map(([, one]) => one.deployed), ...UNCHANGED];
-    const stack = await start(program(deployed), { emulator });
-    await stack.up();
-    const idByName = new Map(
-      ALL.map(([name]) => {
-        const url = new RegExp(`^https://${name}\\.(?:example\\.com|internal)$`);
-        return [name, emulator.endpoints.find((one) => url.test(one.url ?? ""))?.id ?? ""];
-      }),
+    const program = (textOf: (one: Case) => string) =>
+      [PLUGIN, ...ALL.map(([, one]) => textOf(one))].join("\n");
+    const stack = await start(
+      program(({ deployed }) => deployed),
+      { emulator },
     );
-    const good = emulator.endpoints;
+    await stack.up();
+    const ids = new Map(ALL.map(([name]) => [name, idOf(emulator, name)]));
     for (const [name, { byHand }] of ALL) {
-      const id = idByName.get(name) ?? "";
+      const id = ids.get(name) ?? "";
       if (byHand === "gone") emulator.remove(id);
-      else emulator.edit(id, byHand);
+      else if (byHand) emulator.edit(id, byHand);
     }
-    const other = emulator.seed({
-      type: "cloud",
-      url: "https://adopted-any.example.com",
-      metadata: "theirs",
-    });
-
-    // One cannot be checked: the list lacks it, and a read by its id is refused.
-    const hidden = idOf(emulator, "hidden");
-    const withoutIt = (real: object) => ({
-      ...real,
-      endpoints: Object(real).endpoints.filter(({ id }: { id: string }) => id !== hidden),
-    });
-    emulator.intercept("list", { afterCommit: true, body: withoutIt });
-    emulator.intercept(({ path }) => path.endsWith(hidden), {
-      status: 401,
-      body: { error_code: "ERR_NGROK_9" },
-    });
-    const unchecked = await drift(stack);
-    expect(unchecked.code, unchecked.stdout).toBe(3);
-    expect(unchecked.report.stacks[0]?.drifted).toHaveLength(ALL.length);
-    expect(unchecked.report.stacks[0]?.unchecked).toMatchObject([
-      { what: `hidden (${hidden})`, authentication: true },
-    ]);
-
-    edit(stack, program([...ALL.map(([, one]) => one.now ?? one.deployed), ...changedToo]));
-    /** Of those that are left. */
-    const states = async () =>
-      ((await stack.exportState()).deployment.resources ?? []).flatMap(({ urn, id, inputs, outputs }) =>
-        CASES[urn.split("::").at(-1) ?? ""]?.left === undefined ? [] : [{ urn, id, inputs, outputs }],
-      );
-    const before = await states();
+    const other = emulator.seed({ type: "cloud", url: "https://adopted-any.example.com" });
+    edit(
+      stack,
+      program(({ now, deployed }) => now ?? deployed),
+    );
     const marked = emulator.requests.length;
-    const found = await drift(stack);
-    expect(found.code).toBe(7);
-    const writes = () =>
-      emulator.requests.slice(marked).flatMap(({ method, path, body }) => {
-        const { url = "" } = Object(body);
-        return method === "GET" ? [] : [`${method} ${method === "POST" ? url : path.split("/").at(-1)}`];
-      });
-    expect(writes()).toEqual([]);
     const fixed = await drift(stack, { args: ["--fix"] });
     expect([fixed.code, fixed.report.outcome], fixed.stdout).toEqual([1, "unrepaired"]);
-    expect(JSON.stringify([found, fixed])).not.toContain("CANARY");
-    const reported = Object.fromEntries(
-      (fixed.report.stacks[0]?.drifted ?? []).map(({ name, drift, changes, repair }) => [
-        name,
-        {
-          drift,
-          changes: changes.map(({ path, kind, expected, live }) => [path, kind, expected, live]),
-          left: repair?.done ? undefined : repair?.reason,
-        },
-      ]),
-    );
-    expect(reported).toEqual(
-      Object.fromEntries(
-        ALL.map(([name, { byHand, changes = [], left }]) => [
-          name,
-          {
-            drift: byHand === "gone" ? "deleted" : "changed",
-            changes,
-            left: left && expect.stringContaining(left),
-          },
-        ]),
-      ),
-    );
-    const expected = FIXED.map((name) =>
-      name === "deleted" ? "POST https://deleted.example.com" : `PATCH ${idByName.get(name)}`,
-    );
-    expect(writes().sort()).toEqual(expected.sort());
-    const contentOf = ({ url, description, metadata, traffic_policy, bindings, pooling_enabled }: Edit) => ({
-      ...{ url, description, metadata, traffic_policy, bindings, pooling_enabled },
+    const repairs = (fixed.report.stacks[0]?.drifted ?? []).map(({ name, repair }) => [
+      name,
+      repair?.done ? undefined : repair?.reason,
+    ]);
+    expect(repairs).toEqual(DRIFTED.map(([name, { left }]) => [name, left && expect.stringContaining(left)]));
+    const isFixed = ([, { left }]: [string, Case]) => left === undefined;
+    const writes = emulator.requests.slice(marked).flatMap(({ method, path, body }) => {
+      const to = method === "POST" ? Object(body).url : path.split("/").at(-1);
+      return method === "GET" ? [] : [`${method} ${to}`];
     });
-    for (const name of FIXED)
-      expect(emulator.endpoints.map(contentOf)).toContainEqual(
-        contentOf(good.find(({ id }) => id === idByName.get(name)) ?? {}),
-      );
-    expect(emulator.endpoints).toContainEqual(other);
-    expect(new Set(await states())).toEqual(new Set(before));
-
-    // The next check still reports those that were left, until their remedies.
-    const next = await drift(stack);
-    expect(next.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(
-      ALL.flatMap(([name, { left }]) => (left === undefined ? [] : [name])),
+    expect(writes.sort()).toEqual(
+      DRIFTED.filter(isFixed)
+        .map(([name]) => (name === "deleted" ? "POST https://deleted.example.com" : `PATCH ${ids.get(name)}`))
+        .sort(),
     );
-    emulator.remove(other.id);
-    edit(stack, program(deployed.map((statement) => statement.replace(/,"adopt":[^},]+/, ""))));
-    await stack.up({ refresh: true });
-    const last = await drift(stack);
-    expect(last.code, last.stdout).toBe(0);
-    await stack.preview({ expectNoChanges: true });
+    expect(emulator.endpoints).toContainEqual(other);
+    // The next check still reports those that were left, with their states as they were.
+    const next = await drift(stack);
+    const left = DRIFTED.filter((one) => !isFixed(one)).map(([name]) => name);
+    expect(next.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(left);
+    expect(JSON.stringify([fixed, next])).not.toContain("CANARY");
   });
 });
 
-onKit("drift of pooling on a service that never changes it", (start) => {
-  test("is not repaired by --fix, which says what to do, and then a replacement repairs it", async () => {
-    const options = "{ deleteBeforeReplace: true }";
-    const all = [endpoint("a", {}, options), endpoint("b", {}, options, "PluginEndpoint")];
-    const stack = await start([PLUGIN, ...all].join("\n"));
-    await stack.up();
-    stack.emulator.behave({ fixedUrlAndPooling: true });
-    for (const { id } of stack.emulator.endpoints) stack.emulator.edit(id, { pooling_enabled: true });
+const PROGRAM = `
+const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
+new Dynamic("described", { url: "https://described.example.com", description: "front door" });
+new Dynamic("secret", { url: "https://secret.example.com", trafficPolicy: pulumi.secret('${policy(404, "CANARY-1")}') });
+new Dynamic("deleted", { url: "https://deleted.example.com" });
+new CloudEndpoint("plugged", { url: "https://plugged.example.com", description: "ours" }, { deleteBeforeReplace: true });
+`;
 
-    const fixed = await drift(stack, { args: ["--fix"] });
-    expect(fixed.code, fixed.stdout).toBe(1);
-    const reasons = fixed.report.stacks[0]?.drifted.map(({ repair }) => repair?.reason);
-    expect(reasons).toEqual(
-      Array(2).fill(
-        expect.stringMatching(
-          /give the program the live value, or replace the endpoint: `pulumi up --replace`.*only `pulumi preview` shows this drift$/s,
-        ),
-      ),
-    );
-    await stack.up({ replace: ["a", "b"] });
-    expect(stack.emulator.endpoints).toMatchObject(Array(2).fill({ pooling_enabled: false }));
-    expect((await drift(stack)).code).toBe(0);
-    await stack.preview({ expectNoChanges: true });
+describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
+  test("finds and repairs drift of the stack in --stack or of the selected one, and says of a locked one why not", async () => {
+    const emulator = await service();
+    const stack = await project(PROGRAM, { emulator });
+    const run = (...args: string[]) => stack.command("drift", ...args);
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("stack", "init", "selected");
+    emulator.edit(idOf(emulator, "described"), byHand);
+    emulator.edit(idOf(emulator, "secret"), { traffic_policy: policy(403, "CANARY-2") });
+    emulator.edit(idOf(emulator, "plugged"), byHand);
+    emulator.remove(idOf(emulator, "deleted"));
+
+    const marked = emulator.requests.length;
+    const found = await run("--stack", "test", "--json", "-");
+    expect(found.code, found.stderr).toBe(7);
+    expect(new Set(emulator.requests.slice(marked).map(({ method }) => method))).toEqual(new Set(["GET"]));
+    const report = reportSchema.parse(JSON.parse(found.stdout));
+    const names = report.stacks[0]?.drifted.map(({ name }) => name);
+    expect(names).toEqual(["deleted", "described", "plugged", "secret"]);
+    expect(found.stdout + found.stderr).not.toContain("CANARY");
+
+    const locks = join(stack.folder, ".pulumi/locks/organization/case/test");
+    mkdirSync(locks, { recursive: true });
+    const lock = { pid: 1, username: "nobody", hostname: "elsewhere", timestamp: "2026-01-02T03:04:05Z" };
+    writeFileSync(join(locks, "00000000-0000-0000-0000-000000000000.json"), JSON.stringify(lock));
+    const locked = await run("--fix", "--stack", "test");
+    expect([locked.code, locked.stderr.includes("Warning")]).toEqual([1, false]);
+    expect(locked.stdout).toMatch(/not repaired: the stack is currently locked/);
+    await stack.pulumi("cancel", "--yes", "--stack", "test");
+
+    const fixed = await run("--fix", "--stack", "test", "--stack", "selected");
+    expect(fixed.code, fixed.stdout + fixed.stderr).toBe(0);
+    expect(fixed.stdout).toContain("4 of 4 cloud endpoints drifted (3 changed, 1 deleted), 4 repaired");
+    // Later checks recognize a repair in the history by this message.
+    const { stdout: history } = await stack.pulumi("stack", "history", "--json", "--stack", "test");
+    expect(JSON.parse(history)[0]).toMatchObject({ kind: "update", message: REPAIR_MESSAGE });
+  });
+
+  test("exits with 8 after a failed up, also if a refresh followed, with 3 if the key is refused, and with 1 if there is no such stack", async () => {
+    const emulator = await service();
+    const other = emulator.seed({ type: "cloud", url: "https://late.example.com" });
+    const stack = await project('new CloudEndpoint("late", { url: "https://late.example.com" });', {
+      emulator,
+    });
+    const run = (...args: string[]) => stack.command("drift", ...args);
+    await expect(stack.pulumi("up", "--yes", "--skip-preview")).rejects.toThrow();
+    await stack.pulumi("refresh", "--yes");
+    expect(await run()).toMatchObject({ code: 8, stdout: expect.stringContaining("its last update failed") });
+    emulator.remove(other.id);
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    expect(await run()).toMatchObject({ code: 0 });
+
+    await stack.setConfig("endpoints:apiKey", { secret: "of-nobody" });
+    const refused = await run();
+    expect(refused.code, refused.stdout).toBe(3);
+    expect(refused.stdout).toMatch(/0 of 1 cloud endpoint compared[\s\S]*endpoints: .*status 401/);
+    const missing = await run("--stack", "nope");
+    expect(missing.code).toBe(1);
+    expect(missing.stdout).toMatch(/unchecked nope: the stack's state: no stack named 'nope' found/);
   });
 });

@@ -1,10 +1,8 @@
 import { expect, test } from "vitest";
-import { failure, errors as messages, onBothDrivers } from "./setup";
+import { failure, onBothDrivers, PLUGIN } from "./setup";
 
 /** Part of every secret here. No message may contain it. */
 const CANARY = "CANARY7f3c";
-/** A key that no account has. */
-const WRONG_KEY = `2abcdefghijklmnopqrstuvwxyzA_${CANARY}abcdefghijklmno`;
 
 const program = `
 const { WebhookVerification } = require("pulumi-endpoints");
@@ -66,22 +64,50 @@ onBothDrivers("mistakes in a program", (start) => {
     },
   );
 
-  test.each(["dynamic", "plugin"])(
-    "such as a wrong key stop an up of the %s provider with one line and the next step",
-    async (provider) => {
-      const stack = await start(`new CloudEndpoint("shop", { url: "https://shop.example.com" });`, {
-        env: { ENDPOINTS_PROVIDER: provider },
-        config: { "endpoints:apiKey": { secret: WRONG_KEY } },
-      });
-      const result = await failure(stack.up());
-      expect(result.requests.map(({ status }) => status)).toContain(403);
-      expect(messages(result).filter((error) => error.includes("403"))).toEqual([
-        expect.stringMatching(/API key was refused.*config set --secret endpoints:apiKey.*ENDPOINTS_API_KEY/),
-      ]);
-      // Pulumi itself repeats the line: in two states of the step, and below.
-      expect(result.text.match(/API key was refused/g)?.length).toBeLessThanOrEqual(3);
-      expect(result.text).not.toMatch(/\n\s+at .*\(/);
-      expect(result.text).not.toContain(CANARY);
-    },
-  );
+  const endpoint = (name: string, more = "", type = "CloudEndpoint") =>
+    `new ${type}("${name}", { url: "https://${name}.example.com", trafficPolicy: policy } ${more});\n`;
+  const head = `${PLUGIN}
+const { mergeTrafficPolicy, WebhookVerification } = require("pulumi-endpoints");
+const policy = { on_http_request: [{ actions: [{ type: "custom-respons", config: { body: "${CANARY}" } }] }] };
+const off = new Provider("off", { policyWarnings: "off" });`;
+  const merge = `mergeTrafficPolicy(policy, new WebhookVerification("hooks", { platform: "github", secret: "${CANARY}" }));`;
+  const [ours, theirs] = [endpoint("ours"), endpoint("theirs", "", "PluginEndpoint")];
+  const probable = head + merge + ours + theirs + endpoint("silent", ", { provider: off }", "PluginEndpoint");
+  const ABOUT =
+    '.on_http_request[0].actions[0].type "custom-respons" is no action known to this version; did you mean custom-response?';
+
+  test("that are probable, in policies and settings, get a warning each, once from the class or the plugin", async () => {
+    const config = {
+      "endpoints:apiKey": CANARY,
+      "endpoints:requestPerWindow": "3",
+      // Those of other packages, of the program itself, and one beside the right one.
+      "ngrok:apiKey": { secret: "theirs" },
+      "case:baseUrl": "https://api.example.com",
+      "endpoint:apiKey": { secret: "old" },
+    };
+    const stack = await start(probable, { config });
+    const { diagnostics, requests } = await stack.preview();
+    const warnings = diagnostics.filter(({ severity }) => severity === "warning");
+    expect(warnings.map(({ message }) => message.trim()).sort()).toEqual([
+      expect.stringMatching(/^endpoints:apiKey is .* in plain text.*config set --secret endpoints:apiKey/),
+      expect.stringMatching(/^endpoints:requestPerWindow is no .* mean endpoints:requestsPerWindow\?/),
+      `mergeTrafficPolicy: policy${ABOUT}`,
+      `ours: trafficPolicy${ABOUT}`,
+      `trafficPolicy${ABOUT}`,
+    ]);
+    expect(JSON.stringify(diagnostics)).not.toContain(CANARY);
+    expect(requests).toEqual([]);
+  });
+
+  test.each([
+    ["the class", ours],
+    ["the plugin", theirs],
+    ["mergeTrafficPolicy", merge],
+  ])("that are probable are errors of %s if policy warnings are", async (_, statement) => {
+    const stack = await start(head + statement, { config: { "endpoints:policyWarnings": "error" } });
+    const { diagnostics, requests } = await failure(stack.preview());
+    const about = diagnostics.filter(({ message }) => message.includes(ABOUT));
+    expect(about.map(({ severity }) => severity)).toEqual(["error"]);
+    expect(requests).toEqual([]);
+  });
 });

@@ -13,11 +13,8 @@ const SECRETS = {
 };
 
 const json = (text: string) => JSON.stringify(text).slice(1, -1);
-const spellings: ((text: string) => string)[] = [
-  (text) => text,
-  (text) => json(json(text)),
-  (text) => encodeURIComponent(text),
-  (text) => Buffer.from(text).toString("base64"),
+const spellingsOf = (text: string) => [
+  ...[text, json(json(text)), encodeURIComponent(text), Buffer.from(text).toString("base64")],
 ];
 
 const secret = (text: string) => `pulumi.secret(${JSON.stringify(text)})`;
@@ -39,7 +36,7 @@ onBothDrivers("a program's secrets", (start) => {
     async (provider) => {
       const env = { ENDPOINTS_PROVIDER: provider, ENDPOINTS_LOG: "requests" };
       const stack = await start(program("one"), { env });
-      const words = Object.values(SECRETS).flatMap((text) => spellings.map((spell) => spell(text)));
+      const words = Object.values(SECRETS).flatMap(spellingsOf);
       const msg = `unknown action "dney" at on_http_request[0], beside ${words.join(" | ")}.`;
       const body = { error_code: `ERR_${words[4]}`, msg, details: { operation_id: `op_${words[6]}` } };
       let isRefusing = true;

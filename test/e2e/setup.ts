@@ -12,7 +12,7 @@ import {
 } from "../../sdk/testing";
 import { newProject } from "../folders";
 
-export { bodies, methods, paths, writes } from "../requests";
+export { methods, writes } from "../requests";
 
 import { normalize } from "./normalize";
 

@@ -120,6 +120,11 @@ async function takeOn(start: Start, recorded: RecordedState, provider: string): 
   expect(notesIn(after)).toEqual(notesIn(state));
   expect(versionsIn(after)).toEqual(new Set([VERSION]));
   expect(plainIn(after)).not.toMatch(/CANARY/i);
+
+  // The other provider takes all endpoints over, and changes none.
+  await stack.setConfig("endpoints:provider", provider === "plugin" ? "dynamic" : "plugin");
+  expect((await stack.up()).requests).toEqual([]);
+  await stack.refresh({ expectNoChanges: true });
   expect(methods({ requests: writes(await stack.destroy()) })).toEqual(Array(count).fill("DELETE"));
   expect(emulator.endpoints).toEqual([]);
 }

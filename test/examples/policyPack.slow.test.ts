@@ -1,90 +1,48 @@
-import { execFile } from "node:child_process";
-import { cpSync, symlinkSync, writeFileSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
-import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
-import { TYPES } from "../../provider/api/typeTokens";
-import { Emulator, findPulumiCli } from "../../sdk/testing";
-import { temporaryFolder } from "../folders";
+import { cpSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
 import { root } from "../package/pack";
-import { thrown } from "../provider/world";
+import { cli, project, service } from "../provider/plugin/pulumi";
 
 /* Needs the full build: Pulumi compiles the pack with its types. */
 
-const cli = await findPulumiCli();
-
-/** What a run printed that failed. */
-async function failed(run: Promise<unknown>): Promise<string> {
-  const { stdout, stderr } = (await thrown(run)) as Error & { stdout: string; stderr: string };
-  return stdout + stderr;
-}
-
-test.runIf(cli).each(Object.keys(TYPES))(
-  "the CLI refuses an endpoint that violates a copy of the policy pack, and finds the violations of an exported state, with the %s provider",
-  async (kind) => {
-    const emulator = await Emulator.start();
-    onTestFinished(() => emulator.close());
-    const folder = temporaryFolder();
-    symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
-    const plugin = join(root, "provider", "plugin");
-    writeFileSync(
-      join(folder, "Pulumi.yaml"),
-      `name: pack\nruntime: nodejs\nmain: index.js\nplugins: { providers: [{ name: endpoints, path: ${plugin} }] }\n`,
-    );
-    writeFileSync(
-      join(folder, "index.js"),
-      `const { CloudEndpoint } = require("pulumi-endpoints");
-const credentials = [require("@pulumi/pulumi").secret("user:password")];
-new CloudEndpoint("shop", { url: "https://shop.example.com" });
+const PROGRAM = `
+const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
+const policy = (type, config) => ({ on_http_request: [{ actions: [{ type, config }] }] });
+new Dynamic("shop", { url: "https://shop.example.com" });
 new CloudEndpoint("api", {
   url: "https://api.example.com",
   metadata: { owner: "api" },
-  trafficPolicy: { on_http_request: [{ actions: [{ type: "basic-auth", config: { credentials } }] }] },
+  trafficPolicy: policy("basic-auth", { credentials: [pulumi.secret("user:password")] }),
 });
-for (const status_code of [403, 404]) new CloudEndpoint("pool-" + status_code, {
+for (const status_code of [403, 404]) new Dynamic("pool-" + status_code, {
   url: "https://pool.example.com",
   poolingEnabled: true,
   metadata: { owner: "pool" },
-  trafficPolicy: { on_http_request: [{ actions: [{ type: "deny", config: { status_code } }] }] },
-});`,
-    );
-    const pack = join(folder, "policies");
+  trafficPolicy: policy("deny", { status_code }),
+});`;
+
+describe.skipIf(!cli)("with a copy of the policy pack, the Pulumi CLI", () => {
+  test("refuses endpoints of both providers that violate it, and finds the violations of an exported state without a request", async () => {
+    const emulator = await service();
+    const stack = await project(PROGRAM, { emulator });
     const isOwn = (path: string) => !path.includes("node_modules", root.length);
+    const pack = join(stack.folder, "policies");
     cpSync(join(root, "examples", "policy-pack"), pack, { recursive: true, filter: isOwn });
-    const env = {
-      ...process.env,
-      PATH: `${dirname(cli ?? "")}${delimiter}${process.env["PATH"]}`,
-      PULUMI_BACKEND_URL: `file://${folder}`,
-      PULUMI_CONFIG_PASSPHRASE: "x",
-      PULUMI_HOME: join(folder, "home"),
-      ENDPOINTS_API_KEY: emulator.apiKey,
-      ENDPOINTS_BASE_URL: emulator.baseUrl,
-      ENDPOINTS_PROVIDER: kind,
-    };
-    const run = (args: string[], more: Record<string, string | undefined> = {}) =>
-      promisify(execFile)(cli ?? "", args, { cwd: folder, env: { ...env, ...more } });
     const ofShop = /\[mandatory\]\s+endpoint-has-owner[\s\S]*public-endpoint-is-restricted/;
     const ofApi = /api\.example\.com: credentials of basic-auth is in plain text/;
-    const ofPool = /pool\.example\.com is a pool whose endpoints have different policies/;
-    await run(["stack", "init", "dev"]);
-    const refused = await failed(run(["preview", "--policy-pack", "policies"]));
-    expect(refused).toMatch(ofShop);
-    expect(refused).toMatch(ofApi);
+    const refused = await stack.attempt("preview", "--policy-pack", "policies");
+    expect(refused.code).not.toBe(0);
+    for (const violation of [ofShop, ofApi]) expect(refused.stdout + refused.stderr).toMatch(violation);
 
-    await run(["up", "--yes", "--skip-preview"]);
-    await run(["stack", "export", "--file", "state.json"]);
-    const analyze = ["policy", "analyze", "--file", "state.json", "--policy-pack", "policies"];
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("stack", "export", "--file", "state.json");
     const requests = emulator.requests.length;
-    const found = await failed(run(analyze, { PULUMI_BACKEND_URL: undefined }));
-    expect(found).toMatch(ofShop);
-    expect(found).toMatch(ofApi);
-    expect(found).toMatch(ofPool);
-    // Without the passphrase, the secret policy is not known.
-    const redacted = await failed(run(analyze, { PULUMI_CONFIG_PASSPHRASE: undefined }));
-    expect(redacted).toMatch(/secret values redacted/);
-    expect(redacted).toMatch(ofShop);
-    expect(redacted).not.toMatch(/api\.example\.com|not valid JSON/);
+    const analyze = ["policy", "analyze", "--file", "state.json", "--policy-pack", "policies"];
+    const found = await stack.attempt(...analyze);
+    expect(found.code).not.toBe(0);
+    const ofPool = /pool\.example\.com is a pool whose endpoints have different policies/;
+    for (const violation of [ofShop, ofApi, ofPool]) expect(found.stdout + found.stderr).toMatch(violation);
     expect(emulator.requests).toHaveLength(requests);
-  },
-  120_000,
-);
+  });
+});

@@ -30,20 +30,14 @@ export interface Installation {
 type Provider = "dynamic" | "plugin";
 type Driver = "kit" | "cli";
 
+const versions = z.record(z.string(), z.string());
 const { devDependencies, peerDependencies } = z
-  .object({
-    devDependencies: z.record(z.string(), z.string()),
-    peerDependencies: z.record(z.string(), z.string()),
-  })
+  .object({ devDependencies: versions, peerDependencies: versions })
   .parse(JSON.parse(readFileSync(join(root, "package.json"), "utf8")));
 
 const npm = { manager: ["npm"], add: ["install", "--no-audit", "--no-fund", "--prefer-offline"] };
 const byNpx = (spec: string, command = spec.replace(/@\d+$/, "")) => [
-  "npx",
-  "--yes",
-  "--package",
-  spec,
-  command,
+  ...["npx", "--yes", "--package", spec, command],
 ];
 const yarn4 = byNpx("@yarnpkg/cli-dist@4", "yarn");
 
@@ -112,7 +106,7 @@ async function main(driver) {
   const stack = await TestStack.create({ program: ".", driver });
   try {
     const seen = [];
-    for (const command of ["preview", "up", "refresh", "destroy"]) {
+    for (const command of ["up", "refresh", "destroy"]) {
       const { changes, requests } = await stack[command](command === "up" ? { skipPreview: true } : {});
       seen.push({ command, changes, requests: requests.map(({ method }) => method) });
     }
@@ -229,7 +223,7 @@ export class Installed {
 }
 
 /** Runs a command, and returns what it prints. */
-export function run(
+function run(
   cwd: string,
   [command = "", ...args]: string[],
   more: Record<string, string> = {},

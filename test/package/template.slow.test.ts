@@ -1,36 +1,14 @@
 import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
-import { Emulator, findPulumiCli, TestStack } from "../../sdk/testing";
-import { programFolder, temporaryFolder } from "../folders";
+import { Emulator, findPulumiCli } from "../../sdk/testing";
+import { temporaryFolder } from "../folders";
 import { pack, root } from "./pack";
 
-const template = join(root, "examples", "template");
-const version = (JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string }).version;
-
-test("the template's program creates one endpoint, and its package.json needs this version of the package", async () => {
-  const program = programFolder();
-  cpSync(template, program, { recursive: true });
-  for (const file of ["Pulumi.yaml", "package.json"]) {
-    const text = readFileSync(join(program, file), "utf8");
-    writeFileSync(
-      join(program, file),
-      text.replaceAll("$" + "{PROJECT}", "shop").replaceAll("$" + "{DESCRIPTION}", "x"),
-    );
-  }
-  const { dependencies } = JSON.parse(readFileSync(join(program, "package.json"), "utf8"));
-  expect(dependencies["pulumi-endpoints"]).toBe(`^${version}`);
-
-  const stack = await TestStack.create({ program });
-  onTestFinished(() => stack.close());
-  const { outputs } = await stack.up({ skipPreview: true });
-  expect(outputs).toEqual({ url: "https://hello.example.com" });
-});
-
 test.skipIf(!(await findPulumiCli()))(
-  "the README's command for the template creates a project from the installed package, and its preview succeeds",
+  "with the Pulumi CLI, the README's command for the template creates a project from the installed package, and its preview succeeds",
   async () => {
     const folder = temporaryFolder();
     const { tarball } = pack(folder);
@@ -53,8 +31,7 @@ test.skipIf(!(await findPulumiCli()))(
     const run = async (command: string, ...args: string[]) =>
       (await promisify(execFile)(command, args, { cwd: project, env, maxBuffer: 1 << 26 })).stdout;
 
-    const readme = readFileSync(join(root, "README.md"), "utf8");
-    const [, made = ""] = /`pulumi (new [^`]*)`/.exec(readme) ?? [];
+    const [, made = ""] = /`pulumi (new [^`]*)`/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
     await run("npm", "install", "--no-audit", "--no-fund", tarball);
     await run("pulumi", ...made.split(" "), "--yes", "--stack", "dev");
     expect(await run("pulumi", "preview", "--stack", "dev")).toMatch(/2 to create/);

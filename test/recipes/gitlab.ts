@@ -1,23 +1,63 @@
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
+import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
 import { listen } from "../../sdk/testing/listen";
+import { type Machine, recipes } from "./machine";
 
-/** Stands in for GitLab's API. It lists these notes or issues, two on a page, and notes each request that writes. */
-export interface GitLab {
-  /** The requests that write, as `POST /issues`, with their bodies. */
-  writes: [request: string, body: Record<string, string>][];
-  env: Record<string, string>;
+/* Reads the pipeline for GitLab, and plays the script of a job as GitLab does. */
+
+const folder = join(recipes, "gitlab-ci");
+const read = (file: string) => readFileSync(join(folder, file), "utf8");
+export const texts = [read(".gitlab-ci.yml"), read("ci/stack.yml")];
+
+const variables = z.record(z.string(), z.string());
+const job = z.object({
+  rules: z.array(z.object({ if: z.string().optional() })),
+  environment: z.object({ name: z.string() }).optional(),
+  resource_group: z.string().optional(),
+  interruptible: z.boolean().optional(),
+  allow_failure: z.object({ exit_codes: z.number() }).optional(),
+  trigger: z.looseObject({ strategy: z.string() }).optional(),
+  script: z.array(z.string()).default([]),
+  variables: variables.optional(),
+});
+const settings = z.object({ interruptible: z.boolean(), before_script: z.array(z.string()) });
+const pipeline = z
+  .object({ variables, default: settings, check: job, stacks: job, preview: job, up: job, drift: job })
+  .parse(parse(texts[0] ?? ""));
+const child = z
+  .object({ default: settings, ".preview": job, ".up": job, ".comment": job })
+  .parse(parse(texts[1] ?? ""));
+export const defaults = [pipeline.default, child.default];
+const { check, stacks, preview, up, drift } = pipeline;
+export const jobs = {
+  ...{ check, stacks, preview, up, drift },
+  ...{ ".preview": child[".preview"], ".up": child[".up"], ".comment": child[".comment"] },
+};
+
+/** Runs the lines of a job. */
+export function play(machine: Machine, name: keyof typeof jobs, env: Record<string, string>) {
+  cpSync(folder, machine.folder, { recursive: true });
+  const { script, variables } = jobs[name];
+  const lines = ["set -eo pipefail", ...pipeline.default.before_script, ...script];
+  return machine.run(["bash", "-c", lines.join("\n")], { ...pipeline.variables, ...variables, ...env });
 }
 
 /** The user of the token. */
 export const BOT = { id: 77 };
 const TOKEN = "glpat-canary";
 
-export async function standInForGitLab(listed: object[] = []): Promise<GitLab> {
-  const writes: GitLab["writes"] = [];
+/**
+ * Stands in for GitLab's API: it lists these notes or issues, two on a page, notes each request that writes, as a call of the
+ * machine, and keeps the text that it is given. Returns the variables of a job.
+ */
+export async function standInForGitLab(machine: Machine, listed: object[]): Promise<Record<string, string>> {
   const server = createServer(async (request, response) => {
     const { pathname, searchParams } = new URL(request.url ?? "", "http://gitlab");
-    const path = pathname.replace("/api/v4", "").replace("/projects/1", "");
+    const path = pathname.replace("/projects/1", "");
     const send = (status: number, body: unknown, nextPage = "") => {
       response.writeHead(status, { "Content-Type": "application/json", "X-Next-Page": nextPage });
       response.end(JSON.stringify(body));
@@ -25,7 +65,10 @@ export async function standInForGitLab(listed: object[] = []): Promise<GitLab> {
     if (request.headers["private-token"] !== TOKEN) return send(401, {});
     if (path === "/user") return send(200, BOT);
     if (request.method !== "GET") {
-      writes.push([`${request.method} ${path}`, JSON.parse(`${Buffer.concat(await request.toArray())}`)]);
+      const sent = variables.parse(JSON.parse(`${Buffer.concat(await request.toArray())}`));
+      const { description, body = description, ...rest } = sent;
+      machine.note([request.method, path, ...Object.values(rest)].join(" "));
+      if (body !== undefined) writeFileSync(join(machine.scratch, "written"), body);
       return send(200, {});
     }
     const filter = `${searchParams.get("state")} ${searchParams.get("labels")}`;
@@ -35,9 +78,8 @@ export async function standInForGitLab(listed: object[] = []): Promise<GitLab> {
   });
   const port = await listen(server, 0);
   onTestFinished(() => void server.close());
-  const env = {
-    CI: "true",
-    CI_API_V4_URL: `http://127.0.0.1:${port}/api/v4`,
+  return {
+    CI_API_V4_URL: `http://127.0.0.1:${port}`,
     CI_PROJECT_ID: "1",
     CI_MERGE_REQUEST_IID: "7",
     CI_COMMIT_SHA: "abc",
@@ -45,5 +87,4 @@ export async function standInForGitLab(listed: object[] = []): Promise<GitLab> {
     GITLAB_TOKEN: TOKEN,
     PROJECTS: "stacks.yaml",
   };
-  return { writes, env };
 }

@@ -3,24 +3,18 @@ import { join } from "node:path";
 import { z } from "zod";
 
 const properties = z.record(z.string(), z.unknown()).default({});
-const required = z.array(z.string()).default([]);
 /** What the package schema says of names. */
-export const schema = z
+const { provider, resources, functions, types } = z
   .object({
     provider: z.object({ inputProperties: properties }),
-    resources: z.record(
-      z.string(),
-      z.object({ inputProperties: properties, requiredInputs: required, properties }),
-    ),
+    resources: z.record(z.string(), z.object({ inputProperties: properties, properties })),
     functions: z.record(
       z.string(),
-      z.object({ inputs: z.object({ properties, required }), outputs: z.object({ properties }) }),
+      z.object({ inputs: z.object({ properties }), outputs: z.object({ properties }) }),
     ),
     types: z.record(z.string(), z.object({ properties })),
   })
   .parse(JSON.parse(readFileSync(join(import.meta.dirname, "../../provider/plugin/schema.json"), "utf8")));
-
-const { provider, resources, functions, types } = schema;
 
 /** The name in the generated Python SDK. */
 const inPython = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
@@ -47,12 +41,6 @@ const attributes = new Set([
   ...Object.values(functions).flatMap(({ outputs }) => namesOf(outputs.properties)),
   ...Object.values(types).flatMap(({ properties }) => namesOf(properties)),
 ]);
-
-/** The Python names of CloudEndpoint's inputs and outputs. */
-export function namesOfCloudEndpoint(): { inputs: string[]; outputs: string[] } {
-  const { inputProperties = {}, properties = {} } = resources["endpoints:index:CloudEndpoint"] ?? {};
-  return { inputs: namesOf(inputProperties), outputs: namesOf(properties) };
-}
 
 /**
  * The names in a Python program that the generated SDK lacks, according to the package schema: classes and functions, parameters,
