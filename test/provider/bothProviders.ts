@@ -117,22 +117,22 @@ export async function startPlugin({
   const before = logged.length;
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
-  const driven = (urn?: string): DrivenProvider => ({
+  const driven = (client: PluginClient): DrivenProvider => ({
     emulator,
     clock,
     logged: () => logged.slice(before).map(({ message }) => message),
-    of: driven,
-    check: (olds, news) => client.check(olds, news, urn),
+    of: (urn) => driven(client.of(urn)),
+    check: (olds, news) => client.check(olds, news),
     diff: async (id, olds, news) => {
-      const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news, {}, urn);
+      const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news);
       return { changes, replaces, deleteBeforeReplace };
     },
-    create: (news) => client.create(news, { urn }),
-    read: (id, outputs, inputs) => client.read(id, outputs, inputs, urn),
-    update: (id, olds, news) => client.update(id, olds, news, { urn }),
-    delete: (id, outputs) => client.delete(id, outputs, urn),
+    create: (news) => client.create(news),
+    read: (id, outputs, inputs) => client.read(id, outputs, inputs),
+    update: (id, olds, news) => client.update(id, olds, news),
+    delete: (id, outputs) => client.delete(id, outputs),
   });
-  return driven();
+  return driven(client);
 }
 
 function configOf({ apiKey, baseUrl }: Emulator): Record<string, string> {

@@ -14,7 +14,6 @@ import {
   SupportsFeatureResponse,
 } from "@pulumi/pulumi/proto/resource_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
-import type { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { onTestFinished } from "vitest";
@@ -22,7 +21,7 @@ import type { Clock } from "../../../provider/api/clock";
 import { WEBHOOK_TYPE } from "../../../provider/api/typeTokens";
 import { pluginProvider } from "../../../provider/plugin/plugin";
 import type { Emulator, EmulatorOptions } from "../../../sdk/testing/emulator";
-import { about } from "../../../sdk/testing/engine/providerCalls";
+import { about, CallFailed, call } from "../../../sdk/testing/engine/providerCalls";
 import { webhooks } from "../../../sdk/webhooks/otherLanguages";
 import { virtualClock } from "../virtualClock";
 import { startEmulator } from "../world";
@@ -35,8 +34,7 @@ export const secret = (value: unknown) => ({
   value,
 });
 
-export const TYPE = "endpoints:index:CloudEndpoint";
-export const URN = `urn:pulumi:stack::project::${TYPE}::shop`;
+export const URN = "urn:pulumi:stack::project::endpoints:index:CloudEndpoint::shop";
 
 export const url = "https://shop.example.com";
 export const rules = (status: unknown) => ({
@@ -50,18 +48,6 @@ export const full = {
   bindings: ["public"],
   poolingEnabled: false,
 };
-
-/** An error of a call: its message and its code. */
-export class CallError extends Error {
-  constructor(
-    readonly code: grpc.status,
-    message: string,
-    /** The mistakes in a component's inputs, with their paths. */
-    readonly mistakes: string[],
-  ) {
-    super(message);
-  }
-}
 
 /** Starts an engine that records log messages. */
 export async function startEngine() {
@@ -171,14 +157,17 @@ async function serve(add: (server: grpc.Server) => void): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-export interface CallOptions {
-  preview?: boolean;
-  urn?: string | undefined;
-}
-
-/** A client for the plugin protocol, with plain data. */
+/** A client for the plugin protocol, with plain data. Its calls are about the resource with the given URN. */
 export class PluginClient {
-  constructor(readonly raw: ResourceProviderClient) {}
+  constructor(
+    readonly raw: ResourceProviderClient,
+    private readonly urn = URN,
+  ) {}
+
+  /** The client in calls about another resource. */
+  of(urn: string): PluginClient {
+    return new PluginClient(this.raw, urn);
+  }
 
   close(): void {
     this.raw.close();
@@ -193,12 +182,12 @@ export class PluginClient {
   async checkConfig(news: Props, name = "default") {
     const urn = `urn:pulumi:stack::project::pulumi:providers:endpoints::${name}`;
     const request = about(new pb.CheckRequest(), urn).setNews(struct(news));
-    return checked(await call<pb.CheckResponse>((then) => this.raw.checkConfig(request, then)));
+    return checked(await call((then) => this.raw.checkConfig(request, then)));
   }
 
   async diffConfig(olds: Props, news: Props) {
     const request = new pb.DiffRequest().setOldInputs(struct(olds)).setNews(struct(news));
-    return decided(await call<pb.DiffResponse>((then) => this.raw.diffConfig(request, then)));
+    return decided(await call((then) => this.raw.diffConfig(request, then)));
   }
 
   async configure(args: Props, name = "default") {
@@ -207,26 +196,26 @@ export class PluginClient {
     return answer.toObject();
   }
 
-  async check(olds: Props, news: Props, urn = URN) {
-    const request = about(new pb.CheckRequest(), urn).setOlds(struct(olds)).setNews(struct(news));
-    return checked(await call<pb.CheckResponse>((then) => this.raw.check(request, then)));
+  async check(olds: Props, news: Props) {
+    const request = about(new pb.CheckRequest(), this.urn).setOlds(struct(olds)).setNews(struct(news));
+    return checked(await call((then) => this.raw.check(request, then)));
   }
 
-  async diff(id: string, oldOutputs: Props, news: Props, oldInputs: Props = {}, urn = URN) {
-    const request = about(new pb.DiffRequest(), urn).setId(id).setOldInputs(struct(oldInputs));
+  async diff(id: string, oldOutputs: Props, news: Props, oldInputs: Props = {}) {
+    const request = about(new pb.DiffRequest(), this.urn).setId(id).setOldInputs(struct(oldInputs));
     request.setOlds(struct(oldOutputs)).setNews(struct(news));
-    return decided(await call<pb.DiffResponse>((then) => this.raw.diff(request, then)));
+    return decided(await call((then) => this.raw.diff(request, then)));
   }
 
-  async create(news: Props, { preview = false, urn = URN }: CallOptions = {}) {
-    const request = about(new pb.CreateRequest(), urn).setProperties(struct(news)).setPreview(preview);
+  async create(news: Props, { preview = false } = {}) {
+    const request = about(new pb.CreateRequest(), this.urn).setProperties(struct(news)).setPreview(preview);
     const answer = await call<pb.CreateResponse>((then) => this.raw.create(request, then));
     return { id: answer.getId(), outs: plain(answer.getProperties()) };
   }
 
   /** A refresh has the state's inputs; an import has none. */
-  async read(id: string, outputs?: Props, inputs?: Props, urn = URN) {
-    const request = about(new pb.ReadRequest(), urn).setId(id);
+  async read(id: string, outputs?: Props, inputs?: Props) {
+    const request = about(new pb.ReadRequest(), this.urn).setId(id);
     if (outputs) request.setProperties(struct(outputs));
     if (inputs) request.setInputs(struct(inputs));
     const answer = await call<pb.ReadResponse>((then) => this.raw.read(request, then));
@@ -237,16 +226,16 @@ export class PluginClient {
     };
   }
 
-  async update(id: string, oldOutputs: Props, news: Props, { preview = false, urn = URN }: CallOptions = {}) {
-    const request = about(new pb.UpdateRequest(), urn).setId(id).setOlds(struct(oldOutputs));
+  async update(id: string, oldOutputs: Props, news: Props, { preview = false } = {}) {
+    const request = about(new pb.UpdateRequest(), this.urn).setId(id).setOlds(struct(oldOutputs));
     request.setNews(struct(news)).setPreview(preview);
     const answer = await call<pb.UpdateResponse>((then) => this.raw.update(request, then));
     return { outs: plain(answer.getProperties()) };
   }
 
-  async delete(id: string, outputs: Props, urn = URN): Promise<void> {
-    const request = about(new pb.DeleteRequest(), urn).setId(id).setProperties(struct(outputs));
-    await call<Empty>((then) => this.raw.delete(request, then));
+  async delete(id: string, outputs: Props): Promise<void> {
+    const request = about(new pb.DeleteRequest(), this.urn).setId(id).setProperties(struct(outputs));
+    await call((then) => this.raw.delete(request, then));
   }
 
   async invoke(token: string, args: Props) {
@@ -265,7 +254,7 @@ export class PluginClient {
   }
 
   async cancel(): Promise<void> {
-    await call<Empty>((then) => this.raw.cancel(new Empty(), then));
+    await call((then) => this.raw.cancel(new Empty(), then));
   }
 }
 
@@ -292,22 +281,11 @@ function decided(answer: pb.DiffResponse) {
   };
 }
 
-function call<T>(send: (then: (error: grpc.ServiceError | null, answer: T) => void) => unknown): Promise<T> {
-  return new Promise((resolve, reject) => {
-    send((error, answer) => {
-      if (error === null) resolve(answer);
-      else reject(new CallError(error.code, error.details, mistakesOf(error)));
-    });
-  });
-}
-
-function detailOf({ metadata }: grpc.ServiceError): Any | undefined {
-  const [packed] = metadata.get("grpc-status-details-bin");
-  return Buffer.isBuffer(packed) ? Status.deserializeBinary(packed).getDetailsList()[0] : undefined;
-}
-
-function mistakesOf(error: grpc.ServiceError): string[] {
+/** The mistakes in a component's inputs, with their paths, in the error of a call. */
+export function mistakesIn(error: Error): string[] {
+  const [packed] = error instanceof CallFailed ? error.cause.metadata.get("grpc-status-details-bin") : [];
+  const [detail] = Buffer.isBuffer(packed) ? Status.deserializeBinary(packed).getDetailsList() : [];
   const read = InputPropertiesError.deserializeBinary;
-  const detail = detailOf(error)?.unpack(read, "pulumirpc.InputPropertiesError");
-  return (detail?.getErrorsList() ?? []).map((each) => `${each.getPropertyPath()} ${each.getReason()}`);
+  const errors = detail?.unpack(read, "pulumirpc.InputPropertiesError")?.getErrorsList() ?? [];
+  return errors.map((each) => `${each.getPropertyPath()} ${each.getReason()}`);
 }

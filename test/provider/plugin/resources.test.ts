@@ -56,7 +56,7 @@ test.each<[string, Record<string, unknown>, RegExp?]>([
 ])("two resources %s", async (_, news, reason) => {
   const { client } = await plugin();
   expect((await client.check({}, news)).failures).toEqual([]);
-  const { failures } = await client.check({}, news, `${URN}-b`);
+  const { failures } = await client.of(`${URN}-b`).check({}, news);
   expect(failures).toEqual(reason ? [{ property: "", reason: expect.stringMatching(reason) }] : []);
 });
 
@@ -96,7 +96,7 @@ describe("warnings of a policy", () => {
     );
     expect(emulator.requests).toEqual([]);
     // Another resource with the same mistake is warned of, too.
-    await client.check({}, { ...news, url: "https://b.example.com" }, `${URN}-b`);
+    await client.of(`${URN}-b`).check({}, { ...news, url: "https://b.example.com" });
     expect(logged).toHaveLength(2 * warnings.length);
   });
 });
@@ -105,7 +105,7 @@ test("an error is one line, with a status that does not suggest a corrupt state"
   const { client, emulator } = await plugin();
   emulator.intercept(() => true, { status: 403, body: { msg: "no\nway", error_code: "ERR_NGROK_1" } });
   expect(await thrown(client.create({ url }))).toMatchObject({
-    code: grpc.status.FAILED_PRECONDITION,
+    cause: { code: grpc.status.FAILED_PRECONDITION },
     message: expect.stringMatching(
       /^cannot create https:\/\/shop\.example\.com: POST \/endpoints: status 403, .*$/,
     ),
@@ -132,7 +132,7 @@ test("after a cancel, a request in flight is completed, and no further one is se
 test("an unknown type fails with the known one", async () => {
   const { client } = await plugin();
   for (const type of ["Tunnel", "WebhookVerification"])
-    await expect(client.check({}, { url }, URN.replace("CloudEndpoint", type))).rejects.toThrow(
+    await expect(client.of(URN.replace("CloudEndpoint", type)).check({}, { url })).rejects.toThrow(
       `has no endpoints:index:${type}; it has endpoints:index:CloudEndpoint`,
     );
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { thrown } from "../world";
-import { CallError, monitor, plugin, secret } from "./pluginClient";
+import { mistakesIn, monitor, plugin, secret } from "./pluginClient";
 
 const MERGE = "endpoints:index:mergeTrafficPolicy";
 const CONFIGS = "endpoints:index:mergeAgentConfigs";
@@ -58,7 +58,7 @@ describe("a component of a program in another language", () => {
     };
     const error = await thrown(client.construct(address, "hooks", wrong));
     expect(error.message).toBe("4 inputs are wrong");
-    expect(error instanceof CallError && error.mistakes).toEqual([
+    expect(mistakesIn(error)).toEqual([
       "inputs.provider is no input of a webhook verification; did you mean platform?",
       "inputs.enforce must be true or false",
       expect.stringMatching(/^inputs\.agent\.upstream must be a port/),
