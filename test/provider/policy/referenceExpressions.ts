@@ -3,23 +3,16 @@
 /** Calls from the page Macros, beside those of `calls`, whose results are known. */
 export const macroCalls = `
 getReqCookie('session').secure
-getReqHeader('User-Agent')[0].contains('curl')
 'a' in getQueryParam('q')
 hasQueryParam('q') && hasReqCookie('session') && hasReqHeader('User-Agent')
 getResCookie('session').value != ''
-getResHeader('Server').size() == 1
 hasResCookie('session') || hasResHeader('Server')
 [{'name': 'b'}, {'name': 'a'}].sortBy(x, x.name)[0].name == 'a'
-[1, 2, 3].filter(x, x > 1).size() == 2
 {'one': 1}.all(x, x.startsWith('o')) && {'one': 1}.filter(x, x != 'one') == []
 queryString.decode('a=b').a == 'b'
-rand.double() >= 0.5
-rand.int() == 1
 rand.int(0, 10) >= 5
 secrets.get("vault-name", "secret-name")
-"https://ngrok.com".parseUrl().host == 'ngrok.com'
 url.parse(req.url).host == 'ngrok.com'
-"{}".decodeJson().a == 1
 has(req.headers['x-custom-header'])
 has(vars.tier) && vars.tier == 'gold'
 inCidrRanges(conn.client_ip, ['66.249.66.1/24', '2001:4860::/32'])
@@ -34,24 +27,13 @@ export const variableUses = `
 double(conn.geo.latitude) >= 45.0
 conn.client_ip in ['::1', '127.0.0.1']
 'proxy.anonymous.tor' in conn.client_ip.categories
-conn.client_ip.geo.location.radius <= '5'
 conn.k8s.pod.metadata.annotations['k8s.ngrok.com/environment'] == 'production'
 conn.tls.client.extensions[0].value == b' '
-conn.tls.client.issuer.country == ['US']
 conn.tls.client.validity.not_after == timestamp('2023-01-01T00:00:00Z')
-conn.ts.end < timestamp(time.now)
 'bar' in req.url.query_params['foo']
-req.content_type.parameters['charset'] == 'utf-8'
-req.cookies['sessionId'][0].value > 'value'
-req.headers["authorization"][0] == "Bearer my-token"
 req.headers.exists_one(x, x == 'authorization')
 size(req.cookies) > 0 && 'x' in req.headers && req.headers['x'][0].lower().startsWith('a')
 res.cookies['sessionId'][0].max_age > duration('24h')
-res.cookies['sessionId'][0].expires > timestamp(time.now)
-res.status_code >= 400 && res.status_code < 500
-res.content_length != 0
-actions.ngrok.oauth.identity.email.endsWith('@example.com')
-actions.ngrok.jwt_validation.tokens[0].payload.sub == 'a'
 actions.ngrok.http_request.res.body.decodeJson().tier == 'gold'
 actions.ngrok.oidc.userinfo_refreshed || actions.ngrok.oidc.user_info_refreshed
 actions.ngrok.terminate_tls.error.code != '' || actions.ngrok.terminate_tls.error_code != ''
@@ -71,24 +53,18 @@ cel.bind(x, 1, x + 1) == 2
 req.?host.orValue('') == ''
 req.headers.\`x-a\`[0] == 'a'
 [1, 2].first() == [2, 1].last()
-[1, 2].reverse() == [2, 1]
-[1, 2].all(i, v, v > i) && [1, 2].exists(i, v, v == i)
 [1, 2].exists_one ( i , v , v == i ) || [1, 2].existsOne(v, v == 1)
 [1, 2].transformList(i, v, v + i) == [1, 3]
-{'a': 1}.transformMap(k, v, v + 1) == {'a': 2}
 {'a': 1}.transformMapEntry(k, v, {k: v}) == {'a': 1}
 req.url.path.contains(r'\\') && req.method == 'GET'
 req.url.path.contains(R"""\\""") || req.url.path.contains(r'''a"\\''')
 br'\\d' == b'a' && Br"a" == b'a'
 r"""a\\""" == """a\\"""" && req.host != r'{'
 timestamp('2026-01-31Z') < timestamp('2026-01-31T12:00:00.5+02:00')
-duration('-1h30.5m') < duration('0')
 optional.of(1).hasValue()
 req.url.port == null
-null != req.host
 (req.host == '' ? null : 'a') != ''
 req.content_length == 1.0
-1 == 1.0
 `
   .trim()
   .split("\n");

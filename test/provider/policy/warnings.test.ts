@@ -45,16 +45,6 @@ describe("a mistake is reported with its place", () => {
     const reasons = policyWarnings(policy).map(({ reason }) => reason);
     expect(reasons).toContainEqual(expect.stringMatching(`did you mean ${right}\\?$`));
   });
-
-  test("several mistakes, in the order of the policy", () => {
-    const policy = { on_http_requst: [], ...onRequest(rule(act("dney")), { action: [] }) };
-    expect(policyWarnings(policy).map(({ path }) => pathText(path))).toEqual([
-      "on_http_requst",
-      "on_http_request[0].actions[0].type",
-      "on_http_request[1].action",
-      "on_http_request[1].actions",
-    ]);
-  });
 });
 
 describe("there is no warning for", () => {
