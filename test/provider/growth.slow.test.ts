@@ -37,9 +37,7 @@ const keys = (size: number) => Object.fromEntries(many(size, (index) => [`k${ind
 
 describe.each<[string, (size: number) => object]>([
   ["keys", keys],
-  ["items", (size) => many(size, (index) => index)],
   ["objects", (size) => many(size, (index) => ({ a: { password: `secret ${index}` } }))],
-  ["functions", (size) => many(size, () => () => 0)],
 ])("data with many %s takes linear time", (_, make) => {
   test.each<[string, (value: object) => unknown]>([
     ["to check", documents.problemsOfData],
@@ -73,21 +71,13 @@ const row = <T>(what: string, size: number, make: (size: number) => T, work: (in
 // biome-ignore format: one line for each input
 test.each([
   row("bindings to check", 10_000, (size) => many(size, (index) => `binding ${index}`), (bindings) => inputFields.bindings.safeParse(bindings)),
-  row("a URL of labels", 50_000, (size) => `https://${"a.".repeat(size / 2)}com`, normalize),
   row("a URL of credentials", 50_000, (size) => `https://${"@".repeat(size)}]`, normalize),
   row("a URL of colons", 50_000, (size) => `https://${":".repeat(size)}]`, normalize),
-  row("a URL of a scheme", 50_000, (size) => `${"a".repeat(size)}:/`, normalize),
-  row("a URL of digits", 50_000, (size) => `tcp://a:${"9".repeat(size)}`, normalize),
-  row("a pattern of six stars", 10_000, (size) => ["*a*a*a*a*a*a*b", "a".repeat(size)], matches),
-  row("a pattern of many stars", 10_000, (size) => ["*a".repeat(size / 2), "a".repeat(size)], matches),
   row("a pattern of stars alone", 10_000, (size) => [`${"*".repeat(size)}b`, "a".repeat(size)], matches),
   row("a pattern with a long part", 10_000, (size) => [`*${"a".repeat(999)}b${"a".repeat(999)}*`, "a".repeat(size)], matches),
   row("a reply with invalid bindings", 40_000, (size) => ({ id: "ep_1", bindings: many(size, () => 1) }), parsesReply),
   row("a reply with unknown fields", 40_000, (size) => ({ id: "ep_1", ...keys(size) }), parsesReply),
   row("warnings of rules", 20_000, (size) => onRequest(...many(size, () => right)), warns),
-  row("warnings of rules that answer", 20_000, (size) => onRequest(...many(size, () => rule(act("deny")))), warns),
-  row("warnings of actions", 20_000, (size) => onRequest(rule(...many(size, () => act("deny")))), warns),
-  row("warnings of unknown actions", 20_000, (size) => onRequest(...many(size, () => rule(act("dney")))), warns),
   row("warnings of unknown phases", 20_000, keys, warns),
   row("warnings of letters in a name", 20_000, (size) => onRequest(rule(act("x".repeat(size * 10), { ["y".repeat(size)]: 1 }))), warns),
   row("positions in YAML", 4_000, (size) => `a:\n${"- { b: 1 }\n".repeat(size)}`, findPositions),
@@ -107,11 +97,6 @@ test.each([
       ...rule(act("custom-response", { body: part.repeat(times) })),
     });
   return expectLinear(policyOf, warns, 4_000);
-});
-
-test("an invalid document takes about as long as a valid one", () => {
-  const good = hostileJson["a valid document"]?.(500_000) ?? "";
-  return expectTimes(20, good, `${good.slice(0, -1)}]`, documents.policyFromText);
 });
 
 test("the warnings for YAML text take little more time than parsing it", () => {
