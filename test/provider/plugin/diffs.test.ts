@@ -6,7 +6,6 @@ import { created, full, plugin, rules } from "./pluginClient";
 
 const rule = "trafficPolicy.on_http_request[0]";
 const status = `${rule}.actions[1].config.status_code`;
-const drifted = JSON.stringify(rules(418));
 const spaced = {
   traffic_policy: JSON.stringify(rules(418), null, 2),
   metadata: '{ "team": "shop", "cost.center": 1 }',
@@ -17,9 +16,7 @@ const changes: [string, change: object, detailed: object, open: string[]][] = [
   ["within the policy", { trafficPolicy: rules(403) }, { [status]: "UPDATE of inputs" }, ["updatedAt"]],
   ["of an unknown part of the policy", { trafficPolicy: rules(UNKNOWN) }, { [status]: "UPDATE of inputs" }, []],
   ["that adds an item", { trafficPolicy: { ...full.trafficPolicy, on_http_response: [] } }, { "trafficPolicy.on_http_response": "ADD of inputs" }, ["updatedAt"]],
-  ["that removes an item", { trafficPolicy: { on_http_request: [] } }, { [rule]: "DELETE of inputs" }, ["updatedAt"]],
   ["under a name with dots", { metadata: { team: "shop" } }, { 'metadata["cost.center"]': "DELETE of inputs" }, ["updatedAt"]],
-  ["to another kind of value", { metadata: "text" }, { metadata: "UPDATE of inputs" }, ["updatedAt"]],
   ["that removes the metadata", { metadata: undefined }, { metadata: "DELETE of inputs" }, ["updatedAt"]],
   ["that removes a field", { description: undefined }, { description: "DELETE" }, ["updatedAt"]],
   ["of bindings as a whole, since their order has no meaning", { bindings: ["internal"] }, { bindings: "UPDATE" }, ["updatedAt"]],
@@ -58,7 +55,6 @@ test.each(changes)(
 
 // biome-ignore format: one line for each edit
 test.each<[string, edit: object, detailed: object]>([
-  ["of a status code", { traffic_policy: drifted }, { [status]: "UPDATE of inputs" }],
   ["of a status code in text that is not canonical", spaced, { [status]: "UPDATE of inputs" }],
   ["to an invalid policy", { traffic_policy: "{" }, { trafficPolicy: "UPDATE of inputs" }],
   ["that adds a key", { metadata: '{"team":"shop","cost.center":1,"by":"hand"}' }, { "metadata.by": "DELETE of inputs" }],

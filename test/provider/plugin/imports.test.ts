@@ -47,7 +47,6 @@ describe("an import", () => {
     [string, live: Parameters<Awaited<ReturnType<typeof plugin>>["emulator"]["seed"]>[0] | undefined, RegExp]
   >([
     ["an endpoint with a text under the mark's key", withMark('"by hand"'), marked],
-    ["an endpoint with another object under the mark's key", withMark('{"namespace":"platform"}'), marked],
     ["an endpoint with null under the mark's key", withMark("null"), marked],
     [
       "a wrong id",
@@ -59,7 +58,6 @@ describe("an import", () => {
       { type: "edge" },
       /^cannot import ep_1: ep_1 is of type edge; CloudEndpoint manages cloud endpoints only\. Read it with getEndpoint, or give the id of a cloud endpoint\.$/,
     ],
-    ["an agent's endpoint", { type: "ephemeral" }, /^cannot import ep_1: ep_1 is of type ephemeral/],
   ])("of %s is refused with the reason and the next step", async (_, live, message) => {
     const { client, emulator } = await plugin();
     if (live) emulator.seed({ ...live, id: "ep_1" });

@@ -15,17 +15,13 @@ const programs = join(root, "test", ".programs");
 /** The parts of a generated SDK that the cases need. */
 const SDK = `
 const pulumi = require("@pulumi/pulumi");
-class Provider extends pulumi.ProviderResource {
-  constructor(name, args) { super("endpoints", name, { ...args, apiKey: args.apiKey && pulumi.secret(args.apiKey) }); }
-}
 class CloudEndpoint extends pulumi.CustomResource {
   constructor(name, args, options) {
     super("endpoints:index:CloudEndpoint", name, { publicUrl: undefined, createdAt: undefined, ...args }, options);
   }
 }
-const getEndpoints = (args, options) => pulumi.runtime.invokeOutput("endpoints:index:getEndpoints", args, options);
 const { Binding } = require("pulumi-endpoints");
-const endpoints = { Binding, CloudEndpoint, Provider, getEndpoints };
+const endpoints = { Binding, CloudEndpoint };
 `;
 
 const open: (() => unknown)[] = [];
@@ -50,24 +46,14 @@ export async function generateSdk(language: string): Promise<string> {
   return join(stack.folder, "sdk", language);
 }
 
-/** Creates a stack with this program. Default configuration: the emulator's URL and key. */
+/** Creates a stack with this program, and with the emulator's URL and key as its configuration. */
 export async function project(
   program: string,
   {
     emulator,
     name = "case",
     environment = {},
-    config = emulator && {
-      "endpoints:baseUrl": emulator.baseUrl,
-      "endpoints:apiKey": { secret: emulator.apiKey },
-    },
-  }: {
-    emulator?: Emulator;
-    /** The project's name. */
-    name?: string;
-    environment?: Record<string, string>;
-    config?: Record<string, string | { secret: string }> | undefined;
-  },
+  }: { emulator?: Emulator; name?: string; environment?: Record<string, string> },
 ): Promise<Project> {
   mkdirSync(programs, { recursive: true });
   const folder = mkdtempSync(join(programs, "plugin-"));
@@ -83,7 +69,10 @@ plugins: {providers: [{name: endpoints, path: ${JSON.stringify(join(root, "provi
   const project = new Project(folder, environment);
   project.edit(program);
   await project.pulumi("stack", "init", "test");
-  for (const [key, value] of Object.entries(config ?? {})) await project.setConfig(key, value);
+  if (emulator) {
+    await project.setConfig("endpoints:baseUrl", emulator.baseUrl);
+    await project.setConfig("endpoints:apiKey", { secret: emulator.apiKey });
+  }
   return project;
 }
 

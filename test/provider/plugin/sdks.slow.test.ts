@@ -8,7 +8,7 @@ import { findOnPath } from "../../../sdk/pulumi";
 import { findPulumiCli } from "../../../sdk/testing";
 import { examplesIn } from "../../docs/schemaExamples";
 import { programFolder } from "../../folders";
-import { cli, generateSdk, project } from "./pulumi";
+import { cli, generateSdk } from "./pulumi";
 
 const run = promisify(execFile);
 const tsc = join(import.meta.dirname, "../../../node_modules/typescript/bin/tsc");
@@ -26,17 +26,6 @@ test("the schema's examples in TypeScript compile with the npm package", () => {
   writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
   for (const { name, code } of examplesIn("typescript")) writeFileSync(join(folder, `${name}.ts`), code);
   expect(mistakesInTypeScript(folder)).toBe("");
-});
-
-describe.skipIf(!cli)("the Pulumi CLI", () => {
-  test("accepts the schema and prints it, without a warning", async () => {
-    const stack = await project("", {});
-    const check = await stack.pulumi("schema", "check", "../../../provider/plugin/schema.json");
-    expect(check.stdout + check.stderr).toBe("");
-    const { stdout, stderr } = await stack.pulumi("package", "get-schema", "../../../provider/plugin");
-    expect(JSON.parse(stdout)).toMatchObject({ name: "endpoints" });
-    expect(stderr).not.toMatch(/warning/i);
-  });
 });
 
 describe.skipIf(!cli)("the Node.js SDK that the Pulumi CLI generates", () => {

@@ -110,8 +110,6 @@ describe("mergeTrafficPolicy in another language", () => {
   // biome-ignore format: one line for each call
   test.each<[string, policy: unknown, verifications: unknown, trafficPolicy: unknown]>([
     ["has the verifications before the policy's own rules", own, [secret(verifies())], { on_http_request: [rule, forward] }],
-    ["is unknown while a verification is", own, [UNKNOWN], UNKNOWN],
-    ["is unknown while the policy is", UNKNOWN, [verifies()], UNKNOWN],
     ["keeps unknown parts of the policy", deny(UNKNOWN), [verifies()], { on_http_request: [rule, deny(UNKNOWN).on_http_request[0]] }],
   ])("%s, and is secret", async (_, policy, verifications, trafficPolicy) => {
     const { client, logged } = await plugin({ configure: false });
@@ -120,16 +118,10 @@ describe("mergeTrafficPolicy in another language", () => {
     expect(shown(logged)).toEqual([]);
   });
 
-  test.each([
-    [[], /the list of verifications is empty/],
-    [["CANARY"], /verification 1 is not the trafficPolicy of a webhook verification$/],
-    [[verifies(), '{"on_http_request":[]}'], /verification 2 is not the trafficPolicy/],
-    [[verifies(), verifies()], /would refuse the other's requests/],
-  ])("refuses the verifications %j without a quotation", async (verifications, words) => {
+  test("refuses verifications without a quotation", async () => {
     const { client } = await plugin({ configure: false });
-    const { message } = await thrown(client.invoke(MERGE, { policy: own, verifications }));
-    expect(message).toMatch(words);
-    expect(message).not.toContain("CANARY");
+    const { message } = await thrown(client.invoke(MERGE, { policy: own, verifications: ["CANARY"] }));
+    expect(message).toMatch(/verification 1 is not the trafficPolicy of a webhook verification$/);
   });
 
   test("names the argument of a wrong type", async () => {
