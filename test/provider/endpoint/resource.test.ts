@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { findEndpoint } from "../../../provider/endpoint/lookup";
-import { UrlRegistry } from "../../../provider/endpoint/urlRegistry";
 import { paths } from "../../requests";
 import { service, thrown } from "../world";
 
@@ -14,13 +13,6 @@ describe("`get`", () => {
   test("fails for an unknown id", async () => {
     const { core } = await service();
     await expect(core.read("ep_nobody", code)).rejects.toThrow(/no endpoint ep_nobody/);
-  });
-
-  test("keeps no service choices, because the stack does not manage the endpoint", async () => {
-    const { core, emulator } = await service();
-    const { id } = emulator.seed({ type: "cloud", url });
-    const { props } = await core.read(id, code);
-    expect((await core.read(id, props)).props).not.toHaveProperty("__chosen");
   });
 });
 
@@ -44,7 +36,6 @@ test.each<[string, (service: Service) => Promise<unknown>[], lists: number]>([
       }),
     3,
   ],
-  ["pooled creates with marks", creates({ poolingEnabled: true }), 1],
   [
     "creates that are refused",
     (service) => {
@@ -75,7 +66,7 @@ describe("many imports", () => {
     expect(all[7]?.props).toEqual({ ...props, __entry: all[7]?.props["__entry"] });
   });
 
-  test.each(["description", "metadata", "traffic_policy", "url", "bindings", "pooling_enabled"])(
+  test.each(["traffic_policy", "url"])(
     "read an endpoint by id if its item lacks the field %s",
     async (field) => {
       const { core, emulator } = await service();
@@ -112,9 +103,6 @@ test.each([
 
 test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
   ["import", ({ core }, id) => core.import(id, {})],
-  ["read", ({ core }, id) => core.read(id, { __provider: "code" })],
-  ["update", ({ core }, id) => core.update(id, { url }, { url, description: "a" })],
-  ["delete", ({ core }, id) => core.delete(id, { url })],
   ["getEndpoint by id", ({ api }, id) => findEndpoint(api, { id }, { fresh: false })],
   ["getEndpoint by URL", ({ api }, host) => findEndpoint(api, { url: `https://${host}` }, { fresh: false })],
   [
@@ -122,16 +110,6 @@ test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
     ({ core, emulator }, host) => {
       const { url } = emulator.seed({ type: "cloud", url: `https://${host.replace(/\W+/g, "-")}` });
       return core.create({ url });
-    },
-  ],
-  [
-    "adoption by two resources",
-    async (_, adopt) => {
-      const urls = new UrlRegistry();
-      const conflicts = ["a", "b"].map((name) =>
-        urls.register(undefined, adopt, { owner: name, name, pooled: false }),
-      );
-      throw new Error(conflicts[1]);
     },
   ],
 ])("%s prints neither a long text whole nor a line break", async (_, work) => {

@@ -2,32 +2,16 @@ import { expect, test } from "vitest";
 import { findSecrets, secretsIn } from "../../../provider/endpoint/secrets";
 
 test("a policy's values with the names of secrets are found, at any depth", () => {
-  const policy = {
-    on_http_request: [
-      { actions: [{ type: "verify-webhook", config: { provider: "github", secret: "hook-secret" } }] },
-      { actions: [{ type: "basic-auth", config: { realm: "hooks", credentials: ["user:pass-word"] } }] },
-      {
-        actions: [
-          { type: "oauth", config: { client_id: "public", client_secret: "oauth-secret", token: "abc" } },
-        ],
-      },
-      {
-        actions: [
-          {
-            type: "add-headers",
-            config: { headers: { authorization: "Bearer x", "x-api-key": "of-api", accept: "*/*" } },
-          },
-        ],
-      },
-    ],
-  };
-  expect(secretsIn(policy).sort()).toEqual([
-    "Bearer x",
-    "hook-secret",
-    "oauth-secret",
-    "of-api",
-    "user:pass-word",
-  ]);
+  const headers = { authorization: "Bearer x", "x-api-key": "of-api", accept: "*/*" };
+  const configs = [
+    { provider: "github", secret: "hook-secret" },
+    { realm: "hooks", credentials: ["user:pass-word"] },
+    { client_id: "public", client_secret: "oauth-secret", token: "abc" },
+    { headers },
+  ];
+  const policy = { on_http_request: configs.map((config) => ({ actions: [{ type: "log", config }] })) };
+  const found = ["Bearer x", "hook-secret", "oauth-secret", "of-api", "user:pass-word"];
+  expect(secretsIn(policy).sort()).toEqual(found);
   for (const none of [undefined, null, 1, "text", [], {}]) expect(secretsIn(none)).toEqual([]);
 });
 
