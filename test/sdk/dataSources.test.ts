@@ -80,9 +80,6 @@ describe("getEndpoints", () => {
     [{ types: ["ephemeral", "edge"], region: "us", urlPattern: "HTTPS://*.a.example.com/", name: "agent-3", binding: "public", metadata: (metadata) => (metadata as { i: number }).i > 20 }, ["ephemeral 87"]],
     [{ metadata: '{"kind": "edge", "i": 1}' }, ["edge 1"]],
     [{ metadata: { kind: "edge", i: 1 } }, ["edge 1"]],
-    [{ metadata: { kind: "edge" } }, []],
-    [{ urlPattern: "https://e1?*" }, []],
-    [{ urlPattern: "https://e2.b*" }, ["cloud 2"]],
     [{ urlPattern: "https://e2*.b.*" }, 6],
     [{ urlPattern: "HTTPS://e2.b.example.com:443/" }, ["cloud 2"]],
   ])("returns the endpoints that match every filter of %j", async (args, expected) => {
@@ -98,12 +95,9 @@ describe("getEndpoints", () => {
       { url: "https://shop.example.com" },
       /getEndpoints: url is no argument of this function; the arguments are types, region, urlPattern/,
     ],
-    [{ url: undefined }, /url is no argument/],
     [{ type: "cloud" }, /did you mean types\?/],
     [{ bindings: "public", regoin: "eu" }, /did you mean binding\?; regoin .* did you mean region\?/],
-    [{ colour: "red" }, /the arguments are types, region, /],
     [{ types: "cloud" }, /types must be a list, as in \["cloud"\]/],
-    [{ region: 7 }, /region must be text/],
   ])("refuses what is no filter, instead of returning everything: %j", async (args, reason) => {
     const plain: object = args;
     await expect(getEndpoints(plain)).rejects.toThrow(reason);
@@ -224,8 +218,6 @@ describe("getEndpoint", () => {
   // biome-ignore format: one line for each call
   test.each<[object, string]>([
     [{}, "an id or a url, but has neither"],
-    [{ id: undefined }, "has neither; check where the value comes from"],
-    [{ url: "shop" }, "url is not a URL"],
     [
       { urlPattern: "https://a.example.com" },
       "urlPattern is no argument of this function; the arguments are id, url",
@@ -240,12 +232,6 @@ describe("getEndpoint", () => {
     const ids = [1, 2].map(() => emulator.seed({ type: "cloud", url: "https://pool.example.com" }).id);
     const { message } = await thrown(getEndpoint({ url: "https://pool.example.com" }));
     for (const id of ids) expect(message).toContain(id);
-  });
-
-  test("throws the provider's own message if the API key is missing", async () => {
-    vi.stubEnv("ENDPOINTS_API_KEY", "");
-    await expect(getEndpoint({ id: "ep_1" })).rejects.toThrow(/no API key: set ENDPOINTS_API_KEY/);
-    expect(pulumi.RunError.isInstance(await thrown(getEndpoints()))).toBe(true);
   });
 });
 

@@ -52,13 +52,6 @@ export class Editor {
     return entries.filter(({ kind }) => kind !== "keyword").map(({ name }) => name.replace(/^"|"$/g, ""));
   }
 
-  /** The documentation of a completion. */
-  documentation(program: string, name: string): string {
-    const at = this.show(program);
-    const details = this.service.getCompletionEntryDetails(FILE, at, name, {}, undefined, {}, undefined);
-    return this.ts.displayPartsToString(details?.documentation);
-  }
-
   /** The compiler's messages about a program. */
   errors(program: string): string[] {
     this.show(program);
