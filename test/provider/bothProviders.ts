@@ -2,7 +2,7 @@ import { afterEach, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
 import { dynamicProvider } from "../../provider/dynamic";
 import type { Emulator, EmulatorOptions } from "../../sdk/testing/emulator";
-import { type PluginClient, type Props, plugin, startEngine } from "./plugin/pluginClient";
+import { type PluginClient, type Props, plugin, pluginClient, startEngine } from "./plugin/pluginClient";
 import { virtualClock } from "./virtualClock";
 import { startEmulator } from "./world";
 
@@ -118,19 +118,15 @@ export async function startPlugin({
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
   const driven = (client: PluginClient): DrivenProvider => ({
+    ...client,
     emulator,
     clock,
     logged: () => logged.slice(before).map(({ message }) => message),
-    of: (urn) => driven(client.of(urn)),
-    check: (olds, news) => client.check(olds, news),
+    of: (urn) => driven(pluginClient(client.raw, urn)),
     diff: async (id, olds, news) => {
       const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news);
       return { changes, replaces, deleteBeforeReplace };
     },
-    create: (news) => client.create(news),
-    read: (id, outputs, inputs) => client.read(id, outputs, inputs),
-    update: (id, olds, news) => client.update(id, olds, news),
-    delete: (id, outputs) => client.delete(id, outputs),
   });
   return driven(client);
 }

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach } from "vitest";
+import { type PulumiResult, pulumi } from "../../../sdk/pulumi";
 import { type ExportedState, findPulumiCli } from "../../../sdk/testing";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 
@@ -11,6 +12,7 @@ export const cli = await findPulumiCli();
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const programs = join(root, "test", ".programs");
+const MAIN = join(root, "dist/sdk/commands/main.js");
 
 /** The parts of a generated SDK that the cases need. */
 const SDK = `
@@ -98,11 +100,9 @@ export class Project {
     return { text, resources: deployment.resources ?? [] };
   }
 
-  /** Runs a command. Throws with its output if it fails. */
-  async pulumi(...args: string[]): Promise<{ stdout: string; stderr: string }> {
-    const { code, stdout, stderr } = await this.attempt(...args);
-    if (code !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
-    return { stdout, stderr };
+  /** Runs a command of the CLI. Throws with its message if it fails. */
+  pulumi(...args: string[]): Promise<PulumiResult> {
+    return pulumi(args, { cwd: this.folder, env: this.env });
   }
 
   /** The environment of commands that use this project's state. */
@@ -121,30 +121,13 @@ export class Project {
     };
   }
 
-  attempt(...args: string[]): Promise<Ended> {
-    return this.run("pulumi", [...args, "--non-interactive"]);
-  }
-
   /** Runs a command of this package in the project's folder. */
-  command(...args: string[]): Promise<Ended> {
-    return this.run(process.execPath, [join(root, "dist/sdk/commands/main.js"), ...args]);
-  }
-
-  private run(file: string, args: string[]): Promise<Ended> {
+  command(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    const options = { cwd: this.folder, env: this.env };
     return new Promise((resolve) => {
-      execFile(
-        file,
-        args,
-        { cwd: this.folder, env: this.env, maxBuffer: 64 << 20 },
-        (error, stdout, stderr) =>
-          resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
+      execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
       );
     });
   }
-}
-
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
 }

@@ -4,7 +4,7 @@ import { canonicalJson } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { methods } from "../../requests";
 import { thrown } from "../world";
-import { created, full, plugin, rules, secret, URN, url } from "./pluginClient";
+import { created, full, plugin, pluginClient, rules, secret, URN, url } from "./pluginClient";
 
 describe("secrets", () => {
   test("within a document make it secret as a whole", async () => {
@@ -55,7 +55,7 @@ test.each<[string, Record<string, unknown>, RegExp?]>([
 ])("two resources %s", async (_, news, reason) => {
   const { client } = await plugin();
   expect((await client.check({}, news)).failures).toEqual([]);
-  const { failures } = await client.of(`${URN}-b`).check({}, news);
+  const { failures } = await pluginClient(client.raw, `${URN}-b`).check({}, news);
   expect(failures).toEqual(reason ? [{ property: "", reason: expect.stringMatching(reason) }] : []);
 });
 
@@ -89,7 +89,7 @@ describe("warnings of a policy", () => {
     );
     expect(emulator.requests).toEqual([]);
     // Another resource with the same mistake is warned of, too.
-    await client.of(`${URN}-b`).check({}, { ...news, url: "https://b.example.com" });
+    await pluginClient(client.raw, `${URN}-b`).check({}, { ...news, url: "https://b.example.com" });
     expect(logged).toHaveLength(2 * warnings.length);
   });
 });
@@ -125,7 +125,7 @@ test("after a cancel, a request in flight is completed, and no further one is se
 test("an unknown type fails with the known one", async () => {
   const { client } = await plugin();
   for (const type of ["Tunnel", "WebhookVerification"])
-    await expect(client.of(URN.replace("CloudEndpoint", type)).check({}, { url })).rejects.toThrow(
-      `has no endpoints:index:${type}; it has endpoints:index:CloudEndpoint`,
-    );
+    await expect(
+      pluginClient(client.raw, URN.replace("CloudEndpoint", type)).check({}, { url }),
+    ).rejects.toThrow(`has no endpoints:index:${type}; it has endpoints:index:CloudEndpoint`);
 });

@@ -78,7 +78,7 @@ describe("a component of a program in another language", () => {
     const failed = thrown(client.construct(address, "hooks", github));
     await registers;
     await client.cancel();
-    client.close();
+    client.raw.close();
     expect((await failed).message).toBe("cancelled, because the run ended");
   });
 });
