@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../provider/api/json";
 import { errorFromWire } from "../../provider/api/replySchemas";
 import { normalizeUrl } from "../../provider/api/url";
 import * as documents from "../../provider/endpoint/documents";
 import { endpointFromWire, inputFields } from "../../provider/endpoint/fields";
 import { textPattern } from "../../provider/endpoint/lookup";
-import { secretsIn } from "../../provider/endpoint/secrets";
 import { sourceDocuments } from "../../provider/policy/positions";
 import { resourceWarnings } from "../../provider/policy/resourceWarnings";
 import { policyWarnings } from "../../provider/policy/warnings";
@@ -34,24 +32,6 @@ describe("a policy's text", () => {
 const many = <T>(size: number, one: (index: number) => T): T[] =>
   Array.from({ length: size }, (_, index) => one(index));
 const keys = (size: number) => Object.fromEntries(many(size, (index) => [`k${index}`, index]));
-
-describe.each<[string, (size: number) => object]>([
-  ["keys", keys],
-  ["objects", (size) => many(size, (index) => ({ a: { password: `secret ${index}` } }))],
-])("data with many %s takes linear time", (_, make) => {
-  test.each<[string, (value: object) => unknown]>([
-    ["to check", documents.problemsOfData],
-    ["to search for unknown values", documents.hasUnknown],
-    ["to write", canonicalJson],
-    ["to compare", (value) => documents.sameData(value, { ...value, more: 1 })],
-    [
-      "to find the changes",
-      (value) => documents.changesBetween(value, Array.isArray(value) ? value.map(() => 0) : {}),
-    ],
-    ["to search for secrets", secretsIn],
-    ["to parse as a policy", (value) => inputFields.trafficPolicy.safeParse({ value })],
-  ])("%s", (_, work) => expectLinear(make, work, 10_000));
-});
 
 const normalize = (text: string) => normalizeUrl(text);
 const matches = ([pattern = "", url = ""]: string[]) => textPattern(pattern)(url);

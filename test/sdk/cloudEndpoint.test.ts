@@ -2,7 +2,7 @@ import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeEach, describe, expect, expectTypeOf, test, vi } from "vitest";
-import { CloudEndpoint, type CloudEndpointArgs, mergeTrafficPolicy, WebhookVerification } from "../../sdk";
+import { CloudEndpoint, type CloudEndpointArgs } from "../../sdk";
 import { mockEngine, resolved } from "./program";
 
 let registered: { type: string; inputs: Record<string, unknown> }[] = [];
@@ -24,12 +24,6 @@ describe("compatibility with existing states", () => {
         },
       },
     ]);
-  });
-
-  test("the provider module exports the functions that the engine calls by name", async () => {
-    const provider = (await import("../../provider")) as Record<string, unknown>;
-    const functions = Object.keys(provider).filter((name) => typeof provider[name] === "function");
-    expect(functions.sort()).toEqual(["check", "configure", "create", "delete", "diff", "read", "update"]);
   });
 });
 
@@ -136,13 +130,6 @@ describe.each(["dynamic", "plugin"])(
 
     test("gets no warning if the expression is secret", async () =>
       expect(await warningsFor("shop", policy(pulumi.secret("X-CANARY")))).toEqual([]));
-
-    test("gets one warning, from mergeTrafficPolicy, if that function made the policy", async () => {
-      const verification = new WebhookVerification("hooks", { platform: "github", secret: "shared secret" });
-      expect(await warningsFor("shop", mergeTrafficPolicy(policy(), verification))).toEqual([
-        warning("mergeTrafficPolicy: policy.on_http_request[0]"),
-      ]);
-    });
   },
 );
 

@@ -104,17 +104,6 @@ describe("getEndpoints", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("warns of an unknown type, without quoting it", async () => {
-    await getEndpoints({ types: ["cloud", "clud", "agent", "hologram"] });
-    expect(warned).toEqual([
-      expect.stringMatching(
-        /types\[1\] is no type known to this version; the types are ephemeral, edge, cloud\. Ignore/,
-      ),
-      expect.stringMatching(/types\[2\] is no type/),
-      expect.stringMatching(/types\[3\] is no type/),
-    ]);
-  });
-
   test("includes every endpoint that exists at the call, even if an earlier call is still listing", async () => {
     seedMany();
     emulator.intercept(({ query }) => "before_id" in query, { status: 503, body: "", delayMs: 60 });
@@ -127,33 +116,6 @@ describe("getEndpoints", () => {
     expect((await depending).ids).toContain(await resolved(shop.id));
     expect((await older).endpoints).toHaveLength(90);
   });
-
-  test.each(["ephemeral", "edge", "cloud"] as const)(
-    "returns every field of an endpoint of type %s, with names in camel case",
-    async (type) => {
-      const url = "https://e.example.com";
-      const seeded = emulator.seed({
-        type,
-        url,
-        public_url: url,
-        region: "eu",
-        scheme: "https",
-        host: "e.example.com",
-        port: 443,
-        metadata: "m",
-        description: "d",
-        traffic_policy: "{}",
-        tcp_addr: { id: "ra_1", uri: "" },
-        upstream_proto: "http2",
-        principal_id: { id: "usr_1" },
-      });
-      const [endpoint] = (await getEndpoints()).endpoints;
-      const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
-      const listed = Object.entries(seeded).filter(([name]) => type !== "cloud" || name !== "edge");
-      expect(endpoint).toEqual(Object.fromEntries(listed.map(([name, value]) => [camel(name), value])));
-      expect(Object.keys(endpoint ?? {}).length).toBeGreaterThan(18);
-    },
-  );
 
   test("reuses the list for a minute; getEndpointsOutput reads it again", async () => {
     await getEndpoints();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { CLOUD, EVERYTHING, isOneOf, OLDEST_LISTING } from "../../../provider/api/list";
+import { CLOUD, isOneOf, OLDEST_LISTING } from "../../../provider/api/list";
 import { accountFingerprint } from "../../../provider/endpoint/gone";
 import { findEndpoint, findEndpoints } from "../../../provider/endpoint/lookup";
 import type { RecordedRequest } from "../../../sdk/testing";
@@ -236,30 +236,6 @@ describe("a filter", () => {
     expect(isOneOf("name", ["\ud800"])).toBeUndefined();
     expect(isOneOf("name", [])).toBeUndefined();
   });
-});
-
-test("a selection is shared for a minute, if no write of this process came in between", async () => {
-  const { api, emulator, clock } = await account("works", "off");
-  const read = async (wait: number) => {
-    await clock.sleep(wait);
-    await api.list.select(EVERYTHING, { fresh: false });
-    return emulator.requests.length / WHOLE;
-  };
-  expect([await read(0), await read(59_000), await read(2_000)]).toEqual([1, 1, 2]);
-  await clock.sleep(1);
-  api.list.outdate();
-  expect(await read(1)).toBe(3);
-});
-
-test("ten adoptions by URL that change their endpoints share the list, once the service refuses filters", async () => {
-  const { core, emulator } = await service({
-    ...{ filters: "refused", pageSize: 50, settings: { listFilter: "on" } },
-  });
-  seeded(emulator, 100);
-  for (let index = 0; index < 10; index++)
-    await core.create({ url: `https://e${index}.example.com`, adopt: true, description: "ours" });
-  expect(emulator.endpoints.filter(({ description }) => description === "ours")).toHaveLength(10);
-  expect(emulator.requests.filter(isList)).toHaveLength(1 + 2);
 });
 
 describe("a list that cannot be read", () => {

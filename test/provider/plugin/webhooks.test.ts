@@ -83,23 +83,6 @@ describe("a component of a program in another language", () => {
   });
 });
 
-test("components of one run add up their expected deliveries; a warning names five, and comes again when the sum has doubled", async () => {
-  const { client, logged } = await plugin();
-  const [first, second] = [await monitor(), await monitor()];
-  const expecting = (address: string, name: string) =>
-    client.construct(address, name, { ...github, expectedDeliveriesPerMonth: 200 });
-  for (const name of ["a", "b"]) await expecting(first.address, name);
-  await expecting(second.address, "other");
-  expect(shown(logged)).toEqual([]);
-  for (const name of ["c", "d", "e", "f"]) await expecting(first.address, name);
-  expect(shown(logged)).toEqual([
-    expect.stringMatching(
-      /^600 webhook deliveries a month are expected \(a 200, b 200, c 200\), and a free account/,
-    ),
-    expect.stringMatching(/^1200 .*\(a 200, b 200, c 200, d 200, e 200, 1 more\)/),
-  ]);
-});
-
 describe("mergeTrafficPolicy in another language", () => {
   const deny = (status_code: unknown) => ({
     on_http_request: [{ actions: [{ type: "deny", config: { status_code } }] }],
@@ -168,16 +151,5 @@ describe("mergeAgentConfigs in another language", () => {
     expect(result).toEqual({ agentConfig: secret(expect.stringMatching(/name: "a"[\s\S]*name: "b"/)) });
     const unknown = await client.invoke(CONFIGS, { configs: [UNKNOWN] });
     expect(unknown.result).toEqual({ agentConfig: secret(UNKNOWN) });
-  });
-
-  test("refuses what is no configuration, and the output without an agent: null or, from Go, empty text", async () => {
-    const { client, answers } = await constructed(["a", github]);
-    expect(answers[0]?.state["agentConfig"]).toEqual(secret(null));
-    const { message } = await thrown(client.invoke(CONFIGS, { configs: [null, "", "CANARY"] }));
-    expect(message.split("\n")).toEqual([
-      expect.stringContaining("configuration 1 is missing; give its verification an agent"),
-      expect.stringContaining("configuration 2 is missing"),
-      expect.stringMatching(/configuration 3 is not the agentConfig of a webhook verification$/),
-    ]);
   });
 });

@@ -1,7 +1,6 @@
-import * as pulumi from "@pulumi/pulumi";
 import { beforeAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { mergeAgentConfigs, WebhookVerification } from "../../../sdk";
+import { WebhookVerification } from "../../../sdk";
 import { inProgram } from "../../../sdk/programRun";
 import {
   agentConfig,
@@ -142,15 +141,6 @@ describe("mergeAgentConfigs", () => {
 describe("a WebhookVerification", () => {
   beforeAll(() => mockEngine());
   const verification = (more: object = {}) => new WebhookVerification("hooks", { ...given, ...more });
-
-  test("marks its outputs as secrets, except platform and secretSource", async () => {
-    const hooks = verification({ agent: { upstream: 8080 } });
-    const secrets = [hooks.agentConfig, hooks.agentOptions, hooks.trafficPolicy];
-    const all: pulumi.Output<unknown>[] = [...secrets, mergeAgentConfigs("version: 2\ntunnels: {}")];
-    for (const output of all) expect(await pulumi.isSecret(output)).toBe(true);
-    for (const output of [hooks.platform, hooks.secretSource])
-      expect(await pulumi.isSecret(output)).toBe(false);
-  });
 
   test("configures the agent under the agent's name, or else under its own, in the given version", async () => {
     expect(await resolved(verification().agentConfig)).toBeUndefined();
