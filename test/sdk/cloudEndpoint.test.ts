@@ -83,55 +83,35 @@ test("the constructor throws and advises an installation if the program's folder
   vi.restoreAllMocks();
 });
 
-describe.each(["dynamic", "plugin"])(
-  "with the %s provider, a policy that misspells a header's name",
-  (provider) => {
-    const policy = (name: pulumi.Input<string> = "X-GitHub-Event") => ({
-      on_http_request: [
-        {
-          expressions: [pulumi.interpolate`req.headers['${name}'][0] == 'push'`],
-          actions: [{ type: "deny" }],
-        },
-      ],
-    });
-    const warning = (place: string, position = "character 13") =>
-      `warning: [runtime] ${place}.expressions[0] (${position}) looks for X-GitHub-Event with req.headers, which never matches: write x-github-event`;
+describe.each(["dynamic", "plugin"])("with the %s provider, a misspelt header's name", (provider) => {
+  beforeEach(() => pulumi.runtime.setConfig("endpoints:provider", provider));
+  afterEach(() => {
+    pulumi.runtime.setAllConfig({});
+    vi.restoreAllMocks();
+  });
 
-    beforeEach(() => pulumi.runtime.setConfig("endpoints:provider", provider));
-    afterEach(() => {
-      pulumi.runtime.setAllConfig({});
-      vi.restoreAllMocks();
-    });
+  const asking = (expression: pulumi.Input<string>) => ({
+    on_http_request: [{ expressions: [expression], actions: [{ type: "deny" }] }],
+  });
+  const misspelt = "req.headers['X-GitHub-Event'][0] == 'push'";
 
-    async function warningsFor(name: string, trafficPolicy: CloudEndpointArgs["trafficPolicy"]) {
-      const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
-      const args = trafficPolicy === undefined ? {} : { trafficPolicy };
-      await resolved(new CloudEndpoint(name, { url: `https://${name}.example.com`, ...args }).id);
-      return warn.mock.calls.map(([text]) => String(text));
-    }
-
-    test("gets one warning, from the class, which names the resource", async () => {
-      const text = JSON.stringify({
-        on_http_request: [
-          { expressions: ["req.headers['X-GitHub-Event'][0] == 'push'"], actions: [{ type: "deny" }] },
-        ],
-      });
-      for (const [name, given] of Object.entries({ a: policy(), b: text, c: pulumi.output(text) })) {
-        const position = given === text || name === "c" ? "line 1, column 50" : "character 13";
-        expect(await warningsFor(name, given)).toEqual([
-          warning(`${name}: trafficPolicy.on_http_request[0]`, position),
-        ]);
-        vi.restoreAllMocks();
-      }
-      // With this input, the plugin's check leaves the warning to the class.
-      const alreadyWarned = provider === "plugin" ? "" : undefined;
-      expect(registered.map(({ inputs }) => inputs["__problem"])).toEqual(Array(3).fill(alreadyWarned));
-    });
-
-    test("gets no warning if the expression is secret", async () =>
-      expect(await warningsFor("shop", policy(pulumi.secret("X-CANARY")))).toEqual([]));
-  },
-);
+  test.each<[string, pulumi.Input<object | string>, places: string[]]>([
+    ["in an output gets one warning, from the class", asking(pulumi.output(misspelt)), ["character 13"]],
+    ["in text gets one, too", pulumi.output(JSON.stringify(asking(misspelt))), ["line 1, column 50"]],
+    ["that is secret gets none", asking(pulumi.secret(misspelt)), []],
+  ])("%s", async (_, trafficPolicy, places) => {
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    await resolved(new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy }).id);
+    expect(warn.mock.calls.flat()).toEqual(
+      places.map(
+        (place) =>
+          `warning: [runtime] shop: trafficPolicy.on_http_request[0].expressions[0] (${place}) looks for X-GitHub-Event with req.headers, which never matches: write x-github-event`,
+      ),
+    );
+    // With this input, the plugin's check leaves the warning to the class.
+    expect(registered[0]?.inputs["__problem"]).toBe(provider === "plugin" ? "" : undefined);
+  });
+});
 
 test("the types require the URL, accept outputs at any depth, and give outputs", () => {
   expectTypeOf<CloudEndpointArgs["url"]>().toEqualTypeOf<pulumi.Input<string>>();

@@ -70,18 +70,4 @@ describe.each([
   ])("accepts %s", (_, policy) => {
     expect(editor.errors(`${asPolicy(policy)}\nnew CloudEndpoint("a", { url: "", trafficPolicy: policy });`)).toEqual([]);
   });
-
-  test("accepts any object, text and output as the policy of a resource", () => {
-    const policies = [
-      ...["{ anything: 1 }", '"on_http_request: []"', "secret", "pulumi.output({ on_http_request: [] })"],
-      ...[
-        "{ on_http_request: [pulumi.output({})] }",
-        "mergeTrafficPolicy({ on_http_request: [rules.forwardTo(secret)] }, [])",
-      ],
-    ];
-    const resources = policies.map(
-      (policy, n) => `new CloudEndpoint("r${n}", { url: "", trafficPolicy: ${policy} });`,
-    );
-    expect(editor.errors(IMPORTS + resources.join("\n"))).toEqual([]);
-  });
 });

@@ -54,7 +54,6 @@ test.each<[string, (service: Service) => Promise<unknown>[], lists: number]>([
 
 describe("many imports", () => {
   const described = { description: "by hand", metadata: '{"a":1}', traffic_policy: "{}" };
-
   test("share the pages of the list, and give what an import by id gives", async () => {
     const { core, emulator, newProcess } = await service();
     const seed = (_: unknown, i: number) => emulator.seed({ type: "cloud", url: at(i), ...described });
@@ -65,22 +64,6 @@ describe("many imports", () => {
     expect(all[7]?.inputs).toEqual(inputs);
     expect(all[7]?.props).toEqual({ ...props, __entry: all[7]?.props["__entry"] });
   });
-
-  test.each(["traffic_policy", "url"])(
-    "read an endpoint by id if its item lacks the field %s",
-    async (field) => {
-      const { core, emulator } = await service();
-      const seeded = [0, 1, 2].map((i) => emulator.seed({ type: "cloud", url: at(i), ...described }));
-      const last = seeded.at(-1);
-      const items = emulator.endpoints.map((one) =>
-        Object.fromEntries(Object.entries(one).filter(([name]) => name !== field || one.id !== last?.id)),
-      );
-      emulator.intercept("list", { status: 200, body: { endpoints: items, next_page_uri: null } }, 9);
-      const all = await Promise.all(seeded.map(({ id }) => core.import(id, {})));
-      expect(all[2]?.inputs).toEqual({ ...all[1]?.inputs, url: last?.url });
-      expect(paths(emulator)).toEqual(["GET /endpoints", `GET /endpoints/${last?.id}`]);
-    },
-  );
 });
 
 test.each([
@@ -103,15 +86,7 @@ test.each([
 
 test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
   ["import", ({ core }, id) => core.import(id, {})],
-  ["getEndpoint by id", ({ api }, id) => findEndpoint(api, { id }, { fresh: false })],
   ["getEndpoint by URL", ({ api }, host) => findEndpoint(api, { url: `https://${host}` }, { fresh: false })],
-  [
-    "create",
-    ({ core, emulator }, host) => {
-      const { url } = emulator.seed({ type: "cloud", url: `https://${host.replace(/\W+/g, "-")}` });
-      return core.create({ url });
-    },
-  ],
 ])("%s prints neither a long text whole nor a line break", async (_, work) => {
   for (const long of ["a".repeat(10_000), `${"a".repeat(200)}\n::error::b`]) {
     const { message } = await thrown(work(await service(), long));

@@ -115,14 +115,6 @@ describe("mergeTrafficPolicy", () => {
   test.each([
     ["a key that resembles no phase", { enabled: true }, ["policy.enabled is no phase known"]],
     [
-      "older phases without rules",
-      { inbound: [], outbound: null },
-      [
-        "policy.inbound is no phase known to this version; did you mean on_http_request",
-        "policy.outbound is no phase known to this version; did you mean on_http_response",
-      ],
-    ],
-    [
       "an unknown action, besides a secret",
       {
         on_http_response: [

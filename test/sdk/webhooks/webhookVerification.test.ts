@@ -4,7 +4,7 @@ import { mergeTrafficPolicy, WebhookVerification, type WebhookVerificationArgs }
 import { type AccountPlan, plans } from "../../../sdk/webhooks/webhookArgs";
 import { checkField, type WebhookField } from "../../../sdk/webhooks/webhookChecks";
 import { quotaWarning } from "../../../sdk/webhooks/webhookVerification";
-import { mockEngine, resolved } from "../program";
+import { mockEngine } from "../program";
 
 beforeAll(() => mockEngine());
 afterEach(() => vi.restoreAllMocks());
@@ -67,20 +67,6 @@ describe("mistakes in the inputs", () => {
   });
 });
 
-test("a merge without a verification is reported together with the mistakes of the components", async () => {
-  const texts = await reported(() => {
-    for (const none of [[], undefined, ["github"]]) mergeTrafficPolicy({}, none as never);
-    create("b", { platform: "github", secret: "" });
-  });
-  expect(texts).toEqual([
-    expect.stringMatching(/^b: secret is empty/),
-    expect.stringMatching(/^mergeTrafficPolicy: the list of verifications is empty/),
-    expect.stringMatching(
-      /^mergeTrafficPolicy: the second argument must be a WebhookVerification, or a list of them/,
-    ),
-  ]);
-});
-
 test("a merged policy without an action that answers gets a warning", async () => {
   const verification = create("a", { platform: "github", secret: "shared" });
   expect(await reported(() => mergeTrafficPolicy({ on_http_request: [] }, verification))).toEqual([
@@ -101,12 +87,6 @@ describe("an unknown platform", () => {
     const texts = await reported(() => create("a", { platform, secret }));
     expect(texts).toEqual([expect.stringMatching(message)]);
     expect(texts.join()).not.toContain("CANARY");
-  });
-
-  test("is not named in the output secretSource", async () => {
-    vi.spyOn(console, "warn").mockImplementation(() => {});
-    const { secretSource } = create("a", { platform: CANARY, secret: "shared" });
-    expect(await resolved(secretSource)).toMatch(/does not have this platform/);
   });
 });
 
@@ -185,11 +165,6 @@ describe("the input", () => {
   ])("%s accepts %j", (field, value, parsed) => {
     expect(checkField(field, value)).toEqual({ value: parsed });
   });
-});
-
-test("isInstance is true for a WebhookVerification only", () => {
-  expect(WebhookVerification.isInstance(create("a", { platform: "github", secret: "shared" }))).toBe(true);
-  expect(WebhookVerification.isInstance(new pulumi.ComponentResource("a:b:C", "c"))).toBe(false);
 });
 
 test("the types require a secret for every platform and accept unknown platforms", () => {
