@@ -132,12 +132,6 @@ describe("getEndpoint", () => {
     expect((await getEndpoints()).ids).toEqual([id]);
   });
 
-  test("finds an endpoint by its id without a list", async () => {
-    const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
-    expect(await getEndpoint({ id })).toMatchObject({ id, url: "https://shop.example.com" });
-    expect(listRequests()).toBe(0);
-  });
-
   test("finds an endpoint by any spelling of its URL, and an edge by its public URL", async () => {
     const cloud = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
     const edge = emulator.seed({ type: "edge", public_url: "tls://edge.example.com" });

@@ -189,9 +189,13 @@ describe.each<Row>([
       for (const index of [0, 2, 5])
         found.push((await findEndpoint(api, { url: `https://e${index}.example.com/` }, { fresh: false })).id);
     });
-    const named = await cost((api) =>
-      findEndpoints(api, { name: "agent-7", region: "eu" }, { fresh: false }),
-    );
+    const named = await cost(async (api) => {
+      const data = await findEndpoints(api, { name: "agent-7", region: "eu" }, { fresh: false });
+      // What a filter omits from a data source is not noticed.
+      expect(data.map(({ name }) => name)).toEqual(
+        filters === "incomplete" ? expect.anything() : ["agent-7"],
+      );
+    });
     const ids = cloud.map(({ id }) => id);
     expect(found).toEqual([...ids, ids[0], ids[2], ids[5]]);
     expect([refreshed, lookUps, named]).toEqual(requests);
@@ -199,26 +203,18 @@ describe.each<Row>([
       /the service refuses filters of its list \(status 400\).*set endpoints:listFilter .* to off/;
     expect(logged).toEqual(filters === "refused" ? Array(3).fill(expect.stringMatching(warning)) : []);
   });
-
-  test.skipIf(filters === "incomplete")("data sources return what matches, and nothing else", async () => {
-    const { api, cloud } = await account(filters, setting);
-    const named = async (args: object) =>
-      (await findEndpoints(api, args, { fresh: false })).map(({ name, id }) => name ?? id);
-    expect(await named({ types: ["cloud"] })).toEqual(cloud.map(({ id }) => id).reverse());
-    expect(await named({ name: "agent-7", region: "eu" })).toEqual(["agent-7"]);
-    expect(await named({ name: 'agent-7" || true || "' })).toEqual([]);
-    const pattern = "https://agent-9.example.app";
-    expect(await named({ types: ["ephemeral"], urlPattern: pattern })).toEqual(["agent-9"]);
-    expect(await named({ types: [] })).toEqual([]);
-  });
 });
 
 describe("a filter", () => {
-  test("without a star finds an edge, which only has a public URL", async () => {
-    const { api, emulator } = await account("works");
-    const { id } = emulator.seed({ type: "edge", url: undefined, public_url: "https://edge.example.com" });
-    const filter = { types: ["edge"], urlPattern: "https://edge.example.com" };
-    expect((await findEndpoints(api, filter, { fresh: true })).map((live) => live.id)).toEqual([id]);
+  test("finds types, and an edge, which only has a public URL, and quotes what it looks for", async () => {
+    const { api, emulator, cloud } = await account("works");
+    const edge = emulator.seed({ type: "edge", url: undefined, public_url: "https://edge.example.com" });
+    const idsOf = async (args: object) =>
+      (await findEndpoints(api, args, { fresh: true })).map(({ id }) => id);
+    expect(await idsOf({ types: ["cloud"] })).toEqual(cloud.map(({ id }) => id).reverse());
+    expect(await idsOf({ types: ["edge"], urlPattern: "https://edge.example.com" })).toEqual([edge.id]);
+    expect(await idsOf({ name: 'agent-7" || true || "' })).toEqual([]);
+    expect(await idsOf({ types: [] })).toEqual([]);
   });
 
   test.each([401, 500])("is not refused by a status %i, which fails the list", async (status) => {
@@ -230,12 +226,8 @@ describe("a filter", () => {
     expect(emulator.requests.filter(withoutFilter)).toEqual([]);
   });
 
-  test("quotes its texts, and there is none for a text that an expression cannot hold", () => {
-    expect(isOneOf("name", ['a" || "b'])).toBe('obj.name == "a\\" || \\"b"');
-    expect(isOneOf("type", ["cloud", "edge"])).toBe('obj.type in ["cloud", "edge"]');
-    expect(isOneOf("name", ["\ud800"])).toBeUndefined();
-    expect(isOneOf("name", [])).toBeUndefined();
-  });
+  test("is not sent for a text that an expression cannot hold", () =>
+    expect(isOneOf("name", ["\ud800"])).toBeUndefined());
 });
 
 describe("a list that cannot be read", () => {

@@ -156,22 +156,6 @@ describe("after the engine ended", () => {
     expect(methods(emulator)).toContain("GET");
     expect(emulator.requests.filter(isCreate)).toHaveLength(1);
   });
-
-  test("no byte of a create was sent before the engine's answer", async () => {
-    let bytes = 0;
-    const server = createTcpServer((socket) => socket.on("data", (data) => (bytes += data.length)));
-    const connected = new Promise((resolve) => server.once("connection", resolve));
-    const settings = { baseUrl: `http://${await listening(server)}` };
-    const engineIsThere = async () => {
-      await connected;
-      // What was written before would have arrived by then.
-      await new Promise((resolve) => setTimeout(resolve, 20));
-      return false;
-    };
-    const { api } = await service({ settings, engineIsThere });
-    expect(await thrown(api.create({ url }))).toBeInstanceOf(UnsentError);
-    expect(bytes).toBe(0);
-  });
 });
 
 describe("a stopped client", () => {

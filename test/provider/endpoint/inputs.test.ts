@@ -21,10 +21,7 @@ describe("a mistake fails with the reason and a correction", () => {
     [{ url, description: "x".repeat(256) }, /at most 255 characters, but has 256/],
     [{ url, metadata: { a: "x".repeat(4096) } }, /at most 4096 characters/],
     [{ url, adopt: "shop" }, /adopt must be true, or an endpoint's id/],
-    [
-      { url, traffic_policy: {} },
-      /traffic_policy is no input of a cloud endpoint; did you mean trafficPolicy\?/,
-    ],
+    [{ url, traffic_policy: {} }, /traffic_policy is no input .*; did you mean trafficPolicy\?/],
     [{ url, colour: "red" }, /colour is no input of a cloud endpoint; the inputs are url, /],
   ])("%j", (news, reason) => {
     expect(reasons(news)).toEqual([expect.stringMatching(reason)]);
@@ -42,23 +39,11 @@ describe("a text that stands in place of a value fails with what to write, and w
     [{ description: ofPython }, /^description contains an output used as text; .*Output\.concat/],
     [{ description: ofGo }, /^description contains an output used as text; .*pulumi\.Sprintf/],
     [{ description: ofDotnet }, /^description contains an output used as text; .*Output\.Format/],
-    [
-      { description: `of ${Promise.resolve(1)}` },
-      /^description contains a promise used as text, \[object Promise\].*await/,
-    ],
-    [
-      { metadata: `of ${{}}` },
-      /^metadata contains an object used as text, \[object Object\].*JSON\.stringify/,
-    ],
+    [{ description: `of ${Promise.resolve(1)}` }, /a promise used as text, \[object Promise\].*await/],
+    [{ metadata: `of ${{}}` }, /an object used as text, \[object Object\].*JSON\.stringify/],
     [{ metadata: { a: [ofNode], b: UNKNOWN } }, /^metadata contains at a\[0\] an output used as text/],
-    [
-      { metadata: { a: { [`${{}}`]: 1 } } },
-      /^metadata contains in a key of a an object used as text, \[object Object\]/,
-    ],
-    [
-      { trafficPolicy: "on_http_request: # [object Object]\n" },
-      /^trafficPolicy contains an object used as text, \[object Object\]/,
-    ],
+    [{ metadata: { a: { [`${{}}`]: 1 } } }, /^metadata contains in a key of a an object used as text/],
+    [{ trafficPolicy: "a: # [object Object]\n" }, /^trafficPolicy contains an object used as text/],
     [{ url: `https://${ofNode}` }, /^url contains an output used as text/],
     [{ bindings: [`${{}}`] }, /^bindings contains at \[0\] an object used as text, \[object Object\]/],
     [{ url: "https://undefined" }, /^url has undefined as a part of its host.*value that is missing/],
@@ -66,13 +51,9 @@ describe("a text that stands in place of a value fails with what to write, and w
     expect(reasons({ url, ...news })).toEqual([expect.stringMatching(reason)]);
   });
 
-  test("several of them, with their places, up to a limit", () => {
+  test("several of them, up to a limit", () => {
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, ofNode]));
     expect(reasons({ url, metadata })).toHaveLength(20);
-    expect(reasons({ url, metadata: { a: ofNode, b: `${{}}` } })).toEqual([
-      expect.stringMatching(/at a /),
-      expect.stringMatching(/at b /),
-    ]);
   });
 
   test("but not words that only resemble one", () => {
@@ -84,30 +65,20 @@ describe("a text that stands in place of a value fails with what to write, and w
   });
 });
 
-test.each<[string, news: object, olds: object, reasons: RegExp[]]>([
-  [
-    "a policy that was given cannot be removed",
-    { url },
-    { url, trafficPolicy: {} },
-    [/^trafficPolicy cannot be removed/],
-  ],
-  [
-    "a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint",
-    { url: "tls://shop.example.com", adopt: "ep_1" },
-    { url, adopt: "ep_1" },
-    [/remove adopt/],
-  ],
-  [
-    "a new scheme with an adoption by URL is no mistake",
-    { url: "tls://shop.example.com", adopt: true },
-    { url, adopt: "ep_1" },
-    [],
-  ],
-  ["an unknown URL with an adopted id is none", { url: UNKNOWN, adopt: "ep_1" }, { url, adopt: "ep_1" }, []],
-  ["limits count characters, and not bytes or UTF-16 units", { url, description: "😀".repeat(255) }, {}, []],
-])("%s", (_, news, olds, expected) => {
-  expect(reasons({ ...news }, { ...olds })).toEqual(expected.map((reason) => expect.stringMatching(reason)));
+test("a policy that was given cannot be removed", () =>
+  expect(reasons({ url }, { url, trafficPolicy: {} })).toEqual([
+    expect.stringMatching(/^trafficPolicy cannot be removed/),
+  ]));
+
+test("a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint", () => {
+  const olds = { url, adopt: "ep_1" };
+  expect(reasons({ url: "tls://a", adopt: "ep_1" }, olds)).toEqual([expect.stringMatching(/remove adopt/)]);
+  expect(reasons({ url: "tls://a.example.com", adopt: true }, olds)).toEqual([]);
+  expect(reasons({ url: UNKNOWN, adopt: "ep_1" }, olds)).toEqual([]);
 });
+
+test("limits count characters, and not bytes or UTF-16 units", () =>
+  expect(reasons({ url, description: "😀".repeat(255) })).toEqual([]));
 
 test("an unknown value passes every check, at any depth", () => {
   const news = {

@@ -163,10 +163,9 @@ export type PluginClient = ReturnType<typeof pluginClient>;
 export function pluginClient(raw: ResourceProviderClient, urn = URN) {
   return {
     raw,
-    handshake: async (engine: string) => {
+    handshake: (engine: string) => {
       const request = new pb.ProviderHandshakeRequest().setEngineAddress(engine);
-      const answer = await call<pb.ProviderHandshakeResponse>((then) => raw.handshake(request, then));
-      return answer.toObject();
+      return call<pb.ProviderHandshakeResponse>((then) => raw.handshake(request, then));
     },
     checkConfig: async (news: Props, name = "default") => {
       const urn = `urn:pulumi:stack::project::pulumi:providers:endpoints::${name}`;
@@ -177,9 +176,9 @@ export function pluginClient(raw: ResourceProviderClient, urn = URN) {
       const request = new pb.DiffRequest().setOldInputs(struct(olds)).setNews(struct(news));
       return decided(await call((then) => raw.diffConfig(request, then)));
     },
-    configure: async (args: Props, name = "default") => {
+    configure: (args: Props, name = "default") => {
       const request = new pb.ConfigureRequest().setArgs(struct(args)).setName(name);
-      return (await call<pb.ConfigureResponse>((then) => raw.configure(request, then))).toObject();
+      return call<pb.ConfigureResponse>((then) => raw.configure(request, then));
     },
     check: async (olds: Props, news: Props) => {
       const request = about(new pb.CheckRequest(), urn).setOlds(struct(olds)).setNews(struct(news));

@@ -28,18 +28,14 @@ describe("secrets", () => {
 const signature = "4dabf18193072939515e22adb298388d";
 const reference = (id: object) => ({ [signature]: "5cf8f73096256a8f31e491e813e4eb8e", urn: "urn:x", ...id });
 const asset = { [signature]: "c44067f5952c0a294b673a41bacd8c17", text: "x" };
-const [aText, aBoolean, aList, anObject] = [
-  UNKNOWN,
-  "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
-  "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
-  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
-];
+const aBoolean = "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7";
+const aList = "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2";
 // biome-ignore format: one line for each value
 test.each<[string, object, object | RegExp]>([
   ["a reference to another resource becomes its id", { metadata: { a: reference({ id: "ep_1" }) } }, { metadata: { a: "ep_1" } }],
   ["a reference to a component becomes its URN", { metadata: { a: reference({}) } }, { metadata: { a: "urn:x" } }],
   ["an asset is refused", { metadata: { asset } }, /metadata contains at asset a value that JSON cannot hold/],
-  ["an unknown value of any type is accepted", { poolingEnabled: aBoolean, bindings: aList, trafficPolicy: { on_http_request: anObject } }, { poolingEnabled: UNKNOWN, bindings: UNKNOWN, trafficPolicy: { on_http_request: UNKNOWN } }],
+  ["an unknown value of any type is accepted", { poolingEnabled: aBoolean, bindings: aList, trafficPolicy: { on_http_request: aList } }, { poolingEnabled: UNKNOWN, bindings: UNKNOWN, trafficPolicy: { on_http_request: UNKNOWN } }],
 ])("%s", async (_, news, expected) => {
   const { client } = await plugin();
   const { inputs, failures } = await client.check({}, { url, ...news });
@@ -50,7 +46,7 @@ test.each<[string, object, object | RegExp]>([
 // biome-ignore format: one line for each resource
 test.each<[string, Record<string, unknown>, RegExp?]>([
   ["conflict if both have the same url", { url }, /^the url is also that of shop; /],
-  ["do not conflict while the endpoint that they adopt is unknown", { url: aText, adopt: aText }],
+  ["do not conflict while the endpoint that they adopt is unknown", { url: UNKNOWN, adopt: UNKNOWN }],
   ["do not conflict while it is unknown whether they are pooled", { url, poolingEnabled: aBoolean }],
 ])("two resources %s", async (_, news, reason) => {
   const { client } = await plugin();
@@ -64,9 +60,7 @@ describe("warnings of a policy", () => {
     on_http_request: [{ actions: [{ type }, { type: "deny", config: { stauts: 1 } }] }],
   });
   const asks = (expression: unknown) => ({
-    on_http_request: [
-      { expressions: [expression], actions: [{ type: "custom-response", config: { body: "x" } }] },
-    ],
+    on_http_request: [{ expressions: [expression], actions: [{ type: "custom-response" }] }],
   });
   const header = "'a' in req.headers['X-Team']";
   const status = "trafficPolicy.on_http_request[0].actions[1].config.stauts";
