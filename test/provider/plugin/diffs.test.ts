@@ -107,16 +107,6 @@ describe("the preview of a create", () => {
     expect(outs).toMatchObject(expected);
     expect(emulator.requests).toEqual([]);
   });
-
-  test("has the values that the create later returns", async () => {
-    const { client } = await plugin();
-    const { outs: previewed } = await client.create(full, { preview: true });
-    const { outs } = await client.create(full);
-    const known = Object.entries(previewed).filter(([, value]) => value !== UNKNOWN);
-    expect(outs).toMatchObject(Object.fromEntries(known));
-    const names = [...Object.keys(full), "__given", "hostport", "proto", "publicUrl", "type"];
-    expect(known.map(([name]) => name).sort()).toEqual(names.sort());
-  });
 });
 
 test("the preview of an update that reverts an edit by hand has the service's choice", async () => {

@@ -1,5 +1,5 @@
 import { UNKNOWN } from "../../../provider/endpoint/documents";
-import { type ActionInfo, actions, type KeyInfo, type Keys } from "../../../provider/policy/catalogue";
+import { type ActionInfo, actions, type KeyInfo } from "../../../provider/policy/catalogue";
 import type { PolicyTarget } from "../../../provider/policy/warnings";
 
 /* Policies with and without mistakes, for the tests of the warnings, the JSON Schema and the commands. */
@@ -27,14 +27,8 @@ const limit = {
   bucket_key: ["conn.client_ip"],
 };
 
-export interface Mistake {
-  what: string;
-  policy: unknown;
-  /** The place of the warning, or the places if there are several. */
-  at: string | string[];
-  reason: RegExp;
-  target?: PolicyTarget;
-}
+/** A mistake: what it is, the policy, the places of its warnings, their reasons, and the endpoint. */
+type Mistake = [what: string, policy: unknown, at: string | string[], reason: RegExp, target?: PolicyTarget];
 
 const cloud = (url: string): PolicyTarget => ({ url, isCloud: true });
 const https = cloud("https://shop.example.com");
@@ -44,7 +38,7 @@ const TYPE = "on_http_request[0].actions[0].type";
 const CONFIG = "on_http_request[0].actions[0].config";
 
 // biome-ignore format: one line for each mistake
-const table: [what: string, policy: unknown, at: string | string[], reason: RegExp, target?: PolicyTarget][] = [
+export const mistakes: Mistake[] = [
   // Phases
   ["a phase with a letter missing", { on_http_requst: [answer] }, "on_http_requst", /did you mean on_http_request\?/],
   ["a key beside the phases", { ...onRequest(answer), enabled: true }, "enabled", /is no phase known to this version/],
@@ -85,26 +79,19 @@ const table: [what: string, policy: unknown, at: string | string[], reason: RegE
   ["an answer to requests of a tcp endpoint", onRequest(answer), ["on_http_request", ""], /is no phase of tcp endpoints|has no action that answers/, tcp],
 ];
 
-export const mistakes: Mistake[] = table.map(([what, policy, at, reason, target]) => ({
-  what,
-  policy,
-  at,
-  reason,
-  ...(target && { target }),
-}));
-
 /** Whether the JSON Schema finds the mistake: it knows names and shapes, but no endpoint. */
-export const isOfShape = ({ target, reason }: Mistake) => !target && !/null|no scheme/.test(reason.source);
+export const isOfShape = ([, , , reason, target]: Mistake) =>
+  !target && !/null|no scheme/.test(reason.source);
 
 /** A valid value of a key. */
-export function sampleOf(key: KeyInfo, text = "text"): unknown {
+function sampleOf(key: KeyInfo, text: string): unknown {
   const item = itemOf(key, text);
   return key.list === true ? [item] : item;
 }
 
 function itemOf({ kind, keys, values, isUrl }: KeyInfo, text: string): unknown {
   if (isUrl) return `https://${text}`;
-  if (keys) return configOf(keys, Object.keys(keys), text);
+  if (keys) return configOf(Object.entries(keys), text);
   if (kind === "map of text") return { "x-a": text };
   if (kind === "map") return { a: text };
   if (kind === "integer" || kind === "number") return 1;
@@ -116,37 +103,35 @@ function itemOf({ kind, keys, values, isUrl }: KeyInfo, text: string): unknown {
 /** The keys whose whole text is an expression. */
 const EXPRESSIONS = ["bucket_key", "retry_condition"];
 
-const configOf = (keys: Keys, names: string[], text?: string): Data =>
+const configOf = (keys: [string, KeyInfo][], text: string): Data =>
   Object.fromEntries(
-    names.flatMap((name) =>
-      keys[name] ? [[name, sampleOf(keys[name], EXPRESSIONS.includes(name) ? "true" : text)]] : [],
-    ),
+    keys.map(([name, key]) => [name, sampleOf(key, EXPRESSIONS.includes(name) ? "true" : text)]),
   );
 
-const required = (keys: Keys): string[] =>
-  Object.entries(keys).flatMap(([name, key]) => (key.required ? [name] : []));
-
-/** For each action and phase: policies with the required keys, with one more key, and with expressions. */
+/** For each action and phase: policies with the required keys, with all keys, and with expressions. */
 export const rightPolicies: [what: string, policy: Data][] = Object.entries<ActionInfo>(actions).flatMap(
-  ([type, { phases, keys }]) =>
-    phases.flatMap((phase) => {
-      const policy = (names: string[], text?: string): Data => ({
-        [phase]: [rule(act(type, configOf(keys, names, text)))],
-      });
-      const needed = required(keys);
-      const each = Object.keys(keys).map((name): [string, Data] => [
-        `${type} with ${name} in ${phase}`,
-        policy([...new Set([...needed, name])]),
-      ]);
-      const interpolated = Object.keys(keys).filter((name) => keys[name]?.cel);
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: as policies have it
-      const withExpressions = policy([...new Set([...needed, ...interpolated])], "${conn.client_ip}");
-      return [
-        [`${type} in ${phase}`, policy(needed)] as [string, Data],
-        ...each,
-        [`${type} with expressions in ${phase}`, withExpressions] as [string, Data],
-      ];
-    }),
+  ([type, { phases, keys }]) => {
+    const all = Object.entries(keys);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: as policies have it
+    const inText = "${conn.client_ip}";
+    const configs = {
+      "its required keys": configOf(
+        all.filter(([, { required }]) => required),
+        "text",
+      ),
+      "all keys": configOf(all, "text"),
+      expressions: configOf(
+        all.filter(([, { required, cel }]) => required || cel),
+        inText,
+      ),
+    };
+    return phases.flatMap((phase) =>
+      Object.entries(configs).map(([what, config]): [string, Data] => [
+        `${type} with ${what} in ${phase}`,
+        { [phase]: [rule(act(type, config))] },
+      ]),
+    );
+  },
 );
 
 const redirect = rule(act("redirect", { to: "https://a.example.com" }));

@@ -11,7 +11,7 @@ test("the catalogue knows which actions can answer, and an unknown action may", 
 });
 
 describe("a mistake is reported with its place", () => {
-  test.each(mistakes)("$what", ({ policy, at, reason, target }) => {
+  test.each(mistakes)("%s", (_, policy, at, reason, target) => {
     const warnings = policyWarnings(policy, target);
     expect(warnings.map(({ path }) => pathText(path))).toEqual([at].flat());
     for (const warning of warnings) expect(warning.reason).toMatch(reason);
