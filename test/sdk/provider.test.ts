@@ -47,15 +47,14 @@ test("the stack's configuration takes precedence over the environment, and an ex
   ]);
 });
 
-test.each<[keyof pulumi.CustomResourceOptions, pulumi.CustomResourceOptions, string]>([
+test.each<[string, pulumi.CustomResourceOptions, otherwise: string]>([
   ["import", { import: "ep_1" }, "or take the endpoint over with the input adopt"],
   ["replaceOnChanges", { replaceOnChanges: ["trafficPolicy"] }, "or remove the option"],
 ])(
-  "the dynamic provider's endpoint with the option %s fails with the advice to use the plugin",
+  "the dynamic provider's endpoint with the option %s fails, and needs the plugin",
   (option, options, otherwise) => {
-    const construct = () => endpoint("a", options);
-    expect(construct).toThrow(`the option ${option} needs the plugin`);
-    expect(construct).toThrow(`\`pulumi config set endpoints:provider plugin\`; ${otherwise}`);
+    const advice = `the option ${option} needs the plugin: name it in Pulumi.yaml (docs/plugin.md) and run \`pulumi config set endpoints:provider plugin\`; ${otherwise}`;
+    expect(() => endpoint("a", options)).toThrow(advice);
     const theirs = new Provider("theirs", { apiKey: "k" });
     expect(() => endpoint("b", { ...options, provider: theirs })).not.toThrow();
     expect(() => endpoint("c", { replaceOnChanges: [] })).not.toThrow();

@@ -158,16 +158,11 @@ describe("after the engine ended", () => {
   });
 });
 
-describe("a stopped client", () => {
-  /** A client whose waits never end. */
-  const waiting = () => service({ sleep: () => new Promise(() => {}) });
-
-  test("fails a request that waits for a repetition, with its last error", async () => {
-    const { emulator, api } = await waiting();
-    emulator.intercept(() => true, { status: 503, body: "" });
-    const error = thrown(api.get("ep_1"));
-    await vi.waitUntil(() => emulator.requests.some(({ status }) => status === 503), 60_000);
-    api.http.stop();
-    expect(await error).toMatchObject({ status: 503 });
-  });
+test("a stopped client fails a request that waits for a repetition, with its last error", async () => {
+  const { emulator, api } = await service({ sleep: () => new Promise(() => {}) });
+  emulator.intercept(() => true, { status: 503, body: "" });
+  const error = thrown(api.get("ep_1"));
+  await vi.waitUntil(() => emulator.requests.some(({ status }) => status === 503), 60_000);
+  api.http.stop();
+  expect(await error).toMatchObject({ status: 503 });
 });

@@ -48,19 +48,12 @@ describe("a component of a program in another language", () => {
   test("fails with all its mistakes, at paths where the engine finds no value to print, and leaves the plugin at work", async () => {
     const { address } = await monitor();
     const { client } = await plugin();
-    const wrong = {
-      platform: "CANARY-1",
-      secret: secret("CANARY-2\n"),
-      agent: { upstream: 0 },
-      enforce: "no",
-      provider: "x",
-    };
+    const wrong = { platform: "CANARY-1", secret: secret("CANARY-2\n"), enforce: "no", provider: "x" };
     const error = await thrown(client.construct(address, "hooks", wrong));
-    expect(error.message).toBe("4 inputs are wrong");
+    expect(error.message).toBe("3 inputs are wrong");
     expect(mistakesIn(error)).toEqual([
       "inputs.provider is no input of a webhook verification; did you mean platform?",
       "inputs.enforce must be true or false",
-      expect.stringMatching(/^inputs\.agent\.upstream must be a port/),
       expect.stringMatching(/^inputs\.secret ends with a line break/),
     ]);
     expect(JSON.stringify(error)).not.toContain("CANARY");
