@@ -75,18 +75,6 @@ describe("the whole list", () => {
     }
     expect(emulator.requests).toHaveLength(pages.length);
   });
-
-  test("is shared by callers that accept its age, and never filtered", async () => {
-    const { api, emulator, clock } = await service({ pageSize: 2, settings: { listFilter: "on" } });
-    seeded(emulator, 4);
-    agents(emulator, 1);
-    const first = api.list.whole(clock.now());
-    await Promise.all([first.toEnd(), api.list.whole(clock.now()).toEnd()]);
-    expect(api.list.whole(first.began)).toBe(first);
-    expect([...first.endpoints.values()].map(({ type }) => type)).toContain("ephemeral");
-    expect(emulator.requests.map(({ query }) => query["filter"])).toEqual([undefined, undefined, undefined]);
-    expect(api.list.whole(first.began + 1)).not.toBe(first);
-  });
 });
 
 describe("a refresh", () => {

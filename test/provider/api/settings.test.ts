@@ -18,10 +18,7 @@ const PUBLIC = "https://api.ngrok.com";
 const OTHER = "https://api.example.com";
 test.each<[Partial<Record<SettingName, string>>, Partial<Settings>]>([
   [{}, { apiKey: "env_key", apiKeyIsConfigured: false, baseUrl: "https://env.example.com" }],
-  [
-    { apiKey: "stack_key", baseUrl: OTHER },
-    { apiKey: "stack_key", apiKeyIsConfigured: true, baseUrl: OTHER },
-  ],
+  [{ apiKey: "stack_key" }, { apiKey: "stack_key", apiKeyIsConfigured: true }],
   [{ baseUrl: `${OTHER}/api/v2//` }, { baseUrl: `${OTHER}/api/v2` }],
   [{ baseUrl: PUBLIC }, { versionHeader: "Ngrok-Version", listFilter: "on" }],
   [{ baseUrl: OTHER }, { versionHeader: "Service-Version", listFilter: "off" }],

@@ -37,6 +37,9 @@ describe("a policy's text", () => {
     ["a: 1\nb: {c: 1, c: 2}", /^is not valid YAML \(line 2, column 11\): a key is there twice$/],
     ["a: [*b, &b 1]", /^is not valid YAML: an alias has no anchor before it/],
     [`a: [${"&b 1, *b, ".repeat(101)}]`, /anchors are used more than 100 times$/],
+    // As YAML, it would overflow the stack of the parser.
+    [`a: ${"[".repeat(20_000)}`, /^is nested more than 200 levels deep$/],
+    [`{"a": ${"[".repeat(200)}${"]".repeat(200)}}`, /^is nested more than 200 levels deep$/],
     ["a: .nan", /^contains at a a value that JSON cannot hold/],
     ["a: 0x20000000000001", /may not be kept exactly/],
     ["x: &x {a: 1}\nz: {<<: 1}", /what is merged is no mapping/],
@@ -52,13 +55,6 @@ describe("a policy's text", () => {
       expect(reasonOf(text)).not.toContain("CANARY");
     },
   );
-
-  test.each([
-    ["YAML that would overflow the parser's stack", `a: ${"[".repeat(20_000)}`],
-    ["JSON", `{"a": ${"[".repeat(200)}${"]".repeat(200)}}`],
-  ])("is refused if it has more than 200 levels: %s", (_, text) => {
-    expect(reasonOf(text)).toMatch(/^is nested more than 200 levels deep$/);
-  });
 
   test.each(["*a", "{<<: *a}"])("may use an anchor a hundred times, as in %s", (use) => {
     const text = (uses: number) => `a: &a {b: 1}\nc: [${`${use}, `.repeat(uses)}]`;

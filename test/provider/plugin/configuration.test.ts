@@ -37,7 +37,6 @@ const given = { apiKey: "key", baseUrl: "https://api.example.com/", version: "0.
 test.each<[string, string, object, failures: RegExp[]]>([
   ["reports all invalid settings at once, without their values", "theirs", wrong, [/the API key contains spaces/, /the base URL contains credentials/, /retryForSeconds/, /listFilter/]],
   ["accepts text that a generated SDK has written as JSON", "theirs", { ...given, policyWarnings: '"error"' }, []],
-  ["accepts unknown values", "theirs", { apiKey: UNKNOWN, baseUrl: UNKNOWN }, []],
   ["of an explicit provider reports missing settings", "theirs", {}, [/no API key/, /no base URL/]],
   ["of a default provider reports none, because a component needs no account", "default_0_1_0", {}, []],
 ])("the check of a configuration %s, and returns the key as a secret", async (_, name, args, reasons) => {

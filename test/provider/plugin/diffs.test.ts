@@ -78,28 +78,18 @@ test("a diff has the URL for a replacement, and the place of a change in a state
 });
 
 describe("the preview of a create", () => {
-  const followsFromUrl = {
-    publicUrl: "tcp://1.tcp.example.com",
-    hostport: "1.tcp.example.com:12345",
+  const ofUrl = {
+    publicUrl: "tcp://a.example.com",
+    hostport: "a.example.com:1234",
     proto: "tcp",
+    type: "cloud",
   };
   const ofService = { bindings: UNKNOWN, createdAt: UNKNOWN, uri: UNKNOWN, trafficPolicy: UNKNOWN };
+  // biome-ignore format: one line for each preview
   test.each<[string, { [input: string]: unknown }, object]>([
-    [
-      "has what follows from the URL, and unknown values for the service's fields",
-      { url: "tcp://1.tcp.example.com:12345", description: "x" },
-      { description: "x", type: "cloud", ...followsFromUrl, ...ofService },
-    ],
-    [
-      "with an unknown URL knows nothing that follows from it",
-      { url: UNKNOWN },
-      { url: UNKNOWN, publicUrl: UNKNOWN, hostport: UNKNOWN, type: "cloud" },
-    ],
-    [
-      "with an unknown part of a document has an unknown text",
-      { ...full, trafficPolicy: rules(UNKNOWN), metadata: { team: UNKNOWN } },
-      { trafficPolicy: UNKNOWN, metadata: UNKNOWN, description: "front door" },
-    ],
+    ["has what follows from the URL, and unknown values for the service's fields", { url: "tcp://a.example.com:1234" }, { ...ofUrl, ...ofService }],
+    ["with an unknown URL knows nothing that follows from it", { url: UNKNOWN }, { url: UNKNOWN, publicUrl: UNKNOWN, hostport: UNKNOWN, type: "cloud" }],
+    ["with an unknown part of a document has an unknown text", { ...full, metadata: { team: UNKNOWN } }, { metadata: UNKNOWN, description: "front door" }],
   ])("%s", async (_, news, expected) => {
     const { client, emulator } = await plugin();
     const { id, outs } = await client.create(news, { preview: true });

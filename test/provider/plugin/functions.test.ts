@@ -71,10 +71,3 @@ describe("getEndpoints", () => {
     ]);
   });
 });
-
-test("an unknown function fails with the names of the known ones", async () => {
-  const { client } = await plugin();
-  await expect(client.invoke("endpoints:index:none", {})).rejects.toThrow(
-    /has no endpoints:index:none; it has endpoints:index:getEndpoint and/,
-  );
-});

@@ -1,4 +1,4 @@
-import { beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { WebhookVerification } from "../../../sdk";
 import { inProgram } from "../../../sdk/programRun";
@@ -131,21 +131,16 @@ describe("mergeAgentConfigs", () => {
   });
 });
 
-describe("a WebhookVerification", () => {
-  beforeAll(() => mockEngine());
+test("a WebhookVerification configures the agent under the agent's name, or else under its own, in the given version", async () => {
+  await mockEngine();
   const verification = (more: object = {}) => new WebhookVerification("hooks", { ...given, ...more });
-
-  test("configures the agent under the agent's name, or else under its own, in the given version", async () => {
-    expect(await resolved(verification().agentConfig)).toBeUndefined();
-    expect(await resolved(verification({ agent: { upstream: 8080 } }).agentConfig)).toBe(
-      agentConfig(github, { name: "hooks", upstream: 8080 }, 3),
-    );
-    const mine = { agent: { name: "mine", upstream: 8080 }, agentConfigVersion: 2, enforce: false };
-    expect(await resolved(verification(mine).agentConfig)).toBe(
-      agentConfig({ ...github, enforce: false }, mine.agent, 2),
-    );
-    const options = await resolved(verification(mine).agentOptions);
-    expect(options).toEqual(["--traffic-policy-file", "hooks.policy.json"]);
-    expect(await resolved(verification(mine).trafficPolicy)).toBe(policyText({ ...github, enforce: false }));
-  });
+  const configured = async (more: object) => resolved(verification(more).agentConfig);
+  const [own, mine] = [{ upstream: 8080 }, { name: "mine", upstream: 8080 }];
+  const lax = { ...github, enforce: false };
+  expect(await configured({})).toBeUndefined();
+  expect(await configured({ agent: own })).toBe(agentConfig(github, { name: "hooks", ...own }, 3));
+  expect(await configured({ agent: mine, agentConfigVersion: 2 })).toBe(agentConfig(github, mine, 2));
+  const { agentOptions: options, trafficPolicy } = verification({ enforce: false });
+  expect(await resolved(options)).toEqual(["--traffic-policy-file", "hooks.policy.json"]);
+  expect(await resolved(trafficPolicy)).toBe(policyText(lax));
 });

@@ -13,15 +13,6 @@ describe("the catalogue of platforms", () => {
       expect(new URL(page).protocol, id).toBe("https:");
     }
   });
-
-  test("marks the platforms whose challenges the service answers, and those whose challenges it forwards", () => {
-    const of = (challenge: string) =>
-      all.flatMap(([id, info]) => (info.challenge === challenge ? [id] : [])).join(" ");
-    expect(of("answered")).toBe("twitter worldline xero zoom");
-    expect(of("forwarded")).toBe(
-      "dropbox facebook_graph_api facebook_messenger instagram slack terraform whatsapp",
-    );
-  });
 });
 
 describe("the nearest name of a platform", () => {
