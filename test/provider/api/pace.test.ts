@@ -68,7 +68,6 @@ describe("after", () => {
 
   test.each<[string, errors: Error[], Partial<Attempt>, wait: number | "any" | undefined]>([
     ["a passing fault, a GET is repeated", passing, {}, "any"],
-    ["a passing fault, a DELETE is repeated", passing, { method: "DELETE" }, "any"],
     ["a passing fault, a create is not, since it may have had an effect", passing, create, undefined],
     ["a permanent fault, nothing is repeated", permanent, {}, undefined],
     ["no connection, a create is repeated", [connection(false)], { method: "POST" }, "any"],

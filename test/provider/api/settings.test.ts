@@ -46,7 +46,6 @@ test.each<[string, SettingName, string | undefined, RegExp]>([
   ["no base URL", "baseUrl", undefined, /set ENDPOINTS_BASE_URL.*config set endpoints:baseUrl/],
   ["another scheme", "baseUrl", "ftp://api.example.com", /neither https nor http/],
   ["credentials", "baseUrl", "https://u:CANARY@api.example.com", /contains credentials/],
-  ["a query", "baseUrl", "https://api.example.com?a=1", /query/],
   ["a time for which Node's timers would fire at once", "retryForSeconds", "9999999", UP_TO_A_DAY],
   ["a budget with a fraction", "requestsPerWindow", "1.5", /whole number above zero/],
   ["a switch with another word", "listFilter", "maybe", /neither on nor off/],

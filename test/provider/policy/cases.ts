@@ -43,7 +43,6 @@ export const mistakes: Mistake[] = [
   ["a phase with a letter missing", { on_http_requst: [answer] }, "on_http_requst", /did you mean on_http_request\?/],
   ["a key beside the phases", { ...onRequest(answer), enabled: true }, "enabled", /is no phase known to this version/],
   ["the phase inbound of older policies", { inbound: [answer] }, "inbound", /did you mean on_http_request\?/],
-  ["a phase that is a mapping", { on_http_request: answer }, "on_http_request", /must be a list of rules/],
   ["requests of a tcp endpoint", { ...onConnect(rule(act("deny"))), ...onRequest() }, "on_http_request", /is no phase of tcp endpoints, only of http and https/, tcp],
   ["connections of an internal https endpoint", { ...onConnect(rule(act("deny"))) }, "on_tcp_connect", /is no phase of internal https endpoints/, cloud("https://app.internal")],
   ["connections of an endpoint with the binding internal", onConnect(rule(act("deny"))), "on_tcp_connect", /is no phase of internal http endpoints/, { url: "http://app.example.com", bindings: ["internal"] }],
@@ -51,10 +50,8 @@ export const mistakes: Mistake[] = [
   ["a rule that is an action", onRequest(act("deny")), "on_http_request[0]", /is an action, but a rule is expected/],
   ["a rule without actions", onRequest({ name: "nothing" }), "on_http_request[0].actions", /is missing; a rule needs it/],
   ["a rule with an empty list of actions", onRequest(rule()), "on_http_request[0].actions", /is empty/],
-  ["actions that are a mapping", onRequest({ actions: act("deny") }), "on_http_request[0].actions", /must be a list/],
   ["action for actions", onRequest({ action: [act("deny")] }), ["on_http_request[0].action", "on_http_request[0].actions"], /did you mean actions\?|is missing/],
   // Actions
-  ["an action that is text", onRequest(rule("deny")), "on_http_request[0].actions[0]", /must be a mapping/],
   ["an action without type", onRequest(rule({ config: {} })), TYPE, /is missing; an action needs it/],
   ["a key of the config beside it", onRequest(rule({ type: "deny", status_code: 404 })), "on_http_request[0].actions[0].status_code", /an action has type and config/],
   ["an action with a letter missing", one("custom-respons", {}), TYPE, /did you mean custom-response\?/],
@@ -71,7 +68,6 @@ export const mistakes: Mistake[] = [
   ["a forward to a host without a scheme", one("forward-internal", { url: "app.internal" }), `${CONFIG}.url`, /has no scheme; write the whole URL/],
   ["a status in quotes", one("deny", { status_code: "404" }), `${CONFIG}.status_code`, /is text, but must be a number; remove the quotes/],
   ["a limit without its keys", one("rate-limit", { name: "a", capacity: 1 }), [`${CONFIG}.algorithm`, `${CONFIG}.rate`, `${CONFIG}.bucket_key`], /is missing; rate-limit needs it/],
-  ["headers that are a list", one("add-headers", { headers: [{ name: "x-a" }] }), `${CONFIG}.headers`, /must be a mapping/],
   ["a replacement without from", one("request-body-find-replace", { replacements: [{ to: "a" }] }), `${CONFIG}.replacements[0].from`, /is missing; replacements of request-body-find-replace needs it/],
   // Answers
   ["no rule", {}, "", /has no action that answers/, https],

@@ -60,7 +60,6 @@ test.each([
   ["a comment with the same words", "x: > # about no\n  no\n", "x", "no", "2:3"],
   ["a block", "x: |\n  one\n\n    two no\n", "x", "no", "4:9"],
   ["a folded block with an indent", "a:\n  x: >-2\n      one\n      no\n", "a.x", "no", "4:7"],
-  ["a folded text, which is that of its start,", "x: one\n  two\n  no\n", "x", "no", "1:4"],
   ["an alias", "a: &a one no\nx: *a\n", "x", "no", "1:11"],
   ["JSON with escapes, which is that of the text,", '{\n "x": "\\n\\"\\u0061 no"}', "x", "no", "2:7"],
   ["a text that ends there", "x: one\n", "x", "", "1:7"],

@@ -17,12 +17,9 @@ describe("the catalogue of platforms", () => {
 
 describe("the nearest name of a platform", () => {
   test.each([
-    // The service's own guides spell these three platforms differently from its reference.
-    ["vmware_workspace", "vmware"],
     // Other names, other letter case, and typing errors.
     ["GitHub", "github"],
     ["Hygraph", "graphcms"],
-    ["Amazon SNS", "sns"],
     ["calendy", "calendly"],
   ])("for %s is %s", (written, meant) => {
     expect(nearName(written, platformNames)).toBe(meant);
@@ -36,7 +33,6 @@ describe("the nearest name of a platform", () => {
 describe("secretSource", () => {
   test.each([
     ["github", /^Generate/],
-    ["pagerduty", /^PagerDuty shows it only once, when you create it .*rotate/],
     ["brex", /^Get it from Brex's API \(GET \/v1\/webhooks\/secrets.*ACTIVE\).*rotation/],
     ["sns", /^Copy the sending account from Amazon SNS \(Topic owner.*nothing to rotate/],
     ["toString", /^The catalogue does not have this platform\. Its own documentation/],
