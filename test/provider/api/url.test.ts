@@ -5,7 +5,6 @@ test.each([
   ["HTTPS://Shop.Example.COM/", "https://shop.example.com"],
   ["https://shop.example.com:443", "https://shop.example.com"],
   ["http://shop.example.com:443", "http://shop.example.com:443"],
-  ["tcp://1.tcp.example.com:12345", "tcp://1.tcp.example.com:12345"],
   ["https://*.Example.com", "https://*.example.com"],
   ["https://bücher.example", "https://xn--bcher-kva.example"],
   ["tls://[::1]:9000", "tls://[::1]:9000"],

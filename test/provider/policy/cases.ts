@@ -41,7 +41,6 @@ const CONFIG = "on_http_request[0].actions[0].config";
 export const mistakes: Mistake[] = [
   // Phases
   ["a phase with a letter missing", { on_http_requst: [answer] }, "on_http_requst", /did you mean on_http_request\?/],
-  ["a key beside the phases", { ...onRequest(answer), enabled: true }, "enabled", /is no phase known to this version/],
   ["the phase inbound of older policies", { inbound: [answer] }, "inbound", /did you mean on_http_request\?/],
   ["requests of a tcp endpoint", { ...onConnect(rule(act("deny"))), ...onRequest() }, "on_http_request", /is no phase of tcp endpoints, only of http and https/, tcp],
   ["connections of an internal https endpoint", { ...onConnect(rule(act("deny"))) }, "on_tcp_connect", /is no phase of internal https endpoints/, cloud("https://app.internal")],
@@ -141,7 +140,6 @@ const moreRight: [what: string, policy: Data, target?: PolicyTarget][] = [
   ["a redirect at the end", onRequest(redirect)],
   ["an answer to connections", onConnect(rule(act("forward-internal", { url: "tls://a.internal:443" }))), tls],
   ["TLS that the endpoint terminates", onConnect(rule(act("terminate-tls", { min_version: "1.3" })), rule(act("deny"))), tls],
-  ["variables as one mapping", onRequest(rule(act("set-vars", { vars: { a: 1, b: 2 } })), answer)],
   ["a rule that is unknown", onRequest(UNKNOWN)],
   ["a type that is unknown", onRequest(rule({ type: UNKNOWN, config: { a: 1 } }))],
   ["values that are unknown", onRequest(rule(act("basic-auth", { credentials: UNKNOWN }), act("forward-internal", { url: UNKNOWN, on_error: UNKNOWN })))],
