@@ -2,7 +2,7 @@ import { afterEach, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
 import { dynamicProvider } from "../../provider/dynamic";
 import type { Emulator, EmulatorOptions } from "../../sdk/testing/emulator";
-import { type PluginClient, type Props, plugin, startEngine } from "./plugin/pluginClient";
+import { type PluginClient, type Props, plugin, pluginClient, startEngine } from "./plugin/pluginClient";
 import { virtualClock } from "./virtualClock";
 import { startEmulator } from "./world";
 
@@ -117,22 +117,18 @@ export async function startPlugin({
   const before = logged.length;
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));
-  const driven = (urn?: string): DrivenProvider => ({
+  const driven = (client: PluginClient): DrivenProvider => ({
+    ...client,
     emulator,
     clock,
     logged: () => logged.slice(before).map(({ message }) => message),
-    of: driven,
-    check: (olds, news) => client.check(olds, news, urn),
+    of: (urn) => driven(pluginClient(client.raw, urn)),
     diff: async (id, olds, news) => {
-      const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news, {}, urn);
+      const { changes, replaces, deleteBeforeReplace } = await client.diff(id, olds, news);
       return { changes, replaces, deleteBeforeReplace };
     },
-    create: (news) => client.create(news, { urn }),
-    read: (id, outputs, inputs) => client.read(id, outputs, inputs, urn),
-    update: (id, olds, news) => client.update(id, olds, news, { urn }),
-    delete: (id, outputs) => client.delete(id, outputs, urn),
   });
-  return driven();
+  return driven(client);
 }
 
 function configOf({ apiKey, baseUrl }: Emulator): Record<string, string> {

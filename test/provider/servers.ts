@@ -24,16 +24,15 @@ export function useProxy(address: string, except = ""): void {
   for (const name of ["NO_PROXY", "no_proxy"]) vi.stubEnv(name, except);
 }
 
-/** A proxy that tunnels to any address once `opened` resolves. `tunnels` has the addresses. */
-export async function startProxy(opened: Promise<void> = Promise.resolve()) {
+/** A proxy that tunnels to any address. `tunnels` has the addresses. */
+export async function startProxy() {
   const tunnels: string[] = [];
   const proxy = createServer();
-  proxy.on("connect", async ({ url = "" }, client) => {
+  proxy.on("connect", ({ url = "" }, client) => {
     tunnels.push(url);
     const upstream = connect(Number(url.split(":")[1]), "127.0.0.1");
     upstream.on("error", () => client.destroy());
     client.on("error", () => upstream.destroy());
-    await opened;
     client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
     upstream.pipe(client).pipe(upstream);
   });

@@ -1,4 +1,3 @@
-import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type * as typescript from "typescript";
 
@@ -27,21 +26,21 @@ export class Editor {
       types: [],
     };
     const isShown = (file: string) => file === FILE;
+    const read = (file: string) => (isShown(file) ? this.text : ts.sys.readFile(file));
     this.service = ts.createLanguageService({
+      ...ts.sys,
+      useCaseSensitiveFileNames: () => true,
       getCompilationSettings: () => options,
       getScriptFileNames: () => [FILE],
       getScriptVersion: (file) => (isShown(file) ? String(this.version) : "1"),
       getScriptSnapshot: (file) => {
-        const text = isShown(file) ? this.text : existsSync(file) ? readFileSync(file, "utf8") : undefined;
+        const text = read(file);
         return text === undefined ? undefined : ts.ScriptSnapshot.fromString(text);
       },
       getCurrentDirectory: () => process.cwd(),
       getDefaultLibFileName: (settings) => ts.getDefaultLibFilePath(settings),
       fileExists: (file) => isShown(file) || ts.sys.fileExists(file),
-      readFile: (file) => (isShown(file) ? this.text : ts.sys.readFile(file)),
-      readDirectory: ts.sys.readDirectory,
-      directoryExists: ts.sys.directoryExists,
-      getDirectories: ts.sys.getDirectories,
+      readFile: read,
     });
   }
 
@@ -50,13 +49,6 @@ export class Editor {
     const at = this.show(program);
     const { entries = [] } = this.service.getCompletionsAtPosition(FILE, at, {}) ?? {};
     return entries.filter(({ kind }) => kind !== "keyword").map(({ name }) => name.replace(/^"|"$/g, ""));
-  }
-
-  /** The documentation of a completion. */
-  documentation(program: string, name: string): string {
-    const at = this.show(program);
-    const details = this.service.getCompletionEntryDetails(FILE, at, name, {}, undefined, {}, undefined);
-    return this.ts.displayPartsToString(details?.documentation);
   }
 
   /** The compiler's messages about a program. */

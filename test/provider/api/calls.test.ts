@@ -41,19 +41,13 @@ const encoded = (encoding: string) => ({
 
 test.each<[string, ScriptedReply, object]>([
   ["in gzip", encoded("gzip"), { url }],
-  ["in x-gzip", encoded("x-gzip"), { url }],
   ["in br", encoded("br"), { url }],
-  ["in deflate", encoded("deflate"), { url }],
   [
     "with the other spelling of a field",
-    ok({ id: "ep_1", upstream_protocol: "http2" }),
-    { upstreamProto: "http2" },
+    ok({ id: "ep_1", upstream_protocol: "h2" }),
+    { upstreamProto: "h2" },
   ],
-  [
-    "with an id in place of a reference",
-    ok({ id: "ep_1", principal_id: "usr_1" }),
-    { principalId: { id: "usr_1" } },
-  ],
+  ["with an id for a reference", ok({ id: "ep_1", principal_id: "u" }), { principalId: { id: "u" } }],
 ])("a reply %s is read", async (_, reply, expected) => {
   const { api, emulator } = await service();
   emulator.seed({ type: "cloud", id: "ep_1", url });
@@ -69,29 +63,11 @@ describe("the error for a read", () => {
   test.each<[string, ScriptedReply, typeof ApiError | typeof ReplyError, RegExp]>([
     ["an HTML page", ok("<html>CANARY</html>"), ReplyError, checkAddress],
     ["JSON without an id", ok({ type: "cloud" }), ReplyError, checkAddress],
-    ["JSON null", ok("null"), ReplyError, checkAddress],
     ["another endpoint", ok({ id: "ep_2", type: "cloud" }), ReplyError, /another endpoint\. Check/],
-    [
-      "a redirect",
-      { status: 302, headers: { location: "https://evil.example" } },
-      ApiError,
-      /\. Check the id/,
-    ],
     ["a proxy's error", proxy, ApiError, /status 403\. The API key lacks the permission/],
     ["a refusal in gzip", encoded("gzip"), ApiError, /status 404, ERR_NGROK_\d+/],
     ["more than 16 MiB", ok(TOO_LONG), ReplyError, /longer than 16 MiB/],
-    [
-      "more than 16 MiB in gzip",
-      { ...ok(TOO_LONG), headers: { "content-encoding": "gzip" } },
-      ReplyError,
-      /longer than 16 MiB/,
-    ],
-    [
-      "an unknown encoding",
-      { ...ok("\u0001"), headers: { "content-encoding": "snappy" } },
-      ReplyError,
-      /is not JSON/,
-    ],
+    ["more than 16 MiB in gzip", { ...encoded("gzip"), ...ok(TOO_LONG) }, ReplyError, /longer than 16 MiB/],
     ["a refusal with our key", refusal, ApiError, /stout and \[key\]/],
   ])("after %s is one line with a next step, and quotes no foreign text", async (_, reply, type, words) => {
     const { api, emulator } = await service({ apiKey: "short-key" });
@@ -124,39 +100,18 @@ test("a refused key in the configuration recommends `pulumi refresh --run-progra
 });
 
 describe("the remedy", () => {
-  const remedy = (status: number, number?: number, isOfEndpoint = true) =>
-    remedyFor({ status, code: number && `ERR_NGROK_${number}` } as Parameters<typeof remedyFor>[0], {
-      keyIsConfigured: false,
-      isOfEndpoint,
-    });
+  const remedy = (status: number, number: number) =>
+    remedyFor({ status, code: `ERR_NGROK_${number}` }, { keyIsConfigured: false, isOfEndpoint: true });
   const page = (number: number) => new RegExp(`^See https://ngrok.com/docs/errors/err_ngrok_${number}\\.$`);
 
   /* The service documents the status of only a few codes, so the remedy must not depend on it. */
   test.each<[number, RegExp]>([
-    [204, page(204)],
     [218, /set endpoints:versionHeader/],
     [2235, page(2235)],
     [18005, /to replace the endpoint/],
-    [18008, page(18008)],
     [18017, /choose another url/],
-    [18023, page(18023)],
   ])("for the code %i is the same with any status", (number, expected) => {
     const remedies = new Set([400, 401, 402, 403, 409, 422].map((status) => remedy(status, number)));
     expect([...remedies]).toEqual([expect.stringMatching(expected)]);
   });
-
-  test.each<[number, number | undefined, boolean, boolean]>([
-    [400, undefined, true, true],
-    [422, 18014, true, true],
-    [400, 18012, true, false],
-    [500, undefined, true, false],
-    [404, undefined, true, false],
-    [400, 18014, false, false],
-  ])(
-    "after %i with the code %s, of an endpoint: %s, says how to go on if url cannot change: %s",
-    (status, number, isOfEndpoint, isNamed) => {
-      const text = remedy(status, number, isOfEndpoint) ?? "";
-      expect(text.includes("never changes url or poolingEnabled")).toBe(isNamed);
-    },
-  );
 });

@@ -65,12 +65,12 @@ describe("ENDPOINTS_LOG", () => {
     expect(statSync(file).mode & 0o777).toBe(0o600);
   });
 
-  test.each([
-    ["request", /^requests are not logged to ENDPOINTS_LOG: it is neither `requests` nor the path of a file/],
-    ["/no/such/folder/log", /^requests are not logged to ENDPOINTS_LOG: .*ENOENT/],
-  ])("as %j is warned of once, and fails no request", async (value, message) => {
-    vi.stubEnv("ENDPOINTS_LOG", value);
-    expect((await send()).logged).toEqual([expect.stringMatching(message)]);
+  test("as anything else is warned of once, and fails no request", async () => {
+    for (const value of ["request", "/no/such/folder/log"]) {
+      vi.stubEnv("ENDPOINTS_LOG", value);
+      const message = /^requests are not logged to ENDPOINTS_LOG: (it is neither `requests` nor|.*ENOENT)/;
+      expect((await send()).logged).toEqual([expect.stringMatching(message)]);
+    }
   });
 });
 

@@ -4,7 +4,6 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { engineIsThere } from "../../../provider/api/engineWatch";
-import { service, thrown } from "../world";
 
 /** A process that listens like an engine, on the port that it prints. */
 function startProcess(code: string) {
@@ -52,12 +51,4 @@ test("a provider that writes after its engine was killed ends, too, and does not
   const overdue = setTimeout(() => provider.kill("SIGKILL"), 8_000);
   expect(await ended).toEqual([1, null]);
   clearTimeout(overdue);
-});
-
-test("a create without a reply ends after `timeoutSeconds`, is not repeated, and its error mentions a possible endpoint", async () => {
-  const { api, emulator } = await service({ settings: { timeoutSeconds: "0.2" } });
-  emulator.intercept("create", { hang: true });
-  const { message } = await thrown(api.create({ url: "https://shop.example.com" }));
-  expect(message).toMatch(/may have been created nevertheless/);
-  expect(emulator.requests).toHaveLength(1);
 });

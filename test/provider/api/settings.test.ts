@@ -18,20 +18,15 @@ const PUBLIC = "https://api.ngrok.com";
 const OTHER = "https://api.example.com";
 test.each<[Partial<Record<SettingName, string>>, Partial<Settings>]>([
   [{}, { apiKey: "env_key", apiKeyIsConfigured: false, baseUrl: "https://env.example.com" }],
-  [
-    { apiKey: "stack_key", baseUrl: OTHER },
-    { apiKey: "stack_key", apiKeyIsConfigured: true, baseUrl: OTHER },
-  ],
+  [{ apiKey: "stack_key" }, { apiKey: "stack_key", apiKeyIsConfigured: true }],
   [{ baseUrl: `${OTHER}/api/v2//` }, { baseUrl: `${OTHER}/api/v2` }],
   [{ baseUrl: PUBLIC }, { versionHeader: "Ngrok-Version", listFilter: "on" }],
-  [{ baseUrl: `${PUBLIC}.` }, { versionHeader: "Ngrok-Version", listFilter: "on" }],
   [{ baseUrl: OTHER }, { versionHeader: "Service-Version", listFilter: "off" }],
   [
     { baseUrl: PUBLIC, versionHeader: "X-A", listFilter: "off" },
     { versionHeader: "X-A", listFilter: "off" },
   ],
   [{ baseUrl: OTHER, listFilter: "true" }, { listFilter: "on" }],
-  [{}, { requestsPerWindow: 120, windowSeconds: 60 }],
   [
     { requestsPerWindow: "40", windowSeconds: "0.5" },
     { requestsPerWindow: 40, windowSeconds: 0.5 },
@@ -46,18 +41,12 @@ const HEADER_ADVICE =
 
 test.each<[string, SettingName, string | undefined, RegExp]>([
   ["no key", "apiKey", undefined, /no API key: set ENDPOINTS_API_KEY.*config set --secret endpoints:apiKey/],
-  ["a blank key", "apiKey", "  ", /no API key/],
   ["a key with a line break", "apiKey", "CANARY\nCANARY", /API key contains spaces, line breaks/],
   ["the public service without encryption", "baseUrl", "http://api.ngrok.com", /is not encrypted.*https:/],
   ["no base URL", "baseUrl", undefined, /set ENDPOINTS_BASE_URL.*config set endpoints:baseUrl/],
-  ["a base URL without a scheme", "baseUrl", "localhost:8080", /has no scheme/],
-  ["a bare host", "baseUrl", "api.example.com", /has no scheme/],
   ["another scheme", "baseUrl", "ftp://api.example.com", /neither https nor http/],
   ["credentials", "baseUrl", "https://u:CANARY@api.example.com", /contains credentials/],
-  ["a query", "baseUrl", "https://api.example.com?a=1", /query/],
-  ["a time that is not a number", "retryForSeconds", "soon", /number of seconds/],
   ["a time for which Node's timers would fire at once", "retryForSeconds", "9999999", UP_TO_A_DAY],
-  ["a budget of zero", "requestsPerWindow", "0", /whole number above zero/],
   ["a budget with a fraction", "requestsPerWindow", "1.5", /whole number above zero/],
   ["a switch with another word", "listFilter", "maybe", /neither on nor off/],
   ["an invalid header name", "versionHeader", "My Version", HEADER_ADVICE],

@@ -4,15 +4,10 @@ import { normalizeUrl, schemeDiffers, urlProblem } from "../../../provider/api/u
 test.each([
   ["HTTPS://Shop.Example.COM/", "https://shop.example.com"],
   ["https://shop.example.com:443", "https://shop.example.com"],
-  ["http://shop.example.com:80/", "http://shop.example.com"],
-  ["tls://shop.example.com:443", "tls://shop.example.com"],
-  ["https://shop.example.com:8443", "https://shop.example.com:8443"],
   ["http://shop.example.com:443", "http://shop.example.com:443"],
-  ["tcp://1.tcp.example.com:12345", "tcp://1.tcp.example.com:12345"],
   ["https://*.Example.com", "https://*.example.com"],
   ["https://bücher.example", "https://xn--bcher-kva.example"],
   ["tls://[::1]:9000", "tls://[::1]:9000"],
-  ["http://app.internal:8080", "http://app.internal:8080"],
 ])("%s is normalized to %s", (given, normal) => {
   expect(normalizeUrl(given)).toBe(normal);
   expect(urlProblem(given)).toBeUndefined();
@@ -21,20 +16,14 @@ test.each([
 
 test.each([
   ["shop.example.com", /not a URL; write scheme and host/],
-  ["", /not a URL/],
-  ["https//shop.example.com", /not a URL/],
   ["ftp://shop.example.com", /a scheme that no endpoint serves; write http, https, tls or tcp/],
-  ["constructor://shop.example.com", /a scheme that no endpoint serves/],
   ["https://shop.example.com/cart", /path, query or fragment/],
-  ["https://shop.example.com?a=1", /path, query or fragment/],
   ["https://user:hunter2@shop.example.com", /contains credentials/],
   ["tcp://1.tcp.example.com", /tcp needs one/],
-  ["https://shop.example.com:0", /1 to 65535/],
   ["https://shop.example.com:70000", /1 to 65535/],
   ["https://shop.example.com:http", /1 to 65535/],
   ["https://", /no usable host/],
   ["https://a.*.example.com", /wildcard in the wrong place/],
-  ["https://*shop.example.com", /wildcard in the wrong place/],
 ])("%s is refused with the reason", (given, reason) => {
   expect(urlProblem(given)).toMatch(reason);
   expect(urlProblem(given)).not.toContain("hunter2");

@@ -2,13 +2,11 @@ import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../provider/api/json";
 import {
   changesBetween,
-  hasUnknown,
   metadataFromText,
   pathText,
   policyFromText,
   problemsOfData,
   sameData,
-  UNKNOWN,
 } from "../../../provider/endpoint/documents";
 
 const reasonOf = (text: string) => {
@@ -30,59 +28,32 @@ describe("a policy's text", () => {
       /^is not valid JSON \(line 2, column 8\); text that starts with \{ or \[ must be JSON$/,
     ],
     ['{"a": [1, 2,, 3]}', /^is not valid JSON \(line 1, column 13\); /],
-    ['{"a": {"b": [}}', /column 14/],
-    ['{"a": "\\q"}', /column 8/],
-    ['{"a": "x', /column 9/],
-    ['{\n"a": [true, False]}', /^is not valid JSON \(line 2, column 13\); /],
     ['{"a": [1,]}', /^is not valid JSON: it has .* a comma before a closing bracket; text that starts/],
     [`{"a": [${"False,".repeat(10_000)}]}`, /^is not valid JSON: /],
-    ["[1, 2]", /must be a mapping/],
-    ["just words", /must be a mapping/],
     ["./shop policy.yaml", /of a file, give what it contains, not its name$/],
-    ["", /must be a mapping/],
     ["a: 1\n---\nb: 2", /^has more than one YAML document$/],
     ["a: 1\n b: 2", /^is not valid YAML \(line 1, column \d+\): check the indentation/],
     ["a: 1\nb: {c: 1, c: 2}", /^is not valid YAML \(line 2, column 11\): a key is there twice$/],
     ["a: [*b, &b 1]", /^is not valid YAML: an alias has no anchor before it/],
-    ["a: &a\n  b: [1, *a]", /is nested more than 200 levels deep/],
     [`a: [${"&b 1, *b, ".repeat(101)}]`, /anchors are used more than 100 times$/],
-    ["a: &a {<<: *a}", /anchors are used more than 100 times$/],
+    // As YAML, it would overflow the stack of the parser.
+    [`a: ${"[".repeat(20_000)}`, /^is nested more than 200 levels deep$/],
+    [`{"a": ${"[".repeat(200)}${"]".repeat(200)}}`, /^is nested more than 200 levels deep$/],
     ["a: .nan", /^contains at a a value that JSON cannot hold/],
-    ["a: !!timestamp 2001-01-01", /^contains at a a value that JSON cannot hold/],
-    ["a: !!binary YQ==", /^contains at a a value that JSON cannot hold/],
-    ["a: !!set {b}", /^contains at a a value that JSON cannot hold/],
     ["a: 0x20000000000001", /may not be kept exactly/],
     ["x: &x {a: 1}\nz: {<<: 1}", /what is merged is no mapping/],
-    ["x: &x {a: 1}\nz: {<<: [*x, 1]}", /what is merged is no mapping/],
     ["x: &x {a: 1}\nz: {<<: *x, <<: *x}", /a key is there twice/],
   ])("%.60j is refused", (text, reason) => {
     expect(reasonOf(text)).toMatch(reason);
   });
 
-  test.each(['{"secret": "CANARY" oops}', "secret: CANARY\n  oops: [", '{"CANARY": }', "CANARY"])(
+  test.each(['{"secret": "CANARY" oops}', "secret: CANARY\n  oops: ["])(
     "%j is refused without being quoted",
     (text) => {
+      expect(reasonOf(text)).toMatch(/^is not valid/);
       expect(reasonOf(text)).not.toContain("CANARY");
-      expect(reasonOf(text)).not.toBe("no problem");
     },
   );
-
-  test.each([
-    ["YAML", `a: ${"[".repeat(200)}${"]".repeat(200)}`],
-    ["YAML that would overflow the parser's stack", `a: ${"[".repeat(20_000)}`],
-    ["JSON", `{"a": ${"[".repeat(200)}${"]".repeat(200)}}`],
-  ])("is refused if it has more than 200 levels: %s", (_, text) => {
-    expect(reasonOf(text)).toMatch(/^is nested more than 200 levels deep$/);
-  });
-
-  const names = Array.from({ length: 40 }, (_, index) => `a${index}`);
-  test.each<[string, (name: string, before: string) => string]>([
-    ["lists", (name, before) => `${name}: &${name} [*${before}, *${before}]`],
-    ["merged mappings", (name, before) => `${name}: &${name} {<<: [*${before}, *${before}]}`],
-  ])("is refused if its aliases expand exponentially: %s", (_, line) => {
-    const lines = names.map((name, index) => line(name, names[index - 1] ?? "first"));
-    expect(reasonOf(`first: &first {x: 1}\n${lines.join("\n")}`)).toMatch(/more than 100 times$/);
-  });
 
   test.each(["*a", "{<<: *a}"])("may use an anchor a hundred times, as in %s", (use) => {
     const text = (uses: number) => `a: &a {b: 1}\nc: [${`${use}, `.repeat(uses)}]`;
@@ -93,43 +64,32 @@ describe("a policy's text", () => {
   // biome-ignore format: one line for each text
   test.each<[string, string, object]>([
     ["resolves an alias to the last anchor before it, also within a repeated part", "a: &x 1\nb: &y [*x, &x 2]\nc: &x 3\nd: [*x, *y, *x]", { a: 1, b: [1, 2], c: 3, d: [3, [1, 2], 3] }],
+    ["merges as the parsers of Go do", "x: &x {a: 1, b: 1}\ny: {<<: {<<: *x, a: 4}}\nz: {<<: [{a: 2, d: 2}, *x]}", { x: { a: 1, b: 1 }, y: { a: 4, b: 1 }, z: { a: 2, b: 1, d: 2 } }],
     ["is read as YAML 1.2, whatever version it claims", "%YAML 1.1\n---\na: [yes, 010]", { a: ["yes", 10] }],
     ["has replacement characters for unpaired surrogates in JSON, which UTF-8 cannot encode", '{"a": "\\udc00!"}', { a: "\ufffd!" }],
     ["may have the key __proto__", '{"__proto__": {"a": 1}, "b": 2}', JSON.parse('{"__proto__": {"a": 1}, "b": 2}')],
-    ["in JSON may have the key <<", '{"<<": {"a": 1}}', { "<<": { a: 1 } }],
-    ["may have hexadecimal and octal numbers of up to 13 digits", "a: [0xff, 0o17, 0xfffffffffffff]", { a: [255, 15, 2 ** 52 - 1] }],
   ])("%s", (_, text, data) => expect(policyFromText(text)).toEqual({ data }));
 });
 
 describe("a number", () => {
-  test.each([
-    "9007199254740993",
-    "-9007199254740993.0",
-    "90071992547409.93e2",
-    "0.1234567890123456789",
-    "1e400",
-    "1e-400",
-  ])("%s is refused in a policy, and metadata with it stays text", (number) => {
-    const reason = (place: string) =>
-      `contains a number with more than 15 digits, or with an exponent of three, which may not be kept exactly (${place}); write it as text`;
-    expect(reasonOf(`{\n"a": [0, ${number.replace("-", "")}]}`)).toBe(reason("line 2, column 10"));
-    expect(reasonOf(`a: ${number}`)).toBe(reason("line 1, column 4"));
-    expect(metadataFromText(`[${number}]`)).toEqual({ data: `[${number}]` });
-  });
+  test.each(["9007199254740993", "0.1234567890123456789", "1e400", "1e-400"])(
+    "%s is refused in a policy, and metadata with it stays text",
+    (number) => {
+      const reason = (place: string) =>
+        `contains a number with more than 15 digits, or with an exponent of three, which may not be kept exactly (${place}); write it as text`;
+      expect(reasonOf(`{\n"a": [0, ${number.replace("-", "")}]}`)).toBe(reason("line 2, column 10"));
+      expect(reasonOf(`a: ${number}`)).toBe(reason("line 1, column 4"));
+      expect(metadataFromText(`[${number}]`)).toEqual({ data: `[${number}]` });
+    },
+  );
 
-  test.each(["-0", "1.10", "123456789012345", "-0.12345678901234", "1.5E+30"])("%s is accepted", (number) => {
+  // The last two as a program writes them, so that what was sent is read again.
+  const exact = ["-0", "1.10", "123456789012345", "1.5E+30", `${0.1 + 0.2}`, `${5e-324}`];
+  test.each(exact)("%s is accepted", (number) => {
     expect(policyFromText(`{"a": ${number}}`)).toEqual({ data: { a: Number(number) } });
     expect(policyFromText(`a: ${number}`)).toEqual({ data: { a: Number(number) } });
     expect(metadataFromText(`[${number}]`)).toEqual({ data: [Number(number)] });
   });
-
-  test.each([0.1 + 0.2, 2 ** 60, 1e21, 5e-324, -1.7976931348623157e308])(
-    "%s is accepted as a program writes it, so that what was sent is read again",
-    (a) => {
-      expect(policyFromText(JSON.stringify({ a }))).toEqual({ data: { a } });
-      expect(policyFromText(`a: ${a}`)).toEqual({ data: { a } });
-    },
-  );
 
   test("in quotes is text", () => {
     const data = { a: "12345678901234567890", 'say "1e400"': "0.1234567890123456789" };
@@ -138,47 +98,16 @@ describe("a number", () => {
   });
 });
 
-describe("a merge key", () => {
-  const base = "x: &x {a: 1, b: {c: 1}}\ny: &y {a: 2, d: 2}\n";
-  test.each([
-    ["{<<: *x}", { a: 1, b: { c: 1 } }],
-    ["{a: 3, <<: *x}", { a: 3, b: { c: 1 } }],
-    ["{<<: *x, b: {e: 1}}", { a: 1, b: { e: 1 } }],
-    ["{<<: [*y, *x, {f: 1}]}", { a: 2, b: { c: 1 }, d: 2, f: 1 }],
-    ["{<<: {<<: *x, a: 4}}", { a: 4, b: { c: 1 } }],
-    ['{"<<": *y}', { "<<": { a: 2, d: 2 } }],
-    ["{<<: {__proto__: {a: 1}}}", JSON.parse('{"__proto__": {"a": 1}}')],
-  ])("in z: %s merges as in the parsers of Go", (text, z) => {
-    const parsed = policyFromText(`${base}z: ${text}`);
-    expect("data" in parsed && canonicalJson(parsed.data)).toBe(
-      canonicalJson({ x: { a: 1, b: { c: 1 } }, y: { a: 2, d: 2 }, z }),
-    );
-  });
-});
-
-describe("metadata's text", () => {
-  test.each([
-    ['{"b": 1, "a": 2}', { b: 1, a: 2 }],
-    ["[1]", [1]],
-    ["1.0", "1.0"],
-    ["true", "true"],
-    ["plain words", "plain words"],
-    ["{not json", "{not json"],
-    ['{"n": 12345678901234567890}', '{"n": 12345678901234567890}'],
-  ])("%j is kept as %j", (text, data) => {
-    expect(metadataFromText(text)).toEqual({ data });
-  });
-});
+test.each([
+  ['{"b": 1, "a": 2}', { b: 1, a: 2 }],
+  ["{not json", "{not json"],
+  ['{"n": 12345678901234567890}', '{"n": 12345678901234567890}'],
+])("metadata's text %j is kept as %j", (text, data) => expect(metadataFromText(text)).toEqual({ data }));
 
 test("canonical JSON ignores the order of keys, but not that of lists, and keeps nulls", () => {
   expect(canonicalJson({ b: { d: null, c: 2 }, a: [2, null] })).toBe('{"a":[2,null],"b":{"c":2,"d":null}}');
   expect(sameData({ a: 1, b: 2 }, { b: 2, a: 1 })).toBe(true);
   expect(sameData([1, 2], [2, 1])).toBe(false);
-});
-
-test("an unknown value is found at any depth", () => {
-  expect(hasUnknown({ a: [{ b: UNKNOWN }] })).toBe(true);
-  expect(hasUnknown({ a: [{ b: "known" }], c: null })).toBe(false);
 });
 
 test("values that JSON cannot hold are reported with their paths, up to twenty", () => {

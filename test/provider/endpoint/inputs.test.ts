@@ -15,26 +15,13 @@ describe("a mistake fails with the reason and a correction", () => {
   test.each([
     [{}, /url is missing; give the address/],
     [{ url: 7 }, /url must be text, not a number/],
-    [{ url, metadata: 7 }, /metadata must be an object or text, not a number/],
     [{ url, trafficPolicy: ["a"] }, /trafficPolicy must be an object or text, not a list/],
-    [{ url, trafficPolicy: '{"a":' }, /trafficPolicy is not valid JSON/],
-    [
-      { url, metadata: { a: [{ b: () => 0 }] } },
-      /metadata contains at a\[0\]\.b a value that JSON cannot hold; write it as text/,
-    ],
     [{ url, bindings: ["public", "public"] }, /bindings has a duplicate at \[1\]/],
     [{ url, bindings: [] }, /remove bindings to let the service decide/],
-    [{ url, bindings: "public" }, /bindings must be a list of names, not a string/],
     [{ url, description: "x".repeat(256) }, /at most 255 characters, but has 256/],
-    [{ url, metadata: "x".repeat(4097) }, /at most 4096 characters, but has 4097/],
     [{ url, metadata: { a: "x".repeat(4096) } }, /at most 4096 characters/],
-    [{ url, poolingEnabled: "yes" }, /poolingEnabled must be true or false, not a string/],
     [{ url, adopt: "shop" }, /adopt must be true, or an endpoint's id/],
-    [
-      { url, traffic_policy: {} },
-      /traffic_policy is no input of a cloud endpoint; did you mean trafficPolicy\?/,
-    ],
-    [{ url, descripton: "x" }, /descripton is no input of a cloud endpoint; did you mean description\?/],
+    [{ url, traffic_policy: {} }, /traffic_policy is no input .*; did you mean trafficPolicy\?/],
     [{ url, colour: "red" }, /colour is no input of a cloud endpoint; the inputs are url, /],
   ])("%j", (news, reason) => {
     expect(reasons(news)).toEqual([expect.stringMatching(reason)]);
@@ -43,9 +30,7 @@ describe("a mistake fails with the reason and a correction", () => {
 
 describe("a text that stands in place of a value fails with what to write, and without its own mistakes", () => {
   const ofNode = `${pulumi.output(1)}`;
-  const ofJson = JSON.stringify({ owner: pulumi.output(1) });
   const ofPython = "Calling __str__ on an Output[T] is not supported.\n\nTo get the value of an Output[T]…";
-  const ofGoValue = "of {0xc00012c000}";
   const ofGo = "of %!s(*internal.OutputState=&{{{} [0 0 0]} 0xc000})";
   const ofDotnet = "Calling [ToString] on an [Output<T>] is not supported.";
 
@@ -53,50 +38,22 @@ describe("a text that stands in place of a value fails with what to write, and w
     [{ description: ofNode }, /^description contains an output used as text; .*pulumi\.interpolate/],
     [{ description: ofPython }, /^description contains an output used as text; .*Output\.concat/],
     [{ description: ofGo }, /^description contains an output used as text; .*pulumi\.Sprintf/],
-    [{ description: ofGoValue }, /pulumi\.Sprintf/],
     [{ description: ofDotnet }, /^description contains an output used as text; .*Output\.Format/],
-    [
-      { description: `of ${Promise.resolve(1)}` },
-      /^description contains a promise used as text, \[object Promise\].*await/,
-    ],
-    [
-      { metadata: `of ${{}}` },
-      /^metadata contains an object used as text, \[object Object\].*JSON\.stringify/,
-    ],
-    [{ metadata: ofJson }, /^metadata contains an output used as text; .*pulumi\.jsonStringify/],
+    [{ description: `of ${Promise.resolve(1)}` }, /a promise used as text, \[object Promise\].*await/],
+    [{ metadata: `of ${{}}` }, /an object used as text, \[object Object\].*JSON\.stringify/],
     [{ metadata: { a: [ofNode], b: UNKNOWN } }, /^metadata contains at a\[0\] an output used as text/],
-    [{ metadata: { a: [{ b: ofNode }] } }, /^metadata contains at a\[0\]\.b an output used as text/],
-    [
-      { metadata: { a: { [`${{}}`]: 1 } } },
-      /^metadata contains in a key of a an object used as text, \[object Object\]/,
-    ],
-    [{ metadata: { [`${{}}`]: 1 } }, /^metadata contains in a key an object used as text, \[object Object\]/],
-    [{ trafficPolicy: `${{}}` }, /^trafficPolicy contains an object used as text, \[object Object\]/],
-    [{ trafficPolicy: ofNode }, /^trafficPolicy contains an output used as text/],
-    [
-      { trafficPolicy: { a: [`x ${{}}`] } },
-      /^trafficPolicy contains at a\[0\] an object used as text, \[object Object\]/,
-    ],
-    [
-      { trafficPolicy: "on_http_request: # [object Object]\n" },
-      /^trafficPolicy contains an object used as text, \[object Object\]/,
-    ],
+    [{ metadata: { a: { [`${{}}`]: 1 } } }, /^metadata contains in a key of a an object used as text/],
+    [{ trafficPolicy: "a: # [object Object]\n" }, /^trafficPolicy contains an object used as text/],
     [{ url: `https://${ofNode}` }, /^url contains an output used as text/],
-    [{ url: `https://${Promise.resolve()}` }, /^url contains a promise used as text, \[object Promise\]/],
     [{ bindings: [`${{}}`] }, /^bindings contains at \[0\] an object used as text, \[object Object\]/],
     [{ url: "https://undefined" }, /^url has undefined as a part of its host.*value that is missing/],
-    [{ url: "tcp://a.Undefined.example.com:22" }, /^url has undefined as a part/],
   ])("%j", (news, reason) => {
     expect(reasons({ url, ...news })).toEqual([expect.stringMatching(reason)]);
   });
 
-  test("several of them, with their places, up to a limit", () => {
+  test("several of them, up to a limit", () => {
     const metadata = Object.fromEntries(Array.from({ length: 50 }, (_, index) => [`k${index}`, ofNode]));
     expect(reasons({ url, metadata })).toHaveLength(20);
-    expect(reasons({ url, metadata: { a: ofNode, b: `${{}}` } })).toEqual([
-      expect.stringMatching(/at a /),
-      expect.stringMatching(/at b /),
-    ]);
   });
 
   test("but not words that only resemble one", () => {
@@ -108,42 +65,20 @@ describe("a text that stands in place of a value fails with what to write, and w
   });
 });
 
-test.each<[string, news: object, olds: object, reasons: RegExp[]]>([
-  [
-    "a policy that was given cannot be removed",
-    { url },
-    { url, trafficPolicy: {} },
-    [/^trafficPolicy cannot be removed/],
-  ],
-  [
-    "a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint",
-    { url: "tls://shop.example.com", adopt: "ep_1" },
-    { url, adopt: "ep_1" },
-    [/remove adopt/],
-  ],
-  [
-    "a new scheme with an adoption by URL is no mistake",
-    { url: "tls://shop.example.com", adopt: true },
-    { url, adopt: "ep_1" },
-    [],
-  ],
-  ["an unknown URL with an adopted id is none", { url: UNKNOWN, adopt: "ep_1" }, { url, adopt: "ep_1" }, []],
-  ["limits count characters, and not bytes or UTF-16 units", { url, description: "😀".repeat(255) }, {}, []],
-])("%s", (_, news, olds, expected) => {
-  expect(reasons({ ...news }, { ...olds })).toEqual(expected.map((reason) => expect.stringMatching(reason)));
+test("a policy that was given cannot be removed", () =>
+  expect(reasons({ url }, { url, trafficPolicy: {} })).toEqual([
+    expect.stringMatching(/^trafficPolicy cannot be removed/),
+  ]));
+
+test("a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint", () => {
+  const olds = { url, adopt: "ep_1" };
+  expect(reasons({ url: "tls://a", adopt: "ep_1" }, olds)).toEqual([expect.stringMatching(/remove adopt/)]);
+  expect(reasons({ url: "tls://a.example.com", adopt: true }, olds)).toEqual([]);
+  expect(reasons({ url: UNKNOWN, adopt: "ep_1" }, olds)).toEqual([]);
 });
 
-test("an unknown value passes every check, at any depth", () => {
-  const news = {
-    url: UNKNOWN,
-    description: UNKNOWN,
-    trafficPolicy: { on_http_request: [{ actions: [{ type: UNKNOWN }] }] },
-    metadata: { a: UNKNOWN },
-    bindings: [UNKNOWN],
-    poolingEnabled: UNKNOWN,
-  };
-  expect(checkInputs(news)).toEqual({ inputs: news, failures: [] });
-});
+test("limits count characters, and not bytes or UTF-16 units", () =>
+  expect(reasons({ url, description: "😀".repeat(255) })).toEqual([]));
 
 test("no reason quotes an input, because each may be secret", () => {
   const bad = {

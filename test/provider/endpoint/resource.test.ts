@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { findEndpoint } from "../../../provider/endpoint/lookup";
-import { UrlRegistry } from "../../../provider/endpoint/urlRegistry";
 import { paths } from "../../requests";
 import { service, thrown } from "../world";
 
@@ -10,60 +9,27 @@ const url = "https://shop.example.com";
 const at = (index: number) => `https://n${index}.example.com`;
 const code = { __provider: "code" };
 
-describe("`get`", () => {
-  test("fails for an unknown id", async () => {
-    const { core } = await service();
-    await expect(core.read("ep_nobody", code)).rejects.toThrow(/no endpoint ep_nobody/);
-  });
+type Service = Awaited<ReturnType<typeof service>>;
 
-  test("keeps no service choices, because the stack does not manage the endpoint", async () => {
-    const { core, emulator } = await service();
-    const { id } = emulator.seed({ type: "cloud", url });
-    const { props } = await core.read(id, code);
-    expect((await core.read(id, props)).props).not.toHaveProperty("__chosen");
-  });
+test("`get` fails for an unknown id", async () => {
+  const { core } = await service();
+  await expect(core.read("ep_nobody", code)).rejects.toThrow(/no endpoint ep_nobody/);
 });
 
-type Service = Awaited<ReturnType<typeof service>>;
-const refused = { status: 400, body: { error_code: "ERR_NGROK_2201", msg: "x" } };
-const creates =
-  (inputs: object) =>
-  ({ core }: Service) =>
-    Array.from({ length: 20 }, (_, index) =>
-      core.create({ url: at(index), __urn: `urn:pulumi:a::b::c::n${index}`, ...inputs }),
-    );
-
-test.each<[string, (service: Service) => Promise<unknown>[], lists: number]>([
-  [
-    "adoptions by id",
-    ({ core, emulator }) =>
-      Array.from({ length: 250 }, async (_, index) => {
-        const { id } = emulator.seed({ type: "cloud", url: at(index), description: "theirs" });
-        const { inputs } = await core.check({}, { url: at(index), description: "theirs", adopt: id });
-        return core.create(inputs);
-      }),
-    3,
-  ],
-  ["pooled creates with marks", creates({ poolingEnabled: true }), 1],
-  [
-    "creates that are refused",
-    (service) => {
-      service.emulator.intercept("create", refused, 99);
-      return creates({})(service);
-    },
-    5,
-  ],
-])("many %s share a list", async (_, work, most) => {
-  const parts = await service({ settings: { mark: "team", requestsPerWindow: "1000" } });
-  await Promise.allSettled(work(parts));
-  const reads = paths(parts.emulator).filter((path) => path.startsWith("GET"));
-  expect(reads.length).toBeLessThanOrEqual(most);
-  expect(new Set(reads)).toEqual(new Set(["GET /endpoints"]));
+test("many adoptions by id share the pages of the list", async () => {
+  const { core, emulator } = await service({ settings: { mark: "team", requestsPerWindow: "1000" } });
+  const adopting = Array.from({ length: 250 }, async (_, index) => {
+    const { id } = emulator.seed({ type: "cloud", url: at(index), description: "theirs" });
+    const { inputs } = await core.check({}, { url: at(index), description: "theirs", adopt: id });
+    return core.create(inputs);
+  });
+  await Promise.all(adopting);
+  const reads = paths(emulator).filter((path) => path.startsWith("GET"));
+  expect(reads).toEqual(Array(3).fill("GET /endpoints"));
 });
 
 describe("many imports", () => {
   const described = { description: "by hand", metadata: '{"a":1}', traffic_policy: "{}" };
-
   test("share the pages of the list, and give what an import by id gives", async () => {
     const { core, emulator, newProcess } = await service();
     const seed = (_: unknown, i: number) => emulator.seed({ type: "cloud", url: at(i), ...described });
@@ -74,22 +40,6 @@ describe("many imports", () => {
     expect(all[7]?.inputs).toEqual(inputs);
     expect(all[7]?.props).toEqual({ ...props, __entry: all[7]?.props["__entry"] });
   });
-
-  test.each(["description", "metadata", "traffic_policy", "url", "bindings", "pooling_enabled"])(
-    "read an endpoint by id if its item lacks the field %s",
-    async (field) => {
-      const { core, emulator } = await service();
-      const seeded = [0, 1, 2].map((i) => emulator.seed({ type: "cloud", url: at(i), ...described }));
-      const last = seeded.at(-1);
-      const items = emulator.endpoints.map((one) =>
-        Object.fromEntries(Object.entries(one).filter(([name]) => name !== field || one.id !== last?.id)),
-      );
-      emulator.intercept("list", { status: 200, body: { endpoints: items, next_page_uri: null } }, 9);
-      const all = await Promise.all(seeded.map(({ id }) => core.import(id, {})));
-      expect(all[2]?.inputs).toEqual({ ...all[1]?.inputs, url: last?.url });
-      expect(paths(emulator)).toEqual(["GET /endpoints", `GET /endpoints/${last?.id}`]);
-    },
-  );
 });
 
 test.each([
@@ -112,28 +62,7 @@ test.each([
 
 test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
   ["import", ({ core }, id) => core.import(id, {})],
-  ["read", ({ core }, id) => core.read(id, { __provider: "code" })],
-  ["update", ({ core }, id) => core.update(id, { url }, { url, description: "a" })],
-  ["delete", ({ core }, id) => core.delete(id, { url })],
-  ["getEndpoint by id", ({ api }, id) => findEndpoint(api, { id }, { fresh: false })],
   ["getEndpoint by URL", ({ api }, host) => findEndpoint(api, { url: `https://${host}` }, { fresh: false })],
-  [
-    "create",
-    ({ core, emulator }, host) => {
-      const { url } = emulator.seed({ type: "cloud", url: `https://${host.replace(/\W+/g, "-")}` });
-      return core.create({ url });
-    },
-  ],
-  [
-    "adoption by two resources",
-    async (_, adopt) => {
-      const urls = new UrlRegistry();
-      const conflicts = ["a", "b"].map((name) =>
-        urls.register(undefined, adopt, { owner: name, name, pooled: false }),
-      );
-      throw new Error(conflicts[1]);
-    },
-  ],
 ])("%s prints neither a long text whole nor a line break", async (_, work) => {
   for (const long of ["a".repeat(10_000), `${"a".repeat(200)}\n::error::b`]) {
     const { message } = await thrown(work(await service(), long));

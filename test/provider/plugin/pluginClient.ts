@@ -14,7 +14,6 @@ import {
   SupportsFeatureResponse,
 } from "@pulumi/pulumi/proto/resource_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
-import type { Any } from "google-protobuf/google/protobuf/any_pb";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { onTestFinished } from "vitest";
@@ -22,7 +21,7 @@ import type { Clock } from "../../../provider/api/clock";
 import { WEBHOOK_TYPE } from "../../../provider/api/typeTokens";
 import { pluginProvider } from "../../../provider/plugin/plugin";
 import type { Emulator, EmulatorOptions } from "../../../sdk/testing/emulator";
-import { about } from "../../../sdk/testing/engine/providerCalls";
+import { about, CallFailed, call } from "../../../sdk/testing/engine/providerCalls";
 import { webhooks } from "../../../sdk/webhooks/otherLanguages";
 import { virtualClock } from "../virtualClock";
 import { startEmulator } from "../world";
@@ -35,8 +34,7 @@ export const secret = (value: unknown) => ({
   value,
 });
 
-export const TYPE = "endpoints:index:CloudEndpoint";
-export const URN = `urn:pulumi:stack::project::${TYPE}::shop`;
+export const URN = "urn:pulumi:stack::project::endpoints:index:CloudEndpoint::shop";
 
 export const url = "https://shop.example.com";
 export const rules = (status: unknown) => ({
@@ -50,18 +48,6 @@ export const full = {
   bindings: ["public"],
   poolingEnabled: false,
 };
-
-/** An error of a call: its message and its code. */
-export class CallError extends Error {
-  constructor(
-    readonly code: grpc.status,
-    message: string,
-    /** The mistakes in a component's inputs, with their paths. */
-    readonly mistakes: string[],
-  ) {
-    super(message);
-  }
-}
 
 /** Starts an engine that records log messages. */
 export async function startEngine() {
@@ -106,7 +92,7 @@ export async function plugin(
     environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },
     clock,
   });
-  const client = new PluginClient(direct(provider));
+  const client = pluginClient(direct(provider));
   await client.handshake(engine.address);
   if (configure) {
     await client.configure(args ?? { apiKey: secret(emulator.apiKey), baseUrl: emulator.baseUrl }, name);
@@ -171,102 +157,80 @@ async function serve(add: (server: grpc.Server) => void): Promise<string> {
   return `127.0.0.1:${port}`;
 }
 
-export interface CallOptions {
-  preview?: boolean;
-  urn?: string | undefined;
-}
+export type PluginClient = ReturnType<typeof pluginClient>;
 
-/** A client for the plugin protocol, with plain data. */
-export class PluginClient {
-  constructor(readonly raw: ResourceProviderClient) {}
-
-  close(): void {
-    this.raw.close();
-  }
-
-  async handshake(engine: string) {
-    const request = new pb.ProviderHandshakeRequest().setEngineAddress(engine);
-    const answer = await call<pb.ProviderHandshakeResponse>((then) => this.raw.handshake(request, then));
-    return answer.toObject();
-  }
-
-  async checkConfig(news: Props, name = "default") {
-    const urn = `urn:pulumi:stack::project::pulumi:providers:endpoints::${name}`;
-    const request = about(new pb.CheckRequest(), urn).setNews(struct(news));
-    return checked(await call<pb.CheckResponse>((then) => this.raw.checkConfig(request, then)));
-  }
-
-  async diffConfig(olds: Props, news: Props) {
-    const request = new pb.DiffRequest().setOldInputs(struct(olds)).setNews(struct(news));
-    return decided(await call<pb.DiffResponse>((then) => this.raw.diffConfig(request, then)));
-  }
-
-  async configure(args: Props, name = "default") {
-    const request = new pb.ConfigureRequest().setArgs(struct(args)).setName(name);
-    const answer = await call<pb.ConfigureResponse>((then) => this.raw.configure(request, then));
-    return answer.toObject();
-  }
-
-  async check(olds: Props, news: Props, urn = URN) {
-    const request = about(new pb.CheckRequest(), urn).setOlds(struct(olds)).setNews(struct(news));
-    return checked(await call<pb.CheckResponse>((then) => this.raw.check(request, then)));
-  }
-
-  async diff(id: string, oldOutputs: Props, news: Props, oldInputs: Props = {}, urn = URN) {
-    const request = about(new pb.DiffRequest(), urn).setId(id).setOldInputs(struct(oldInputs));
-    request.setOlds(struct(oldOutputs)).setNews(struct(news));
-    return decided(await call<pb.DiffResponse>((then) => this.raw.diff(request, then)));
-  }
-
-  async create(news: Props, { preview = false, urn = URN }: CallOptions = {}) {
-    const request = about(new pb.CreateRequest(), urn).setProperties(struct(news)).setPreview(preview);
-    const answer = await call<pb.CreateResponse>((then) => this.raw.create(request, then));
-    return { id: answer.getId(), outs: plain(answer.getProperties()) };
-  }
-
-  /** A refresh has the state's inputs; an import has none. */
-  async read(id: string, outputs?: Props, inputs?: Props, urn = URN) {
-    const request = about(new pb.ReadRequest(), urn).setId(id);
-    if (outputs) request.setProperties(struct(outputs));
-    if (inputs) request.setInputs(struct(inputs));
-    const answer = await call<pb.ReadResponse>((then) => this.raw.read(request, then));
-    return {
-      id: answer.getId(),
-      props: answer.hasProperties() ? plain(answer.getProperties()) : undefined,
-      inputs: answer.hasInputs() ? plain(answer.getInputs()) : undefined,
-    };
-  }
-
-  async update(id: string, oldOutputs: Props, news: Props, { preview = false, urn = URN }: CallOptions = {}) {
-    const request = about(new pb.UpdateRequest(), urn).setId(id).setOlds(struct(oldOutputs));
-    request.setNews(struct(news)).setPreview(preview);
-    const answer = await call<pb.UpdateResponse>((then) => this.raw.update(request, then));
-    return { outs: plain(answer.getProperties()) };
-  }
-
-  async delete(id: string, outputs: Props, urn = URN): Promise<void> {
-    const request = about(new pb.DeleteRequest(), urn).setId(id).setProperties(struct(outputs));
-    await call<Empty>((then) => this.raw.delete(request, then));
-  }
-
-  async invoke(token: string, args: Props) {
-    const request = new pb.InvokeRequest().setTok(token).setArgs(struct(args));
-    const answer = await call<pb.InvokeResponse>((then) => this.raw.invoke(request, then));
-    return { result: plain(answer.getReturn()), failures: answer.toObject().failuresList };
-  }
-
-  /** Constructs a component with the engine's monitor at this address. Unknown inputs are those of a preview. */
-  async construct(monitor: string, name: string, inputs: Props, type = WEBHOOK_TYPE) {
-    const request = new pb.ConstructRequest().setType(type).setName(name).setMonitorendpoint(monitor);
-    request.setProject("project").setStack("stack").setParallel(4).setDryrun(true);
-    request.setInputs(struct(inputs));
-    const answer = await call<pb.ConstructResponse>((then) => this.raw.construct(request, then));
-    return { urn: answer.getUrn(), state: plain(answer.getState()) };
-  }
-
-  async cancel(): Promise<void> {
-    await call<Empty>((then) => this.raw.cancel(new Empty(), then));
-  }
+/** A client for the plugin protocol, with plain data. Its calls are about the resource with the given URN. */
+export function pluginClient(raw: ResourceProviderClient, urn = URN) {
+  return {
+    raw,
+    handshake: (engine: string) => {
+      const request = new pb.ProviderHandshakeRequest().setEngineAddress(engine);
+      return call<pb.ProviderHandshakeResponse>((then) => raw.handshake(request, then));
+    },
+    checkConfig: async (news: Props, name = "default") => {
+      const urn = `urn:pulumi:stack::project::pulumi:providers:endpoints::${name}`;
+      const request = about(new pb.CheckRequest(), urn).setNews(struct(news));
+      return checked(await call((then) => raw.checkConfig(request, then)));
+    },
+    diffConfig: async (olds: Props, news: Props) => {
+      const request = new pb.DiffRequest().setOldInputs(struct(olds)).setNews(struct(news));
+      return decided(await call((then) => raw.diffConfig(request, then)));
+    },
+    configure: (args: Props, name = "default") => {
+      const request = new pb.ConfigureRequest().setArgs(struct(args)).setName(name);
+      return call<pb.ConfigureResponse>((then) => raw.configure(request, then));
+    },
+    check: async (olds: Props, news: Props) => {
+      const request = about(new pb.CheckRequest(), urn).setOlds(struct(olds)).setNews(struct(news));
+      return checked(await call((then) => raw.check(request, then)));
+    },
+    diff: async (id: string, oldOutputs: Props, news: Props, oldInputs: Props = {}) => {
+      const request = about(new pb.DiffRequest(), urn).setId(id).setOldInputs(struct(oldInputs));
+      request.setOlds(struct(oldOutputs)).setNews(struct(news));
+      return decided(await call((then) => raw.diff(request, then)));
+    },
+    create: async (news: Props, { preview = false } = {}) => {
+      const request = about(new pb.CreateRequest(), urn).setProperties(struct(news)).setPreview(preview);
+      const answer = await call<pb.CreateResponse>((then) => raw.create(request, then));
+      return { id: answer.getId(), outs: plain(answer.getProperties()) };
+    },
+    /** A refresh has the state's inputs; an import has none. */
+    read: async (id: string, outputs?: Props, inputs?: Props) => {
+      const request = about(new pb.ReadRequest(), urn).setId(id);
+      if (outputs) request.setProperties(struct(outputs));
+      if (inputs) request.setInputs(struct(inputs));
+      const answer = await call<pb.ReadResponse>((then) => raw.read(request, then));
+      return {
+        id: answer.getId(),
+        props: answer.hasProperties() ? plain(answer.getProperties()) : undefined,
+        inputs: answer.hasInputs() ? plain(answer.getInputs()) : undefined,
+      };
+    },
+    update: async (id: string, oldOutputs: Props, news: Props, { preview = false } = {}) => {
+      const request = about(new pb.UpdateRequest(), urn).setId(id).setOlds(struct(oldOutputs));
+      request.setNews(struct(news)).setPreview(preview);
+      const answer = await call<pb.UpdateResponse>((then) => raw.update(request, then));
+      return { outs: plain(answer.getProperties()) };
+    },
+    delete: async (id: string, outputs: Props): Promise<void> => {
+      const request = about(new pb.DeleteRequest(), urn).setId(id).setProperties(struct(outputs));
+      await call((then) => raw.delete(request, then));
+    },
+    invoke: async (token: string, args: Props) => {
+      const request = new pb.InvokeRequest().setTok(token).setArgs(struct(args));
+      const answer = await call<pb.InvokeResponse>((then) => raw.invoke(request, then));
+      return { result: plain(answer.getReturn()), failures: answer.toObject().failuresList };
+    },
+    /** Constructs a component with the engine's monitor at this address. Unknown inputs are those of a preview. */
+    construct: async (monitor: string, name: string, inputs: Props, type = WEBHOOK_TYPE) => {
+      const request = new pb.ConstructRequest().setType(type).setName(name).setMonitorendpoint(monitor);
+      request.setProject("project").setStack("stack").setParallel(4).setDryrun(true);
+      request.setInputs(struct(inputs));
+      const answer = await call<pb.ConstructResponse>((then) => raw.construct(request, then));
+      return { urn: answer.getUrn(), state: plain(answer.getState()) };
+    },
+    cancel: () => call((then) => raw.cancel(new Empty(), then)),
+  };
 }
 
 const struct = (props: Props) => Struct.fromJavaScript(props as Parameters<typeof Struct.fromJavaScript>[0]);
@@ -292,22 +256,11 @@ function decided(answer: pb.DiffResponse) {
   };
 }
 
-function call<T>(send: (then: (error: grpc.ServiceError | null, answer: T) => void) => unknown): Promise<T> {
-  return new Promise((resolve, reject) => {
-    send((error, answer) => {
-      if (error === null) resolve(answer);
-      else reject(new CallError(error.code, error.details, mistakesOf(error)));
-    });
-  });
-}
-
-function detailOf({ metadata }: grpc.ServiceError): Any | undefined {
-  const [packed] = metadata.get("grpc-status-details-bin");
-  return Buffer.isBuffer(packed) ? Status.deserializeBinary(packed).getDetailsList()[0] : undefined;
-}
-
-function mistakesOf(error: grpc.ServiceError): string[] {
+/** The mistakes in a component's inputs, with their paths, in the error of a call. */
+export function mistakesIn(error: Error): string[] {
+  const [packed] = error instanceof CallFailed ? error.cause.metadata.get("grpc-status-details-bin") : [];
+  const [detail] = Buffer.isBuffer(packed) ? Status.deserializeBinary(packed).getDetailsList() : [];
   const read = InputPropertiesError.deserializeBinary;
-  const detail = detailOf(error)?.unpack(read, "pulumirpc.InputPropertiesError");
-  return (detail?.getErrorsList() ?? []).map((each) => `${each.getPropertyPath()} ${each.getReason()}`);
+  const errors = detail?.unpack(read, "pulumirpc.InputPropertiesError")?.getErrorsList() ?? [];
+  return errors.map((each) => `${each.getPropertyPath()} ${each.getReason()}`);
 }

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach } from "vitest";
+import { type PulumiResult, pulumi } from "../../../sdk/pulumi";
 import { type ExportedState, findPulumiCli } from "../../../sdk/testing";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 
@@ -11,21 +12,18 @@ export const cli = await findPulumiCli();
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const programs = join(root, "test", ".programs");
+const MAIN = join(root, "dist/sdk/commands/main.js");
 
 /** The parts of a generated SDK that the cases need. */
 const SDK = `
 const pulumi = require("@pulumi/pulumi");
-class Provider extends pulumi.ProviderResource {
-  constructor(name, args) { super("endpoints", name, { ...args, apiKey: args.apiKey && pulumi.secret(args.apiKey) }); }
-}
 class CloudEndpoint extends pulumi.CustomResource {
   constructor(name, args, options) {
     super("endpoints:index:CloudEndpoint", name, { publicUrl: undefined, createdAt: undefined, ...args }, options);
   }
 }
-const getEndpoints = (args, options) => pulumi.runtime.invokeOutput("endpoints:index:getEndpoints", args, options);
 const { Binding } = require("pulumi-endpoints");
-const endpoints = { Binding, CloudEndpoint, Provider, getEndpoints };
+const endpoints = { Binding, CloudEndpoint };
 `;
 
 const open: (() => unknown)[] = [];
@@ -50,24 +48,14 @@ export async function generateSdk(language: string): Promise<string> {
   return join(stack.folder, "sdk", language);
 }
 
-/** Creates a stack with this program. Default configuration: the emulator's URL and key. */
+/** Creates a stack with this program, and with the emulator's URL and key as its configuration. */
 export async function project(
   program: string,
   {
     emulator,
     name = "case",
     environment = {},
-    config = emulator && {
-      "endpoints:baseUrl": emulator.baseUrl,
-      "endpoints:apiKey": { secret: emulator.apiKey },
-    },
-  }: {
-    emulator?: Emulator;
-    /** The project's name. */
-    name?: string;
-    environment?: Record<string, string>;
-    config?: Record<string, string | { secret: string }> | undefined;
-  },
+  }: { emulator?: Emulator; name?: string; environment?: Record<string, string> },
 ): Promise<Project> {
   mkdirSync(programs, { recursive: true });
   const folder = mkdtempSync(join(programs, "plugin-"));
@@ -83,7 +71,10 @@ plugins: {providers: [{name: endpoints, path: ${JSON.stringify(join(root, "provi
   const project = new Project(folder, environment);
   project.edit(program);
   await project.pulumi("stack", "init", "test");
-  for (const [key, value] of Object.entries(config ?? {})) await project.setConfig(key, value);
+  if (emulator) {
+    await project.setConfig("endpoints:baseUrl", emulator.baseUrl);
+    await project.setConfig("endpoints:apiKey", { secret: emulator.apiKey });
+  }
   return project;
 }
 
@@ -109,11 +100,9 @@ export class Project {
     return { text, resources: deployment.resources ?? [] };
   }
 
-  /** Runs a command. Throws with its output if it fails. */
-  async pulumi(...args: string[]): Promise<{ stdout: string; stderr: string }> {
-    const { code, stdout, stderr } = await this.attempt(...args);
-    if (code !== 0) throw new Error(`pulumi ${args.join(" ")} ended with ${code}\n${stdout}${stderr}`);
-    return { stdout, stderr };
+  /** Runs a command of the CLI. Throws with its message if it fails. */
+  pulumi(...args: string[]): Promise<PulumiResult> {
+    return pulumi(args, { cwd: this.folder, env: this.env });
   }
 
   /** The environment of commands that use this project's state. */
@@ -132,30 +121,13 @@ export class Project {
     };
   }
 
-  attempt(...args: string[]): Promise<Ended> {
-    return this.run("pulumi", [...args, "--non-interactive"]);
-  }
-
   /** Runs a command of this package in the project's folder. */
-  command(...args: string[]): Promise<Ended> {
-    return this.run(process.execPath, [join(root, "dist/sdk/commands/main.js"), ...args]);
-  }
-
-  private run(file: string, args: string[]): Promise<Ended> {
+  command(...args: string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+    const options = { cwd: this.folder, env: this.env };
     return new Promise((resolve) => {
-      execFile(
-        file,
-        args,
-        { cwd: this.folder, env: this.env, maxBuffer: 64 << 20 },
-        (error, stdout, stderr) =>
-          resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
+      execFile(process.execPath, [MAIN, ...args], options, (error, stdout, stderr) =>
+        resolve({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr }),
       );
     });
   }
-}
-
-interface Ended {
-  code: number;
-  stdout: string;
-  stderr: string;
 }

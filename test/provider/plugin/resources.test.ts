@@ -4,7 +4,7 @@ import { canonicalJson } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { methods } from "../../requests";
 import { thrown } from "../world";
-import { created, full, plugin, rules, secret, URN, url } from "./pluginClient";
+import { created, full, plugin, pluginClient, rules, secret, URN, url } from "./pluginClient";
 
 describe("secrets", () => {
   test("within a document make it secret as a whole", async () => {
@@ -28,19 +28,14 @@ describe("secrets", () => {
 const signature = "4dabf18193072939515e22adb298388d";
 const reference = (id: object) => ({ [signature]: "5cf8f73096256a8f31e491e813e4eb8e", urn: "urn:x", ...id });
 const asset = { [signature]: "c44067f5952c0a294b673a41bacd8c17", text: "x" };
-const [aText, aBoolean, aList, anObject] = [
-  UNKNOWN,
-  "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
-  "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
-  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
-];
+const aBoolean = "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7";
+const aList = "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2";
 // biome-ignore format: one line for each value
 test.each<[string, object, object | RegExp]>([
   ["a reference to another resource becomes its id", { metadata: { a: reference({ id: "ep_1" }) } }, { metadata: { a: "ep_1" } }],
-  ["a reference whose id is not known yet is unknown", { metadata: { a: reference({ id: "" }) } }, { metadata: { a: UNKNOWN } }],
   ["a reference to a component becomes its URN", { metadata: { a: reference({}) } }, { metadata: { a: "urn:x" } }],
   ["an asset is refused", { metadata: { asset } }, /metadata contains at asset a value that JSON cannot hold/],
-  ["an unknown value of any type is accepted", { poolingEnabled: aBoolean, bindings: aList, trafficPolicy: { on_http_request: anObject } }, { poolingEnabled: UNKNOWN, bindings: UNKNOWN, trafficPolicy: { on_http_request: UNKNOWN } }],
+  ["an unknown value of any type is accepted", { poolingEnabled: aBoolean, bindings: aList, trafficPolicy: { on_http_request: aList } }, { poolingEnabled: UNKNOWN, bindings: UNKNOWN, trafficPolicy: { on_http_request: UNKNOWN } }],
 ])("%s", async (_, news, expected) => {
   const { client } = await plugin();
   const { inputs, failures } = await client.check({}, { url, ...news });
@@ -51,12 +46,12 @@ test.each<[string, object, object | RegExp]>([
 // biome-ignore format: one line for each resource
 test.each<[string, Record<string, unknown>, RegExp?]>([
   ["conflict if both have the same url", { url }, /^the url is also that of shop; /],
-  ["do not conflict while the endpoint that they adopt is unknown", { url: aText, adopt: aText }],
+  ["do not conflict while the endpoint that they adopt is unknown", { url: UNKNOWN, adopt: UNKNOWN }],
   ["do not conflict while it is unknown whether they are pooled", { url, poolingEnabled: aBoolean }],
 ])("two resources %s", async (_, news, reason) => {
   const { client } = await plugin();
   expect((await client.check({}, news)).failures).toEqual([]);
-  const { failures } = await client.check({}, news, `${URN}-b`);
+  const { failures } = await pluginClient(client.raw, `${URN}-b`).check({}, news);
   expect(failures).toEqual(reason ? [{ property: "", reason: expect.stringMatching(reason) }] : []);
 });
 
@@ -65,25 +60,17 @@ describe("warnings of a policy", () => {
     on_http_request: [{ actions: [{ type }, { type: "deny", config: { stauts: 1 } }] }],
   });
   const asks = (expression: unknown) => ({
-    on_http_request: [
-      { expressions: [expression], actions: [{ type: "custom-response", config: { body: "x" } }] },
-    ],
+    on_http_request: [{ expressions: [expression], actions: [{ type: "custom-response" }] }],
   });
   const header = "'a' in req.headers['X-Team']";
-  const [type, status] = [
-    "trafficPolicy.on_http_request[0].actions[0].type",
-    "trafficPolicy.on_http_request[0].actions[1].config.stauts",
-  ];
+  const status = "trafficPolicy.on_http_request[0].actions[1].config.stauts";
   const looks = (place: string) =>
     `trafficPolicy.on_http_request[0].expressions[0] (${place}) looks for X-Team with req.headers, which never matches: write x-team`;
 
   // biome-ignore format: one line for each policy
   test.each<[string, policy: unknown, warnings: string[], problem?: string]>([
     ["arrive once and in order", { on_http_request: [{ actions: [{ type: "deny" }], a: 1, b: 2, c: 3 }] }, ["a", "b", "c"].map((key) => `trafficPolicy.on_http_request[0].${key} `)],
-    ["have all mistakes", typed("dney"), [type, status]],
     ["leave out a secret part", typed(secret("dney")), [status]],
-    ["leave out a secret policy", secret(typed("dney")), []],
-    ["give the character in an expression of data", asks(header), [looks("character 20")]],
     ["give line and column in an expression of text", JSON.stringify(asks(header)), [looks("line 1, column 57")]],
     ["leave out a secret expression", asks(secret(header)), []],
     ["are left to the class, if it has warned", asks(header), [], ""],
@@ -96,7 +83,7 @@ describe("warnings of a policy", () => {
     );
     expect(emulator.requests).toEqual([]);
     // Another resource with the same mistake is warned of, too.
-    await client.check({}, { ...news, url: "https://b.example.com" }, `${URN}-b`);
+    await pluginClient(client.raw, `${URN}-b`).check({}, { ...news, url: "https://b.example.com" });
     expect(logged).toHaveLength(2 * warnings.length);
   });
 });
@@ -105,7 +92,7 @@ test("an error is one line, with a status that does not suggest a corrupt state"
   const { client, emulator } = await plugin();
   emulator.intercept(() => true, { status: 403, body: { msg: "no\nway", error_code: "ERR_NGROK_1" } });
   expect(await thrown(client.create({ url }))).toMatchObject({
-    code: grpc.status.FAILED_PRECONDITION,
+    cause: { code: grpc.status.FAILED_PRECONDITION },
     message: expect.stringMatching(
       /^cannot create https:\/\/shop\.example\.com: POST \/endpoints: status 403, .*$/,
     ),
@@ -132,7 +119,7 @@ test("after a cancel, a request in flight is completed, and no further one is se
 test("an unknown type fails with the known one", async () => {
   const { client } = await plugin();
   for (const type of ["Tunnel", "WebhookVerification"])
-    await expect(client.check({}, { url }, URN.replace("CloudEndpoint", type))).rejects.toThrow(
-      `has no endpoints:index:${type}; it has endpoints:index:CloudEndpoint`,
-    );
+    await expect(
+      pluginClient(client.raw, URN.replace("CloudEndpoint", type)).check({}, { url }),
+    ).rejects.toThrow(`has no endpoints:index:${type}; it has endpoints:index:CloudEndpoint`);
 });

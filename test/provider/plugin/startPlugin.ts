@@ -8,7 +8,7 @@ import { expect, onTestFinished } from "vitest";
 import { VERSION } from "../../../provider/api/version";
 import { Empty, insecure } from "../../../provider/plugin/protocol";
 import { listening } from "../servers";
-import { PluginClient } from "./pluginClient";
+import { pluginClient } from "./pluginClient";
 
 export const root = join(import.meta.dirname, "..", "..", "..");
 export const folder = join(root, "provider", "plugin");
@@ -32,8 +32,8 @@ export async function started(...command: string[]) {
     child.once("error", reject);
     child.once("close", (code) => reject(new Error(`the plugin ended with ${code}: ${errors}`)));
   });
-  const client = new PluginClient(new ResourceProviderClient(`127.0.0.1:${port}`, insecure()));
-  onTestFinished(() => client.close());
+  const client = pluginClient(new ResourceProviderClient(`127.0.0.1:${port}`, insecure()));
+  onTestFinished(() => client.raw.close());
   return { client, engine, exited };
 }
 

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
-import { flatName, flattened, namesOfExpressions, policyEnvironment } from "../../../provider/policy/cel";
+import { flatName, namesOfExpressions } from "../../../provider/policy/cel";
 import { ruleWarnings } from "../../../provider/policy/resourceWarnings";
 import { policyWarnings } from "../../../provider/policy/warnings";
 import { calls } from "../../kit/runner/documentedCalls";
-import { act, onConnect, onRequest, onResponse, rule } from "./cases";
-import { macroCalls, openExpressions, variableUses } from "./referenceExpressions";
+import { act, onRequest, onResponse, rule } from "./cases";
 
 const when = (...expressions: unknown[]) => ({ expressions, ...rule(act("add-headers", { headers: {} })) });
 const answer = (body: unknown) => rule(act("custom-response", { body }));
@@ -16,18 +15,36 @@ const found = (policy: unknown) =>
 const reasons = (expression: string) =>
   policyWarnings(onResponse(when(expression))).map(({ reason }) => reason);
 
+/** From the pages of variables and macros, and what is not documented at all, so that it may be right. */
+const moreCalls = `
+{'one': 1}.all(x, x.startsWith('o')) && [1, 2, 3].filter(x, x > 1).size() == 2
+[{'name': 'b'}, {'name': 'a'}].sortBy(x, x.name)[0].name == 'a'
+queryString.decode('a=b').a == 'b' && rand.int(0, 10) >= 5
+hasQueryParam('q') && hasReqCookie('session') && getResCookie('session').value != ''
+has(req.headers['x-custom-header']) && conn.tls.client.extensions[0].value == b' '
+actions.ngrok.http_request.res.body.decodeJson().tier == 'gold'
+actions.ngrok.terminate_tls.error.code != '' || actions.ngrok.terminate_tls.error_code != ''
+res.cookies['sessionId'][0].max_age > duration('24h') && req.url.port == null
+5 * (3 - 1) == 10 // a comment: req.path
+math.greatest(1, 2) == 2 || cel.bind(x, 1, x + 1) == 2
+req.?host.orValue('') == '' && optional.of(1).hasValue()
+[1, 2].exists_one ( i , v , v == i ) || [1, 2].existsOne(v, v == 1)
+{'a': 1}.transformMapEntry(k, v, {k: v}) == {'a': 1}
+req.url.path.contains(R"""\\""") || br'\\d' == b'a' || r"""a\\""" == """a\\""""
+timestamp('2026-01-31Z') < timestamp('2026-01-31T12:00:00.5+02:00')
+`
+  .trim()
+  .split("\n");
+
 describe("an expression of the documentation causes no warning", () => {
-  test.each([...calls.map(([call]) => call), ...macroCalls, ...variableUses, ...openExpressions])(
-    "%s",
-    (expression) => {
-      const request = act("http-request", { url: "https://a", retry_condition: expression });
-      expect(found(onResponse(rule(request)))).toEqual([]);
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
-      const body = "a ${1} b ${EXPRESSION} c".replace("EXPRESSION", () => expression);
-      // A comment would end with the line.
-      if (!expression.includes("//")) expect(found(onResponse(answer(body)))).toEqual([]);
-    },
-  );
+  test.each([...calls.map(([call]) => call), ...moreCalls])("%s", (expression) => {
+    const request = act("http-request", { url: "https://a", retry_condition: expression });
+    expect(found(onResponse(rule(request)))).toEqual([]);
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
+    const body = "a ${1} b ${EXPRESSION} c".replace("EXPRESSION", () => expression);
+    // A comment would end with the line.
+    if (!expression.includes("//")) expect(found(onResponse(answer(body)))).toEqual([]);
+  });
 
   test("with any documented variable, as text, in has() and across lines", () => {
     for (const name of namesOfExpressions().variables.keys()) {
@@ -52,47 +69,20 @@ describe("a mistake in an expression is reported at its place", () => {
   test.each<[expression: string, at: number, reason: RegExp]>([
     // Syntax
     ["req.host == 'a' && (req.method == 'GET'", 39, /is no valid expression: \) is missing$/],
-    ["req.host == 'a')", 15, /: \) is not expected$/],
-    ["req.headers['a'[0] == 'b'", 25, /: \] is missing/],
-    ["req.host == 'a' ? true", 22, /: : is missing$/],
     ["req.host == 'a", 12, /: a quote is missing$/],
-    ["req.host == 'it's'", 16, /: a word here is not expected$/],
     ["req.host == 'Bearer 's3cretToken", 21, /^is no valid expression: a word here is not expected$/],
-    ["req.host == 'a' 😀", 16, /: 😀 is not expected$/],
-    ["req.host\u00a0== 'a'", 8, /: a word here is not expected$/],
-    ["&& req.host == 'a'", 0, /: && is not expected$/],
-    ["rb'a' == b'a'", 2, /: ' is not expected$/],
-    ["req.host.contains(r'\\d'", 23, /: \) is missing$/],
     ['req.host == """a\\"""', 12, /: a quote is missing$/],
-    ['"""a\\"""" == req.methd', 13, /did you mean req\.method\?/],
-    ["req.host == 'a' and true", 16, /: a word here is not expected$/],
-    ["not req.host == 'a'", 4, /: a word here is not expected$/],
     ["req.host.matches('\\d')", 18, /: this escape does not exist; r'…' is a text without escapes$/],
     ["", 0, /: the end is not expected$/],
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
     ["req.host == ${vars.host}", 12, /is an expression as a whole; leave out \$\{ and \}/],
     // Variables
     ["req.path.startsWith('/x')", 0, /^uses req\.path, which is no variable known to this version; did you mean req\.url\.path\?$/],
-    ["true && req.url.paht == ''", 8, /uses req\.url\.paht, .* did you mean req\.url\.path\?/],
-    ["req.raw == ''", 0, /did you mean req\.url\.raw\?/],
-    ["request.headers['a'][0] == ''", 0, /uses request\.headers, .* did you mean req\.headers\?/],
-    ["response.status == 200", 0, /uses response\.status/],
-    ["req.Method == 'GET'", 0, /did you mean req\.method\?/],
-    ["req.method.foo == 'GET'", 0, /uses req\.method\.foo/],
-    ["conn.client_ip.geo.location.contry == 'X'", 0, /did you mean conn\.client_ip\.geo\.location\.country\?/],
-    ["actions.ngrok.rate_limit.limitd", 0, /did you mean actions\.ngrok\.rate_limit\.limited\?/],
     ["identity.age >= 18", 0, /uses identity\.age, .*; variables begin with conn, endpoint, req, res, time, vars and actions$/],
     ["req.user_agent.bot", 0, /did you mean req\.user_agent\.is_bot\?/],
-    ["[1].exists(x, y > 1)", 14, /uses y, which is no variable/],
-    ["constructor.name == ''", 0, /uses constructor\.name/],
     // Functions
     ["req.url.path.includes('/x')", 13, /^calls includes, which is no function known to this version; did you mean contains\?$/],
-    ["req.url.path.starts_with('/x')", 13, /did you mean startsWith\?/],
     ["(req.host + 'a') . lowr() == ''", 19, /calls lowr, .* did you mean lower\?/],
-    ["req.host.substr(0, 1) == 'a'", 9, /calls substr, .* did you mean substring\?/],
-    ["hash.sha3('a') == ''", 0, /calls hash\.sha3, .* did you mean hash\.sha1\?/],
-    ["hasRequestHeader('a')", 0, /calls hasRequestHeader, which is no function/],
-    ["vars.a.constructor()", 7, /calls constructor, which is no function known to this version$/],
     ["req.headers.get('a') == 'b'", 12, /calls get, which is no function/],
     // What the service accepts, and never matches
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
@@ -100,8 +90,6 @@ describe("a mistake in an expression is reported at its place", () => {
     ["true && conn.client_ip in ['1.2.3.4', '10.0.0.0/8']", 8, /^compares conn\.client_ip with a network as text; use inCidrRanges\(conn\.client_ip, \[…\]\)$/],
     ["conn.client_ip == '2001:db8::/32'", 0, /use inCidrRange\(conn\.client_ip, …\)$/],
     ["req.headers['X-GitHub-Event'][0] == 'push'", 12, /^looks for X-GitHub-Event with req\.headers, which never matches: write x-github-event$/],
-    ["'push' in req.headers[\"X-Event\"]", 22, /write x-event$/],
-    ["res.headers[ 'Content-Type' ].join(',') == 'a'", 13, /with res\.headers, .* write content-type$/],
     ["'X-Event' in req.headers", 0, /write x-event$/],
     ["has(req.headers.Authorization)", 16, /write authorization$/],
   ])("%s", (expression, at, reason) => {
@@ -109,74 +97,33 @@ describe("a mistake in an expression is reported at its place", () => {
     expect(others).toEqual([]);
     expect(warning).toMatchObject({ offset: at, reason: expect.stringMatching(reason) });
   });
-
-  test("with each name, header and network", () => {
-    expect(
-      reasons(
-        "req.hots && req.headers['A'] == b.c && conn.client_ip in ['10.0.0.0/8'] && 'B' in req.headers",
-      ),
-    ).toEqual([
-      expect.stringMatching(/^uses req\.hots/),
-      expect.stringMatching(/^uses b\.c/),
-      expect.stringMatching(/^looks for A /),
-      expect.stringMatching(/^looks for B /),
-      expect.stringMatching(/^compares conn.client_ip/),
-    ]);
-  });
 });
 
 test.each([
   "req.headers['x-github-event'][0] == 'Push' && 'x-hub' in req.headers",
   "req.headers[\"x-github-event\"].exists(Value, Value == 'Push')",
   "hasReqHeader('X-GitHub-Event') && getResHeader('X-Customer-ID')[0] == 'Push'",
-  "req.cookies['Session'][0].value == 'A' && req.url.query_params['Page'] == ['A']",
   "req.headers[vars.Name][0] == 'Name'",
   "actions.ngrok.restrict_ips.matched_cidr in ['10.0.0.0/8']",
-  "req.url.path in ['/a', '/b/8']",
   "\"req.path\" == 'request.headers' // req.path",
   "['a'].exists(req, req == 'a') && ['a'].all(time, time != 'b')",
   `conn.client_ip in [${"'192.0.2.1', ".repeat(1_001)}]`,
 ])("what can match causes no warning: %.200s", (expression) => expect(reasons(expression)).toEqual([]));
 
 test("a variable or function that its phase does not have causes a warning, once for each expression", () => {
-  const expressions = [
-    "req.host == req.method",
-    "conn.client_ip == ''",
-    "hasResHeader('server')",
-    "res.status_code == 1",
-  ];
-  expect(
-    found({
-      ...onConnect(when(...expressions)),
-      ...onRequest(when(...expressions)),
-      ...onResponse(when(...expressions)),
-    }),
-  ).toEqual([
+  const rules = [when("req.host == req.method", "conn.client_ip == ''", "hasResHeader('server')")];
+  const phases = ["on_tcp_connect", "on_http_request", "on_http_response", "on_event_stream_message"];
+  const all = found(Object.fromEntries(phases.map((phase) => [phase, rules])));
+  expect(all.filter((warning) => warning.includes("which does not exist"))).toEqual([
     "on_tcp_connect[0].expressions[0]:0 uses req.host, which does not exist in on_tcp_connect",
     "on_tcp_connect[0].expressions[2]:0 calls hasResHeader, which does not exist in on_tcp_connect",
-    "on_tcp_connect[0].expressions[3]:0 uses res.status_code, which does not exist in on_tcp_connect",
-    "on_tcp_connect[0].actions[0].type:undefined is add-headers, which runs in on_http_request, on_http_response, not in on_tcp_connect",
     "on_http_request[0].expressions[2]:0 calls hasResHeader, which does not exist in on_http_request",
-    "on_http_request[0].expressions[3]:0 uses res.status_code, which does not exist in on_http_request",
   ]);
-  // Nothing is documented of streams.
-  expect(
-    found({
-      on_event_stream_message: [
-        { ...when("res.status_code == 1"), actions: [act("sse-find-replace", { replacements: [] })] },
-      ],
-    }),
-  ).toEqual([]);
 });
 
 // biome-ignore-start lint/suspicious/noTemplateCurlyInString: they are expressions of the policy's
 describe("expressions are found", () => {
   const LIMIT = { name: "req.host", algorithm: "sliding_window", capacity: 1, rate: "60s" };
-  const jwt = {
-    issuer: { allow_list: [{ value: "${a.b}" }] },
-    http: { tokens: [{ type: "${c.d}", method: "header", name: "${e.f}" }] },
-    jws: { allowed_algorithms: [], keys: { sources: { additional_jkus: [] } } },
-  };
   const names = { a: "req.host", b: "vars.tier", c: "req.hots", d: "vars", e: "req.host or so", f: "a" };
 
   // biome-ignore format: one line for each config
@@ -184,15 +131,11 @@ describe("expressions are found", () => {
     ["as whole texts", "rate-limit", { ...LIMIT, bucket_key: ["conn.client_ip", "req.hots"] }, ["bucket_key[1]:0"]],
     ["as whole texts", "http-request", { url: "https://a", retry_condition: "last_attempt.res.statusCode == 500 && attemps < 2" }, ["retry_condition:38"]],
     ["in ${…}", "add-headers", { headers: { a: "x ${a.b} y ${ {'c': '}'}['c'] + c.d }" } }, ["headers.a:4", "headers.a:32"]],
-    ["in ${…}, but in no other value", "basic-auth", { credentials: ["${a.b}:${c.d}"], realm: "${e.f}" }, ["credentials[0]:2", "credentials[0]:9"]],
     ["in ${…} in lists", "http-request", { url: "https://${a.b}", query_params: [{ key: "k", value: "${c.d}" }] }, ["url:10", "query_params[0].value:2"]],
-    ["in ${…} in lists, but in no type", "jwt-validation", jwt, ["issuer.allow_list[0].value:2", "http.tokens[0].name:2"]],
     ["in ${…} in variables", "set-vars", { vars: [{ a: "${b.c}" }, { d: { e: ["${f.g}"] } }] }, ["vars[0].a:2", "vars[1].d.e[0]:2"]],
     ["in ${…} at any depth", "log", { metadata: { a: { b: ["${c.d}"] } } }, ["metadata.a.b[0]:2"]],
     ["in no value that takes none", "remove-headers", { headers: ["${a.b}"] }, []],
     ["as a variable's name without ${}", "add-headers", { headers: names }, ["headers.a:0"]],
-    ["as a variable's name without ${}", "set-vars", { vars: [{ a: "actions.ngrok.oauth.identity.email" }] }, ["vars[0].a:0"]],
-    ["in no name that takes none", "rate-limit", { ...LIMIT, bucket_key: [] }, []],
   ])("%s: %s", (_, type, config, places) => {
     const warnings = found(onRequest(rule(act(type, config))));
     expect(warnings.map((text) => text.replace(/^.*\.config\.?/, "").replace(/ (?:uses|is text).*/, ""))).toEqual(places);
@@ -216,43 +159,13 @@ describe("expressions are found", () => {
     }
   });
 
-  test.each([
-    "$",
-    "${",
-    "a ${req.path",
-    "${DOMAIN}/x",
-    "$(req.path)",
-    "{{ req.path }}",
-    `\${${UNKNOWN}}`,
-    "it's ${1}",
-    "don't ${req.host} 'x'",
-  ])("and no other text is taken for one: %s", (body) => expect(found(onRequest(answer(body)))).toEqual([]));
+  test.each(["${", "a ${req.path", "{{ req.path }}", `\${${UNKNOWN}}`, "it's ${1}"])(
+    "and no other text is taken for one: %s",
+    (body) => expect(found(onRequest(answer(body)))).toEqual([]),
+  );
 
   test("but not if they are unknown", () =>
     expect(found(onRequest(when("a.b", UNKNOWN), answer(UNKNOWN)))).toHaveLength(1));
 });
 
 // biome-ignore-end lint/suspicious/noTemplateCurlyInString: as above
-
-describe("the environment", () => {
-  test("evaluates with the implementations of a runner, by signature", () => {
-    const environment = policyEnvironment(
-      (signature) => (text: string, start: string) =>
-        signature === "string.startsWith(string): bool" && text.startsWith(start),
-    );
-    const run = (expression: string, values: object) =>
-      environment.evaluate(flattened(expression).text, values);
-    expect(run("req.url.path.startsWith('/x')", { [flatName("req.url.path")]: "/xy" })).toBe(true);
-  });
-
-  test("keeps all positions", () => {
-    const expression = "req.url\n .path . startsWith ( hash.md5('a.b') ) // req.url";
-    const { text, uses } = flattened(expression);
-    expect(text).toHaveLength(expression.length);
-    expect(uses.map(({ name, offset }) => [name, expression.slice(offset, offset + 3)])).toEqual([
-      ["req.url.path", "req"],
-      ["startsWith", "sta"],
-      ["hash.md5", "has"],
-    ]);
-  });
-});

@@ -26,7 +26,6 @@ const arn = "arn:aws:sns:us-east-1:123456789012:t";
 // biome-ignore format: one line for each kind of secret
 test.each<[platform: string, what: string, secrets: (string | undefined)[], RegExp | undefined]>([
   ["github", "no secret", [undefined], /missing: GitHub signs with one/],
-  ["somebody_new", "no secret", [undefined], /missing: the platform signs with one/],
   ["sns", "no secret", [undefined], /missing: for Amazon SNS it is the sending account/],
   ["github", "an empty text", [""], /is empty/],
   ["github", "a line break at the end", [`${CANARY}\n`, `${CANARY}\r\n`], /ends with a line break/],
@@ -35,11 +34,8 @@ test.each<[platform: string, what: string, secrets: (string | undefined)[], RegE
   ["github", "an expression", [`${CANARY}\${x}`], /starts an expression/],
   ["github", "a PEM file", [pem, `${pem}\n`], /PEM file/],
   ["github", "an output used as text", [`${CANARY}${pulumi.output(1)}`], /an output used as text; .*pulumi\.interpolate/],
-  ["github", "a promise used as text", [`${CANARY}${Promise.resolve()}`], /a promise used as text, .*await/],
   ["github", "the word undefined", [`${undefined}`], /is the word undefined/],
   ["github", "a text that is too short to be masked", ["x", "xyz"], /4 characters/],
-  ["github", "a text of four characters", ["wxyz"], undefined],
-  ["clerk", "a prefix alone", ["whsec_"], /is only the beginning of a secret/],
   ["sns", "an account number", ["123456789012"], undefined],
   ["sns", "no account number", ["1234-5678-9012", "12345678901", arn, CANARY], /must be the sending account, 12 digits without hyphens/],
   ["sendgrid", "an ECDSA public key in base64", [ecdsa], undefined],
@@ -50,7 +46,6 @@ test.each<[platform: string, what: string, secrets: (string | undefined)[], RegE
   ]),
   ["vmware", "a user name and a password", ["user::pass::word", "a::b"], undefined],
   ["vmware", "no user name or no password", ["user:password", "::password", "user::"], /username::password/],
-  ["graphcms", "at least 32 characters", ["x".repeat(32)], undefined],
   ["graphcms", "fewer characters", ["x".repeat(31)], /Hygraph takes 32 characters/],
 ])("%s: %s is accepted, or refused without quoting it", (platform, _, secrets, problem) => {
   for (const secret of secrets) {
@@ -77,7 +72,6 @@ test.each<[string, string | undefined, boolean]>([
   [CANARY, "github", true],
   ["github", "github", false],
   ["somebody_new", CANARY, false],
-  ["somebody_new", undefined, false],
 ])("the platform %s and the secret %s are swapped: %s", (platform, secret, areThey) => {
   expect(areSwapped(platform, secret)).toBe(areThey);
 });
