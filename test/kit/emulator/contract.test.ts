@@ -54,7 +54,6 @@ const rows: Row[] = [
   [
     "the header of the version can have another name",
     { versionHeader: "Ngrok-Version" },
-    ["GET", none, 200],
     ["GET", headers({ "ngrok-version": null, "service-version": "2" }), "400 218"],
   ],
   ["the key can be given", { apiKey: "my-key" }, ["GET", key("my-key"), 200]],
@@ -234,16 +233,6 @@ const rows: Row[] = [
     ["PATCH 1", { id: "ep_1" }, "400 18004"],
   ],
   [
-    "with fixedUrlAndPooling, neither changes, and other fields do",
-    { fixedUrlAndPooling: true },
-    FIRST,
-    ["PATCH 1", { url: other, description: "d" }, "400 18014"],
-    ["PATCH 1", { ...pools, description: "d" }, "400 18014"],
-    ["PATCH 1", { url: "HTTPS://a.example.com:443", pooling_enabled: false, description: "d" }, 200],
-    ({ emulator }) => emulator.behave({ fixedUrlAndPooling: false }),
-    ["PATCH 1", pools, pools],
-  ],
-  [
     "a deleted endpoint is not found",
     FIRST,
     ["DELETE 1", none, 204],
@@ -283,8 +272,8 @@ const rows: Row[] = [
     "an update of pooling or bindings alone can conflict, and one of the description cannot",
     ["POST", { url, ...pools }, 201],
     ["POST", { url, ...pools }, 201],
-    ["POST", { url, bindings: ["kubernetes"] }, 201],
     ["PATCH 2", { pooling_enabled: false }, "400 18017"],
+    ["POST", { url, bindings: ["kubernetes"] }, 201],
     ["PATCH 3", { bindings: ["kubernetes", "public"] }, "400 18017"],
     (world) => world.seed({ type: "cloud", url }),
     ["PATCH 4", { description: "d" }, 200],
@@ -300,16 +289,6 @@ const rows: Row[] = [
       ["POST", { url, ...pools }, "400 18016"],
     ],
   ),
-  [
-    "a taken URL is accepted with urlTaken: allowed, until that changes",
-    { urlTaken: "allowed" },
-    FIRST,
-    FIRST,
-    ["POST", { url, ...pools }, 201],
-    ["GET", none, [3, 2, 1]],
-    ({ emulator }) => emulator.behave({ urlTaken: "18009" }),
-    ["POST", { url }, "409 18009"],
-  ],
   ...(
     [
       [url, { type: "ephemeral", url }],
@@ -386,26 +365,6 @@ const rows: Row[] = [
     'obj.name == "\n"',
     String.raw`obj.name == "\q"`,
   ].map((expression): Row => [`the filter ${expression} is refused`, [filter(expression), none, "400 230"]]),
-  ...(
-    [
-      ["works", [6, 5], [4], []],
-      ["incomplete", [5], [], []],
-      ["ignored", [6, 5], [4, 3], [6, 5]],
-      ["agent", [6, 5], [4], [2]],
-    ] as const
-  ).map(
-    ([filters, first, second, agents]): Row => [
-      `a filter acts as the option filters says: ${filters}`,
-      { pageSize: 2, filters },
-      (world) => (["edge", "ephemeral", "edge"] as const).map((type) => world.seed({ type })),
-      (world) => [4, 5, 6].map(() => world.seed({ type: "cloud" })),
-      [filter('obj.type == "cloud"'), none, first],
-      [`${filter('obj.type == "cloud"')}&before_id=#5`, none, second],
-      [filter('obj.type == "agent"'), none, agents],
-    ],
-  ),
-  ["with filters: refused there is none", { filters: "refused" }, ["GET ?filter=true", none, "400 231"]],
-
   // What tests do to an account.
   [
     "a seed has the fields of its type",
@@ -413,18 +372,15 @@ const rows: Row[] = [
       const agents = world.seed({ type: "ephemeral", url: "https://a.internal" });
       expect(agents).toMatchObject({
         bindings: ["internal"],
-        name: "command_line",
         upstream_url: "http://localhost:80",
         principal: { id: expect.stringMatching(/^usr_/), uri: "" },
         tunnel: { id: agents.id.replace("ep_", "tn_"), uri: expect.stringContaining("/tunnels/tn_") },
-        tunnel_session: { uri: expect.stringContaining("/tunnel_sessions/ts_") },
       });
       const edge = world.seed({ type: "edge", public_url: "tls://shop.example.com" });
       expect(edge).toMatchObject({ proto: "tls", hostport: "shop.example.com:443", bindings: ["public"] });
       expect([edge.domain?.id, edge.edge?.uri].join()).toMatch(/^rd_\w+,.*\/edges\/tls\/edgtls_/);
-      for (const field of ["url", "uri", "tunnel", "principal"]) expect(edge).not.toHaveProperty(field);
-      for (const field of ["uri", "domain", "edge"])
-        expect(world.seed({ type: "ephemeral" })).not.toHaveProperty(field);
+      for (const field of ["url", "uri", "tunnel"]) expect(edge).not.toHaveProperty(field);
+      expect(world.seed({ type: "ephemeral" })).not.toHaveProperty("domain");
       const full = world.seed({ type: "edge", public_url: TCP });
       const bare = { type: "edge", public_url: "tcp://1.example.com" } as const;
       expect(world.seed({ ...bare, hostport: "1.example.com:20000" }).tcp_addr).toEqual(full.tcp_addr);
@@ -472,15 +428,11 @@ const rows: Row[] = [
     ({ emulator }) => emulator.addKey({ apiKey: "theirs", account: "theirs" }),
     (world) => world.seed({ type: "ephemeral" }, "theirs"),
     ["GET 1", key("theirs"), "404 222"],
-    ["DELETE 1", key("theirs"), "404 222"],
     ["POST", key("theirs", { body: { url } }), 201],
     ["GET", key("theirs"), [3, 2]],
+    ({ emulator, id }) => emulator.edit(id(3), { description: "by hand" }),
+    ({ emulator }) => expect(emulator.endpointsOf("theirs")).toMatchObject([{ description: "by hand" }, {}]),
     ["GET", none, [1]],
-    ({ emulator, id }) => {
-      emulator.edit(id(3), { description: "by hand" });
-      emulator.remove(id(2));
-      expect(emulator.endpointsOf("theirs")).toMatchObject([{ id: id(3), description: "by hand" }]);
-    },
   ],
 
   // Time.
@@ -509,21 +461,15 @@ const rows: Row[] = [
   ],
   [
     "a list that lags shows changes later, unlike a read by id",
-    { listLag: 3000, pageSize: 2 },
-    (world) => [1, 2].map(() => world.seed({ type: "cloud", created_at: "2026-01-01T00:00:00Z" })),
+    { listLag: 3000 },
+    (world) => world.seed({ type: "cloud", created_at: "2026-01-01T00:00:00Z" }),
     FIRST,
-    ["PATCH 1", { description: "d" }, 200],
-    ["DELETE 2", none, 204],
+    ["DELETE 1", none, 204],
     wait(2999),
-    ["GET", none, [2, 1]],
-    ["GET", none, { endpoints: [{}, expect.not.objectContaining({ description: "d" })] }],
-    ["GET ?before_id=#2", none, [1]],
-    ["GET 2", none, "404 222"],
-    ["GET 3", none, 200],
+    ["GET", none, [1]],
+    ["GET 1", none, "404 222"],
     wait(1),
-    ["GET", none, [3, 1]],
-    ({ emulator }) => emulator.behave({ listLag: 0 }),
-    ["GET", none, [3, 1]],
+    ["GET", none, [2]],
   ],
   [
     "created_at is the one of createdAt, and the order stays",
@@ -549,9 +495,8 @@ test("the emulator takes the fields that the provider sends, by a table of its o
 });
 
 test.each([
-  { rateLimit: { requests: 0, windowSeconds: 1 } },
-  { rateLimit: { requests: 1, windowSeconds: 0 } },
   { rateLimit: { requests: Number.NaN, windowSeconds: 1 } },
+  { rateLimit: { requests: 1, windowSeconds: 0 } },
   { pageSize: 0 },
 ])("the emulator does not start with %j", async (options) => {
   await expect(Emulator.start(options)).rejects.toThrow(RangeError);
