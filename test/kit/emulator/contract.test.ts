@@ -12,18 +12,11 @@ type Row = [outcome: string, ...parts: (Exchange | EmulatorOptions | ((world: Wo
 const url = "https://a.example.com";
 const other = "https://b.example.com";
 const TCP = "tcp://1.example.com:20000";
+const POLICY = "# first\non_http_request:\n  - actions: []\n";
 const pools = { pooling_enabled: true };
 const none = undefined;
 const FIRST: Exchange = ["POST", { url }, 201];
 const SECOND: Exchange = ["POST", { url: other }, 201];
-/** What the service says about a taken URL, by `urlTaken`. */
-const taken = {
-  "18017": "400 18017",
-  "18009": "409 18009",
-  "422": "422 18001",
-  "400-bare": "400",
-  "409-bare": "409",
-};
 const headers = (changed: Record<string, string | null>, sent: object = {}) => ({
   ...sent,
   headers: changed,
@@ -38,7 +31,6 @@ const rows: Row[] = [
   // Credentials and the version come before all other checks.
   ...Object.entries({
     "without credentials": [null, "401 200"],
-    "with another scheme": ["Basic abc", "401 201"],
     "without a key": ["Bearer", "401 201"],
     "with a malformed key": ["Bearer secret", "401 202"],
     "with the id of a key": ["Bearer ak_2abc", "403 208"],
@@ -50,11 +42,11 @@ const rows: Row[] = [
     ],
   ),
   ["a request without the version is refused", ["GET", headers({ "service-version": null }), "400 218"]],
-  ["a request with another version is refused", ["GET", headers({ "service-version": "1" }), "400 217"]],
   [
     "the header of the version can have another name",
     { versionHeader: "Ngrok-Version" },
     ["GET", headers({ "ngrok-version": null, "service-version": "2" }), "400 218"],
+    ["GET", headers({ "ngrok-version": "1" }), "400 217"],
   ],
   ["the key can be given", { apiKey: "my-key" }, ["GET", key("my-key"), 200]],
 
@@ -86,7 +78,6 @@ const rows: Row[] = [
     ["POST", headers({ "content-type": "application/json; charset=utf-8" }, { body: { url } }), 201],
   ],
   ["a body has at most 5 MB", ["POST", { url, metadata: "m".repeat(5 * 1024 * 1024) }, "413 212"]],
-  ["DELETE takes no body", FIRST, ["DELETE 1", {}, "400 211"]],
 
   // Creates.
   [
@@ -113,7 +104,6 @@ const rows: Row[] = [
   ...[
     ["http://a.example.com:80", "http://a.example.com", "a.example.com:80"],
     ["http://a.internal:8080", "http://a.internal:8080", "a.internal:8080"],
-    ["tls://a.example.com", "tls://a.example.com", "a.example.com:443"],
     ["https://*.example.com", "https://*.example.com", "*.example.com:443"],
     ["tcp://1.example.com:12345", "tcp://1.example.com:12345", "1.example.com:12345"],
   ].map(
@@ -172,15 +162,10 @@ const rows: Row[] = [
     ],
   ),
   [
-    "the limits count characters, not bytes",
+    "the limits count characters, not bytes, and a policy is returned unchanged",
     ["POST", { url, description: `${"é".repeat(254)}😀`, metadata: `${"é".repeat(4095)}😀` }, 201],
+    ["PATCH 1", { traffic_policy: POLICY }, { traffic_policy: POLICY }],
   ],
-  ...['{ "on_http_request": [],\n "a": 1 }', "# first\non_http_request:\n  - actions: []\n"].map(
-    (policy): Row => [
-      `a policy is returned unchanged: ${JSON.stringify(policy)}`,
-      ["POST", { url, traffic_policy: policy }, { traffic_policy: policy }],
-    ],
-  ),
 
   // Updates and deletes.
   [
@@ -199,7 +184,6 @@ const rows: Row[] = [
     "an update of the URL changes what derives from it",
     FIRST,
     ["PATCH 1", { url: "https://B.example.com:443" }, { url: other, hostport: "b.example.com:443" }],
-    ["PATCH 1", { url: other }, 200],
     ["PATCH 1", { url: "https://b.internal" }, { domain: none }],
   ],
   [
@@ -212,11 +196,9 @@ const rows: Row[] = [
     [
       [18004, {}],
       [18005, { url: "http://a.example.com" }],
-      [249, { url: "" }],
       [214, { type: "cloud" }],
       [215, { description: null }],
       [18014, { id: "ep_other", description: "d" }],
-      [18012, { description: "d".repeat(256) }],
       [2236, { traffic_policy: "- 1" }],
     ] as const
   ).map(
@@ -235,9 +217,9 @@ const rows: Row[] = [
   [
     "a deleted endpoint is not found",
     FIRST,
+    ["DELETE 1", {}, "400 211"],
     ["DELETE 1", none, 204],
     ["GET 1", none, "404 222"],
-    ["PATCH 1", { description: "d" }, "404 222"],
     ["DELETE 1", none, "404 222"],
     ["GET", none, []],
   ],
@@ -278,14 +260,18 @@ const rows: Row[] = [
     (world) => world.seed({ type: "cloud", url }),
     ["PATCH 4", { description: "d" }, 200],
   ],
-  ...Object.entries(taken).map(
+  ...Object.entries({
+    "18017": "400 18017",
+    "18009": "409 18009",
+    "422": "422 18001",
+    "400-bare": "400",
+    "409-bare": "409",
+  } as const).map(
     ([urlTaken, reply]): Row => [
       `a taken URL is refused as urlTaken says: ${urlTaken}`,
-      { urlTaken: urlTaken as keyof typeof taken },
+      ({ emulator }) => emulator.behave({ urlTaken: urlTaken as "18017" }),
       FIRST,
-      SECOND,
       ["POST", { url }, reply],
-      ["PATCH 2", { url }, reply],
       ["POST", { url, ...pools }, "400 18016"],
     ],
   ),
@@ -336,7 +322,6 @@ const rows: Row[] = [
       ["limit=0", 233],
       ["limit=101", 233],
       ["limit=ten", 233],
-      ["limit=", 233],
       ["page=2", 231],
       ["limit=1&limit=2", 232],
       ["before_id=tn_1", 227],
@@ -351,7 +336,6 @@ const rows: Row[] = [
     [filter('obj.url in ["https://other.example.com", "https://a.example.com"]'), none, [1]],
     [filter("obj.url in []"), none, []],
     [filter('obj.name == "L\\u00e4den \\"\\\\ 😀"'), none, [1]],
-    [filter('obj.region == ""'), none, [1]],
     [filter('obj.type == "cloud" && obj.name in ["a && b", "L\\u00e4den \\"\\\\ 😀"]'), none, [1]],
     [filter('obj.type == "cloud" && obj.region == "us"'), none, []],
   ],

@@ -114,21 +114,6 @@ test("two resources with one former identity are refused", async () => {
   expect(errorsOf(refused)).toMatch(/::c' and '.*::b' both have the old resource '.*::a', by name or alias/);
 });
 
-test("a renamed resource that is no target keeps its old URN, and what depends on it goes on", async () => {
-  const engine = new InProcess();
-  await engine.register(resource("a"), resource("b", { n: 1 }));
-  const { ok, changes } = await engine.play(
-    async (monitor) => {
-      for (const each of [withAlias(resource("renamed"), "a"), resource("b", { n: 2 })])
-        await ask((answer) => monitor.registerResource(each, answer));
-    },
-    { target: ["urn:pulumi:test::case::random:index:Thing::b"] },
-  );
-  expect([ok, changes]).toEqual([true, { same: 1, update: 1 }]);
-  const urns = (engine.state.resources ?? []).map(({ urn }) => String(urn).split("::").at(-1));
-  expect(urns.sort()).toEqual(["a", "b", "default"]);
-});
-
 test("a target that neither the state nor the program has fails the run before anything is deleted", async () => {
   const engine = new InProcess();
   await engine.register(resource("a"), resource("b"));

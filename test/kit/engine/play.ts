@@ -54,7 +54,8 @@ export function playAll(scenarios: Record<string, Scenario>): void {
   const all = Object.entries(scenarios);
   describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, scenario]) => {
-      const lines = [{ cli: cliVersion() }, ...(await play(scenario, Things.onCli))];
+      const version = execFileSync("pulumi", ["version"], { encoding: "utf8" }).trim();
+      const lines = [{ cli: version }, ...(await play(scenario, Things.onCli))];
       mkdirSync(RECORDED, { recursive: true });
       writeFileSync(fileOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     });
@@ -71,11 +72,6 @@ export function playOnKit(name: string, scenario: Scenario): void {
   test(`the test kit's engine equals the recorded CLI: ${name}`, { timeout: 900_000 }, async () => {
     expect(await play(scenario, Things.onKit)).toEqual(recorded(name));
   });
-}
-
-function cliVersion(): string {
-  if (!cli) throw new Error("recording needs a Pulumi CLI on the PATH");
-  return execFileSync(cli, ["version"], { encoding: "utf8" }).trim();
 }
 
 /**

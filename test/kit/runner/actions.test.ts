@@ -25,10 +25,7 @@ const send = startGateway();
 const CSS = "text/css; charset=utf-8";
 
 test.each<[expression: string, path?: string, options?: FetchOptions]>([
-  ["req.url.path == '/admin' && req.method == 'POST'", "/admin", { method: "post" }],
   ["req.url.raw_path == '/a%20b' && req.url.raw.endsWith('/a%20b')", "/a b"],
-  ["req.headers['x-role'][0] == 'admin'", "/", { headers: { "X-Role": "admin" } }],
-  ["has(req.headers.cookie)", "/", { headers: { cookie: "a=1" } }],
   ["req.cookies['a'][0].value == '1'", "/", { headers: { cookie: "b=2; a=1" } }],
   ["hasReqHeader('X-Role') && getReqHeader('X-Role') == ['a']", "/", { headers: { "x-role": "a" } }],
   ["hasReqCookie('a') && getReqCookie('a').value == '1'", "/", { headers: { cookie: "a=1" } }],
@@ -91,7 +88,6 @@ test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
     { status: 302, location: "https://example.com?city=San%20Francisco" },
   ],
   [redirect("/a", { from: "/a" }), "/a", {}, { status: 200, body: "hello" }],
-  [redirect("com/home", { from: "com/$" }), "", {}, { status: 302, location: `${URL}/home` }],
   [user({ realm: "shop" }), "/", {}, { status: 401, "www-authenticate": 'Basic realm="shop"' }],
   [password("user:password1", "me:pass:word2"), "/", basic("me:pass:word2"), { status: 200 }],
   [user(), "/", basic("user:password2"), { status: 401 }],
@@ -99,10 +95,8 @@ test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
   [ips(office), "/", inside, { status: 200 }],
   [ips(office), "/", outside, { status: 403 }],
   [ips({ allow: ["0.0.0.0/0"], deny: ["203.0.113.7/32"] }), "/", inside, { status: 403 }],
-  [ips({ ...office, enforce: false }), "/", outside, { status: 200 }],
   [limit(), "/", { rateLimited: false }, { status: 200 }],
   [limit(), "/", { rateLimited: true }, { status: 429 }],
-  [limit({ enforce: false }), "/", { rateLimited: true }, { status: 200 }],
   [
     verify("secret"),
     "/",
@@ -110,7 +104,6 @@ test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
     { status: 403, body: "ERR_NGROK_3204: Request failed webhook verification" },
   ],
   [verify("secret"), "/", signed, { status: 200 }],
-  [verify("secret", { enforce: false }), "/", unsigned, { status: 200 }],
   [verify("${secrets.get('v', 'e')}"), "/", { ...signed, vaults: { v: { e: "secret" } } }, { status: 200 }],
   [act("log", { metadata: {} }), "/", { method: "HEAD" }, { status: 200, body: "" }],
 ])("%j answers for %s", async (action, path, options, expected) => {
@@ -127,7 +120,6 @@ test.each<[action: Action, expression: string]>([
   [headers("remove-headers", ["x-role"]), "!('x-role' in req.headers)"],
   [rewrite("/(\\w+)$", "/?path=$1"), "req.url.query == 'path=a'"],
   [vars({ a: "${req.headers}" }, { b: "${has(vars.a.host)}" }), "vars.b"],
-  [act("log", { metadata: { method: "${req.method}" } }), "actions.ngrok.log.metadata.method == 'GET'"],
   [user({ enforce: false }), "!actions.ngrok.basic_auth.credentials.presented"],
 ])("after %j, the expression %s is true", async (action, expression) => {
   const policy = { on_http_request: [{ actions: [action] }, ...when(expression).on_http_request] };

@@ -47,9 +47,7 @@ test.each<Expression>([
   ["getReqCookie('a').value == ''", "getReqCookie() of the cookie a, which this request lacks"],
   ["getResHeader('Server') == []", "getResHeader in on_http_request"],
   ["vars.x == 1", "vars.x"],
-  ["secrets.get('v', 'e') == ''", "the entry e of the vault v, which is not given"],
   ["secrets.get('constructor', 'name') == ''", "the vault constructor, which is not given"],
-  ["has(req.content_type)", "a variable of the missing header content-type"],
   ["has(req.user_agent)", "a missing user-agent"],
   ["has(req.location)", "a variable of the missing header"],
   ["req.content_type != ''", "the parts of the content-type", content("Text/HTML")],
@@ -91,7 +89,6 @@ const internal = (url: string) => act("forward-internal", { url });
 test.each<[action: object, words: string]>([
   [act("rate-limit"), "(rate-limit): rate-limit without the option rateLimited is not"],
   [act("oauth", { provider: "google" }), "(oauth): oauth is not simulated"],
-  [act("unheard-of"), "unheard-of is not"],
   [ips({ deny: ["10.0.0.0/8"] }), "without allow"],
   [ips({ ip_policies: ["ipp_1"] }), "IP policies are not known"],
   [ips({ allow: ["10.0.0.1"] }), "10.0.0.1, which is no CIDR"],
@@ -99,7 +96,6 @@ test.each<[action: object, words: string]>([
   [headers("remove-headers", ["${req.method}"]), "an expression in headers, which takes none"],
   [headers("remove-headers", ["x-forwarded-for"]), "which the service sets"],
   [password("user:short"), "a password that does not have 8"],
-  [password("user:😀😀😀😀"), "8 to 128 characters of ASCII"],
   [password("${req.headers['x-c'][0]}:password1"), "a colon in the user name"],
   [act("deny", { status: 404 }), 'Unrecognized key: "status"'],
   [rewrite("shop.example.com", "x"), "more than the path and the query"],
@@ -108,24 +104,19 @@ test.each<[action: object, words: string]>([
   [rewrite("x*", "y"), "empty text"],
   [rewrite("(a)+", "$1"), "a $1 with a repeated group"],
   [rewrite("/", "/a b"), 'the character " " in a URL'],
-  [rewrite("/aa", "/#b"), 'the character "#" in a URL'],
   [redirect("b", { from: "a" }), "matches more than once"],
   [redirect("b", { from: "${req.headers['x-p'][0]}" }), "an expression in from"],
   [redirect("/$10x", { from: "()()()()()()()()()(aa)" }), "a $ in to that refers to no group"],
-  [redirect("/$1"), "a $ in to"],
   [redirect("/${'$1'}", { from: "/aa" }), "a value with a $ in to"],
   [redirect("/a\nb"), 'the character "\\n" in a URL'],
   [redirect("//a.example.com/"), "a redirect to //a"],
-  [redirect("b"), "a redirect to b"],
   [redirect("/a/../b"), "a redirect to /a/../b"],
   [redirect("/b", { headers: { "x-a": "1\n2" } }), "the value of the header x-a"],
   [vars({ a: "1", b: "2" }), "must have one key"],
   [vars({ a: { b: 3 } }), "the type of 3"],
-  [internal("https://app.internal/v2"), "forwarding to https://app.internal/v2"],
   [internal(URL), "forwarding to"],
   [internal("http://a.internal"), "forwarding from https://shop.example.com/aa to http://a.internal"],
   [internal("https://none.internal"), "no internal endpoint https://none.internal"],
-  [headers("add-headers", { "x a": "1" }), 'the header name "x a"'],
   [headers("add-headers", { "x-a": "${'é'}" }), "of the header x-a"],
   [shows("${req.headers}"), "a value of this type in a text"],
   [shows("${timestamp('2024-01-01T00:00:00.500Z')}"), "a time with a fraction of a second"],
@@ -141,10 +132,7 @@ const inferred = { on_http_request: [{ actions: [act("custom-response", { body: 
 
 test.each<[policy: object, words: RegExp | string, options?: FetchOptions]>([
   [
-    {
-      ...request(act("rate-limit")),
-      on_http_response: when("'retry-after' in res.headers").on_http_request,
-    },
+    { ...request(act("rate-limit")), on_http_response: when("'retry-after' in res.headers").on_http_request },
     "the header retry-after, which the service adds",
     { rateLimited: true },
   ],
@@ -156,16 +144,12 @@ test.each<[policy: object, words: RegExp | string, options?: FetchOptions]>([
     /on_http_response\[0\] after redirect is not simulated; .* \(GET https:\/\/shop\.example\.com\/\)$/,
   ],
   [{ on_tcp_connect: when("req.method == 'GET'").on_http_request }, "req.method in on_tcp_connect"],
-  [{ on_tcp_connect: when("hasReqHeader('X-Role')").on_http_request }, "hasReqHeader in on_tcp_connect"],
-  ...[
-    "res.headers.size() > 0",
-    "has(res.content_length)",
-    "hasResHeader('Date')",
-    "has(res.content_type)",
-  ].map((expression): [object, RegExp] => [
-    { ...inferred, on_http_response: when(expression).on_http_request },
-    /the service adds|a variable of the missing header/,
-  ]),
+  ...["res.headers.size() > 0", "has(res.content_length)", "hasResHeader('Date')"].map(
+    (expression): [object, string] => [
+      { ...inferred, on_http_response: when(expression).on_http_request },
+      "the service adds",
+    ],
+  ),
 ])("the policy %j is not guessed", async (policy, words, options) => {
   await expectRefused(send(policy, options), words);
 });
@@ -177,7 +161,6 @@ const forged = { "x-hub-signature-256": "sha256=00" };
 test.each<[options: FetchOptions, words: string, action?: ReturnType<typeof act>]>([
   [{ method: "TRACE" }, "the method TRACE"],
   [sentHeaders({ "x a": "1" }), 'the header name "x a"'],
-  [sentHeaders({ "x-a": "1\n2" }), "the value of the header x-a"],
   [sentHeaders({ "X-Forwarded-For": "192.0.2.1" }), "a request with the header X-Forwarded-For"],
   [sentHeaders({ Upgrade: "websocket" }), "a request with the header Upgrade"],
   [{ ...sentHeaders({ "content-length": "3" }), body: "ab" }, "a wrong content-length, 3,"],
@@ -216,7 +199,6 @@ test("an endpoint is chosen by its exact host before a wildcard, and not among s
 test.each<[policy: object, words: string]>([
   [{ on_tcp_connect: [{ actions: [HELLO] }] }, ": on_tcp_connect of an internal endpoint"],
   [when("conn.client_ip == '127.0.0.1'"), "app.internal on_http_request[0].expressions[0]: the variable"],
-  [when("conn.geo.country == 'DE'"), "the variable conn.geo.country"],
   [request(ips({ allow: ["0.0.0.0/0"] })), "restrict-ips behind forward-internal"],
   [forward("https://app.internal"), "a loop of forward-internal, https://app.internal,"],
   [request(act("close-connection")), "forwarding to an endpoint that closes the connection"],
@@ -230,7 +212,6 @@ test.each<[policy: object, words: string]>([
 );
 
 test.each<[url: string, options: FetchOptions, words: RegExp]>([
-  ["https://me:pw@shop.example.com/", {}, /^the URL must/],
   ["shop.example.com", {}, /^the URL must/],
   [`${URL}/?`, {}, /the empty query of https:\/\/shop\.example\.com\/\? is not simulated/],
   [URL, { clientIp: "" }, /^clientIp must be an IP address/],

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { expect, onTestFinished, test } from "vitest";
 import { type Application, signWebhook } from "../../../sdk/testing";
-import { sendHalf, startApplication } from "./application";
+import { startApplication } from "./application";
 import { act, forward, HELLO, startEmulator, URL } from "./policies";
 
 const HOST = "shop.example.com";
@@ -63,14 +63,6 @@ test("a verified request reaches the application unchanged, and the client gets 
   expect(lines).toEqual([`POST ${URL}/hook?b=2&a=%20 201`, `POST ${URL}/ 403`]);
 });
 
-test("a request does not reach the application in part if the client disconnects while sending", async () => {
-  const application = await startApplication();
-  const { port, send } = await serve(application.url);
-  await sendHalf(`http://127.0.0.1:${port}`, { host: HOST }, Buffer.from("x".repeat(1000)));
-  await send({ host: HOST }, "{}");
-  expect(application.requests.map(({ body }) => body.toString())).toEqual(["{}"]);
-});
-
 test.each<[application: () => unknown, words: string]>([
   [() => "http://127.0.0.1:9", "connect ECONNREFUSED 127.0.0.1:9"],
   [() => () => Response.error(), "it returned no response"],
@@ -101,16 +93,6 @@ test("a host counts in any letter case, and every odd request gets an answer", a
   expect(await answerTo("me@shop.example.com")).toMatch(/^501 the URL https:\/\/me@shop/);
   expect(await answerTo(HOST, "a".repeat(17_000_000))).toMatch(/^501 a body of over 16 MiB/);
   expect(lines).toHaveLength(4);
-});
-
-test("the client's connection is closed if the application disconnects in the middle of its answer", async () => {
-  const application = await startApplication((response) => {
-    response.writeHead(200, { "content-length": "100" }).write("some", () => response.destroy());
-  });
-  const { send } = await serve(application.url);
-  const reply = await send({ host: HOST });
-  expect(reply.statusCode).toBe(200);
-  await expect(buffer(reply)).rejects.toThrow();
 });
 
 test.each([
