@@ -12,6 +12,7 @@ type Row = [outcome: string, ...parts: (Exchange | EmulatorOptions | ((world: Wo
 const url = "https://a.example.com";
 const other = "https://b.example.com";
 const TCP = "tcp://1.example.com:20000";
+const ADDRESS = expect.stringMatching(/^ra_/);
 const POLICY = "# first\non_http_request:\n  - actions: []\n";
 const pools = { pooling_enabled: true };
 const none = undefined;
@@ -28,20 +29,23 @@ const wait = (milliseconds: number) => (world: World) => world.pass(milliseconds
 const at = (time: string) => `2026-01-0${time}Z`;
 
 const rows: Row[] = [
-  // Credentials and the version come before all other checks.
-  ...Object.entries({
-    "without credentials": [null, "401 200"],
-    "without a key": ["Bearer", "401 201"],
-    "with a malformed key": ["Bearer secret", "401 202"],
-    "with the id of a key": ["Bearer ak_2abc", "403 208"],
-    "with an unknown key": [`Bearer ${"a".repeat(27)}_${"b".repeat(21)}`, "403 203"],
-  } as const).map(
-    ([how, [authorization, reply]]): Row => [
-      `a request ${how} is refused`,
-      ["PUT /nothing", headers({ authorization, "service-version": null }), reply],
-    ],
-  ),
-  ["a request without the version is refused", ["GET", headers({ "service-version": null }), "400 218"]],
+  [
+    "credentials come before all other checks, and then the version",
+    ...Object.entries({
+      "401 200": null,
+      "401 201": "Bearer",
+      "401 202": "Bearer secret",
+      "403 208": "Bearer ak_2abc",
+      "403 203": `Bearer ${"a".repeat(27)}_${"b".repeat(21)}`,
+    }).map(
+      ([reply, authorization]): Exchange => [
+        "PUT /nothing",
+        headers({ authorization, "service-version": null }),
+        reply,
+      ],
+    ),
+    ["PUT /nothing", headers({ "service-version": null }), "400 218"],
+  ],
   [
     "the header of the version can have another name",
     { versionHeader: "Ngrok-Version" },
@@ -51,30 +55,25 @@ const rows: Row[] = [
   ["the key can be given", { apiKey: "my-key" }, ["GET", key("my-key"), 200]],
 
   // Paths, methods and bodies.
-  ...["/", "/endpoint", "/endpoints/", "/endpoints/ep_1/more", "/endpoints/ep_unknown"].map(
-    (path): Row => [`the path ${path} is not found`, [`GET ${path}`, none, "404 222"]],
-  ),
-  ...["PUT", "DELETE", "PATCH", "POST /endpoints/ep_1"].map(
-    (line): Row => [`${line} is not allowed`, [line, none, "405 27614"]],
-  ),
-  ["an id has the prefix ep_", ["GET /endpoints/tn_1", none, "400 227"]],
+  [
+    "other paths are not found, other methods not allowed, and an id has the prefix ep_",
+    ...["/", "/endpoint", "/endpoints/", "/endpoints/ep_1/more", "/endpoints/ep_unknown"].map(
+      (path): Exchange => [`GET ${path}`, none, "404 222"],
+    ),
+    ...["PUT", "DELETE", "PATCH", "POST /endpoints/ep_1"].map((line): Exchange => [line, none, "405 27614"]),
+    ["GET /endpoints/tn_1", none, "400 227"],
+  ],
   [
     "paths and URIs begin with basePath",
     { basePath: "/api/v2/", pageSize: 1 },
     ["POST", { url }, { uri: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/api\/v2\/endpoints\/ep_/) }],
     ["GET /../../endpoints", none, "404 222"],
   ],
-  ...Object.entries({ "216": null, "210": "application/jsonl" }).map(
-    ([code, type]): Row => [
-      `a body must be JSON by its type, and not ${type}`,
-      ["POST", headers({ "content-type": type }, { text: "{}" }), `400 ${code}`],
-    ],
-  ),
-  ...['{"url":', "", "[]", "null"].map(
-    (text): Row => [`the body ${text} is refused`, ["POST", { text }, "400 213"]],
-  ),
   [
-    "a content type may have a charset",
+    "a body must be a JSON object by its type and its text",
+    ["POST", headers({ "content-type": null }, { text: "{}" }), "400 216"],
+    ["POST", headers({ "content-type": "application/jsonl" }, { text: "{}" }), "400 210"],
+    ...['{"url":', "", "[]", "null"].map((text): Exchange => ["POST", { text }, "400 213"]),
     ["POST", headers({ "content-type": "application/json; charset=utf-8" }, { body: { url } }), 201],
   ],
   ["a body has at most 5 MB", ["POST", { url, metadata: "m".repeat(5 * 1024 * 1024) }, "413 212"]],
@@ -101,17 +100,12 @@ const rows: Row[] = [
       },
     ],
   ],
-  ...[
-    ["http://a.example.com:80", "http://a.example.com", "a.example.com:80"],
-    ["http://a.internal:8080", "http://a.internal:8080", "a.internal:8080"],
-    ["https://*.example.com", "https://*.example.com", "*.example.com:443"],
-    ["tcp://1.example.com:12345", "tcp://1.example.com:12345", "1.example.com:12345"],
-  ].map(
-    ([given, shown, hostport]): Row => [
-      `${given} is shown as ${shown} and ${hostport}`,
-      ["POST", { url: given }, { url: shown, public_url: given?.replace(/:\d+$/, ""), hostport }],
-    ],
-  ),
+  ...Object.entries({
+    "http://a.example.com:80": { url: "http://a.example.com", hostport: "a.example.com:80" },
+    "http://a.internal:8080": { bindings: ["internal"], public_url: "http://a.internal", domain: none },
+    "https://*.example.com": { hostport: "*.example.com:443" },
+    [TCP]: { url: TCP, public_url: "tcp://1.example.com", domain: none, tcp_addr: { id: ADDRESS } },
+  }).map(([given, shown]): Row => [`${given} is shown with its parts`, ["POST", { url: given }, shown]]),
   [
     "endpoints of a host share its domain, and others do not",
     FIRST,
@@ -123,14 +117,12 @@ const rows: Row[] = [
     },
   ],
   [
-    "an internal host has the binding internal, and no domain",
-    ["POST", { url: "https://a.internal" }, { bindings: ["internal"], domain: none, tcp_addr: none }],
-  ],
-  [
-    "a tcp URL has a reserved address, and given bindings and pooling are kept",
-    ["POST", { url: TCP, bindings: ["public", "internal"], ...pools }, 201],
-    ["GET 1", none, { bindings: ["public", "internal"], ...pools, domain: none }],
-    ["GET 1", none, { tcp_addr: { id: expect.stringMatching(/^ra_/) } }],
+    "given bindings and pooling are kept",
+    [
+      "POST",
+      { url, bindings: ["public", "internal"], ...pools },
+      { bindings: ["public", "internal"], ...pools },
+    ],
   ],
   ...(
     [
@@ -317,17 +309,14 @@ const rows: Row[] = [
     ["GET", none, { endpoints: [expect.not.objectContaining({ edge: expect.anything() })] }],
     ["GET 1", none, { edge: { id: "edghts_1" } }],
   ],
-  ...(
-    [
-      ["limit=0", 233],
-      ["limit=101", 233],
-      ["limit=ten", 233],
-      ["page=2", 231],
-      ["limit=1&limit=2", 232],
-      ["before_id=tn_1", 227],
-      ["before_id=ep_never", 230],
-    ] as const
-  ).map(([query, code]): Row => [`the query ${query} is refused`, [`GET ?${query}`, none, `400 ${code}`]]),
+  [
+    "odd queries are refused",
+    ...["limit=0", "limit=101", "limit=ten"].map((query): Exchange => [`GET ?${query}`, none, "400 233"]),
+    ["GET ?page=2", none, "400 231"],
+    ["GET ?limit=1&limit=2", none, "400 232"],
+    ["GET ?before_id=tn_1", none, "400 227"],
+    ["GET ?before_id=ep_never", none, "400 230"],
+  ],
   [
     "filters compare texts",
     (world) => world.seed({ type: "cloud", url, name }),
@@ -339,16 +328,13 @@ const rows: Row[] = [
     [filter('obj.type == "cloud" && obj.name in ["a && b", "L\\u00e4den \\"\\\\ 😀"]'), none, [1]],
     [filter('obj.type == "cloud" && obj.region == "us"'), none, []],
   ],
-  ...[
-    "",
-    'obj.type == "cloud" || obj.type == "edge"',
-    'obj.type == "cloud", "edge"',
-    'obj.type in "cloud"',
-    'obj.kind == "cloud"',
-    "obj.type == 1",
-    'obj.name == "\n"',
-    String.raw`obj.name == "\q"`,
-  ].map((expression): Row => [`the filter ${expression} is refused`, [filter(expression), none, "400 230"]]),
+  [
+    "other filters are refused",
+    ...["", 'obj.type == "cloud" || obj.type == "edge"', 'obj.type == "cloud", "edge"', 'obj.type in "cloud"']
+      .concat('obj.kind == "cloud"', "obj.type == 1", 'obj.name == "\n"', String.raw`obj.name == "\q"`)
+      .map((expression): Exchange => [filter(expression), none, "400 230"]),
+  ],
+
   // What tests do to an account.
   [
     "a seed has the fields of its type",

@@ -1,18 +1,12 @@
 import { type Dispatcher, request } from "undici";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { WireEndpoint } from "../../../provider/api/contract";
 import { Emulator, type EmulatorOptions, type Seed } from "../../../sdk/testing/emulator";
-
-const running: Emulator[] = [];
-
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((emulator) => emulator.close()));
-});
 
 /** Starts an emulator and closes it after the test. */
 export async function start(options?: EmulatorOptions): Promise<Emulator> {
   const emulator = await Emulator.start(options);
-  running.push(emulator);
+  onTestFinished(() => emulator.close());
   return emulator;
 }
 

@@ -123,7 +123,7 @@ test("a target that neither the state nor the program has fails the run before a
     { target: [b ?? "", mistyped ?? ""] },
   );
   expect([run.ok, errorsOf(run)]).toEqual([false, `Target '${mistyped}' could not be found in the stack.`]);
-  expect((engine.state.resources ?? []).map(({ urn }) => urn)).toContain(b);
+  expect(engine.named(() => true)).toContain("b");
 });
 
 test("refreshing an unknown target, destroying only targets and importing by command are refused", async () => {
@@ -141,8 +141,7 @@ test("retainOnDelete is inherited by children, and a child can do without it", a
   const urn = "urn:pulumi:test::case::case:index:Group::p";
   const child = (name: string) => resource(name).setParent(urn);
   await engine.register(parent(true), child("kept"), child("own").setRetainondelete(false));
-  const retained = (engine.state.resources ?? []).filter((state) => state["retainOnDelete"]);
-  expect(retained.map(({ urn }) => String(urn).split("::").at(-1))).toEqual(["p", "kept"]);
+  expect(engine.named((state) => state["retainOnDelete"])).toEqual(["p", "kept"]);
 });
 
 test("a preview and an up print steps with unknowns and secrets masked, and return the outputs in plain text", async () => {

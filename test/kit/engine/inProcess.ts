@@ -33,8 +33,13 @@ export class InProcess {
 
   get state() {
     const text = existsSync(this.stateFile) ? readFileSync(this.stateFile, "utf8") : '{"deployment":{}}';
-    return JSON.parse(text).deployment as { resources?: Props[]; pending_operations?: Props[] };
+    const { resources = [], pending_operations } = JSON.parse(text).deployment;
+    return { resources, pending_operations } as { resources: Props[]; pending_operations?: Props[] };
   }
+
+  /** The names of the resources in the state for which this holds. */
+  named = (wanted: (state: Props) => unknown) =>
+    this.state.resources.filter(wanted).map(({ urn }) => String(urn).split("::").at(-1));
 
   /** An `up` of a program that registers these resources in this order. */
   register = (...all: pb.RegisterResourceRequest[]) =>

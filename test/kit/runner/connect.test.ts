@@ -1,5 +1,6 @@
-import { describe, expect, onTestFinished, test } from "vitest";
-import { Emulator, signWebhook } from "../../../sdk/testing";
+import { describe, expect, test } from "vitest";
+import { signWebhook } from "../../../sdk/testing";
+import { start } from "../emulator/requests";
 import { startApplication } from "./application";
 import { act, forward, startEmulator, URL } from "./policies";
 
@@ -16,12 +17,6 @@ const policy = `traffic_policy: ${JSON.stringify(verifying)}`;
 const upstream = "upstream: {url: 8080}";
 const domain = "domain: shop.example.com";
 const verifyWebhook = `verify_webhook: {provider: github, secret: ${SECRET}}`;
-
-async function start(): Promise<Emulator> {
-  const emulator = await Emulator.start();
-  onTestFinished(() => emulator.close());
-  return emulator;
-}
 
 describe("an agent's configuration", () => {
   test.each<[what: string, config: string, url: string | undefined, forged: number]>([

@@ -1,8 +1,7 @@
 import { once } from "node:events";
-import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { type Application, signWebhook } from "../../../sdk/testing";
 import { startApplication } from "./application";
 import { act, forward, HELLO, startEmulator, URL } from "./policies";
@@ -36,15 +35,8 @@ async function serve(application: Application, ...actions: object[]) {
 }
 
 /** A server that answers with these bytes. */
-async function rawServer(answer: string): Promise<string> {
-  const server = createServer().on("upgrade", () => {});
-  server.on("connection", (socket) => {
-    socket.removeAllListeners("data").once("data", () => socket.end(answer));
-  });
-  onTestFinished(() => void server.close());
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-}
+const rawServer = async (answer: string) =>
+  (await startApplication((response) => response.socket?.end(answer))).url;
 
 test("a verified request reaches the application unchanged, and the client gets its answer", async () => {
   const application = await startApplication();
