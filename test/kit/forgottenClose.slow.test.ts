@@ -47,9 +47,10 @@ function hasProcesses(group: number): boolean {
   }
 }
 
-test.each<[what: string, body: string, passed: number]>([
+test.each([
   [
-    "forget to close what they started end, and",
+    "forget to close what they started",
+    1,
     `test("forgets", async () => {
       const stack = await TestStack.create({ program });
       await stack.up({ skipPreview: true });
@@ -59,10 +60,10 @@ test.each<[what: string, body: string, passed: number]>([
       await TestStack.create({ program });
       assert.fail("this test fails");
     });`,
-    1,
   ],
   [
     "exit during a command",
+    0,
     `test("exits", async () => {
       const stack = await TestStack.create({ program });
       stack.emulator.intercept("create", { hang: true });
@@ -70,9 +71,8 @@ test.each<[what: string, body: string, passed: number]>([
       while (stack.emulator.requests.length === 0) await new Promise((resolve) => setTimeout(resolve, 50));
       process.exit(3);
     });`,
-    0,
   ],
-])("tests that %s leave no process and no folder", async (_, body, passed) => {
+])("tests that %s leave no process and no folder", async (_, passed, body) => {
   const { code, output, left, isAlive } = await runNodeTest(body);
   expect(output).toContain(`pass ${passed}\n`);
   expect([code, left]).toEqual([1, []]);

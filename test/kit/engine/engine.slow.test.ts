@@ -33,23 +33,18 @@ test("a program that throws, rejects or exits early fails the run, nothing is de
 });
 
 test.for<[what: string, options: PlayOptions | undefined, run: string, message: string]>([
+  ["a resource that is not ready", undefined, "up unready", "that exist but are not ready: use the driver"],
   [
-    "a resource that exists, but is not ready",
-    undefined,
-    "up unready",
-    "that exist but are not ready: use the driver",
-  ],
-  [
-    "a plugin that does not accept secrets",
+    "a plugin without secrets",
     { program: PLUGGED, env: { SECRETS: "no" } },
-    "preview rich.1",
-    "does not support plugins that do not accept secrets or references (things in",
+    "up rich.1",
+    "do not accept secrets",
   ],
   [
-    "a preview with a provider of unknown configuration",
+    "a preview with an unknown configuration",
     { program: PLUGGED },
     "preview unknownConfig.1",
-    "previews with a provider whose configuration is not known yet (late): use",
+    "yet (late): use",
   ],
 ])("%s is refused", async ([, options, line, message]) => {
   const { messages } = await (await kit(options)).run(line, { skipPreview: true });

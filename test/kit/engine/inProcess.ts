@@ -13,7 +13,8 @@ import { temporaryFolder } from "../../folders";
 
 /* The engine without processes: the test itself is the program, and mocks are the providers. */
 
-export const ask = <A>(send: (answer: (error: Error | null, reply: A) => void) => unknown): Promise<A> =>
+export type Answer<A> = (error: Error | null, reply: A) => void;
+export const ask = <A>(send: (answer: Answer<A>) => unknown): Promise<A> =>
   new Promise((resolve, reject) => send((error, reply) => (error ? reject(error) : resolve(reply))));
 
 /** A resource of the package `random`, which the mocks answer. */

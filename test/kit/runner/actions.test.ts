@@ -152,17 +152,6 @@ describe("the rules of on_http_response", () => {
     expect([reply.status, reply.trace.at(-1)?.outcome]).toEqual([status, outcome]);
     expect(reply.headers.get("x-path")).toBe(rules === response && outcome === "matched" ? "/" : null);
   });
-
-  test("run after forward-internal, with the reply of the application", async () => {
-    const actions = [headers("add-headers", { "x-moved": "${res.location}" })];
-    const moved = { expressions: ["res.status_code == 302"], actions };
-    const emulator = await startEmulator({
-      [URL]: { ...forward("https://app.internal"), on_http_response: [moved] },
-    });
-    const init = { status: 302, headers: { location: "/b" } };
-    emulator.connect("https://app.internal", () => new Response(null, init));
-    expect((await emulator.fetch(URL)).headers.get("x-moved")).toBe("/b");
-  });
 });
 
 describe("forward-internal", () => {

@@ -70,12 +70,6 @@ describe("an agent's configuration", () => {
 });
 
 describe("connect", () => {
-  test.each(["https://app.internal", "https://*.example.com"])("adds %s only once", async (url) => {
-    const emulator = await start();
-    for (let count = 0; count < 2; count++) emulator.connect(url, () => new Response());
-    expect(emulator.endpoints).toMatchObject([{ type: "ephemeral", url }]);
-  });
-
   test("gives an application to an internal endpoint that is there, behind forward-internal", async () => {
     const emulator = await startEmulator({ [URL]: forward("https://app.internal") });
     emulator.seed({ type: "ephemeral", url: "https://app.internal", bindings: ["internal"] });

@@ -57,16 +57,12 @@ describe("a pattern", () => {
       ["VALUE", "VALUE in a pattern", "\\1 ; \\p ; \\x ; \\A ; \\z ; \\B ; {"],
       ["VALUE", "[ in a pattern", "[[:alpha:]] ; []a] ; [^] ; [\\s-z] ; [\\t-\\s] ; [\\b] ; [\\S] ; [a"],
       ["VALUE", "none in JavaScript", "( ; a) ; a++ ; [z-a]"],
+      ["VALUE", "a pattern of over 1000 characters", "a".repeat(1001)],
       ["VALUE", "repeat a part over 1000 times", "a{2,1001} ; (?:a{100}){100} ; ((a{2,11}){11}b){10}"],
       ["VALUE", "repeat a part over 1000 times", "(?:a{7}){143} ; ((a{9}){0,}){143}"],
     ]),
   )("%s is refused by name: %s", (pattern, words) => {
     expect(() => evaluate(`"a".matches(${JSON.stringify(pattern)})`)).toThrow(words);
-  });
-
-  test("is refused if it is so long that to compile it would take minutes", () => {
-    const pattern = "(".repeat(50_000) + ")".repeat(50_000);
-    expect(() => evaluate(`"a".matches("${pattern}")`)).toThrow("a pattern of over 1000 characters");
   });
 
   test("(?i)\\b is refused for a letter that only JavaScript counts as one of a word", () => {
@@ -81,10 +77,7 @@ test.each([
   nested,
   // CEL's || is true if one side is, even if the other fails.
   `${nested} || true`,
-  `${list}.map(a, ${list}.map(b, ${list}.exists_one(c, a + b == c))).size() > 0`,
-  ...["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*(.*)*(.*)*b$"].map(
-    (pattern) => `"${"a".repeat(60)}!".matches("${pattern}")`,
-  ),
+  `"${"a".repeat(60)}!".matches("^(a+)+$")`,
 ])("the time of a request ends an expression that would take minutes, and all after it: %#", (expression) => {
   const budget = new Budget(20);
   for (const text of [expression, "'a'.matches('a')"])

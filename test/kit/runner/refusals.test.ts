@@ -106,15 +106,12 @@ test.each<[action: object, words: string]>([
   [rewrite("/", "/a b"), 'the character " " in a URL'],
   [redirect("b", { from: "a" }), "matches more than once"],
   [redirect("b", { from: "${req.headers['x-p'][0]}" }), "an expression in from"],
-  [redirect("/$10x", { from: "()()()()()()()()()(aa)" }), "a $ in to that refers to no group"],
   [redirect("/${'$1'}", { from: "/aa" }), "a value with a $ in to"],
   [redirect("/a\nb"), 'the character "\\n" in a URL'],
   [redirect("//a.example.com/"), "a redirect to //a"],
   [redirect("/a/../b"), "a redirect to /a/../b"],
-  [redirect("/b", { headers: { "x-a": "1\n2" } }), "the value of the header x-a"],
   [vars({ a: "1", b: "2" }), "must have one key"],
   [vars({ a: { b: 3 } }), "the type of 3"],
-  [internal(URL), "forwarding to"],
   [internal("http://a.internal"), "forwarding from https://shop.example.com/aa to http://a.internal"],
   [internal("https://none.internal"), "no internal endpoint https://none.internal"],
   [headers("add-headers", { "x-a": "${'é'}" }), "of the header x-a"],
@@ -165,7 +162,6 @@ test.each<[options: FetchOptions, words: string, action?: ReturnType<typeof act>
   [sentHeaders({ Upgrade: "websocket" }), "a request with the header Upgrade"],
   [{ ...sentHeaders({ "content-length": "3" }), body: "ab" }, "a wrong content-length, 3,"],
   [sentHeaders({ host: "evil.example.com" }), "whose header Host is evil.example.com"],
-  [sentHeaders({ "Content-Type": "a/b", "content-type": "c/d" }), "several headers Content-Type"],
   [login("dTp*wYXNzd29yZDE="), "credentials that are not exact base64", password("u:password1")],
   [
     { body: "{}", headers: { ...forged, ...signature } },
@@ -176,8 +172,8 @@ test.each<[options: FetchOptions, words: string, action?: ReturnType<typeof act>
   await expectRefused(send(request(action), options), words);
 });
 
-test.each(["endpoint.host", "endpoint.url", "endpoint.addr"])("a wildcard has no %s", async (name) => {
-  const emulator = await startEmulator({ "https://*.example.com": when(`${name} != ''`) });
+test("a wildcard has no address", async () => {
+  const emulator = await startEmulator({ "https://*.example.com": when("endpoint.url != ''") });
   await expectRefused(emulator.fetch("https://a.b.example.com"), "the address of a wildcard");
 });
 

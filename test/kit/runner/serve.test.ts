@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { request as httpRequest, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { type Application, signWebhook } from "../../../sdk/testing";
@@ -87,22 +87,17 @@ test("a host counts in any letter case, and every odd request gets an answer", a
   expect(lines).toHaveLength(4);
 });
 
-test.each([
-  ["the client disconnects", true],
-  ["the emulator stops", false],
-])("the request to the application ends if %s", async (reason, begun) => {
+test("the request to the application ends if the client disconnects", async () => {
   const gone: Promise<unknown>[] = [];
-  const application = await startApplication((response: ServerResponse) => {
+  const application = await startApplication((response) => {
     gone.push(once(response, "close"));
-    if (begun) response.writeHead(200).write("some");
+    response.writeHead(200).write("some");
   });
-  const { emulator, port } = await serve(application.url);
-  const client = httpRequest({ port, headers: { host: HOST }, agent: false })
-    .on("error", () => {})
-    .end();
-  await expect.poll(() => application.requests.length).toBe(1);
-  if (reason === "the client disconnects") client.destroy();
-  else await emulator.close();
+  const { port } = await serve(application.url);
+  const client = httpRequest({ port, headers: { host: HOST }, agent: false }).end();
+  client.on("error", () => {});
+  await expect.poll(() => gone.length).toBe(1);
+  client.destroy();
   await Promise.all(gone);
 });
 
@@ -112,11 +107,21 @@ test("repeated headers are forwarded in both directions, but headers of the conn
     response.writeHead(200, headers).end();
   });
   const { port } = await serve(application.url);
-  const headers = ["Host", HOST, "X-Many", "1", "X-Many", "2", "Connection", "close, X-Hop", "X-Hop", "1"];
-  const [reply] = await once(
-    httpRequest({ port, headers: [...headers, "TE", "x"], agent: false }).end(),
-    "response",
-  );
+  const headers = [
+    "Host",
+    HOST,
+    "X-Many",
+    "1",
+    "X-Many",
+    "2",
+    "TE",
+    "x",
+    "Connection",
+    "X-Hop",
+    "X-Hop",
+    "1",
+  ];
+  const [reply] = await once(httpRequest({ port, headers, agent: false }).end(), "response");
   reply.resume();
   expect(reply.headers).toMatchObject({ "set-cookie": ["a=1", "b=2"] });
   expect(reply.headers).not.toHaveProperty("x-hop");
