@@ -1,10 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readdirSync, writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
-import { findPulumiCli } from "../../sdk/testing";
 import { programFolder, temporaryFolder } from "../folders";
 
 const PROGRAM = join(import.meta.dirname, "../../examples/quickstart");
@@ -77,16 +76,4 @@ test.each([
   expect(output).toContain(`pass ${passed}\n`);
   expect([code, left]).toEqual([1, []]);
   await expect.poll(isAlive, { timeout: 30_000 }).toBe(false);
-});
-
-test.skipIf(!(await findPulumiCli()))("a forgotten stack of the CLI leaves no settings file", async () => {
-  const folder = programFolder();
-  mkdirSync(join(folder, "program"));
-  writeFileSync(join(folder, "program/Pulumi.yaml"), "name: forgotten\nruntime: nodejs\n");
-  const { code, left } = await runNodeTest(`
-    test("forgets", async () => {
-      await TestStack.create({ program: ${JSON.stringify(join(folder, "program"))}, driver: "cli" });
-    });`);
-  expect([code, left]).toEqual([0, []]);
-  expect(readdirSync(join(folder, "program"))).toEqual(["Pulumi.yaml"]);
 });

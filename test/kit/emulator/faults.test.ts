@@ -139,19 +139,12 @@ describe("disturb", () => {
     expect(emulator.faults).toEqual([{ kind, method: "POST", path: "/endpoints", committed }]);
   });
 
-  it("knows these kinds, and draws each status of a server error, as HTML and as JSON", async () => {
+  it("knows these kinds, and draws each status of a server error", async () => {
     expect(kinds.map(([kind]) => kind).sort()).toEqual([...faultKinds].sort());
     const emulator = await disturbed(["5xx-before"]);
-    const drawn = new Set<string>();
-    for (let time = 0; time < 80; time++) {
-      const { status, headers, text } = await send(emulator, "GET", "/endpoints");
-      drawn.add(`${status} ${headers["content-type"]} ${text[0]}`);
-    }
-    const each = [500, 502, 503, 504].flatMap((status) => [
-      `${status} application/json {`,
-      `${status} text/html; charset=utf-8 <`,
-    ]);
-    expect([...drawn].sort()).toEqual(each);
+    const drawn = new Set<number | undefined>();
+    for (let time = 0; time < 40; time++) drawn.add((await send(emulator, "GET", "/endpoints")).status);
+    expect([...drawn].sort()).toEqual([500, 502, 503, 504]);
   });
 
   it("draws a fault of one's own, for the requests that it matches", async () => {

@@ -6,15 +6,9 @@ const url = "https://a.example.com";
 /** A request whose body does not arrive as a whole. */
 const HALF = { method: "POST", headers: { "content-length": "100" } };
 
-test("the key is random, in the service's form, and every reply has another operation id", async () => {
-  const emulator = await start();
-  expect(emulator.apiKey).toMatch(/^[0-9A-Za-z]{27}_[0-9A-Za-z]{21}$/);
-  const ids = [1, 2].map(async () => (await send(emulator, "GET", "/endpoints")).headers["operation-id"]);
-  expect(new Set(await Promise.all(ids)).size).toBe(2);
-});
-
 test("the log contains each request with its query, body and status, and never the key", async () => {
   const emulator = await start({ basePath: "/api" });
+  expect(emulator.apiKey).toMatch(/^[0-9A-Za-z]{27}_[0-9A-Za-z]{21}$/);
   await send(emulator, "POST", "/endpoints", { body: { url }, headers: { "x-test": "1" } });
   await send(emulator, "GET", "/endpoints?limit=5");
   await send(emulator, "POST", "/endpoints", { text: "{no" });

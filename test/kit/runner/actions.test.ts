@@ -25,7 +25,6 @@ const send = startGateway();
 const CSS = "text/css; charset=utf-8";
 
 test.each<[expression: string, path?: string, options?: FetchOptions]>([
-  ["req.url.raw_path == '/a%20b' && req.url.raw.endsWith('/a%20b')", "/a b"],
   ["req.cookies['a'][0].value == '1'", "/", { headers: { cookie: "b=2; a=1" } }],
   ["hasReqHeader('X-Role') && getReqHeader('X-Role') == ['a']", "/", { headers: { "x-role": "a" } }],
   ["hasReqCookie('a') && getReqCookie('a').value == '1'", "/", { headers: { cookie: "a=1" } }],
@@ -36,7 +35,6 @@ test.each<[expression: string, path?: string, options?: FetchOptions]>([
   ["inCidrRange(conn.client_ip, '203.0.113.0/24')", "/", { clientIp: "203.0.113.7" }],
   ["conn.client_ip.is_tor_node", "/", { conn: { client_ip: { is_tor_node: true } } }],
   ["conn.client_ip.as.number == 64496", "/", { conn: { client_ip: { as: { number: 64496 } } } }],
-  ["endpoint.host == 'shop.example.com' && endpoint.port == 443"],
   ["timestamp(time.now) == timestamp(1767358800)", "/", { now: () => new Date("2026-01-02T13:00:00Z") }],
   // CEL's || is true if one side is, whatever the other would be.
   ["conn.geo.country == 'DE' || true"],
@@ -73,8 +71,6 @@ type Reply = { status: number; body?: string } & Record<string, unknown>;
 test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
   [act("deny", { status_code: 404 }), "/", {}, { status: 404, body: "" }],
   [shows("${req.method} for ${conn.client_ip}"), "/", {}, { status: 200, body: "GET for 127.0.0.1" }],
-  [shows("${timestamp(1719243000)}"), "/", {}, { status: 200, body: "2024-06-24T15:30:00Z" }],
-  [redirect("/new"), "/old", {}, { status: 302, location: `${URL}/new` }],
   [
     redirect("$1/b$2", { from: "^(https?://[^/]+)/a(.*)$", status_code: 301, headers: { "x-a": true } }),
     "/a/1",
@@ -95,7 +91,6 @@ test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
   [ips(office), "/", inside, { status: 200 }],
   [ips(office), "/", outside, { status: 403 }],
   [ips({ allow: ["0.0.0.0/0"], deny: ["203.0.113.7/32"] }), "/", inside, { status: 403 }],
-  [limit(), "/", { rateLimited: false }, { status: 200 }],
   [limit(), "/", { rateLimited: true }, { status: 429 }],
   [
     verify("secret"),
@@ -117,7 +112,6 @@ test.each<[action: Action, expression: string]>([
   [headers("add-headers", { "X-Role": "2" }), "req.headers['x-role'] == ['1', '2']"],
   [headers("add-headers", { Host: "a" }), "req.headers['host'] == ['a'] && req.host == 'a'"],
   [ips({ allow: ["127.0.0.0/8"] }), "actions.ngrok.restrict_ips.matched_cidr == '127.0.0.0/8'"],
-  [headers("remove-headers", ["x-role"]), "!('x-role' in req.headers)"],
   [rewrite("/(\\w+)$", "/?path=$1"), "req.url.query == 'path=a'"],
   [vars({ a: "${req.headers}" }, { b: "${has(vars.a.host)}" }), "vars.b"],
   [user({ enforce: false }), "!actions.ngrok.basic_auth.credentials.presented"],

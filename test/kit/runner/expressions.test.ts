@@ -59,7 +59,6 @@ describe("a pattern", () => {
       ["VALUE", "none in JavaScript", "( ; a) ; a++ ; [z-a]"],
       ["VALUE", "a pattern of over 1000 characters", "a".repeat(1001)],
       ["VALUE", "repeat a part over 1000 times", "a{2,1001} ; (?:a{100}){100} ; ((a{2,11}){11}b){10}"],
-      ["VALUE", "repeat a part over 1000 times", "(?:a{7}){143} ; ((a{9}){0,}){143}"],
     ]),
   )("%s is refused by name: %s", (pattern, words) => {
     expect(() => evaluate(`"a".matches(${JSON.stringify(pattern)})`)).toThrow(words);
@@ -94,11 +93,9 @@ describe("a call", () => {
     ["int(7u) + int(timestamp('1970-01-01T00:00:01Z'))", 8n],
     ["double('-1.5') + double('2') + double(1) + double(1u) + double(0.5)", 3],
     ["timestamp('2024-02-29T01:00:00.5+01:00') == timestamp(1709164800) + duration('500ms')", true],
-    ["'a,b,c'.split(',', 2)", ["a", "b"]],
     ["inCidrRange('10.0.0.1', 'not')", false],
     ["inCidrRange('2001:db8::1', '::/0')", true],
     ["inCidrRange('192.0.2.1', '::/0')", false],
-    ["[1, 2, 3].filter(x, x > 1)", [2n, 3n]],
     ["true || json.decode('') == 1", true],
   ])("%s gives %s", (call, result) => {
     expect(evaluate(call)).toEqual(result);
@@ -108,7 +105,6 @@ describe("a call", () => {
     rows([
       ["int(VALUE) == 0", "this text as a number", "'' ; ' 1' ; '0b11' ; '+1'"],
       ["int(VALUE) == 0", "out of range", "'9223372036854775808' ; 1e19 ; 9223372036854775808.0"],
-      ["double(VALUE) == 0.0", "this text as a number", "'0x10' ; 'Infinity' ; '1e3' ; '.5'"],
       ["timestamp('VALUE') > timestamp(0)", "there is no such day", "2024-02-30T00:00:00Z"],
       ["timestamp('VALUE') > timestamp(0)", "timestamp() of", "2024-01-01T24:00:00Z ; 2024-01-01t00:00:00z"],
       ["timestamp('2024-01-01VALUE') > timestamp(0)", "timestamp() of", "T00:00:00.123456789Z"],

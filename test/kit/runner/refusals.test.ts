@@ -49,12 +49,10 @@ test.each<Expression>([
   ["vars.x == 1", "vars.x"],
   ["secrets.get('constructor', 'name') == ''", "the vault constructor, which is not given"],
   ["has(req.user_agent)", "a missing user-agent"],
-  ["has(req.location)", "a variable of the missing header"],
   ["req.content_type != ''", "the parts of the content-type", content("Text/HTML")],
   ["has(req.content_type.parameters.a)", "the parts of", content('a/b; a=";"')],
   ["hasReqCookie('a')", "this list of cookies", sentHeaders({ cookie: 'a="1"' })],
   ["'x-forwarded-for' in req.headers", "x-forwarded-for, which the service adds"],
-  ["hasReqHeader('X-Forwarded-Proto')", "X-Forwarded-Proto, which the service adds"],
   ["req.headers.exists(name, name == 'x-role')", "the list of headers"],
   ...["/%61dmin", "//admin"].flatMap((path) =>
     ["path", "uri"].map((name): Expression => [`req.url.${name} == '/a'`, "which the service may", {}, path]),
@@ -111,12 +109,10 @@ test.each<[action: object, words: string]>([
   [redirect("//a.example.com/"), "a redirect to //a"],
   [redirect("/a/../b"), "a redirect to /a/../b"],
   [vars({ a: "1", b: "2" }), "must have one key"],
-  [vars({ a: { b: 3 } }), "the type of 3"],
   [internal("http://a.internal"), "forwarding from https://shop.example.com/aa to http://a.internal"],
   [internal("https://none.internal"), "no internal endpoint https://none.internal"],
   [headers("add-headers", { "x-a": "${'é'}" }), "of the header x-a"],
   [shows("${req.headers}"), "a value of this type in a text"],
-  [shows("${timestamp('2024-01-01T00:00:00.500Z')}"), "a time with a fraction of a second"],
   [shows("${{'a': 1}}"), "the text"],
   [verify("secret", { provider: "dropbox" }), "does not know how Dropbox signs"],
   [verify("${secrets.get('constructor', 'name')}"), "the vault constructor has no entry name"],
@@ -134,7 +130,6 @@ test.each<[policy: object, words: RegExp | string, options?: FetchOptions]>([
     { rateLimited: true },
   ],
   [{ on_http_requests: [] }, "its policy at the top (Unrecognized key"],
-  [{ on_http_request: [{ name: "a" }] }, "its policy at on_http_request[0].actions"],
   [{ on_http_request: [] }, "the reply of a cloud endpoint whose policy ends without an answer"],
   [
     { ...request(redirect("/b")), on_http_response: [{ actions: [HELLO] }] },
@@ -159,7 +154,6 @@ test.each<[options: FetchOptions, words: string, action?: ReturnType<typeof act>
   [{ method: "TRACE" }, "the method TRACE"],
   [sentHeaders({ "x a": "1" }), 'the header name "x a"'],
   [sentHeaders({ "X-Forwarded-For": "192.0.2.1" }), "a request with the header X-Forwarded-For"],
-  [sentHeaders({ Upgrade: "websocket" }), "a request with the header Upgrade"],
   [{ ...sentHeaders({ "content-length": "3" }), body: "ab" }, "a wrong content-length, 3,"],
   [sentHeaders({ host: "evil.example.com" }), "whose header Host is evil.example.com"],
   [login("dTp*wYXNzd29yZDE="), "credentials that are not exact base64", password("u:password1")],
@@ -212,7 +206,6 @@ test.each<[url: string, options: FetchOptions, words: RegExp]>([
   [`${URL}/?`, {}, /the empty query of https:\/\/shop\.example\.com\/\? is not simulated/],
   [URL, { clientIp: "" }, /^clientIp must be an IP address/],
   [URL, { conn: { geo: { land: "DE" } } }, /conn\.geo\.land is no documented variable/],
-  [URL, { body: {} as string }, /^body must be text or bytes/],
 ])("fetch refuses the URL %s with %j", async (url, options, words) => {
   const emulator = await startEmulator({ [URL]: request() });
   await expect(emulator.fetch(url, options)).rejects.toThrow(words);
@@ -230,12 +223,10 @@ const [entry, long] = ["secrets.get('v', 'e')", "secrets.get('v', 'long')"];
 
 test.each<[what: string, text: string, headers?: Record<string, string>]>([
   ["an entry of the vault", `\${${entry}}`],
-  ["one that JSON escapes", `\${${long}}`],
   ["a variable's secret that functions changed", "${('me:' + vars.a).upper()}"],
   ["a part of the credentials", "${req.headers['authorization'][0].upper()}", { authorization: "A canary" }],
   ["what the policy encodes", "${basic_auth.encode('me', 'canary-2')}"],
   ["secrets of other actions", "${req.headers['x-a'][0]}", { "x-a": "canary-3 canary-4 canary-5" }],
-  ["one in base64", "${req.headers['x-a'][0]}", { "x-a": btoa(LONG) }],
 ])("the trace shows no secret: %s", async (_, text, sent = {}) => {
   const actions = [
     act("basic-auth", { credentials: ["user:canary-3"], enforce: false }),
