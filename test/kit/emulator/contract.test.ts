@@ -116,14 +116,6 @@ const rows: Row[] = [
       expect([two === one, apart === one]).toEqual([true, false]);
     },
   ],
-  [
-    "given bindings and pooling are kept",
-    [
-      "POST",
-      { url, bindings: ["public", "internal"], ...pools },
-      { bindings: ["public", "internal"], ...pools },
-    ],
-  ],
   ...(
     [
       [18015, {}],
@@ -292,12 +284,6 @@ const rows: Row[] = [
     ["GET ?limit=100", none, [4, 3, 2]],
     ({ emulator, id }) => emulator.remove(id(3)),
     ["GET ?before_id=#3", none, [2, 1]],
-  ],
-  [
-    "a list lacks the edge of a cloud endpoint, which a read by id shows",
-    (world) => world.seed({ type: "cloud", edge: { id: "edghts_1", uri: "" } }),
-    ["GET", none, { endpoints: [expect.not.objectContaining({ edge: expect.anything() })] }],
-    ["GET 1", none, { edge: { id: "edghts_1" } }],
   ],
   [
     "odd queries are refused",

@@ -1,11 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type DisturbOptions,
-  type FaultKind,
-  faultKinds,
-  type RecordedRequest,
-  type ScriptedReply,
-} from "../../../sdk/testing";
+import { type DisturbOptions, type FaultKind, faultKinds, type ScriptedReply } from "../../../sdk/testing";
 import { failure, type Reply, SHORT, send, start, World } from "./requests";
 
 const url = "https://a.example.com";
@@ -61,17 +55,6 @@ describe("intercept", () => {
         await world.exchange([line, undefined, wanted === "own" ? operation.length + 210 : 299]);
     world.emulator.intercept(always, { afterCommit: true, cut: "stall" });
     await world.exchange(["DELETE 1", undefined, 204]);
-  });
-
-  it("is logged and reported once, with the status that the client got, or 0 for none", async () => {
-    const answered: RecordedRequest[] = [];
-    const emulator = await start({ onAnswer: (record) => answered.push(record) });
-    for (const script of [{ status: 503 }, { reset: true }, { hang: true }] as const) {
-      emulator.intercept(always, script);
-      await send(emulator, "GET", "/endpoints", {}, "hang" in script ? SHORT : undefined);
-    }
-    expect(emulator.requests.map(({ status }) => status)).toEqual([503, 0, 0]);
-    expect(answered).toEqual(emulator.requests);
   });
 
   it("lets late writes take effect in the order and at the time of their effect, before later requests and edits", async () => {

@@ -29,6 +29,8 @@ test.each<[expression: string, path?: string, options?: FetchOptions]>([
   ["hasReqHeader('X-Role') && getReqHeader('X-Role') == ['a']", "/", { headers: { "x-role": "a" } }],
   ["hasReqCookie('a') && getReqCookie('a').value == '1'", "/", { headers: { cookie: "a=1" } }],
   ["hasQueryParam('a') && getQueryParam('a').join(',') == '1,2'", "/?a=1&a=2"],
+  ["!hasReqCookie('constructor')"],
+  ["!('constructor' in req.cookies)", "/", { headers: { cookie: "__proto__=a" } }],
   ["!has(req.url.port) && !has(req.content_length)"],
   ["req.url == 'https://shop.example.com/?a=1' && req.url.contains('shop')", "/?a=1"],
   ["req.content_type.parameters['charset'] == 'utf-8'", "/", { headers: { "content-type": CSS } }],
@@ -42,13 +44,6 @@ test.each<[expression: string, path?: string, options?: FetchOptions]>([
   const reply = await send(when(expression), options, path);
   expect(reply.trace[0]?.expressions).toEqual([{ expression, value: true }]);
   expect(reply.status).toBe(403);
-});
-
-test.each<[expression: string, path?: string, options?: FetchOptions]>([
-  ["hasReqCookie('constructor')"],
-  ["'constructor' in req.cookies", "/", { headers: { cookie: "__proto__=a" } }],
-])("the expression %s is false for %s", async (expression, path, options) => {
-  expect((await send(when(expression), options, path)).status).toBe(200);
 });
 
 test("an expression is not evaluated after one that is false", async () => {

@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { signWebhook } from "../../../sdk/testing";
 import { start } from "../emulator/requests";
-import { startApplication } from "./application";
 import { act, forward, startEmulator, URL } from "./policies";
 
 const SECRET = "webhook-secret";
@@ -33,22 +32,6 @@ describe("an agent's configuration", () => {
     const at = endpoint?.url ?? "";
     expect(await (await emulator.fetch(at, signed)).text()).toBe("taken");
     expect((await emulator.fetch(at, webhook)).status).toBe(forged);
-  });
-
-  test("connects each endpoint with its own upstream, behind the cloud endpoints that forward to it", async () => {
-    const [one, two] = [await startApplication(), await startApplication()];
-    const emulator = await startEmulator({ [URL]: forward("https://two.internal") });
-    const of = (name: string, port: number) =>
-      `  - {name: ${name}, url: "https://${name}.internal", upstream: {url: ${port}}, ${policy}}\n`;
-    const config = `version: 3\nagent: {}\nendpoints:\n${of("one", one.port)}${of("two", two.port)}`;
-    const connected = emulator.connect({ config });
-    expect(connected.map(({ url, bindings }) => [url, bindings])).toEqual([
-      ["https://one.internal", ["internal"]],
-      ["https://two.internal", ["internal"]],
-    ]);
-    expect((await emulator.fetch(URL, webhook)).status).toBe(403);
-    expect((await emulator.fetch(URL, signed)).status).toBe(201);
-    expect([one.requests, two.requests.map(({ body }) => body.toString())]).toEqual([[], ["{}"]]);
   });
 
   const CANARY = "CANARY-71aa";

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policies contain expressions
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type FetchOptions, RequestNotSimulated, signWebhook, traceText } from "../../../sdk/testing";
 import {
   act,
@@ -67,19 +67,6 @@ test.each<Expression>([
   await expectRefused(failed, words);
   await expect(failed).rejects.toThrow(`${URL} on_http_request[0].expressions[0]: `);
   await expect(failed).rejects.toMatchObject({ trace: [{ outcome: "undecided" }] });
-});
-
-test("a request ends if its rules together take over a second, and the message names the rule", async () => {
-  let now = 0;
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 500));
-  const rules = [0, 1, 2].map((index) => ({
-    name: `r${index}`,
-    ...when("req.host.matches('b')").on_http_request[0],
-  }));
-  await expectRefused(send({ on_http_request: rules }), 'of the rule "r2": a request whose expressions');
-  const three = [0, 1, 2].map(() => rewrite("/b", "/c"));
-  await expectRefused(send(request(...three)), "actions[2] (url-rewrite): a request whose");
-  clock.mockRestore();
 });
 
 const internal = (url: string) => act("forward-internal", { url });

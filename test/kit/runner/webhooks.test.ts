@@ -67,15 +67,11 @@ const BODY = '{"event":"é✓"}';
 const cases = (Object.keys(schemes) as SignedPlatform[]).flatMap((platform) => {
   const headers = lower(signWebhook(platform, { body: BODY, secret: SECRET, at: SENT }));
   const { toleranceSeconds: tolerance } = webhookScheme(platform).time ?? {};
-  const odd = ["", "x", ",", "=", "t=,v1=", "v1,", "v0=", "sha256="].map((text) => ({
-    headers: Object.fromEntries(Object.keys(headers).map((name) => [name, text])),
-  }));
   const later = (seconds: number) => ({ now: new Date(SENT.getTime() + seconds * 1000) });
   const rows: [what: string, change: object, verified: boolean][] = [
     ["that is unchanged", {}, true],
     ["with another secret", { secret: OTHER }, false],
     ["without headers", { headers: {} }, false],
-    ...odd.map((change): (typeof rows)[number] => ["with malformed headers", change, false]),
     // GitLab does not sign the body: it sends the secret itself.
     ["with a changed body", { body: Buffer.from(BODY.replace("é", "e")) }, platform === "gitlab"],
     ["with a part of the body", { body: Buffer.from(BODY).subarray(0, -1) }, platform === "gitlab"],
