@@ -286,6 +286,11 @@ const rows: Row[] = [
     ["GET ?before_id=#3", none, [2, 1]],
   ],
   [
+    "a list lacks the edge of a cloud endpoint",
+    (world) => world.seed({ type: "cloud", edge: { id: "edghts_1", uri: "" } }),
+    ["GET", none, { endpoints: [expect.not.objectContaining({ edge: expect.anything() })] }],
+  ],
+  [
     "odd queries are refused",
     ...["limit=0", "limit=101", "limit=ten"].map((query): Exchange => [`GET ?${query}`, none, "400 233"]),
     ["GET ?page=2", none, "400 231"],
