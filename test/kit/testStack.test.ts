@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Emulator, findPulumiCli, TestStack } from "../../sdk/testing";
+import { Emulator, findPulumiCli, TestStack, type TestStackOptions } from "../../sdk/testing";
 import { temporaryFolder } from "../folders";
 
 const program = join(import.meta.dirname, "../../examples/quickstart");
@@ -21,14 +21,23 @@ test("a stack continues with the state file of an earlier one, whose end leaves 
   expect((await fetch(emulator.baseUrl)).status).toBe(401);
 });
 
-test("create throws an error with the reason if the stack cannot start", async () => {
-  await expect(TestStack.create({ program: "/nowhere" })).rejects.toThrow(/no program folder \/nowhere/);
-  await expect(TestStack.create({ program, driver: "cli", stateFile: "x" })).rejects.toThrow(/exportState/);
-  await expect(TestStack.create({ program, driver: "cli", others: {} })).rejects.toThrow(/others is only/);
-  const env = { PATH: "/nowhere" };
-  await expect(TestStack.create({ program, driver: "cli", env })).rejects.toThrow(
-    /no Pulumi CLI.*on the PATH/,
-  );
+test("await using closes what it declares at the end of the block", async () => {
+  const open = async () => {
+    await using stack = await TestStack.create({ program });
+    return { stack, urls: [stack.emulator.baseUrl, `http://127.0.0.1:${await stack.emulator.serve()}`] };
+  };
+  const { stack, urls } = await open();
+  for (const url of urls) await expect(fetch(url)).rejects.toThrow();
+  await expect(stack.preview()).rejects.toThrow(/this stack is closed/);
+});
+
+test.each<[options: Partial<TestStackOptions>, words: RegExp]>([
+  [{ program: "/nowhere" }, /no program folder \/nowhere/],
+  [{ driver: "cli", stateFile: "x" }, /exportState/],
+  [{ driver: "cli", others: {} }, /others is only/],
+  [{ driver: "cli", env: { PATH: "/nowhere" } }, /no Pulumi CLI.*on the PATH/],
+])("create throws an error with the reason if the stack cannot start: %j", async (options, words) => {
+  await expect(TestStack.create({ program, ...options })).rejects.toThrow(words);
 });
 
 test.skipIf(!(await findPulumiCli()))(

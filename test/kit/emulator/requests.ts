@@ -1,18 +1,12 @@
 import { type Dispatcher, request } from "undici";
-import { afterEach, expect } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { WireEndpoint } from "../../../provider/api/contract";
 import { Emulator, type EmulatorOptions, type Seed } from "../../../sdk/testing/emulator";
-
-const running: Emulator[] = [];
-
-afterEach(async () => {
-  await Promise.all(running.splice(0).map((emulator) => emulator.close()));
-});
 
 /** Starts an emulator and closes it after the test. */
 export async function start(options?: EmulatorOptions): Promise<Emulator> {
   const emulator = await Emulator.start(options);
-  running.push(emulator);
+  onTestFinished(() => emulator.close());
   return emulator;
 }
 
@@ -117,8 +111,6 @@ export class World {
   /** The id of the endpoint with this number. The first created or seeded one is 1. */
   id = (number: number): string => this.ids[number - 1] ?? `no endpoint ${number}`;
 
-  numbersOf = (endpoints: WireEndpoint[]): number[] => endpoints.map(({ id }) => this.ids.indexOf(id) + 1);
-
   /**
    * Sends a request and compares the reply. A refused request must have no effect.
    *
@@ -138,7 +130,11 @@ export class World {
     const body = text === "" ? undefined : JSON.parse(text);
     if (method === "POST" && status === 201) this.ids.push(body.id);
     if (typeof wanted === "number") expect([line, status, body]).toEqual([line, wanted, body]);
-    else if (Array.isArray(wanted)) expect([line, this.numbersOf(body.endpoints)]).toEqual([line, wanted]);
+    else if (Array.isArray(wanted))
+      expect([line, body.endpoints.map(({ id }: WireEndpoint) => this.ids.indexOf(id) + 1)]).toEqual([
+        line,
+        wanted,
+      ]);
     else if (typeof wanted === "object") {
       const [present, missing] = [true, false].map((isWanted) =>
         Object.entries(wanted).filter(([, value]) => (value !== undefined) === isWanted),
@@ -146,19 +142,12 @@ export class World {
       expect([line, body]).toMatchObject([line, Object.fromEntries(present ?? [])]);
       for (const [field] of missing ?? []) expect(body).not.toHaveProperty(field);
     } else {
-      const [code, refused] = [wanted.split(" ")[1], Number(wanted.split(" ")[0])];
-      const operation_id = headers["operation-id"];
-      expect(operation_id).toMatch(/^op_\w{27}$/);
-      expect([line, status, body]).toEqual([
-        line,
-        refused,
-        {
-          ...(code && { error_code: `ERR_NGROK_${code}` }),
-          status_code: refused,
-          msg: expect.stringMatching(/\S/),
-          details: { operation_id },
-        },
-      ]);
+      const [refused, code] = wanted.split(" ");
+      const operation_id = expect.stringMatching(/^op_\w{27}$/);
+      const common = { status_code: status, msg: expect.stringMatching(/\S/), details: { operation_id } };
+      const error = { ...(code && { error_code: `ERR_NGROK_${code}` }), ...common };
+      expect([line, `${status}`, body]).toEqual([line, refused, error]);
+      expect(body.details.operation_id).toBe(headers["operation-id"]);
     }
     if (status >= 400) expect(emulator.endpoints).toEqual(before);
   }

@@ -13,7 +13,8 @@ import { temporaryFolder } from "../../folders";
 
 /* The engine without processes: the test itself is the program, and mocks are the providers. */
 
-export const ask = <A>(send: (answer: (error: Error | null, reply: A) => void) => unknown): Promise<A> =>
+export type Answer<A> = (error: Error | null, reply: A) => void;
+export const ask = <A>(send: (answer: Answer<A>) => unknown): Promise<A> =>
   new Promise((resolve, reject) => send((error, reply) => (error ? reject(error) : resolve(reply))));
 
 /** A resource of the package `random`, which the mocks answer. */
@@ -33,8 +34,13 @@ export class InProcess {
 
   get state() {
     const text = existsSync(this.stateFile) ? readFileSync(this.stateFile, "utf8") : '{"deployment":{}}';
-    return JSON.parse(text).deployment as { resources?: Props[]; pending_operations?: Props[] };
+    const { resources = [], pending_operations } = JSON.parse(text).deployment;
+    return { resources, pending_operations } as { resources: Props[]; pending_operations?: Props[] };
   }
+
+  /** The names of the resources in the state for which this holds. */
+  named = (wanted: (state: Props) => unknown) =>
+    this.state.resources.filter(wanted).map(({ urn }) => String(urn).split("::").at(-1));
 
   /** An `up` of a program that registers these resources in this order. */
   register = (...all: pb.RegisterResourceRequest[]) =>

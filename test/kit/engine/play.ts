@@ -7,15 +7,7 @@ import { canonicalJson } from "../../../provider/api/json";
 import { CliStack, findPulumiCli } from "../../../sdk/testing/cli";
 import { TestEngine } from "../../../sdk/testing/engine/testEngine";
 import type { TestStackOptions } from "../../../sdk/testing/testStack";
-import {
-  type Command,
-  type ConfigValue,
-  RunFailed,
-  type RunOptions,
-  type RunResult,
-  type Stack,
-  type StackOptions,
-} from "../../../sdk/testing/types";
+import { RunFailed, type RunOptions, type RunResult, type Stack } from "../../../sdk/testing/types";
 import { normalize } from "../../e2e/normalize";
 
 /** A program that plays the scene in the variable SCENE, with a dynamic provider that keeps its objects in a file. */
@@ -26,38 +18,26 @@ export const PLUGGED = join(import.meta.dirname, "programs/plugged");
 
 const ROOT = join(import.meta.dirname, "../../..");
 const RECORDED = join(import.meta.dirname, "recorded");
+/** On the test kit's engine, processes start quickly, because a scenario compares the engine and not Pulumi's loader. */
+const QUICK = {
+  NODE_OPTIONS: `--require ${JSON.stringify(join(import.meta.dirname, "programs/quick.cjs"))}`,
+};
 
 /** `npm run record` replaces the recordings, with the CLI on the PATH. */
 const recording = process.env["RECORD"] === "yes";
 const cli = await findPulumiCli();
 
-/** A part of a scenario: a command in a scene, or an edit of the provider's objects. */
-export type Part =
-  | [Exclude<Command, "import">, string, RunOptions?]
-  | ((objects: Record<string, Record<string, unknown>>) => void);
+/** A part of a scenario: a command with the scene that the program plays, or an edit of the provider's objects. */
+export type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
+export type ObjectsById = Record<string, Record<string, unknown>>;
 
-/** The result of a command. It must be equal on both engines. */
-export interface Result {
-  ok: boolean;
-  /** Such as `update a ~text`. Sorted, since parallel operations end in any order. */
-  steps: string[];
-  changes: Record<string, number>;
-  /** Warnings and errors, sorted. */
-  messages: string[];
-  /** The calls of the provider, sorted. */
-  calls: string[];
-}
-
-export interface PlayOptions {
-  program: string;
+export interface PlayOptions extends Pick<TestStackOptions, "program" | "config" | "stackReferences"> {
   env?: Record<string, string>;
-  config?: Record<string, ConfigValue>;
-  stackReferences?: Record<string, Record<string, unknown>>;
   /** For the test kit's engine. */
-  others?: TestStackOptions["others"];
+  others?: NonNullable<TestStackOptions["others"]>;
 }
 
-export type Scenario = [PlayOptions, Part[]];
+export type Scenario = [PlayOptions, ...Part[]];
 
 const fileOf = (name: string) => join(RECORDED, `${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.jsonl`);
 
@@ -74,7 +54,8 @@ export function playAll(scenarios: Record<string, Scenario>): void {
   const all = Object.entries(scenarios);
   describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, scenario]) => {
-      const lines = [{ cli: cliVersion() }, ...(await play(scenario, Things.onCli))];
+      const version = execFileSync("pulumi", ["version"], { encoding: "utf8" }).trim();
+      const lines = [{ cli: version }, ...(await play(scenario, Things.onCli))];
       mkdirSync(RECORDED, { recursive: true });
       writeFileSync(fileOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     });
@@ -93,17 +74,12 @@ export function playOnKit(name: string, scenario: Scenario): void {
   });
 }
 
-function cliVersion(): string {
-  if (!cli) throw new Error("recording needs a Pulumi CLI on the PATH");
-  return execFileSync(cli, ["version"], { encoding: "utf8" }).trim();
-}
-
 /**
  * Plays a scenario. Returns each run, followed by the resources of the state that it has changed. Local paths and serialized
  * functions are masked.
  */
 async function play(
-  [options, parts]: Scenario,
+  [options, ...parts]: Scenario,
   start: (options: PlayOptions) => Promise<Things<Stack>>,
 ): Promise<unknown[]> {
   const things = await start(options);
@@ -112,13 +88,13 @@ async function play(
   try {
     for (const part of parts) {
       if (typeof part === "function") {
-        things.objects.edit(part);
+        things.edit(part);
         continue;
       }
-      const [command, scene, options] = part;
-      const result = await things.run(command, scene, { skipPreview: true, ...options });
+      const [run, options] = typeof part === "string" ? [part] : part;
+      const result = await things.run(run, { skipPreview: true, ...options });
       const { resources, pending } = normalize(await things.engine.exportState());
-      lines.push({ run: `${command} ${scene}`.trim(), ...result, pending });
+      lines.push({ run, ...result, pending });
       lines.push(...resources.filter((resource) => !before.has(canonicalJson(resource))));
       before = new Set(resources.map(canonicalJson));
     }
@@ -131,86 +107,78 @@ async function play(
   });
 }
 
-/** A stack of one of the programs on one of the engines. */
+/** A stack of one of the programs on one of the engines, and the file with its provider's objects. */
 export class Things<S extends Stack> {
   private constructor(
     readonly engine: S,
-    readonly objects: Objects,
     readonly env: Record<string, string>,
+    private readonly file: string,
+    private readonly isDynamic: boolean,
   ) {}
 
-  static onKit = (options?: PlayOptions) => Things.on(TestEngine, options);
-  static onCli = (options?: PlayOptions) => Things.on(CliStack, options);
+  static onKit = (options?: PlayOptions) => Things.on(TestEngine, QUICK, options);
+  static onCli = (options?: PlayOptions) => Things.on(CliStack, {}, options);
 
   private static async on<S extends Stack>(
-    driver: { create: (options: StackOptions) => Promise<S> },
+    driver: { create: (options: PlayOptions) => Promise<S> },
+    own: Record<string, string>,
     options: PlayOptions = { program: THINGS },
   ): Promise<Things<S>> {
-    const objects = new Objects(options.program);
-    const env = { THINGS: objects.file, ...options.env };
-    return new Things(await driver.create({ ...options, env }), objects, env);
+    const file = join(mkdtempSync(join(tmpdir(), "things-")), "objects.json");
+    const env = { ...own, THINGS: file, ...options.env };
+    return new Things(await driver.create({ ...options, env }), env, file, options.program === THINGS);
   }
 
-  readonly run = (
-    command: Exclude<Command, "import">,
-    scene: string,
-    options: RunOptions = {},
-  ): Promise<Result> => {
+  /** Runs `preview`, `up`, `refresh` or `destroy`, followed by a scene. The result must be equal on both engines. */
+  readonly run = async (line: string, options: RunOptions = {}) => {
+    const [word, scene = ""] = line.split(" ");
+    const command = (["preview", "up", "refresh", "destroy"] as const).find((each) => each === word);
+    if (!command) throw new Error(`there is no command ${word}`);
     this.env["SCENE"] = scene;
-    return this.resultOf(this.engine[command](options));
-  };
-
-  private async resultOf(run: Promise<RunResult>): Promise<Result> {
-    const result = await run.catch((error: unknown) => {
+    const result = await this.engine[command](options).catch((error: unknown): RunResult => {
       if (error instanceof RunFailed) return error.result;
       throw error;
     });
     return {
       ok: result.ok,
+      /** Such as `update a ~text`. Sorted, like the others, since parallel operations end in any order. */
       steps: result.steps.map(({ op, name, diff }) => `${op} ${name} ${diff.join(",")}`.trim()).sort(),
       changes: result.changes,
       messages: result.diagnostics
         .filter(({ severity, message }) => severity !== "info" && !/ from \$PATH at /.test(message))
-        // The lines of a stack trace differ between versions of Node.js.
-        .map(({ message, ...rest }) => ({ ...rest, message: message.trim().replace(/\n +at .*/g, "") }))
-        // The CLI shows a refused value in Go's format.
-        .map(({ message, ...rest }) => ({
-          ...rest,
-          message: message.replace(/ value \{.*\} has/, " value {…} has"),
-        }))
-        .map(({ severity, message, urn }) => `${severity} ${nameOf(urn)}: ${message}`)
+        .map(({ severity, message, urn }) => `${severity} ${nameOf(urn)}: ${comparable(message)}`)
         .sort(),
-      calls: this.objects.calls().sort(),
+      calls: this.calls().sort(),
     };
-  }
+  };
 
-  async close(): Promise<void> {
-    await this.engine.close();
-    rmSync(this.objects.folder, { recursive: true });
-  }
-}
-
-/** The file with the provider's objects, so that a test can change them without the provider. */
-class Objects {
-  readonly folder = mkdtempSync(join(tmpdir(), "things-"));
-  readonly file = join(this.folder, "objects.json");
-
-  constructor(private readonly program: string) {}
-
-  edit(change: (objects: Record<string, Record<string, unknown>>) => void): void {
+  /** Changes the objects without the provider. */
+  edit(change: (objects: ObjectsById) => void): void {
     const objects = existsSync(this.file) ? JSON.parse(readFileSync(this.file, "utf8")) : {};
     change(objects);
     writeFileSync(this.file, JSON.stringify(objects));
   }
 
-  /** The calls since the last call of this function. The `diff` calls of the dynamic provider are omitted. */
-  calls(): string[] {
+  /** The calls of the provider since the last run. The `diff` calls of the dynamic provider are omitted. */
+  private calls(): string[] {
     const log = `${this.file}.log`;
     if (!existsSync(log)) return [];
     const lines = readFileSync(log, "utf8").trim().split("\n");
     rmSync(log);
-    return lines.filter((line) => line !== "" && !(this.program === THINGS && line.startsWith("diff")));
+    return lines.filter((line) => line !== "" && !(this.isDynamic && line.startsWith("diff")));
+  }
+
+  async close(): Promise<void> {
+    await this.engine.close();
+    rmSync(join(this.file, ".."), { recursive: true });
   }
 }
 
 const nameOf = (urn: string | undefined) => urn?.split("::").at(-1) ?? "stack";
+
+/** Without the lines of a stack trace, which differ between versions of Node.js, and without a refused value in Go's format. */
+const comparable = (message: string) =>
+  message
+    .trim()
+    .replace(/\n +at .*/g, "")
+    .replace(/ value \{.*\} has/, " value {…} has");

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
-import { PLUGGED, type PlayOptions, type Scenario, THINGS } from "./play";
+import { type ObjectsById, PLUGGED, type PlayOptions, type Scenario, THINGS } from "./play";
 
 const thing = (name: string) => `urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::${name}`;
 
@@ -33,184 +33,100 @@ const others: PlayOptions = {
 };
 
 /** Runs most of the engine's code in few commands. */
-export const moves: [string, Scenario] = [
-  "aliases, replacements, and moves between a dynamic type and a plugin's",
-  [
-    plugged,
-    [
-      ["up", "moves.1"],
-      ["up", "moves.2"],
-      ["up", "moves.3"],
-    ],
-  ],
-];
+export const moves = "aliases, replacements, and moves between a dynamic type and a plugin's";
 
 /** Each scenario is a sequence of commands, which play scenes of the program, and of edits of the provider's objects. */
 export const scenarios: Record<string, Scenario> = {
   "components, parents, dependencies, secrets, unknowns and get": [
     things,
-    [
-      ["up", "rich.1"],
-      ["up", "rich.2"],
-      ["up", "rich.2"],
-      ["refresh", ""],
-      ["destroy", ""],
-    ],
+    ...["up rich.1", "up rich.2", "up rich.2", "refresh", "destroy"],
   ],
   "updates, replacements and the options of resources": [
     things,
-    [
-      ["up", "changes.1"],
-      ["preview", "changes.2", { replace: [thing("forced"), thing("forced-late")] }],
-      ["up", "changes.2", { replace: [thing("forced"), thing("forced-late")] }],
-      ["destroy", ""],
-    ],
+    "up changes.1",
+    ["preview changes.2", { replace: [thing("forced"), thing("forced-late")] }],
+    ["up changes.2", { replace: [thing("forced"), thing("forced-late")] }],
+    "destroy",
   ],
   "steps, checks and programs that fail": [
     things,
-    [
-      ["up", "createFails.1"],
-      ["up", "createFails.2"],
-      ["up", "fails.1"],
-      ["up", "fails.2"],
-      ["up", "exits"],
-      ["up", "bad"],
-      ["up", "twice"],
-      ["up", "stays.1"],
-      ["up", "stays.2"],
-      ["destroy", ""],
-    ],
+    ...["up createFails.1", "up createFails.2", "up fails.1", "up fails.2", "up exits", "up bad", "up twice"],
+    ...["up stays.1", "up stays.2", "destroy"],
   ],
   protection: [
     things,
-    [
-      ["up", "protect.1"],
-      ["up", "protect.2"],
-      ["up", "protect.3"],
-      ["preview", "protect.4"],
-      ["up", "protect.4"],
-      ["destroy", ""],
-    ],
+    ...["up protect.1", "up protect.2", "up protect.3", "preview protect.4", "up protect.4", "destroy"],
   ],
   "refreshes and targets": [
     things,
-    [
-      ["up", "fewer.1"],
-      (objects) => {
-        Object.assign(objects["a-1"] ?? {}, { extra: 1 });
-        delete objects["b-1"];
-      },
-      ["refresh", "", { previewOnly: true }],
-      ["refresh", "", { target: [thing("a")] }],
-      ["up", "fewer.1", { target: [thing("a")] }],
-      ["preview", "fewer.1", { refresh: true, target: [thing("a"), thing("b")] }],
-      ["up", "fewer.1", { refresh: true, target: [thing("a"), thing("b")] }],
-      ["up", "fewer.2", { expectNoChanges: true }],
-      ["destroy", ""],
-      ["up", "drift"],
-      (objects) => {
-        Object.assign(objects["a-1"] ?? {}, { text: "theirs", extra: true });
-        Object.assign(objects["vague-1"] ?? {}, { text: "theirs", s: "two" });
-        Object.assign(objects["e-1"] ?? {}, { n: 2 });
-        Object.assign(objects["d-1"] ?? {}, { unreadable: true });
-        delete objects["b-1"];
-      },
-      ["refresh", ""],
-      (objects) => delete objects["d-1"]?.["unreadable"],
-      ["refresh", ""],
-      ["up", "drift"],
-    ],
+    "up fewer.1",
+    (objects) => {
+      Object.assign(objects["a-1"] ?? {}, { extra: 1 });
+      delete objects["b-1"];
+    },
+    ["refresh", { previewOnly: true }],
+    ["refresh", { target: [thing("a")] }],
+    ["up fewer.1", { target: [thing("a")] }],
+    ["preview fewer.1", { refresh: true, target: [thing("a"), thing("b")] }],
+    ["up fewer.1", { refresh: true, target: [thing("a"), thing("b")] }],
+    ["up fewer.2", { expectNoChanges: true }],
+    "destroy",
+    "up drift",
+    (objects) => {
+      Object.assign(objects["a-1"] ?? {}, { text: "theirs", extra: true });
+      Object.assign(objects["vague-1"] ?? {}, { text: "theirs", s: "two" });
+      Object.assign(objects["e-1"] ?? {}, { n: 2 });
+      Object.assign(objects["d-1"] ?? {}, { unreadable: true });
+      delete objects["b-1"];
+    },
+    "refresh",
+    (objects) => delete objects["d-1"]?.["unreadable"],
+    "refresh",
+    "up drift",
   ],
   "a plugin's previews, detailed diffs, secrets, references and drift": [
     plugged,
-    [
-      ["preview", "changes.1"],
-      ["up", "changes.1"],
-      ["preview", "changes.2"],
-      ["up", "changes.2"],
-      (objects) => {
-        Object.assign(objects["a-1"] ?? {}, { deep: { same: 2, z: 3 }, secret: "theirs" });
-        Object.assign(objects["b-1"] ?? {}, { n: 7 });
-        Object.assign(objects["locked-1"] ?? {}, { unreadable: true });
-        delete objects["lost-1"];
-      },
-      ["refresh", ""],
-      (objects) => delete objects["locked-1"]?.["unreadable"],
-      ["refresh", ""],
-      ["up", "changes.2"],
-      ["destroy", ""],
-    ],
+    ...["preview changes.1", "up changes.1", "preview changes.2", "up changes.2"],
+    (objects) => {
+      Object.assign(objects["a-1"] ?? {}, { deep: { same: 2, z: 3 }, secret: "theirs" });
+      Object.assign(objects["b-1"] ?? {}, { n: 7 });
+      Object.assign(objects["locked-1"] ?? {}, { unreadable: true });
+      delete objects["lost-1"];
+    },
+    "refresh",
+    (objects) => delete objects["locked-1"]?.["unreadable"],
+    ...["refresh", "up changes.2", "destroy"],
   ],
   "several providers of a plugin": [
     plugged,
-    [
-      ["preview", "providers.1"],
-      ["up", "providers.1"],
-      ["preview", "providers.2"],
-      ["up", "providers.2"],
-      ["refresh", ""],
-      ["up", "empty"],
-    ],
+    ...["preview providers.1", "up providers.1", "preview providers.2", "up providers.2"],
+    ...["refresh", "up empty"],
   ],
   "a plugin's functions and refusals": [
     plugged,
-    [
-      ["preview", "badConfig"],
-      ["preview", "refused"],
-      ["up", "refused"],
-      ["up", "checkFails"],
-      ["preview", "invokes"],
-      ["up", "invokes"],
-    ],
+    ...["preview badConfig", "preview refused", "up refused", "up checkFails"],
+    ...["preview invokes", "up invokes"],
   ],
   "imports by option": [
     plugged,
-    [
-      there,
-      ["preview", "import.1"],
-      ["up", "import.1"],
-      ["up", "import.2"],
-      ["up", "import.3"],
-      ["preview", "import.4"],
-      ["up", "import.4"],
-      ["up", "import.5"],
-      ["destroy", ""],
-      there,
-      ["up", "importOptions.1"],
-      ["up", "importOptions.1"],
-      ["destroy", ""],
-    ],
+    there,
+    ...["preview import.1", "up import.1", "up import.2", "up import.3"],
+    ...["preview import.4", "up import.4", "up import.5", "destroy"],
+    there,
+    ...["up importOptions.1", "up importOptions.1", "destroy"],
   ],
-  [moves[0]]: moves[1],
+  [moves]: [plugged, "up moves.1", "up moves.2", "up moves.3"],
   "resources and functions of another package": [
     others,
-    [
-      ["preview", "others.1"],
-      ["up", "others.1"],
-      ["up", "others.2"],
-      ["refresh", ""],
-      ["up", "others.2", { replace: ["urn:pulumi:test::things::elsewhere:index/thing:Other::a"] }],
-      ["up", "otherProviders.1"],
-      ["up", "otherProviders.2"],
-      ["up", "otherFunctions"],
-      ["up", "otherGet"],
-      ["destroy", ""],
-    ],
+    ...["preview others.1", "up others.1", "up others.2", "refresh"],
+    ["up others.2", { replace: ["urn:pulumi:test::things::elsewhere:index/thing:Other::a"] }],
+    ...["up otherProviders.1", "up otherProviders.2", "up otherFunctions", "up otherGet", "destroy"],
   ],
-  "outputs of other stacks": [
-    others,
-    [
-      ["preview", "stacks"],
-      ["up", "stacks"],
-      ["up", "stacks"],
-      ["refresh", ""],
-      ["destroy", ""],
-    ],
-  ],
+  "outputs of other stacks": [others, ...["preview stacks", "up stacks", "up stacks", "refresh", "destroy"]],
 };
 
 /** Adds objects that were created without Pulumi. */
-function there(objects: Record<string, Record<string, unknown>>): void {
+function there(objects: ObjectsById): void {
   Object.assign(objects, {
     there: { n: 1, size: 1 },
     other: { n: 1, size: 1 },

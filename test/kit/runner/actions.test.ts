@@ -22,56 +22,28 @@ import {
 } from "./policies";
 
 const send = startGateway();
+const CSS = "text/css; charset=utf-8";
 
 test.each<[expression: string, path?: string, options?: FetchOptions]>([
-  ["req.url.path.startsWith('/admin')", "/admin/users"],
-  ["req.url.path == '/admin' && req.method == 'POST'", "/admin", { method: "post" }],
-  ["req.url.raw_path == '/a%20b' && req.url.raw.endsWith('/a%20b')", "/a b"],
-  ["req.headers['x-role'][0] == 'admin'", "/", { headers: { "X-Role": "admin" } }],
-  ["'x-role' in req.headers", "/", { headers: { "X-Role": "" } }],
-  ["has(req.headers.cookie)", "/", { headers: { cookie: "a=1" } }],
   ["req.cookies['a'][0].value == '1'", "/", { headers: { cookie: "b=2; a=1" } }],
   ["hasReqHeader('X-Role') && getReqHeader('X-Role') == ['a']", "/", { headers: { "x-role": "a" } }],
   ["hasReqCookie('a') && getReqCookie('a').value == '1'", "/", { headers: { cookie: "a=1" } }],
   ["hasQueryParam('a') && getQueryParam('a').join(',') == '1,2'", "/?a=1&a=2"],
-  ["req.url.query_params['a'][1] == '2'", "/?a=1&a=2"],
+  ["!hasReqCookie('constructor')"],
+  ["!('constructor' in req.cookies)", "/", { headers: { cookie: "__proto__=a" } }],
   ["!has(req.url.port) && !has(req.content_length)"],
   ["req.url == 'https://shop.example.com/?a=1' && req.url.contains('shop')", "/?a=1"],
-  [
-    "req.content_type == 'text/css' && req.content_type.parameters['charset'] == 'utf-8'",
-    "/",
-    { headers: { "content-type": "text/css; charset=utf-8" } },
-  ],
-  ["conn.client_ip == '203.0.113.7'", "/", { clientIp: "203.0.113.7" }],
+  ["req.content_type.parameters['charset'] == 'utf-8'", "/", { headers: { "content-type": CSS } }],
   ["inCidrRange(conn.client_ip, '203.0.113.0/24')", "/", { clientIp: "203.0.113.7" }],
   ["conn.client_ip.is_tor_node", "/", { conn: { client_ip: { is_tor_node: true } } }],
-  ["conn.geo.country_code in ['DE', 'FR']", "/", { conn: { geo: { country_code: "DE" } } }],
-  ["'com.a' in conn.client_ip.categories", "/", { conn: { client_ip: { categories: ["com.a"] } } }],
   ["conn.client_ip.as.number == 64496", "/", { conn: { client_ip: { as: { number: 64496 } } } }],
-  [
-    "conn.tls.client.subject.organization[0] == 'Example'",
-    "/",
-    { conn: { tls: { client: { subject: { organization: ["Example"] } } } } },
-  ],
-  ["endpoint.host == 'shop.example.com' && endpoint.port == 443"],
   ["timestamp(time.now) == timestamp(1767358800)", "/", { now: () => new Date("2026-01-02T13:00:00Z") }],
-  ["req.url.path.matches('(?i)^/ADMIN/\\\\d+$')", "/admin/7"],
   // CEL's || is true if one side is, whatever the other would be.
   ["conn.geo.country == 'DE' || true"],
-  ['"it\'s req.url.path".size() == 17'],
 ])("the expression %s is true for %s", async (expression, path, options) => {
   const reply = await send(when(expression), options, path);
   expect(reply.trace[0]?.expressions).toEqual([{ expression, value: true }]);
   expect(reply.status).toBe(403);
-});
-
-test.each<[expression: string, path?: string, options?: FetchOptions]>([
-  ["hasReqCookie('constructor')"],
-  ["hasReqHeader('Constructor')"],
-  ["'constructor' in req.cookies", "/", { headers: { cookie: "__proto__=a" } }],
-  ["req.method == 'POST'", "/?a=1;b=2"],
-])("the expression %s is false for %s", async (expression, path, options) => {
-  expect((await send(when(expression), options, path)).status).toBe(200);
 });
 
 test("an expression is not evaluated after one that is false", async () => {
@@ -94,19 +66,11 @@ type Reply = { status: number; body?: string } & Record<string, unknown>;
 test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
   [act("deny", { status_code: 404 }), "/", {}, { status: 404, body: "" }],
   [shows("${req.method} for ${conn.client_ip}"), "/", {}, { status: 200, body: "GET for 127.0.0.1" }],
-  [shows("${timestamp(1719243000)}"), "/", {}, { status: 200, body: "2024-06-24T15:30:00Z" }],
-  [redirect("/new"), "/old", {}, { status: 302, location: `${URL}/new` }],
   [
-    redirect("/v2/", { from: "/v1/", status_code: 301 }),
-    "/v1/a?b=c",
-    {},
-    { status: 301, location: `${URL}/v2/a?b=c` },
-  ],
-  [
-    redirect("$1/b$2", { from: "^(https?://[^/]+)/a(.*)$", headers: { "x-a": true } }),
+    redirect("$1/b$2", { from: "^(https?://[^/]+)/a(.*)$", status_code: 301, headers: { "x-a": true } }),
     "/a/1",
     {},
-    { status: 302, location: `${URL}/b/1`, "x-a": "true" },
+    { status: 301, location: `${URL}/b/1`, "x-a": "true" },
   ],
   [
     redirect("https://example.com?city=${conn.geo.city}"),
@@ -115,22 +79,14 @@ test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
     { status: 302, location: "https://example.com?city=San%20Francisco" },
   ],
   [redirect("/a", { from: "/a" }), "/a", {}, { status: 200, body: "hello" }],
-  [redirect("com/home", { from: "com/$" }), "", {}, { status: 302, location: `${URL}/home` }],
-  [redirect("/c", { from: "/b" }), "/a", {}, { status: 200, body: "hello" }],
   [user({ realm: "shop" }), "/", {}, { status: 401, "www-authenticate": 'Basic realm="shop"' }],
-  [password("user:pass:word1"), "/", basic("user:pass:word1"), { status: 200 }],
-  [password("user:password1", "me:password2"), "/", basic("me:password2"), { status: 200 }],
+  [password("user:password1", "me:pass:word2"), "/", basic("me:pass:word2"), { status: 200 }],
   [user(), "/", basic("user:password2"), { status: 401 }],
   [user({ enforce: false }), "/", {}, { status: 200 }],
   [ips(office), "/", inside, { status: 200 }],
   [ips(office), "/", outside, { status: 403 }],
   [ips({ allow: ["0.0.0.0/0"], deny: ["203.0.113.7/32"] }), "/", inside, { status: 403 }],
-  [ips({ deny: office.allow }), "/", inside, { status: 403 }],
-  [ips({ allow: ["2001:db8::/32"] }), "/", { clientIp: "2001:db8::7" }, { status: 200 }],
-  [ips({ ...office, enforce: false }), "/", outside, { status: 200 }],
-  [limit(), "/", { rateLimited: false }, { status: 200 }],
   [limit(), "/", { rateLimited: true }, { status: 429 }],
-  [limit({ enforce: false }), "/", { rateLimited: true }, { status: 200 }],
   [
     verify("secret"),
     "/",
@@ -138,39 +94,31 @@ test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
     { status: 403, body: "ERR_NGROK_3204: Request failed webhook verification" },
   ],
   [verify("secret"), "/", signed, { status: 200 }],
-  [verify("secret", { enforce: false }), "/", unsigned, { status: 200 }],
   [verify("${secrets.get('v', 'e')}"), "/", { ...signed, vaults: { v: { e: "secret" } } }, { status: 200 }],
   [act("log", { metadata: {} }), "/", { method: "HEAD" }, { status: 200, body: "" }],
 ])("%j answers for %s", async (action, path, options, expected) => {
-  const { status, headers, ...reply } = await send(request(action), options, path).then(async (reply) => ({
-    status: reply.status,
-    headers: Object.fromEntries(reply.headers),
-    trace: traceText(reply.trace),
-    ...("body" in expected && { body: await reply.text() }),
-  }));
-  expect({ ...headers, ...reply, status }, reply.trace).toMatchObject(expected);
+  const reply = await send(request(action), options, path);
+  const got = { ...Object.fromEntries(reply.headers), status: reply.status };
+  const body = "body" in expected && { body: await reply.text() };
+  expect({ ...got, ...body }, traceText(reply.trace)).toMatchObject(expected);
 });
 
 test.each<[action: Action, expression: string]>([
-  [headers("add-headers", { "X-A": "${req.method}" }), "req.headers['x-a'] == ['GET']"],
   [headers("add-headers", { "X-Role": "2" }), "req.headers['x-role'] == ['1', '2']"],
   [headers("add-headers", { Host: "a" }), "req.headers['host'] == ['a'] && req.host == 'a'"],
-  [ips({ allow: ["127.0.0.0/8"] }), "actions.ngrok.restrict_ips.action == 'allow'"],
   [ips({ allow: ["127.0.0.0/8"] }), "actions.ngrok.restrict_ips.matched_cidr == '127.0.0.0/8'"],
-  [headers("remove-headers", ["x-role"]), "!('x-role' in req.headers)"],
   [rewrite("/(\\w+)$", "/?path=$1"), "req.url.query == 'path=a'"],
   [vars({ a: "${req.headers}" }, { b: "${has(vars.a.host)}" }), "vars.b"],
-  [act("log", { metadata: { method: "${req.method}" } }), "actions.ngrok.log.metadata.method == 'GET'"],
   [user({ enforce: false }), "!actions.ngrok.basic_auth.credentials.presented"],
 ])("after %j, the expression %s is true", async (action, expression) => {
   const policy = { on_http_request: [{ actions: [action] }, ...when(expression).on_http_request] };
   expect((await send(policy, { headers: { "X-Role": "1" } }, "/a")).status).toBe(403);
 });
 
-test.each<[policy: object]>([
-  [{ on_tcp_connect: [{ actions: [act("deny")] }], ...request() }],
-  [{ on_tcp_connect: [{ actions: [ips({ allow: ["10.0.0.0/8"] })] }], ...request() }],
-  [request(act("close-connection"))],
+test.each([
+  { on_tcp_connect: [{ actions: [act("deny")] }], ...request() },
+  { on_tcp_connect: [{ actions: [ips({ allow: ["10.0.0.0/8"] })] }], ...request() },
+  request(act("close-connection")),
 ])("the policy closes the connection, so that there is no reply: %j", async (policy) => {
   await expect(send(policy)).rejects.toThrow(ConnectionClosed);
 });
@@ -193,43 +141,25 @@ describe("the rules of on_http_response", () => {
     expect([reply.status, reply.trace.at(-1)?.outcome]).toEqual([status, outcome]);
     expect(reply.headers.get("x-path")).toBe(rules === response && outcome === "matched" ? "/" : null);
   });
-
-  test("run after forward-internal, with the reply of the application", async () => {
-    const actions = [headers("add-headers", { "x-moved": "${res.location}" })];
-    const moved = { expressions: ["res.status_code == 302"], actions };
-    const emulator = await startEmulator({
-      [URL]: { ...forward("https://app.internal"), on_http_response: [moved] },
-    });
-    const init = { status: 302, headers: { location: "/b" } };
-    emulator.connect("https://app.internal", () => new Response(null, init));
-    expect((await emulator.fetch(URL)).headers.get("x-moved")).toBe("/b");
-  });
 });
 
 describe("forward-internal", () => {
   test("goes through the policy of the internal endpoint to the application of an agent", async () => {
+    const [app, shop] = ["https://app.internal", "https://shop.internal"];
+    const adding = { actions: [headers("add-headers", { "X-By": "gateway" })] };
     const emulator = await startEmulator({
       [URL]: forward("https://${req.host.split('.')[0]}.internal"),
-      "https://shop.internal": {
-        on_http_request: [
-          { actions: [headers("add-headers", { "X-By": "gateway" })] },
-          ...forward("https://app.internal").on_http_request,
-        ],
-      },
+      [shop]: { on_http_request: [adding, ...forward(app).on_http_request] },
     });
     const received: Request[] = [];
-    emulator.connect("https://app.internal", (request) => {
+    emulator.connect(app, (request) => {
       received.push(request);
       return Response.json({ ok: true }, { status: 201 });
     });
-    const reply = await emulator.fetch(`${URL}/a?b=c`, {
-      method: "POST",
-      body: "{}",
-      clientIp: "203.0.113.7",
-    });
+    const sent = { method: "POST", body: "{}", clientIp: "203.0.113.7" };
+    const reply = await emulator.fetch(`${URL}/a?b=c`, sent);
     expect([reply.status, await reply.json()]).toEqual([201, { ok: true }]);
-    const [inner, outer] = ["https://shop.internal", URL];
-    expect(reply.trace.map(({ endpoint }) => endpoint)).toEqual([outer, inner, inner]);
+    expect(reply.trace.map(({ endpoint }) => endpoint)).toEqual([URL, shop, shop]);
     expect([received[0]?.url, await received[0]?.text()]).toEqual([`${URL}/a?b=c`, "{}"]);
     expect(Object.fromEntries(received[0]?.headers ?? [])).toMatchObject({
       host: "shop.example.com",
@@ -243,15 +173,5 @@ describe("forward-internal", () => {
   test("continues if there is no such endpoint and on_error says so", async () => {
     const [rule] = forward("https://none.internal", { on_error: "continue" }).on_http_request;
     expect((await send({ on_http_request: [rule, { actions: [HELLO] }] })).status).toBe(200);
-  });
-
-  test("before a verification leaves it unreached, and the trace shows it", async () => {
-    const rules = forward("https://app.internal").on_http_request;
-    const emulator = await startEmulator({
-      [URL]: { on_http_request: [...rules, { actions: [verify("secret")] }] },
-    });
-    emulator.connect("https://app.internal", () => new Response());
-    const reply = await emulator.fetch(URL, unsigned);
-    expect([reply.status, reply.trace[1]]).toMatchObject([200, { outcome: "not reached" }]);
   });
 });

@@ -1,4 +1,4 @@
-import { createServer, type IncomingHttpHeaders, request, type ServerResponse } from "node:http";
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { onTestFinished } from "vitest";
 
@@ -29,17 +29,4 @@ export async function startApplication(
   });
   const { port } = server.address() as AddressInfo;
   return { port, url: `http://127.0.0.1:${port}`, requests };
-}
-
-/** Sends the headers and half of the body, then disconnects. Resolves when the connection is closed. */
-export function sendHalf(url: string, headers: Record<string, string>, body: Buffer): Promise<void> {
-  return new Promise((resolve) => {
-    const half = request(url, {
-      method: "POST",
-      headers: { ...headers, "content-length": `${body.length}` },
-    });
-    half.on("error", () => {});
-    half.on("close", () => resolve());
-    half.write(body.subarray(0, body.length >> 1), () => setTimeout(() => half.destroy(), 20));
-  });
 }

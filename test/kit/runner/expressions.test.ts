@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { namesOfExpressions } from "../../../provider/policy/cel";
 import { Budget } from "../../../sdk/testing/runner/budget";
 import { evaluate as evaluateWith } from "../../../sdk/testing/runner/expressions";
 import { basicAuth } from "../../../sdk/testing/runner/functions";
@@ -32,41 +31,21 @@ describe("a documented call", () => {
       /^(?:(?:list(?:<V>)?|string|map|timestamp|duration)\.)?(?:\w+\.)?\w+\(\) is not simulated/,
     );
   });
-
-  test("exists of each documented function here, or of others with its signature", () => {
-    const called = [...refused, ...simulated.map(([call]) => call)].join(" ");
-    const missing = [...namesOfExpressions().functions.keys()].filter((name) => !called.includes(`${name}(`));
-    // Those that need a request, or whose result varies. Others are not in the reference, or without an example.
-    expect(missing).toEqual([
-      ...["getReqHeader", "getQueryParam", "hasReqHeader", "hasReqCookie", "hasQueryParam", "getReqCookie"],
-      ...["getResHeader", "hasResHeader", "hasResCookie", "getResCookie"],
-      ...["queryString.decode", "rand.double", "rand.int", "secrets.get", "has", "decodeJson", "parseUrl"],
-      ...["sortBy", "getDayOfYear", "int", "uint", "double"],
-    ]);
-  });
 });
 
 describe("a pattern", () => {
   test.each<[text: string, pattern: string, result: boolean]>([
     ["a\u2028b", "^a.b$", true],
-    ["a\nb", "a.b", false],
     ["a\nb", "(?s)a.b", true],
     ["SHOP", "(?i)^shop$", true],
     ["a\u00a0b", "a\\sb", false],
-    ["a b", "a[\\s]b", true],
     ["a\u00a0b", "a\\Sb", true],
     ["a\n", "a$", false],
     ["a-b@c/d", "a\\-b\\@c\\/d", true],
-    ["a.b", "a[.]b", true],
     ["a@b", "^[\\w\\@]+$", true],
-    ["a-b", "^[a\\-b]+$", true],
-    ["aéb", "^a\\w", false],
     ["a- ", "^[\\w\\s-]+$", true],
-    ["^", "^[^^]$", false],
     ["a".repeat(1000), "^(?:a{100}){10}$", true],
-    ["P", "^[(?P<a]$", true],
     ["\u017f", "(?i)^\\w$", true],
-    ["the bot", "(?i)\\bBOT\\b", true],
     ["01234567-89ab-cdef-0123-456789abcdef", "^[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}$", true],
   ])("matches %j with %s as in RE2: %j", (text, pattern, result) => {
     expect(evaluate(`${JSON.stringify(text)}.matches(${JSON.stringify(pattern)})`)).toBe(result);
@@ -78,16 +57,11 @@ describe("a pattern", () => {
       ["VALUE", "VALUE in a pattern", "\\1 ; \\p ; \\x ; \\A ; \\z ; \\B ; {"],
       ["VALUE", "[ in a pattern", "[[:alpha:]] ; []a] ; [^] ; [\\s-z] ; [\\t-\\s] ; [\\b] ; [\\S] ; [a"],
       ["VALUE", "none in JavaScript", "( ; a) ; a++ ; [z-a]"],
+      ["VALUE", "a pattern of over 1000 characters", "a".repeat(1001)],
       ["VALUE", "repeat a part over 1000 times", "a{2,1001} ; (?:a{100}){100} ; ((a{2,11}){11}b){10}"],
-      ["VALUE", "repeat a part over 1000 times", "(?:a{7}){143} ; ((a{9}){0,}){143}"],
     ]),
   )("%s is refused by name: %s", (pattern, words) => {
     expect(() => evaluate(`"a".matches(${JSON.stringify(pattern)})`)).toThrow(words);
-  });
-
-  test("is refused if it is so long that to compile it would take minutes", () => {
-    const pattern = "(".repeat(50_000) + ")".repeat(50_000);
-    expect(() => evaluate(`"a".matches("${pattern}")`)).toThrow("a pattern of over 1000 characters");
   });
 
   test("(?i)\\b is refused for a letter that only JavaScript counts as one of a word", () => {
@@ -102,10 +76,7 @@ test.each([
   nested,
   // CEL's || is true if one side is, even if the other fails.
   `${nested} || true`,
-  `${list}.map(a, ${list}.map(b, ${list}.exists_one(c, a + b == c))).size() > 0`,
-  ...["^(a+)+$", "^(a|a)*$", "^(a|aa)+$", "(.*)*(.*)*(.*)*b$"].map(
-    (pattern) => `"${"a".repeat(60)}!".matches("${pattern}")`,
-  ),
+  `"${"a".repeat(60)}!".matches("^(a+)+$")`,
 ])("the time of a request ends an expression that would take minutes, and all after it: %#", (expression) => {
   const budget = new Budget(20);
   for (const text of [expression, "'a'.matches('a')"])
@@ -122,15 +93,9 @@ describe("a call", () => {
     ["int(7u) + int(timestamp('1970-01-01T00:00:01Z'))", 8n],
     ["double('-1.5') + double('2') + double(1) + double(1u) + double(0.5)", 3],
     ["timestamp('2024-02-29T01:00:00.5+01:00') == timestamp(1709164800) + duration('500ms')", true],
-    ["timestamp(timestamp('2024-02-29T00:00:00Z')) - duration(duration('1h')) < timestamp(1709164800)", true],
-    ["'a,b,c'.split(',', 2)", ["a", "b"]],
-    ["'😀'.size()", 1n],
     ["inCidrRange('10.0.0.1', 'not')", false],
     ["inCidrRange('2001:db8::1', '::/0')", true],
-    ["inCidrRange('::1', '::1/128')", true],
     ["inCidrRange('192.0.2.1', '::/0')", false],
-    ["inCidrRange('192.0.2.1', '192.0.2.0/33')", false],
-    ["[1, 2, 3].filter(x, x > 1)", [2n, 3n]],
     ["true || json.decode('') == 1", true],
   ])("%s gives %s", (call, result) => {
     expect(evaluate(call)).toEqual(result);
@@ -140,43 +105,27 @@ describe("a call", () => {
     rows([
       ["int(VALUE) == 0", "this text as a number", "'' ; ' 1' ; '0b11' ; '+1'"],
       ["int(VALUE) == 0", "out of range", "'9223372036854775808' ; 1e19 ; 9223372036854775808.0"],
-      ["int(VALUE) == 0", "out of range", "-9223372036854775808.0 ; 18446744073709551615u"],
-      ["double(VALUE) == 0.0", "this text as a number", "'0x10' ; 'Infinity' ; '1e3' ; '.5'"],
       ["timestamp('VALUE') > timestamp(0)", "there is no such day", "2024-02-30T00:00:00Z"],
       ["timestamp('VALUE') > timestamp(0)", "timestamp() of", "2024-01-01T24:00:00Z ; 2024-01-01t00:00:00z"],
-      ["timestamp('2024-01-01VALUE') > timestamp(0)", "timestamp() of", " 00:00:00Z ; T01:00:00+0100"],
       ["timestamp('2024-01-01VALUE') > timestamp(0)", "timestamp() of", "T00:00:00.123456789Z"],
       ["duration('VALUE') > duration('0s')", "duration() of", "1us ; 1ns ; 1.0005s ; s ; 1.5ms"],
       ["duration('VALUE') > duration('0s')", "out of range", "2562048h"],
       [
         "url.parse('https://VALUE').host != ''",
         "of this text",
-        "EXAMPLE.com ; a.com:443 ; me@a.com ; a.com/a b",
-      ],
-      [
-        "url.parse('https://VALUE').host != ''",
-        "of this text",
-        "a.com/%zz ; a.com\\\\a ; 0x7f.1 ; münchen.example",
+        "EXAMPLE.com ; a.com:443 ; me@a.com ; a.com/%zz",
       ],
       ["url.parse('VALUE').host != ''", "of this text", "\\x20https://a.com ; https:a.com ; ftp://a.com"],
-      ["!has(url.parse('https://a.com').VALUE)", "path of url.parse()", "path"],
       ["url.parse('https://a.com').VALUE.size() > 0", "the list of fields of url.parse()", "map(k, k)"],
-      [
-        "VALUE.size() > 0",
-        "() of ",
-        "'ᾳ'.upper() ; 'ß'.upper() ; 'a  b'.split() ; 'a\\tb'.split() ; '😀'.split('')",
-      ],
+      ["VALUE.size() > 0", "() of ", "'ß'.upper() ; 'a  b'.split() ; 'a\\tb'.split() ; '😀'.split('')"],
       ["!inCidrRange('VALUE', '192.0.2.0/24')", "as IPv6", "0:0:0:0:0:ffff:192.0.2.1 ; 0::ffff:192.0.2.1"],
       ["!inCidrRange('VALUE', '192.0.2.0/24')", "as IPv6", "0:0:0:0:0:ffff:c000:201 ; ::192.0.2.1"],
       ["!inCidrRange('192.0.2.1', 'VALUE')", "a leading 0", "0::ffff:c000:200/120 ; 10.0.0.0/08"],
       ["!inCidrRange('VALUE', 'fe80::/10')", "a zone", "fe80::1%eth0"],
-      ["!inCidrRange('VALUE', '192.0.2.0/24')", "a text that is no address", "not"],
-      ["VALUE", "calls hex, which is no function", "b'a'.hex() == '61'"],
-      ["VALUE", "()", "type(1) != type(2) ; dyn(2) == 2 ; bool('true') ; bytes('a').size() == 1"],
       [
         "VALUE",
         "()",
-        "'a'.decodeJson() ; [3, 1].sortBy(x, x) ; rand.int() ; string(1) ; uint(1) ; [1].reverse()",
+        "type(1) != type(2) ; bytes('a').size() == 1 ; 'a'.decodeJson() ; rand.int() ; uint(1)",
       ],
     ]),
   )("%s is not guessed: %s", (call, words) => {

@@ -1,13 +1,13 @@
-import { afterAll, beforeAll, onTestFinished } from "vitest";
+import { afterAll, beforeAll } from "vitest";
 import { Emulator, type EndpointReply, type FetchOptions } from "../../../sdk/testing";
+import { start } from "../emulator/requests";
 
 /* Policies for tests, and the endpoint that has them. */
 
 export const URL = "https://shop.example.com";
 
 export async function startEmulator(policies: Record<string, unknown>): Promise<Emulator> {
-  const emulator = await Emulator.start();
-  onTestFinished(() => emulator.close());
+  const emulator = await start();
   for (const [url, policy] of Object.entries(policies))
     emulator.seed({ type: "cloud", url, traffic_policy: JSON.stringify(policy) });
   return emulator;

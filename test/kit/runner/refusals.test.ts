@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policies contain expressions
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { type FetchOptions, RequestNotSimulated, signWebhook, traceText } from "../../../sdk/testing";
 import {
   act,
@@ -33,61 +33,34 @@ async function expectRefused(sent: Promise<unknown>, words: RegExp | string): Pr
 type Expression = [expression: string, words: string, options?: FetchOptions, path?: string];
 const sentHeaders = (headers: Record<string, string>) => ({ headers });
 const content = (type: string) => sentHeaders({ "content-type": type });
-const expressions = (all: string[], words: string, path = "/") =>
-  all.map((expression): Expression => [expression, words, {}, path]);
 
 test.each<Expression>([
   ["conn.geo.country_code == 'DE'", "the variable conn.geo.country_code, which the request does not give"],
   ["req.path == '/'", "uses req.path, which is no variable known to this version; did you mean req.url.path"],
-  ["req.user_agent.is_bot", "the variable req.user_agent.is_bot"],
-  ["actions.ngrok.oauth.identity.email != ''", "the variable actions.ngrok.oauth"],
   ["req.url.port == 443", "req.url.port, which this request lacks"],
-  [
-    "req.headers['x-role'][0] == 'a'",
-    "No such key: x-role; guard it with 'name' in … &&) instead of giving a",
-  ],
+  ["req.headers['x-role'][0] == 'a'", "No such key: x-role; guard it with 'name' in … &&) instead of"],
   ["req.url.path", "gives no truth value"],
   ["req.url.path.startsWith('/a'", "is no valid expression: ) is missing"],
-  [
-    "req.host.includes('/a')",
-    "calls includes, which is no function known to this version; did you mean contains",
-  ],
+  ["req.host.includes('/a')", "calls includes, which is no function known to this version; did you mean"],
   ["req.url.path.decodeBase64() == ''", ": string.decodeBase64() is not simulated"],
-  ["hash.md5('a') == ''", ": hash.md5() is not simulated"],
   ["getReqHeader('x-role') == []", "write X-Role"],
   ["getReqCookie('a').value == ''", "getReqCookie() of the cookie a, which this request lacks"],
   ["getResHeader('Server') == []", "getResHeader in on_http_request"],
   ["vars.x == 1", "vars.x"],
-  ["secrets.get('v', 'e') == ''", "the entry e of the vault v, which is not given"],
   ["secrets.get('constructor', 'name') == ''", "the vault constructor, which is not given"],
-  ["has(req.content_type)", "a variable of the missing header content-type"],
   ["has(req.user_agent)", "a missing user-agent"],
-  ...expressions(["has(req.content_encoding)", "has(req.location)"], "a variable of the missing header"),
   ["req.content_type != ''", "the parts of the content-type", content("Text/HTML")],
   ["has(req.content_type.parameters.a)", "the parts of", content('a/b; a=";"')],
   ["hasReqCookie('a')", "this list of cookies", sentHeaders({ cookie: 'a="1"' })],
-  ["hasReqCookie('a')", "this list of cookies", sentHeaders({ cookie: "b;a=1" })],
   ["'x-forwarded-for' in req.headers", "x-forwarded-for, which the service adds"],
-  ["hasReqHeader('X-Forwarded-Proto')", "X-Forwarded-Proto, which the service adds"],
   ["req.headers.exists(name, name == 'x-role')", "the list of headers"],
-  ["has(req.url.user_password)", "the variable req.url.user_password"],
-  ["has(req.ts.body_received)", "the variable req.ts.body_received"],
-  ["conn.ts.start < timestamp('2030-01-01T00:00:00Z')", "the variable conn.ts.start"],
-  [
-    "inCidrRange(conn.client_ip, '192.0.2.0/24')",
-    "an IPv4 address as IPv6",
-    { clientIp: "::ffff:192.0.2.1" },
-  ],
-  ...["/%61dmin", "//admin", "/über"].flatMap((path) =>
-    expressions(
-      ["path", "uri"].map((name) => `req.url.${name} == '/a'`),
-      "which the service may",
-      path,
-    ),
+  ...["/%61dmin", "//admin"].flatMap((path) =>
+    ["path", "uri"].map((name): Expression => [`req.url.${name} == '/a'`, "which the service may", {}, path]),
   ),
-  ...expressions(["req.url == 'https://a'"], "the path /%zz, which the service may decode", "/%zz"),
   ...["?a=1;b=2", "?c=%zz", "?c=%ff"].flatMap((query) =>
-    expressions(["'a' in req.url.query_params", "hasQueryParam('a')"], "the parameters of a", `/${query}`),
+    ["'a' in req.url.query_params", "hasQueryParam('a')"].map(
+      (expression): Expression => [expression, "the parameters of a", {}, `/${query}`],
+    ),
   ),
 ])("the expression %s is not guessed: %s", async (expression, words, options, path) => {
   const failed = send(when(expression), options, path);
@@ -96,32 +69,11 @@ test.each<Expression>([
   await expect(failed).rejects.toMatchObject({ trace: [{ outcome: "undecided" }] });
 });
 
-test("the message names the rule", async () => {
-  const [rule] = when("'a'.md5() == ''").on_http_request;
-  const sent = send({ on_http_request: [{ name: "the office", ...rule }] });
-  await expectRefused(sent, 'on_http_request[0].expressions[0] of the rule "the office": string.md5() is');
-});
-
-test("a request ends if its rules together take over a second, and the message names the rule", async () => {
-  let now = 0;
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => (now += 500));
-  const rules = [0, 1, 2].map((index) => ({
-    name: `r${index}`,
-    ...when("req.host.matches('b')").on_http_request[0],
-  }));
-  await expectRefused(send({ on_http_request: rules }), 'of the rule "r2": a request whose expressions');
-  const three = [0, 1, 2].map(() => rewrite("/b", "/c"));
-  await expectRefused(send(request(...three)), "actions[2] (url-rewrite): a request whose");
-  clock.mockRestore();
-});
-
 const internal = (url: string) => act("forward-internal", { url });
 
 test.each<[action: object, words: string]>([
   [act("rate-limit"), "(rate-limit): rate-limit without the option rateLimited is not"],
   [act("oauth", { provider: "google" }), "(oauth): oauth is not simulated"],
-  [act("jwt-validation"), "jwt-validation is not"],
-  [act("unheard-of"), "unheard-of is not"],
   [ips({ deny: ["10.0.0.0/8"] }), "without allow"],
   [ips({ ip_policies: ["ipp_1"] }), "IP policies are not known"],
   [ips({ allow: ["10.0.0.1"] }), "10.0.0.1, which is no CIDR"],
@@ -129,49 +81,27 @@ test.each<[action: object, words: string]>([
   [headers("remove-headers", ["${req.method}"]), "an expression in headers, which takes none"],
   [headers("remove-headers", ["x-forwarded-for"]), "which the service sets"],
   [password("user:short"), "a password that does not have 8"],
-  [password(`user:${"a".repeat(129)}`), "a password that does not have 8"],
-  [password("user:😀😀😀😀"), "8 to 128 characters of ASCII"],
   [password("${req.headers['x-c'][0]}:password1"), "a colon in the user name"],
   [act("deny", { status: 404 }), 'Unrecognized key: "status"'],
   [rewrite("shop.example.com", "x"), "more than the path and the query"],
   [rewrite("com/", "com:443/"), "more than the path and the query"],
-  [rewrite("//shop", "//me@shop"), "more than the path and the query"],
   [rewrite("/", "$1x"), "a $ in to"],
   [rewrite("x*", "y"), "empty text"],
   [rewrite("(a)+", "$1"), "a $1 with a repeated group"],
   [rewrite("/", "/a b"), 'the character " " in a URL'],
-  [rewrite("/aa", "/#b"), 'the character "#" in a URL'],
-  [rewrite("/aa", "/é"), 'the character "é" in a URL'],
   [redirect("b", { from: "a" }), "matches more than once"],
   [redirect("b", { from: "${req.headers['x-p'][0]}" }), "an expression in from"],
-  [redirect("/$10x", { from: "()()()()()()()()()(aa)" }), "a $ in to that refers to no group"],
-  [redirect("/$1"), "a $ in to"],
   [redirect("/${'$1'}", { from: "/aa" }), "a value with a $ in to"],
   [redirect("/a\nb"), 'the character "\\n" in a URL'],
-  [redirect("/<b>"), 'the character "<" in a URL'],
-  [redirect("ftp://a.example.com/"), "a redirect to ftp:"],
   [redirect("//a.example.com/"), "a redirect to //a"],
-  [redirect("b"), "a redirect to b"],
   [redirect("/a/../b"), "a redirect to /a/../b"],
-  [redirect(""), "a redirect to "],
-  [redirect("/b", { headers: { "x-a": "1\n2" } }), "the value of the header x-a"],
   [vars({ a: "1", b: "2" }), "must have one key"],
-  [vars({ a: { b: 3 } }), "the type of 3"],
-  [internal("https://app.internal/v2"), "forwarding to https://app.internal/v2"],
-  [internal("https://APP.internal"), "forwarding to"],
-  [internal("tcp://app.internal:22"), "forwarding to"],
-  [internal(URL), "forwarding to"],
   [internal("http://a.internal"), "forwarding from https://shop.example.com/aa to http://a.internal"],
   [internal("https://none.internal"), "no internal endpoint https://none.internal"],
-  [headers("add-headers", { "x a": "1" }), 'the header name "x a"'],
   [headers("add-headers", { "x-a": "${'é'}" }), "of the header x-a"],
-  [headers("custom-response", { "": "1" }), 'the header name ""'],
   [shows("${req.headers}"), "a value of this type in a text"],
-  [shows("${timestamp('2024-01-01T00:00:00.500Z')}"), "a time with a fraction of a second"],
   [shows("${{'a': 1}}"), "the text"],
   [verify("secret", { provider: "dropbox" }), "does not know how Dropbox signs"],
-  [verify(""), "the secret of github is empty"],
-  [verify("${secrets.get('v', 'e')}"), "the vault v has no entry e"],
   [verify("${secrets.get('constructor', 'name')}"), "the vault constructor has no entry name"],
 ])("the action %j is not guessed: %s", async (action, words) => {
   const sent = sentHeaders({ "x-p": "(", "x-c": "a:b" });
@@ -182,29 +112,23 @@ const inferred = { on_http_request: [{ actions: [act("custom-response", { body: 
 
 test.each<[policy: object, words: RegExp | string, options?: FetchOptions]>([
   [
-    {
-      ...request(act("rate-limit")),
-      on_http_response: when("'retry-after' in res.headers").on_http_request,
-    },
+    { ...request(act("rate-limit")), on_http_response: when("'retry-after' in res.headers").on_http_request },
     "the header retry-after, which the service adds",
     { rateLimited: true },
   ],
   [{ on_http_requests: [] }, "its policy at the top (Unrecognized key"],
-  [{ on_http_request: [{ name: "a" }] }, "its policy at on_http_request[0].actions"],
   [{ on_http_request: [] }, "the reply of a cloud endpoint whose policy ends without an answer"],
   [
     { ...request(redirect("/b")), on_http_response: [{ actions: [HELLO] }] },
     /on_http_response\[0\] after redirect is not simulated; .* \(GET https:\/\/shop\.example\.com\/\)$/,
   ],
   [{ on_tcp_connect: when("req.method == 'GET'").on_http_request }, "req.method in on_tcp_connect"],
-  [{ on_tcp_connect: when("hasReqHeader('X-Role')").on_http_request }, "hasReqHeader in on_tcp_connect"],
-  ...["res.headers.size() > 0", "'content-length' in res.headers", "has(res.content_length)"]
-    .concat("hasResHeader('Content-Length')", "hasResHeader('Date')", "has(res.content_type)")
-    .concat("'content-type' in res.headers", "hasResHeader('Content-Type')")
-    .map((expression): [object, RegExp, FetchOptions?] => [
+  ...["res.headers.size() > 0", "has(res.content_length)", "hasResHeader('Date')"].map(
+    (expression): [object, string] => [
       { ...inferred, on_http_response: when(expression).on_http_request },
-      /the service adds|a variable of the missing header/,
-    ]),
+      "the service adds",
+    ],
+  ),
 ])("the policy %j is not guessed", async (policy, words, options) => {
   await expectRefused(send(policy, options), words);
 });
@@ -216,16 +140,10 @@ const forged = { "x-hub-signature-256": "sha256=00" };
 test.each<[options: FetchOptions, words: string, action?: ReturnType<typeof act>]>([
   [{ method: "TRACE" }, "the method TRACE"],
   [sentHeaders({ "x a": "1" }), 'the header name "x a"'],
-  [sentHeaders({ "x-a": "1\n2" }), "the value of the header x-a"],
-  [sentHeaders({ "x-a": " 1" }), "the value of the header x-a"],
   [sentHeaders({ "X-Forwarded-For": "192.0.2.1" }), "a request with the header X-Forwarded-For"],
-  [sentHeaders({ Upgrade: "websocket" }), "a request with the header Upgrade"],
   [{ ...sentHeaders({ "content-length": "3" }), body: "ab" }, "a wrong content-length, 3,"],
   [sentHeaders({ host: "evil.example.com" }), "whose header Host is evil.example.com"],
-  [sentHeaders({ "Content-Type": "a/b", "content-type": "c/d" }), "several headers Content-Type"],
   [login("dTp*wYXNzd29yZDE="), "credentials that are not exact base64", password("u:password1")],
-  [login("dTpwYXNzd29yZDE"), "credentials that are not exact base64", password("u:password1")],
-  [login("dTpwYXNzd29yZDE=!!"), "credentials that are not exact base64", password("u:password1")],
   [
     { body: "{}", headers: { ...forged, ...signature } },
     "several headers x-hub-signature-256",
@@ -235,8 +153,8 @@ test.each<[options: FetchOptions, words: string, action?: ReturnType<typeof act>
   await expectRefused(send(request(action), options), words);
 });
 
-test.each(["endpoint.host", "endpoint.url", "endpoint.addr"])("a wildcard has no %s", async (name) => {
-  const emulator = await startEmulator({ "https://*.example.com": when(`${name} != ''`) });
+test("a wildcard has no address", async () => {
+  const emulator = await startEmulator({ "https://*.example.com": when("endpoint.url != ''") });
   await expectRefused(emulator.fetch("https://a.b.example.com"), "the address of a wildcard");
 });
 
@@ -248,45 +166,33 @@ test("an endpoint is chosen by its exact host before a wildcard, and not among s
   emulator.seed({ type: "edge", public_url: "https://edge.example.com" });
   expect((await emulator.fetch("https://a.example.com")).status).toBe(200);
   expect((await emulator.fetch("https://a.b.example.com")).status).toBe(403);
-  await expectRefused(emulator.fetch("https://b.b.example.com"), "the choice between 2 endpoints for");
-  await expectRefused(emulator.fetch("https://pool.example.com"), "the choice between 2 endpoints for");
+  for (const host of ["b.b", "pool"])
+    await expectRefused(emulator.fetch(`https://${host}.example.com`), "the choice between 2 endpoints for");
   await expectRefused(emulator.fetch("https://edge.example.com"), "the edge https:");
   for (const url of ["https://app.internal", "https://example.com", "http://any.example.com"])
-    await expect(emulator.fetch(url)).rejects.toThrow(
-      /^no public endpoint answers .*; the account has https:/,
-    );
+    await expect(emulator.fetch(url)).rejects.toThrow(/^no public endpoint .*; the account has https:/);
 });
 
 test.each<[policy: object, words: string]>([
   [{ on_tcp_connect: [{ actions: [HELLO] }] }, ": on_tcp_connect of an internal endpoint"],
-  [
-    when("conn.client_ip == '127.0.0.1'"),
-    "https://app.internal on_http_request[0].expressions[0]: the variable conn.client_ip",
-  ],
-  [when("conn.geo.country == 'DE'"), "the variable conn.geo.country"],
+  [when("conn.client_ip == '127.0.0.1'"), "app.internal on_http_request[0].expressions[0]: the variable"],
   [request(ips({ allow: ["0.0.0.0/0"] })), "restrict-ips behind forward-internal"],
   [forward("https://app.internal"), "a loop of forward-internal, https://app.internal,"],
   [request(act("close-connection")), "forwarding to an endpoint that closes the connection"],
 ])(
-  "an internal endpoint knows nothing of the client's connection, and cannot have %j",
+  "an internal endpoint does not know the client's connection, and cannot have %j",
   async (policy, words) => {
-    const emulator = await startEmulator({
-      [URL]: forward("https://app.internal"),
-      "https://app.internal": policy,
-    });
+    const policies = { [URL]: forward("https://app.internal"), "https://app.internal": policy };
+    const emulator = await startEmulator(policies);
     await expectRefused(emulator.fetch(URL, { conn: { geo: { country: "DE" } } }), words);
   },
 );
 
 test.each<[url: string, options: FetchOptions, words: RegExp]>([
-  ["https://me:pw@shop.example.com/", {}, /^the URL must/],
   ["shop.example.com", {}, /^the URL must/],
   [`${URL}/?`, {}, /the empty query of https:\/\/shop\.example\.com\/\? is not simulated/],
-  ["https://shop.example.com:0x/", {}, /^the URL must/],
   [URL, { clientIp: "" }, /^clientIp must be an IP address/],
-  [URL, { clientIp: "not an ip" }, /^clientIp must be an IP address/],
   [URL, { conn: { geo: { land: "DE" } } }, /conn\.geo\.land is no documented variable/],
-  [URL, { body: {} as string }, /^body must be text or bytes/],
 ])("fetch refuses the URL %s with %j", async (url, options, words) => {
   const emulator = await startEmulator({ [URL]: request() });
   await expect(emulator.fetch(url, options)).rejects.toThrow(words);
@@ -304,18 +210,10 @@ const [entry, long] = ["secrets.get('v', 'e')", "secrets.get('v', 'long')"];
 
 test.each<[what: string, text: string, headers?: Record<string, string>]>([
   ["an entry of the vault", `\${${entry}}`],
-  ["one that JSON escapes", `\${${long}}`],
-  ["a secret that functions changed", `\${${long}.upper()}`],
   ["a variable's secret that functions changed", "${('me:' + vars.a).upper()}"],
-  ["the client's credentials", "${req.headers['authorization'][0]}", { authorization: btoa("u:canary-1") }],
-  [
-    "a part of them",
-    "${req.headers['authorization'][0].split(' ')[1].upper()}",
-    { authorization: "A canary" },
-  ],
+  ["a part of the credentials", "${req.headers['authorization'][0].upper()}", { authorization: "A canary" }],
   ["what the policy encodes", "${basic_auth.encode('me', 'canary-2')}"],
   ["secrets of other actions", "${req.headers['x-a'][0]}", { "x-a": "canary-3 canary-4 canary-5" }],
-  ["one in base64", "${req.headers['x-a'][0]}", { "x-a": btoa(LONG) }],
 ])("the trace shows no secret: %s", async (_, text, sent = {}) => {
   const actions = [
     act("basic-auth", { credentials: ["user:canary-3"], enforce: false }),

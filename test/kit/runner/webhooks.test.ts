@@ -67,15 +67,11 @@ const BODY = '{"event":"é✓"}';
 const cases = (Object.keys(schemes) as SignedPlatform[]).flatMap((platform) => {
   const headers = lower(signWebhook(platform, { body: BODY, secret: SECRET, at: SENT }));
   const { toleranceSeconds: tolerance } = webhookScheme(platform).time ?? {};
-  const odd = ["", "x", ",", "=", "t=,v1=", "v1,", "v0=", "sha256="].map((text) => ({
-    headers: Object.fromEntries(Object.keys(headers).map((name) => [name, text])),
-  }));
   const later = (seconds: number) => ({ now: new Date(SENT.getTime() + seconds * 1000) });
   const rows: [what: string, change: object, verified: boolean][] = [
     ["that is unchanged", {}, true],
     ["with another secret", { secret: OTHER }, false],
     ["without headers", { headers: {} }, false],
-    ...odd.map((change): (typeof rows)[number] => ["with malformed headers", change, false]),
     // GitLab does not sign the body: it sends the secret itself.
     ["with a changed body", { body: Buffer.from(BODY.replace("é", "e")) }, platform === "gitlab"],
     ["with a part of the body", { body: Buffer.from(BODY).subarray(0, -1) }, platform === "gitlab"],
@@ -96,23 +92,10 @@ test.each(cases)(
   },
 );
 
-test.each<[platform: SignedPlatform, header: string, join: (old: string, fresh: string) => string]>([
-  ["stripe", "stripe-signature", (old, fresh) => `${old},${fresh.split(",")[1]}`],
-  ["brex", "webhook-signature", (old, fresh) => `${old} ${fresh}`],
-])("one valid signature of several is enough, as while %s rotates a secret", (platform, header, join) => {
-  const sign = (secret: string) =>
-    lower(signWebhook(platform, { body: "{}", secret, at: SENT, id: "msg_1" }));
-  const [old, fresh] = [sign(OTHER), sign(SECRET)];
-  const headers = { ...old, [header]: join(old[header] ?? "", fresh[header] ?? "") };
-  const delivery = { headers, body: Buffer.from("{}"), secret: SECRET, now: SENT };
-  expect(verifyWebhook(platform, delivery)).toEqual({ verified: true });
-});
-
 test.each<[platform: string, secret: string, words: RegExp]>([
   ["dropbox", "shared", /does not know how Dropbox signs; it knows autodesk, .*stripe/],
   ["toString", "shared", /does not know how this platform signs; it knows autodesk/],
   ["github", "", /^the secret of github is empty/],
-  ["github", "\u200b\u200b\u200b\u200b", /^the secret of github /],
   ["brex", "whsec_!!!!", /^the secret of brex /],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: the service replaces the expression
   ["github", "${secrets.get('webhooks', 'key')}", /^the secret of github refers to the vault/],
