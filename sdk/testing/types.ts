@@ -148,7 +148,9 @@ export interface ImportResult extends RunResult {
 export interface Stack {
   readonly driver: "kit" | "cli";
   /** Reports the steps that an `up` would take. Changes nothing. */
-  preview(options?: Omit<RunOptions, "skipPreview" | "previewOnly" | "clearPendingCreates">): Promise<RunResult>;
+  preview(
+    options?: Omit<RunOptions, "skipPreview" | "previewOnly" | "clearPendingCreates">,
+  ): Promise<RunResult>;
   /** Previews, then updates, as `pulumi up --yes`. A failed preview ends the run. */
   up(options?: Omit<RunOptions, "previewOnly" | "clearPendingCreates">): Promise<RunResult>;
   /** Updates the state from the service, as `pulumi refresh --yes --skip-preview`. The program does not run. */
