@@ -42,7 +42,7 @@ function codeIn(text: string): string[] {
 }
 
 /** What the examples in the table use, as the page says. */
-export const prelude = `import * as pulumi from "@pulumi/pulumi";
+const prelude = `import * as pulumi from "@pulumi/pulumi";
 import { CloudEndpoint, getEndpoint, getEndpointOutput, getEndpoints, getEndpointsOutput, mergeTrafficPolicy, rules, WebhookVerification } from "pulumi-endpoints";
 const config = new pulumi.Config();
 const url = "https://a.example.com";

@@ -84,7 +84,7 @@ afterEach(async (context) => {
 /** Returns a function that starts a stack with a given program. */
 function starter(driver: Stack["driver"]): Start {
   return async (program, options = {}) => {
-    const folder = newCase(options.projectName);
+    const folder = newCase();
     writeProgram(folder, program);
     const stack = await TestStack.create({ program: folder, driver, ...options });
     // Other tests cover previews. Without one before each update, a test takes half the time.
@@ -102,7 +102,7 @@ function starter(driver: Stack["driver"]): Start {
 }
 
 /** Creates the folder of a project with the plugin, without a program. */
-export const newCase = (name = "case"): string => newProject(name, PLUGINS);
+export const newCase = (): string => newProject("case", PLUGINS);
 
 const HEAD = `
 const pulumi = require("@pulumi/pulumi");

@@ -9,7 +9,7 @@ import { MOST_REQUESTS, type RawService, type ReceivedRequest } from "./rawServi
 /* The calls of the client and of the provider, and what each guarantees whatever the service replies. */
 
 const url = "https://shop.example.com";
-export const id = "ep_2Hx0000000000000000000000001";
+const id = "ep_2Hx0000000000000000000000001";
 
 /** A valid endpoint on the wire. */
 export const good = {
@@ -31,7 +31,7 @@ export const good = {
 export const body = (change: object = {}) => JSON.stringify({ ...good, ...change });
 
 /** A call, with checks of its result. */
-export type Call = (parts: RawService) => Promise<unknown>;
+type Call = (parts: RawService) => Promise<unknown>;
 
 const given = { url, description: "front door", metadata: { a: 1 }, __provider: "code" };
 const stored = { url, type: "cloud", metadata: { a: 1 }, __given: [], __provider: "code" };
@@ -96,7 +96,7 @@ export const either =
     return { body: isList ? `{"endpoints":[${text}]}` : text };
   };
 
-export type Outcome = { value: unknown } | { error: UserError };
+type Outcome = { value: unknown } | { error: UserError };
 
 /** Makes each call once, with the same replies. */
 export async function settledAll(

@@ -22,7 +22,7 @@ export const lost = {
 } as const;
 
 /** Wrong settings of one command. */
-export const places = ["another prefix", "another account", "a key that may not list"] as const;
+const places = ["another prefix", "another account", "a key that may not list"] as const;
 
 const one = fc.constantFrom;
 const keys = <T extends object>(table: T) => fc.constantFrom(...(Object.keys(table) as (keyof T)[]));

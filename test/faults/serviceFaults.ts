@@ -32,10 +32,7 @@ export type ServiceFaultKind = FaultKind | keyof typeof own;
 export const serviceFaultKinds = [...faultKinds, ...Object.keys(own)] as ServiceFaultKind[];
 
 /** The kinds for `disturb`: those of the emulator, and those of this file. */
-export const kindsOn = (
-  emulator: Emulator,
-  kinds: readonly ServiceFaultKind[] = serviceFaultKinds,
-): (FaultKind | Fault)[] =>
+export const kindsOn = (emulator: Emulator, kinds: readonly ServiceFaultKind[]): (FaultKind | Fault)[] =>
   kinds.map((kind) =>
     kind in own ? { kind, ...own[kind as keyof typeof own](emulator) } : (kind as FaultKind),
   );
@@ -96,7 +93,7 @@ const RIVAL = { id: "usr_rival", uri: "" };
 export const rivalsOn = ({ endpoints }: Emulator): string[] =>
   endpoints.flatMap(({ id, principal }) => (principal?.id === RIVAL.id ? id : []));
 
-export interface RivalOptions {
+interface RivalOptions {
   /** Selects the create. Default: any. */
   match?: Match;
   /** Fields of the other user's endpoint that differ. */

@@ -13,7 +13,7 @@ import { SECRET_CANARY, World } from "./world";
  * more faults, and the user follows the messages. Then the account must match the program.
  */
 
-export interface Mode {
+interface Mode {
   /** Whether creates are marked (`endpoints:mark`). */
   marks: boolean;
   /** Whether all endpoints are pooled, three on each URL. */

@@ -79,7 +79,7 @@ export interface Process {
 }
 
 /** Settings of a command that differ from the stack's. */
-export interface Override {
+interface Override {
   baseUrl?: string;
   apiKey?: string;
   environment?: NodeJS.ProcessEnv;

@@ -6,7 +6,7 @@ import { root } from "./pack";
 import { TYPED_PROGRAM } from "./typedProgram";
 
 /** A way to install the package. */
-export interface Installation {
+interface Installation {
   /** The package manager. */
   manager: string[];
   /** Its arguments that add packages. */

@@ -10,7 +10,7 @@ const packed = z.tuple([
     filename: z.string(),
     size: z.number(),
     unpackedSize: z.number(),
-    files: z.array(z.object({ path: z.string(), mode: z.number() })),
+    files: z.array(z.object({ path: z.string() })),
   }),
 ]);
 

@@ -1,7 +1,7 @@
 import { afterEach, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
 import { dynamicProvider } from "../../provider/dynamic";
-import type { Emulator, EmulatorOptions } from "../../sdk/testing/emulator";
+import type { Emulator } from "../../sdk/testing/emulator";
 import { type PluginClient, type Props, plugin, pluginClient, startEngine } from "./plugin/pluginClient";
 import { virtualClock } from "./virtualClock";
 import { startEmulator } from "./world";
@@ -28,7 +28,7 @@ export interface DrivenProvider
   ): Promise<Pick<Diff, "changes" | "replaces" | "deleteBeforeReplace">>;
 }
 
-export type Options = EmulatorOptions & {
+export interface Options {
   settings?: Record<string, string | undefined>;
   /** Default: a new emulator. */
   emulator?: Emulator;
@@ -38,7 +38,7 @@ export type Options = EmulatorOptions & {
   engine?: Awaited<ReturnType<typeof startEngine>>;
   /** The environment of the provider's process. */
   environment?: Record<string, string>;
-};
+}
 
 export const bothProviders: [string, (options?: Options) => Promise<DrivenProvider>][] = [
   ["the dynamic provider", startDynamic],
@@ -66,9 +66,8 @@ export async function startDynamic({
   emulator: given,
   engine: _,
   environment = {},
-  ...options
 }: Options = {}): Promise<DrivenProvider> {
-  const emulator = given ?? (await startEmulator(clock, options));
+  const emulator = given ?? (await startEmulator(clock));
   for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
   const config: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   const written = vi.spyOn(console, "log").mockImplementation(() => {});
@@ -103,17 +102,11 @@ export async function startPlugin({
   clock = virtualClock(),
   emulator: given,
   engine: givenEngine,
-  ...options
+  environment = {},
 }: Options = {}): Promise<DrivenProvider> {
-  const emulator = given ?? (await startEmulator(clock, options));
+  const emulator = given ?? (await startEmulator(clock));
   const engine = givenEngine ?? (await startEngine());
-  const { client, logged } = await plugin({
-    ...options,
-    emulator,
-    engine,
-    clock,
-    configure: false,
-  });
+  const { client, logged } = await plugin({ environment, emulator, engine, clock, configure: false });
   const before = logged.length;
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));

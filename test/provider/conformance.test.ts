@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { VERSION } from "../../provider/api/version";
+import { UNKNOWN } from "../../provider/endpoint/documents";
 import { documentsAsText } from "../../provider/endpoint/fields";
 import { bodies } from "../requests";
 import { bothProviders, created, type Options, type Props, startDynamic } from "./bothProviders";
@@ -10,7 +11,6 @@ import { thrown } from "./world";
  * other files test previews, imports and detailed diffs, which only the plugin has.
  */
 
-const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 const url = "https://shop.example.com";
 const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };
 const full = {

@@ -54,10 +54,7 @@ export const adoption: Scene[] = [
     scene(`an adoption does not believe a list that omits an input: ${JSON.stringify(o)}`, {
       others: { theirs: described },
       program: { o: { ...o, description: "x" } },
-      byHand: ({ emulator }) => {
-        const endpoints = emulator.endpoints.map(({ description: _, ...item }) => item);
-        emulator.intercept("list", { status: 200, body: { endpoints } }, 9);
-      },
+      byHand: omitsInList("description"),
       state: { o: "theirs" },
     }),
   ),

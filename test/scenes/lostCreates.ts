@@ -242,7 +242,6 @@ export const lostCreates: Scene[] = [
     replies: [["create", lost]],
     writes: ["POST shop 0"],
   }),
-  // Trap 4.
   withMarks("a lost create that finds its own leftover on the URL takes it over", {
     service: trusting,
     leftBy: { o: "shop" },
@@ -266,7 +265,7 @@ const garbled: [string, (real: object) => object][] = [
 ];
 
 export const badReplies: Scene[] = [
-  // Trap 10, in a pool.
+  // In a pool.
   ...[{}, marks].flatMap((settings) =>
     garbled.flatMap(([what, body]) =>
       [shop, pooled].map((o) =>
@@ -313,7 +312,6 @@ export const badReplies: Scene[] = [
       ),
     writes: ["POST shop"],
   }),
-  // Trap 2.
   scene("a create whose reply named an endpoint on another URL is never sent again, and fails with its id", {
     service: trusting,
     byHand: ({ emulator, seed }) => {
@@ -324,7 +322,7 @@ export const badReplies: Scene[] = [
     fails: /ep_\w+.*adopt/,
     live: ["made"],
   }),
-  // Trap 2: whatever becomes of the id.
+  // Whatever becomes of the id.
   scene("a create whose reply named an id that the service does not know is never sent again", {
     replies: [["create", { status: 201, body: { id: "ep_named", type: "cloud" } }]],
     writes: ["POST shop"],

@@ -51,7 +51,6 @@ export const renames: Scene[] = [
     next: [{ command: "refresh" }, { command: "destroy", writes: ["DELETE shop"] }],
   }),
   scene("`up --continue-on-error`: a refused take-over does not let the old entry delete the endpoint", {
-    // Trap 6.
     from: { o: "shop" },
     byHand: ({ emulator }) => emulator.intercept("update", { status: 422, body: "" }, 9),
     program: { n: { ...adopted, description: "x" } },
@@ -70,21 +69,19 @@ export const renames: Scene[] = [
     state: { fresh: "shop#2" },
   }),
   scene("an entry without a token, as of an older state, deletes its endpoint", {
-    // Trap 1.
     from: { o: "shop" },
     byHand: withoutToken,
     command: "refresh",
     next: [{ command: "destroy", writes: ["DELETE shop"] }],
   }),
   scene("an entry without a token is replaced, and its endpoint deleted", {
-    // Trap 1.
     from: { o: "shop" },
     byHand: withoutToken,
     program: { o: { url: "tls://secure.example.com" } },
     writes: ["DELETE shop", "POST secure"],
   }),
   scene("an entry without a token gets one with the next update, and then deletes its endpoint", {
-    // Trap 1: the update gives the entry its token.
+    // The update gives the entry its token.
     from: { o: "shop" },
     byHand: withoutToken,
     program: { o: { ...shop, description: "x" } },
@@ -182,20 +179,13 @@ export const moves: Scene[] = [
     engine: "serial",
     order: ["one", "two"],
   }),
-  scene("a swap fails, names the ways out, and changes nothing", {
-    from: { one: "a", two: "b" },
-    program: { one: "b", two: "a" },
-    fails: /--target|--replace/,
-    seconds: 30,
-    state: { one: "a", two: "b" },
-    stacks: true,
-  }),
-  scene("a swap fails with the ways out of a taken URL, and never names `adopt`", {
+  scene("a swap fails, names its ways out and never `adopt`, and changes nothing", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "a" },
     fails: /^(?![\s\S]*(adopt|aliases)).*--target.*--replace.*deleteBeforeReplace/,
     seconds: 30,
     state: { one: "a", two: "b" },
+    stacks: true,
   }),
   scene("a swap works with `--replace` of one", {
     from: { one: "a", two: "b" },
@@ -264,7 +254,7 @@ export const betweenProviders: Scene[] = [
     writes: ["PATCH shop description"],
   }),
   withMarks("a rename that adopts and moves to the other provider keeps the endpoint", {
-    // Trap 8: the old entry is deleted by the other provider's process, which has not seen the adoption.
+    // The old entry is deleted by the other provider's process, which has not seen the adoption.
     from: { o: "shop" },
     program: { n: { ...adopted, options: other } },
     writes: ["PATCH shop metadata"],

@@ -17,9 +17,9 @@ export const at = (label: string) => `https://${label}.example.com`;
  * A resource of a program: the label of its URL, or its inputs and its options. `adopt: "@shop"` names the endpoint `shop` by its
  * id.
  */
-export type Resource = string | (Props & { url: string; options?: ResourceOptions });
+type Resource = string | (Props & { url: string; options?: ResourceOptions });
 
-export interface ResourceOptions {
+interface ResourceOptions {
   /** The resource's name in the earlier run. */
   alias?: string;
   /** The other one of the two providers. */
@@ -136,7 +136,7 @@ export interface Run {
 }
 
 /** `mark` is `endpoints:mark`. */
-export type Settings = Record<string, string | undefined>;
+type Settings = Record<string, string | undefined>;
 
 /** A scene is its first run, what surrounds it, and the next runs. */
 interface Row extends Run {

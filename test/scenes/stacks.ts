@@ -6,7 +6,7 @@ import { normalize } from "../e2e/normalize";
 import { newCase, writeProgram } from "../e2e/setup";
 import type { Kind } from "./phase";
 import { Player } from "./player";
-import { type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
+import { type Program, type Run, resourceOf, type Scene } from "./scene";
 
 /* Plays a scene as a real program, on the test kit's engine or on the Pulumi CLI. */
 
@@ -20,17 +20,12 @@ export async function playAsStack(scene: Scene, kind: Kind, driver: TestStack["d
       ahead += milliseconds;
     },
   };
-  const emulator = await Emulator.start({ now: () => new Date(clock.now()), ...scene.service });
+  if (scene.service || scene.settings) unfit();
+  const emulator = await Emulator.start({ now: () => new Date(clock.now()) });
   const folder = newCase();
   writeProgram(folder, "");
-  const settings = Object.entries(scene.settings ?? {}).map(([name, value]) => [`endpoints:${name}`, value]);
-  const stack = await TestStack.create({
-    program: folder,
-    driver,
-    emulator,
-    config: Object.fromEntries(settings),
-    env: { ENDPOINTS_PROVIDER: kind },
-  });
+  const env = { ENDPOINTS_PROVIDER: kind };
+  const stack = await TestStack.create({ program: folder, driver, emulator, env });
   try {
     await new AsStack(scene, emulator, clock, stack, folder).play();
     return normalize(await stack.exportState());
@@ -58,17 +53,11 @@ class AsStack extends Player {
   protected editState = () => ({ editState: unfit, renameStack: unfit });
 
   protected async command(run: Run): Promise<{ errors: string; said: string }> {
-    if (run.killed || run.continueOnError || run.stack || run.with || run.environment) unfit();
+    if (run.killed || run.continueOnError || run.stack || run.with || run.environment || run.target) unfit();
     if (run.program) writeProgram(this.folder, this.textOf(run.program));
-    const { command = "up", target, replace, says, fails } = run;
-    const known = await this.resources();
-    const urns = target?.map((name) => known.find(({ urn }) => urn.endsWith(`::${name}`))?.urn ?? name);
-    const options = {
-      // Only messages need a preview.
-      skipPreview: !says && !fails,
-      ...(urns && { target: urns }),
-      ...(replace && { replace }),
-    };
+    const { command = "up", replace, says, fails } = run;
+    // Only messages need a preview.
+    const options = { skipPreview: !says && !fails, ...(replace && { replace }) };
     const { ok, diagnostics, text } = await this.stack[command](options).catch((error: unknown) => {
       if (error instanceof RunFailed) return error.result;
       throw error;
@@ -90,17 +79,10 @@ class AsStack extends Player {
   private textOf(program: Program): string {
     const lines = Object.entries(program).map(([name, resource]) => {
       const { news, options } = resourceOf(resource, (endpoint) => this.names.idOf(endpoint));
+      if (options.secret) unfit();
       const aliases = options.alias ? { aliases: [{ name: options.alias }] } : {};
-      return `new CloudEndpoint("${name}", ${inputsText(news, options.secret)}, ${JSON.stringify(aliases)});`;
+      return `new CloudEndpoint("${name}", ${JSON.stringify(news)}, ${JSON.stringify(aliases)});`;
     });
     return lines.join("\n");
   }
-}
-
-function inputsText(news: Props, secret: string[] = []): string {
-  const texts = Object.entries(news).map(([name, value]) => {
-    const text = JSON.stringify(value);
-    return `${name}: ${secret.includes(name) ? `pulumi.secret(${text})` : text}`;
-  });
-  return `{ ${texts.join(", ")} }`;
 }

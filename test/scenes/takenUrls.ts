@@ -39,7 +39,6 @@ export const takenUrls: Scene[] = [
       seconds: 1,
     }),
   ),
-  // Trap 5.
   ...["a", undefined].map((old) =>
     withMarks(`${old ? "a move" : "a create"} that meets a stranger's mark fails at once, with the owner`, {
       others: { theirs: { ...shop, ...markedFor("prod") } },

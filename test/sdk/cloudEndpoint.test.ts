@@ -108,7 +108,7 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a misspelt header's 
 
 test("the types require the URL, accept outputs at any depth, and give outputs", () => {
   type Deep = { trafficPolicy: { a: pulumi.Output<string> }; url: string };
-  expectTypeOf<Deep>().toMatchTypeOf<CloudEndpointArgs>();
-  expectTypeOf<{ description: string }>().not.toMatchTypeOf<CloudEndpointArgs>();
+  expectTypeOf<Deep>().toExtend<CloudEndpointArgs>();
+  expectTypeOf<{ description: string }>().not.toExtend<CloudEndpointArgs>();
   expectTypeOf<CloudEndpoint["region"]>().toEqualTypeOf<pulumi.Output<string | undefined>>();
 });

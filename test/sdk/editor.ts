@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type * as typescript from "typescript";
 
-export type TypeScript = typeof typescript;
+type TypeScript = typeof typescript;
 
 /** A program in this folder resolves the package as a user's program does. */
 const FILE = join(import.meta.dirname, "../../examples/quickstart/shown.ts");

@@ -19,7 +19,7 @@ export function programOf(
   const definitions = all.map(({ live, leftToService, inputs }) => {
     const owner = live.createdFor ? `// Created for ${oneLine(ownerText(live.createdFor))}.\n` : "";
     const notes = leftToService.map((what) => `// Left to the service: ${oneLine(what)}.\n`).join("");
-    const args = block(inputs, "");
+    const args = `{\n${linesOf(entriesOf(inputs, ""), "")}}`;
     return `${owner}${notes}new CloudEndpoint(${quotedText(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
   });
   const imports =
@@ -62,9 +62,6 @@ export function literal(value: unknown, indent = ""): string {
   if (entries.length === 0) return "{}";
   return isShort(entries) ? `{ ${entries.join(", ")} }` : `{\n${linesOf(entries, indent)}}`;
 }
-
-/** An object with a line for each entry. */
-const block = (value: object, indent: string) => `{\n${linesOf(entriesOf(value, indent), indent)}}`;
 
 const entriesOf = (value: object, indent: string): string[] => {
   // A service may sort keys, and an action is read by its type.

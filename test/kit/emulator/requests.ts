@@ -10,7 +10,7 @@ export async function start(options?: EmulatorOptions): Promise<Emulator> {
   return emulator;
 }
 
-export interface Sent {
+interface Sent {
   body?: unknown;
   /** A body that is not JSON. */
   text?: string;

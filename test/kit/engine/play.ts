@@ -28,7 +28,7 @@ const recording = process.env["RECORD"] === "yes";
 const cli = await findPulumiCli();
 
 /** A part of a scenario: a command with the scene that the program plays, or an edit of the provider's objects. */
-export type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
+type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
 export type ObjectsById = Record<string, Record<string, unknown>>;
 
 export interface PlayOptions extends Pick<TestStackOptions, "program" | "config" | "stackReferences"> {

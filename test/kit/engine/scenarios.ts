@@ -130,7 +130,6 @@ function there(objects: ObjectsById): void {
   Object.assign(objects, {
     there: { n: 1, size: 1 },
     other: { n: 1, size: 1 },
-    kinds: { kind: "there", size: 1 },
     silent: { n: 1, outputOnly: true },
   });
 }

@@ -20,7 +20,7 @@ import { onTestFinished } from "vitest";
 import type { Clock } from "../../../provider/api/clock";
 import { WEBHOOK_TYPE } from "../../../provider/api/typeTokens";
 import { pluginProvider } from "../../../provider/plugin/plugin";
-import type { Emulator, EmulatorOptions } from "../../../sdk/testing/emulator";
+import type { Emulator } from "../../../sdk/testing/emulator";
 import { about, CallFailed, call } from "../../../sdk/testing/engine/providerCalls";
 import { webhooks } from "../../../sdk/webhooks/otherLanguages";
 import { virtualClock } from "../virtualClock";
@@ -72,7 +72,7 @@ export async function startEngine() {
 
 /** Starts the plugin, an emulated service, and an engine. */
 export async function plugin(
-  options: EmulatorOptions & {
+  options: {
     environment?: Record<string, string>;
     args?: Props;
     name?: string;
@@ -83,8 +83,8 @@ export async function plugin(
   } = {},
 ) {
   const { environment = {}, args, name = "default", configure = true } = options;
-  const { emulator: given, engine = await startEngine(), clock = virtualClock(), ...rest } = options;
-  const emulator = given ?? (await startEmulator(clock, rest));
+  const { engine = await startEngine(), clock = virtualClock() } = options;
+  const { emulator = await startEmulator(clock) } = options;
   const provider = pluginProvider({
     webhooks,
     schema: () => '{"name":"endpoints"}',

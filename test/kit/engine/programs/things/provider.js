@@ -63,7 +63,7 @@ exports.handler = () => ({
     return {
       id,
       props: { ...found, computed: props.computed ?? `of ${id}` },
-      ...(found.silent ? {} : { inputs }),
+      inputs,
     };
   },
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { PulumiFailed, pulumi } from "../../sdk/pulumi";
-import { pathWithPulumi } from "./runCommand";
+import { pathWithPulumi } from "../commands/runCommand";
 
 /* What the CLI is taken to have done, by a script in its place. */
 
