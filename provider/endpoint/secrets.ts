@@ -116,13 +116,17 @@ export const UNMISTAKABLE = 8;
 interface FoundSecret {
   path: Path;
   secret: string | number;
-  /** Where the password of a URL starts in its text. Any other secret is the whole value. */
-  at?: number;
 }
 
 /**
+ * A name with its value in a document that stays text, because data cannot hold it: `"token": "…"`, `password=…`. Takes time
+ * linear in the text.
+ */
+const NAMED_VALUE = /(?<![\w-])([\w-]+)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^\s"'{[,}][^\n,}]*)|[{[])/g;
+
+/**
  * Every text and number under a secret name in a document, and the passwords of URLs in all other texts, at any depth and of
- * any length. Even that a secret is empty is information.
+ * any length. Even that a secret is empty is information. A text in place of a document is secret as a whole if it names a secret.
  */
 export function findSecrets(document: unknown): FoundSecret[] {
   const found: FoundSecret[] = [];
@@ -132,8 +136,13 @@ export function findSecrets(document: unknown): FoundSecret[] {
       found.push({ path, secret: part });
       continue;
     }
-    for (const { index, 0: url, 1: secret = "" } of `${part}`.matchAll(URL_PASSWORD))
-      found.push({ path, secret, at: index + url.length - `${secret}@`.length });
+    const named = path.length > 1 ? [] : [...`${part}`.matchAll(NAMED_VALUE)];
+    const values = named.flatMap(([, name = "", ...texts]) =>
+      isSecretName(name) ? [texts.find((text) => text !== undefined)] : [],
+    );
+    const passwords = [...`${part}`.matchAll(URL_PASSWORD)].map(([, password]) => password);
+    if (values.length > 0) found.push({ path, secret: part });
+    for (const secret of [...values, ...passwords]) if (secret !== undefined) found.push({ path, secret });
   }
   return found;
 }

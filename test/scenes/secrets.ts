@@ -19,6 +19,8 @@ const edited =
   ({ emulator, id }: Hand) =>
     emulator.edit(id("shop"), change);
 
+const unexact = (name: string) => `{"id":123456789012345678,"${name}":"Bearer CANARY-1"}`;
+
 const refusal = {
   status: 418,
   body: { error_code: "ERR_NGROK_9", msg: "bad: CANARY-1 Q0FOQVJZ 12345678" },
@@ -168,6 +170,16 @@ export const secrets: Scene[] = [
     says: [/^\[secret\]: adopts ep_\w+ and changes description, metadata/m],
     state: { o: "theirs" },
   }),
+  ...[{ traffic_policy: unexact("authorization") }, { metadata: unexact("api_key") }].map((fields) =>
+    scene(
+      `text of the service that data cannot hold is secret if it names a secret: ${Object.keys(fields)}`,
+      {
+        from: { o: "shop" },
+        byHand: edited(fields),
+        command: "refresh",
+      },
+    ),
+  ),
   scene("the refused adoption of an endpoint with another scheme shows no secret URL", {
     others: theirs,
     program: { o: { ...hiddenUrl, url: "tls://canary.example.com", adopt: "@theirs" } },

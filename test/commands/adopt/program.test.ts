@@ -134,6 +134,13 @@ const PROGRAMS: Record<string, Record<string, Record<string, unknown>>> = {
     },
     b: policy({ url: "https://u:CANARY-long@h" }),
   },
+  "replaces metadata as a whole that cannot be data and has a secret": {
+    a: {
+      ...policy({}),
+      metadata: '{"owner_id":123456789012345678,"api_key":"CANARY-of-metadata"}',
+      description: "note CANARY-of-metadata here",
+    },
+  },
   "leaves references to the vault as they are": {
     a: policy({
       ...{ secret: VAULT, authorization: `Bearer ${VAULT}`, token: "Bearer CANARY-own" },

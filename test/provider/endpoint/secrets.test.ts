@@ -57,10 +57,30 @@ test("the passwords of URLs are secret in any text, and nothing else of the URL 
     none: ["https://host:8080/a@b:c@d", "https://user@host", "https://u:@h", 'https://one:1", "two@three'],
   };
   expect(findSecrets(document)).toEqual([
-    { path: ["config", "url"], secret: "pass-word", at: 13 },
-    { path: ["expressions", 0], secret: "p@ss", at: 32 },
-    { path: ["expressions", 0], secret: "%2Fx", at: 54 },
+    { path: ["config", "url"], secret: "pass-word" },
+    { path: ["expressions", 0], secret: "p@ss" },
+    { path: ["expressions", 0], secret: "%2Fx" },
     { path: ["secret"], secret: "https://user:whole@host" },
   ]);
   expect(secretsIn("see https://user:pass-word@host")).toEqual(["pass-word"]);
+});
+
+test.each([
+  ['{"owner_id":123456789012345678,"api_key":"of-the-api"}', "of-the-api"],
+  ["on_http_request:\n  - id: 123456789012345678\n    x-api-key: of-the-api\n", "of-the-api"],
+  ["PASSWORD='of-the-api'", "of-the-api"],
+  ['{"id":123456789012345678,"credentials":{"bob":"of-bob"}}', undefined],
+])(
+  "a document that stays text is secret as a whole if it has a value under a secret's name: %j",
+  (text, value) => {
+    const secrets = findSecrets({ metadata: text }).map(({ path, secret }) => [path, secret]);
+    const found = [["metadata"], text];
+    expect(secrets).toEqual(value === undefined ? [found] : [found, [["metadata"], value]]);
+    expect(findSecrets({ trafficPolicy: { body: text } })).toEqual([]);
+  },
+);
+
+test("a text is not secret for a name without a value", () => {
+  for (const text of ["the token", "see the password: ", "tokens are: none"])
+    expect(findSecrets({ description: text })).toEqual([]);
 });
