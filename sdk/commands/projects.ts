@@ -18,7 +18,7 @@ import { readText } from "./options";
 export const projectsOptions = {
   stack: {
     value: "S",
-    help: "a stack, by short or full name (default: the selected one)",
+    help: "a stack, by its name or the end of its full name: dev, api/dev (default: the selected one)",
     isRepeatable: true,
   },
   cwd: {
@@ -107,6 +107,9 @@ export interface Projects {
   ignored: readonly Ignored[];
 }
 
+/** The most stacks in a message. */
+const MOST_SHOWN = 10;
+
 /**
  * Resolves the options. Makes no request and runs no Pulumi.
  *
@@ -130,8 +133,11 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
   const isMeant = ({ project, fullName }: NamedStack, name: string) =>
     isEndOf(fullName, withProject(name, project.name));
   const unlisted = wanted.find((name) => !all.some((one) => isMeant(one, name)));
-  if (unlisted !== undefined)
-    throw new UsageError(`${file} lists no stack ${unlisted}; name a stack as the file does`);
+  if (unlisted !== undefined) {
+    const names = all.slice(0, MOST_SHOWN).map(({ fullName }) => fullName);
+    const more = all.length > MOST_SHOWN ? ", …" : "";
+    throw new UsageError(`${file} lists no stack ${unlisted}, but ${names.join(", ")}${more}`);
+  }
   const isChosen = (one: NamedStack) => wanted.length === 0 || wanted.some((name) => isMeant(one, name));
   const projects = found.map((project) => ({
     ...project,

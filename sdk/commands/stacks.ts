@@ -11,7 +11,10 @@ export const stacksCommand: CliCommand = command({
     "Lists the projects and stacks of a file, and each job's share of the account's requests, for pipelines with a job per stack.",
   options: {
     projects: projectsOptions.projects,
-    stack: { ...projectsOptions.stack, help: "only these stacks, by short or full name" },
+    stack: {
+      ...projectsOptions.stack,
+      help: "only these stacks, by name or the end of the full name: dev, api/dev",
+    },
     jobs: { value: "N", help: "how many jobs run at once", parse: wholeNumber(1, 1_000_000), default: "4" },
     budget: {
       value: "N",

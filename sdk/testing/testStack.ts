@@ -2,7 +2,7 @@ import { CliStack } from "./cli";
 import { Emulator } from "./emulator";
 import { TestEngine } from "./engine/testEngine";
 import type { EndpointMocksOptions } from "./mocks";
-import { RunFailed, type RunResult, type Stack, type StackOptions } from "./types";
+import { commandOptions, RunFailed, type RunResult, type Stack, type StackOptions } from "./types";
 
 export interface TestStackOptions extends StackOptions {
   /**
@@ -78,10 +78,10 @@ export class TestStack implements Stack {
     return this.inner.driver;
   }
 
-  preview: Stack["preview"] = (options) => this.watch(() => this.inner.preview(options));
-  up: Stack["up"] = (options) => this.watch(() => this.inner.up(options));
-  refresh: Stack["refresh"] = (options) => this.watch(() => this.inner.refresh(options));
-  destroy: Stack["destroy"] = (options) => this.watch(() => this.inner.destroy(options));
+  preview: Stack["preview"] = (options) => this.watch(() => this.inner.preview(checked("preview", options)));
+  up: Stack["up"] = (options) => this.watch(() => this.inner.up(checked("up", options)));
+  refresh: Stack["refresh"] = (options) => this.watch(() => this.inner.refresh(checked("refresh", options)));
+  destroy: Stack["destroy"] = (options) => this.watch(() => this.inner.destroy(checked("destroy", options)));
   import: Stack["import"] = (file, options) => this.watch(() => this.inner.import(file, options));
   exportState: Stack["exportState"] = () => this.inner.exportState();
   importState: Stack["importState"] = (state) => this.inner.importState(state);
@@ -105,4 +105,12 @@ export class TestStack implements Stack {
       throw error instanceof RunFailed ? new RunFailed({ ...error.result, requests: requests() }) : error;
     }
   }
+}
+
+/** @throws TypeError for an option of another command. Ignoring it could deploy what a test only wanted to preview. */
+function checked<O extends object>(command: keyof typeof commandOptions, options?: O): O | undefined {
+  const known: readonly string[] = commandOptions[command];
+  const unknown = Object.keys(options ?? {}).find((name) => !known.includes(name));
+  if (unknown === undefined) return options;
+  throw new TypeError(`${command} does not take the option ${unknown}; it takes ${known.join(", ")}`);
 }

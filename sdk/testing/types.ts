@@ -103,13 +103,26 @@ export interface RunOptions {
   skipPreview?: boolean;
   /** Refresh: report the changes, but keep the state (`--preview-only`). Default: false. */
   previewOnly?: boolean;
-  /** Preview and up: refresh the targets, or else all resources, first (`--refresh`). Default: false. */
+  /**
+   * Preview and up: refresh the targets, or else all resources, first (`--refresh`). With the driver `kit`, an up also needs
+   * `skipPreview`. Default: false.
+   */
   refresh?: boolean;
   /** URNs of the only resources to change (`--target`). Destroy: the driver `cli` only. Default: all. */
   target?: string[];
   /** Refresh: remove pending creates of a killed run from the state (`--clear-pending-creates`). Default: false. */
   clearPendingCreates?: boolean;
 }
+
+/** The options that each command takes. */
+export const commandOptions = {
+  preview: ["expectNoChanges", "replace", "diff", "refresh", "target"],
+  up: ["expectNoChanges", "replace", "diff", "skipPreview", "refresh", "target"],
+  refresh: ["expectNoChanges", "diff", "previewOnly", "target", "clearPendingCreates"],
+  destroy: ["diff", "target"],
+} as const satisfies Record<string, readonly (keyof RunOptions)[]>;
+
+type OptionsOf<C extends keyof typeof commandOptions> = Pick<RunOptions, (typeof commandOptions)[C][number]>;
 
 export interface ImportOptions {
   /** Protect the imported resources from deletion. Default: true. */
@@ -148,15 +161,13 @@ export interface ImportResult extends RunResult {
 export interface Stack {
   readonly driver: "kit" | "cli";
   /** Reports the steps that an `up` would take. Changes nothing. */
-  preview(
-    options?: Omit<RunOptions, "skipPreview" | "previewOnly" | "clearPendingCreates">,
-  ): Promise<RunResult>;
+  preview(options?: OptionsOf<"preview">): Promise<RunResult>;
   /** Previews, then updates, as `pulumi up --yes`. A failed preview ends the run. */
-  up(options?: Omit<RunOptions, "previewOnly" | "clearPendingCreates">): Promise<RunResult>;
+  up(options?: OptionsOf<"up">): Promise<RunResult>;
   /** Updates the state from the service, as `pulumi refresh --yes --skip-preview`. The program does not run. */
-  refresh(options?: Omit<RunOptions, "replace" | "skipPreview" | "refresh">): Promise<RunResult>;
+  refresh(options?: OptionsOf<"refresh">): Promise<RunResult>;
   /** Deletes all resources, as `pulumi destroy --yes --skip-preview`. The program does not run. */
-  destroy(options?: Pick<RunOptions, "diff" | "target">): Promise<RunResult>;
+  destroy(options?: OptionsOf<"destroy">): Promise<RunResult>;
   /** Imports the resources of a file, as `pulumi import --file … --yes --skip-preview`. The driver `cli` only. The program does not run. */
   import(file: string, options?: ImportOptions): Promise<ImportResult>;
   /** The state as from `pulumi stack export --show-secrets`, with secrets in plain text. */

@@ -31,6 +31,14 @@ test("await using closes what it declares at the end of the block", async () => 
   await expect(stack.preview()).rejects.toThrow(/this stack is closed/);
 });
 
+test("a run refuses an option of another command, which it would ignore", async () => {
+  await using stack = await TestStack.create({ program });
+  const untyped: object = { previewOnly: true };
+  for (const command of ["preview", "up", "destroy"] as const)
+    await expect(stack[command](untyped)).rejects.toThrow(`${command} does not take the option previewOnly`);
+  expect(stack.emulator.requests).toEqual([]);
+});
+
 test.each<[options: Partial<TestStackOptions>, words: RegExp]>([
   [{ program: "/nowhere" }, /no program folder \/nowhere/],
   [{ driver: "cli", stateFile: "x" }, /exportState/],

@@ -58,7 +58,8 @@ class AsStack extends Player {
     const { command = "up", replace, says, fails } = run;
     // Only messages need a preview.
     const options = { skipPreview: !says && !fails, ...(replace && { replace }) };
-    const { ok, diagnostics, text } = await this.stack[command](options).catch((error: unknown) => {
+    const done = command === "up" ? this.stack.up(options) : this.stack[command]();
+    const { ok, diagnostics, text } = await done.catch((error: unknown) => {
       if (error instanceof RunFailed) return error.result;
       throw error;
     });

@@ -128,7 +128,7 @@ export async function selectEndpoints(
         (live) => ownerOfMark(live) !== owner,
         `with the mark of the stack ${owner}; --select takes one by its id, ep_…`,
       );
-  if (target && !listed && known.length === 0 && endpoints.length > 0)
+  if (!listed && known.length === 0 && endpoints.length > 0)
     log(
       "No other stack was read: without a mark, an endpoint does not show who manages it. Leave out what the stacks of `pulumi stack ls --all` manage, with --known or --projects",
     );

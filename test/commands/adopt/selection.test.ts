@@ -229,7 +229,8 @@ test("leaves out what the target stack and those of a file manage, and what the 
     "are meant to be there",
   ])
     expect(stderr).toContain(`Left out: 1 that ${line}\n`);
-  expect((await adopt(stack)).stderr).toContain("No other stack was read: without a mark");
+  for (const args of [stack, []])
+    expect((await adopt(args, emulator)).stderr).toContain("No other stack was read: without a mark");
 
   const named = await adopt([...stack, "--known", "prod", "--ignore", file]);
   expect(idsIn(named.stdout)).toEqual([free]);
