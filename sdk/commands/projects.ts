@@ -130,8 +130,9 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
     for (const at of await foldersLike(folder, file)) found.push(projectIn(at, stacks));
   const all = stacksOf(found);
   assertDistinct(all);
+  // Without Pulumi Cloud, this is the organization of every stack.
   const isMeant = ({ project, fullName }: NamedStack, name: string) =>
-    isEndOf(fullName, withProject(name, project.name));
+    isEndOf(fullName, withProject(name, project.name).replace(/^organization\//, ""));
   const unlisted = wanted.find((name) => !all.some((one) => isMeant(one, name)));
   if (unlisted !== undefined) {
     const names = all.slice(0, MOST_SHOWN).map(({ fullName }) => fullName);

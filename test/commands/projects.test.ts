@@ -52,6 +52,7 @@ test.each<[string, Where, string[], string[]]>([
   ["a folder of settings", "projects: [{folder: configured}]", [], ["configured: eu"]],
   ["--stack in every folder", SERVICES, ["prod"], ["api: prod", "web: prod"]],
   ["--stack with a project", SERVICES, ["api/prod", "web/dev"], ["api: prod", "web: dev"]],
+  ["the organization of self-managed backends", SERVICES, ["organization/api/dev"], ["api: dev"]],
   ["organizations", web("o/dev", "p/web/dev", "q/eu"), ["p/dev", "eu"], ["web: p/web/dev, q/eu"]],
   ["a folder", { cwd: "services/api" }, [], ["api: "]],
   ["a folder within a project", { cwd: "services/api/node_modules" }, ["api/dev"], ["api: dev"]],
