@@ -133,13 +133,13 @@ function secretCommands(secrets: readonly ConfigSecret[], names: Names): string[
     "Set these secrets in the stack's configuration. Each value is the whole text at the places below its command. The commands ask for the value, or read it from a pipe:",
     ...secrets.flatMap(({ name, value, places }) => [
       `  pulumi config set --secret ${name}`,
-      ...(value.endsWith("\n") ? ["      It ends with a line break: from a pipe, write one more."] : []),
       ...places
         .slice(0, PLACES_SHOWN)
         .map((place) => `      ${oneLine(`${pathText(place.path)} of ${shown(place, names)}`)}`),
       ...(places.length > PLACES_SHOWN
         ? [`      and in ${count(places.length - PLACES_SHOWN, "other place")}`]
         : []),
+      ...(value.endsWith("\n") ? ["      It ends with a line break: from a pipe, write one more."] : []),
     ]),
   ];
 }
