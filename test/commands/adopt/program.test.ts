@@ -114,7 +114,7 @@ const PROGRAMS: Record<string, Record<string, Record<string, unknown>>> = {
     web: policy({ config: { tokens: ["CANARY-of-both", "CANARY-only-of-web"] } }),
   },
   "replaces each text with a copy of a secret in it, or only in its own endpoint's if it is short": {
-    a: policy({ password: "pass", secret: "CANARY-1", note: "by pass, CANARY-1" }),
+    a: policy({ password: "pass", secret: "CANARY-1", note: "by CANARY-1", hint: "by pass" }),
     b: { ...policy({ note: "by pass" }), description: "was CANARY-1" },
   },
   "takes numbers, short texts and values below a key such as credentials for secrets": {
