@@ -67,7 +67,7 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
       }),
     diff: (id: string, olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
-        const decision = core.diff(id, olds, news);
+        const decision = await core.diff(id, olds, news);
         // Most resources have no change, and the report parses the documents again.
         if (decision.changes) reportHidden(olds, news);
         return decision;

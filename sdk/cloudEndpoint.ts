@@ -1,11 +1,10 @@
 import * as pulumi from "@pulumi/pulumi";
 import type { alwaysPresent, CloudEndpointWritten, Endpoint } from "../provider/api/contract";
 import { isMapping } from "../provider/api/json";
-import { environmentName } from "../provider/api/settings";
 import { TYPES } from "../provider/api/typeTokens";
 import { wireText } from "../provider/endpoint/documents";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
-import { PROBLEM_KEY, PROVIDER_KEY, URN_KEY } from "../provider/endpoint/inputs";
+import { PROBLEM_KEY, PROVIDER_KEY } from "../provider/endpoint/inputs";
 import { SECRETS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
 import { outdateListings } from "./dataSources";
@@ -125,7 +124,6 @@ export class CloudEndpoint extends pulumi.CustomResource {
           [PROVIDER_KEY]: Promise.resolve(reported).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
           // The plugin receives all of these from the engine.
           ...(kind === "dynamic" && {
-            [URN_KEY]: isMarked() ? pulumi.createUrn(name, TYPES[kind], options?.parent) : undefined,
             [SECRETS_KEY]: secrets.then((all) => (all.length > 0 ? all : undefined)),
           }),
         },
@@ -147,10 +145,6 @@ export class CloudEndpoint extends pulumi.CustomResource {
 /** A document as text, as in the contract. */
 const documentText = (document: unknown): string | undefined =>
   document === undefined ? undefined : wireText(document);
-
-/** Whether creates are marked. The provider reads the setting itself. */
-const isMarked = (): boolean =>
-  Boolean(pulumi.runtime.getConfig("endpoints:mark")?.trim() || process.env[environmentName("mark")]?.trim());
 
 /**
  * Makes a document that contains a secret secret as a whole. The engine marks values by their path, so if somebody rearranged

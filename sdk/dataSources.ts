@@ -2,6 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { CONNECTIONS, HttpClient } from "../provider/api/client";
 import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/api/contract";
 import type { EndpointsApi } from "../provider/api/endpoints";
+import type { Age } from "../provider/api/list";
 import { readSettings } from "../provider/api/settings";
 import { policyFromText } from "../provider/endpoint/documents";
 import { endpointsApi } from "../provider/endpoint/fields";
@@ -85,7 +86,7 @@ export interface GetEndpointsResult {
  * message names the endpoint and the next step.
  */
 export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
-  return inProgram(() => find(args, { fresh: false }, options));
+  return inProgram(() => find(args, { age: "withinAMinute" }, options));
 }
 
 /**
@@ -97,7 +98,7 @@ export function getEndpointOutput(
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
   return whenReady(args, options, (known, isSecret) =>
-    find(known as GetEndpointArgs, { fresh: true, shown: isSecret ? MASKED : undefined }, options),
+    find(known as GetEndpointArgs, { age: "fromNow", shown: isSecret ? MASKED : undefined }, options),
   );
 }
 
@@ -112,7 +113,7 @@ export function getEndpoints(
   args: GetEndpointsArgs = {},
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
-  return inProgram(() => filter(args, { fresh: false }, options));
+  return inProgram(() => filter(args, "withinAMinute", options));
 }
 
 /** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
@@ -120,12 +121,12 @@ export function getEndpointsOutput(
   args: Inputs<Omit<GetEndpointsArgs, "metadata"> & Pick<EndpointsFilter, "metadata">> = {},
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<GetEndpointsResult> {
-  return whenReady(args, options, (known) => filter(known as GetEndpointsArgs, { fresh: true }, options));
+  return whenReady(args, options, (known) => filter(known as GetEndpointsArgs, "fromNow", options));
 }
 
 async function find(
   given: GetEndpointArgs,
-  reading: { fresh: boolean; shown?: string | undefined },
+  reading: { age: Age; shown?: string | undefined },
   options?: pulumi.InvokeOptions,
 ): Promise<AnyEndpoint> {
   const args = argumentsIn("getEndpoint", queryArguments, given);
@@ -136,7 +137,7 @@ async function find(
 
 async function filter(
   { metadata, ...args }: GetEndpointsArgs,
-  reading: { fresh: boolean },
+  age: Age,
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
   const judge = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
@@ -147,7 +148,7 @@ async function filter(
   );
   if (!engineAnswers(options)) {
     for (const warning of typeWarnings(filters)) void pulumi.log.warn(warning);
-    return result((await findEndpoints(thisAccount(), filters, reading, judge)).map(typed));
+    return result((await findEndpoints(thisAccount(), filters, age, judge)).map(typed));
   }
   const { endpoints } = (await callEngine(
     "endpoints:index:getEndpoints",

@@ -215,7 +215,7 @@ export const isOfService = ({ code }: ApiError): boolean => SERVICE_CODE.test(co
 /** The doubt that an unclear answer to a create leaves. */
 function doubt({ method }: RequestName): string {
   if (method !== "POST") return "";
-  return " The endpoint may have been created nevertheless: the next run takes it over by its mark, or names it. In a pool without endpoints:mark, look for it first.";
+  return " The endpoint may have been created nevertheless: outside of pools, the next run names it. In a pool, look for it first.";
 }
 
 function causeText(cause: unknown): string {

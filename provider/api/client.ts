@@ -7,7 +7,7 @@ import { jsonOf } from "./json";
 import { type LongWait, RateLimiter } from "./rateLimiter";
 import { errorFromWire, mistakesIn } from "./replySchemas";
 import { type LoggedRequest, requestLog } from "./requestLog";
-import { parseRetryAfter, waitBeforeRetry } from "./retry";
+import { Budget, parseRetryAfter, waitBeforeRetry } from "./retry";
 import type { Settings } from "./settings";
 
 /** Messages for the user. */
@@ -93,7 +93,7 @@ export class HttpClient {
     const { method } = request;
     const { retryForSeconds, windowSeconds } = this.settings;
     const limits = { window: windowSeconds * 1000, retryFor: retryForSeconds * 1000 };
-    let elapsed = 0;
+    const budget = request.budget ?? new Budget(this.clock, limits.retryFor);
     for (let sent = 1; ; sent++) {
       await this.unlessStopped(this.limiter.turn(), () => new UnsentError(request, "the run was cancelled"));
       const sentAt = this.clock.now();
@@ -102,7 +102,8 @@ export class HttpClient {
       } catch (error) {
         // Only the last attempt of a create can have had an effect, because after such an attempt it is not repeated.
         if (error instanceof EndpointsError) error.sentAt = sentAt;
-        elapsed += this.clock.now() - sentAt;
+        budget.add(this.clock.now() - sentAt);
+        const { elapsed } = budget;
         const random = this.clock.random();
         const wait = waitBeforeRetry({ ...limits, method, error, sent, elapsed, random });
         if (wait === undefined) throw error;
@@ -110,10 +111,9 @@ export class HttpClient {
           this.holdAll(wait, error);
           continue;
         }
-        elapsed += wait;
-        if (error instanceof ConnectionError && !error.isRefusedHere && elapsed >= SILENCE)
+        if (error instanceof ConnectionError && !error.isRefusedHere && elapsed + wait >= SILENCE)
           this.reportSilence(error.summary);
-        await this.unlessStopped(this.clock.sleep(wait), () => error);
+        await this.unlessStopped(budget.wait(wait), () => error);
       }
     }
   }

@@ -30,10 +30,11 @@ export class ServiceClock {
   }
 }
 
-const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+const RFC3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)?$/i;
 
-/** When an endpoint was created, by the service's clock, in milliseconds; undefined if that is unknown. */
+/** When an endpoint was created, by the service's clock, in milliseconds; undefined if that is unknown. Without a zone, it is UTC. */
 export function createdAt({ createdAt: text }: { createdAt?: unknown }): number | undefined {
-  const time = typeof text === "string" && RFC3339.test(text) ? Date.parse(text) : Number.NaN;
+  const [whole, , zone] = typeof text === "string" ? (RFC3339.exec(text) ?? []) : [];
+  const time = whole === undefined ? Number.NaN : Date.parse(zone ? whole : `${whole}Z`);
   return Number.isNaN(time) ? undefined : time;
 }

@@ -2,6 +2,7 @@ import { Readable } from "node:stream";
 import { brotliDecompressSync, unzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
+import type { Budget } from "./retry";
 import type { Settings } from "./settings";
 
 /** More than the largest page (100 endpoints) needs. A longer reply is refused. */
@@ -18,8 +19,9 @@ export const API_VERSION = "2";
 
 export interface Request extends RequestName {
   query?: Record<string, string>;
-  /** A function is called anew for each attempt. */
-  body?: object | (() => object);
+  body?: object;
+  /** The time that the operation has for all its attempts. Default: `retryForSeconds` for this request. */
+  budget?: Budget;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
 }
@@ -48,7 +50,7 @@ export class Connections {
    *   `beforeSending` throws, in which case nothing was sent.
    */
   async request(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
-    const body = request.body && new Body(Buffer.from(JSON.stringify(bodyOf(request))), beforeSending);
+    const body = request.body && new Body(Buffer.from(JSON.stringify(request.body)), beforeSending);
     try {
       const { statusCode: status, headers, body: parts } = await this.send(request, body);
       const sent = await readAll(parts);
@@ -115,9 +117,6 @@ export class Connections {
     return this.pool;
   }
 }
-
-/** The body of the next attempt. */
-export const bodyOf = ({ body = {} }: Request): object => (typeof body === "function" ? body() : body);
 
 /**
  * A request's body. It records whether it was sent. Undici reads it once there is a connection, after a proxy's tunnel and TLS,

@@ -1,5 +1,3 @@
-import type { JsonObject } from "./json";
-
 /*
  * An endpoint as programs write it and as the contract has it. The comment on a field is its documentation: editors show it,
  * and the reference pages are generated from it. Published declarations rest on these types, so nothing here may import a
@@ -127,8 +125,7 @@ export interface CloudEndpointWritten {
   poolingEnabled?: boolean | undefined;
   /**
    * Take over an existing endpoint instead of creating one: `true` for the cloud endpoint with this URL, or its id
-   * (`ep_…`). Only fields that differ are changed. The id also takes over an endpoint with another stack's mark
-   * (`endpoints:mark`). It has no effect while the resource has its endpoint; remove it after the first `up`, because a
+   * (`ep_…`). Only fields that differ are changed. It has no effect while the resource has its endpoint; remove it after the first `up`, because a
    * deleted endpoint cannot be adopted again. Default: `false`.
    */
   adopt?: boolean | string | undefined;
@@ -177,21 +174,5 @@ export type WireEndpoint = {
 /** The body of a create and, without `type`, of an update. */
 export type WireChange = Partial<WireEndpoint>;
 
-/** The resource that an endpoint was created for, or that adopted it. */
-export interface Owner {
-  /** The value of `endpoints:mark`. */
-  namespace: string;
-  /** The resource's URN, with its type and those of the components that it is in. */
-  urn: string;
-}
-
-/** The mark in an endpoint's metadata. */
-export interface Mark extends Owner {
-  /** Distinguishes one create or adoption from every other. */
-  nonce: string;
-  /** The endpoint's creation time by the service's clock, RFC 3339. A create gives the time when it is sent. */
-  time: string;
-}
-
-/** An endpoint with the unknown fields of the reply, and the mark from its metadata. */
-export type LiveEndpoint = Endpoint & JsonObject & { createdFor?: Mark };
+/** An endpoint of any type, as the service shows it. */
+export type LiveEndpoint = Endpoint;

@@ -6,6 +6,7 @@ import type { LiveEndpoint, WireChange } from "./contract";
 import { canonicalJson } from "./json";
 import { EndpointList } from "./list";
 import { type EndpointReader, ID, listFromWire } from "./replySchemas";
+import type { Budget } from "./retry";
 import { oneLine } from "./text";
 import { normalizeUrl } from "./url";
 
@@ -35,16 +36,16 @@ export class EndpointsApi {
   /**
    * `POST /endpoints`. Only cloud endpoints can be created. Throws ReplyError if the reply is about another endpoint.
    *
-   * @param endpoint A function is called anew for each attempt.
    * @param isOurs Whether this may be the endpoint that was just created.
    */
   create(
-    endpoint: WireChange | (() => WireChange),
+    endpoint: WireChange,
     isOurs: (live: LiveEndpoint) => boolean = () => true,
+    budget?: Budget,
   ): Promise<LiveEndpoint> {
-    const latest = typeof endpoint === "function" ? endpoint : () => endpoint;
-    const request = { method: "POST", path: "/endpoints", body: () => ({ type: "cloud", ...latest() }) };
-    const { url } = latest();
+    const body = { type: "cloud", ...endpoint };
+    const request = { method: "POST", path: "/endpoints", body, ...(budget && { budget }) };
+    const { url } = endpoint;
     const reply = this.createdReader.refine((live) => isAbout(live, url) && isOurs(live), {
       error: ABOUT_ANOTHER,
     });
@@ -141,7 +142,9 @@ function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoin
 
 /** Whether an endpoint has all values of a change, in which an empty text clears a field. */
 const hasValues = (live: LiveEndpoint, change: LiveEndpoint): boolean =>
-  Object.entries(change).every(([name, value]) => canonicalJson(live[name] ?? "") === canonicalJson(value));
+  Object.entries(change).every(
+    ([name, value]) => canonicalJson(live[name as keyof LiveEndpoint] ?? "") === canonicalJson(value),
+  );
 
 /** The path of an endpoint. An id such as `..` would change the address. */
 function pathOf(id: string): string {

@@ -12,11 +12,16 @@ import { spellings, urlOf } from "./url";
  * only saves pages: what it returns is checked here, and what it omits may exist.
  */
 
-/** The oldest listing for refreshes, adoptions and imports, in milliseconds. It bounds how long ago a served item was read. */
+/**
+ * How fresh a listing must be. `anyAge`: it began at most five minutes ago, and need not show the writes of this process.
+ * `withinAMinute`: it began at most a minute ago, and after the last write. `fromNow`: it begins with this call.
+ */
+export type Age = "anyAge" | "withinAMinute" | "fromNow";
+
+/** The oldest listing, in milliseconds. It bounds how long ago a served item was read. */
 export const OLDEST_LISTING = 300_000;
 
-/** The oldest listing for data sources, in milliseconds. */
-const OLDEST_LOOKUP = 60_000;
+const MINUTE = 60_000;
 
 /** A selection of the account's endpoints. */
 export interface Selection {
@@ -77,7 +82,7 @@ export class EndpointList {
    * @throws ConnectionError, or ApiError 401 or 429, with which a read by id would fail too.
    */
   async item(id: string): Promise<LiveEndpoint | undefined> {
-    const oldest = this.http.clock.now() - OLDEST_LISTING;
+    const oldest = this.oldest("anyAge");
     const isUsable = ({ began, failure }: Reading) => began >= oldest && !isOfEveryRequest(failure);
     const reading = this.reading(CLOUD, isUsable);
     reading.reads++;
@@ -98,34 +103,30 @@ export class EndpointList {
     return undefined;
   }
 
-  /**
-   * The endpoints of any type with a normalized URL: of a new, filtered reading, or of a reading of the whole list that began at
-   * this moment or later, by this machine's clock.
-   */
-  onUrl(url: string, since: number): Promise<LiveEndpoint[]> {
-    return this.read(ofUrl(url), () => (this.sendsFilters ? this.http.clock.now() : since));
+  /** The endpoints of any type with a normalized URL. */
+  onUrl(url: string, age: Age): Promise<LiveEndpoint[]> {
+    // A filtered reading is of this URL alone, so nobody shares it.
+    return this.select(ofUrl(url), this.sendsFilters ? "fromNow" : age);
   }
 
-  /**
-   * The endpoints of a selection, for data sources and commands. Calls within a minute share a reading, if this process has sent
-   * no write in between.
-   *
-   * @param options.fresh Whether the result must show what happened before this call. Then it joins no reading that has begun.
-   */
-  select(selection: Selection, { fresh }: { fresh: boolean }): Promise<LiveEndpoint[]> {
-    const now = this.http.clock.now();
-    const since = fresh ? now : Math.max(now - OLDEST_LOOKUP, this.lastWrite ?? 0);
-    return this.read(selection, () => since);
+  /** The endpoints of a selection. */
+  async select(selection: Selection, age: Age): Promise<LiveEndpoint[]> {
+    const oldest = this.oldest(age);
+    const reading = this.reading(selection, ({ failure, began }) => !failure && began >= oldest);
+    try {
+      await reading.toEnd();
+    } catch (error) {
+      if (this.isRefused(reading, error)) return this.select(selection, age);
+      throw error;
+    }
+    this.reportSkipped(reading);
+    return [...reading.endpoints.values()].filter(selection.includes);
   }
 
-  /** All endpoints, of a reading of the whole list that began at this moment or later, by this machine's clock. */
-  all(since: number): Promise<LiveEndpoint[]> {
-    return this.read(EVERYTHING, () => since);
-  }
-
-  /** A reading of the whole list that began at this moment or later, by this machine's clock. It is never filtered. */
-  whole(since: number): Reading {
-    return this.reading(EVERYTHING, ({ failure, began }) => !failure && began >= since);
+  /** A reading of the whole list, which grows as far as the caller wants it. It is never filtered. */
+  whole(age: Age): Reading {
+    const oldest = this.oldest(age);
+    return this.reading(EVERYTHING, ({ failure, began }) => !failure && began >= oldest);
   }
 
   /** The items that no reading so far could parse, with the reason. */
@@ -138,16 +139,11 @@ export class EndpointList {
     this.lastWrite = this.http.clock.now();
   }
 
-  private async read(selection: Selection, since: () => number): Promise<LiveEndpoint[]> {
-    const reading = this.reading(selection, ({ failure, began }) => !failure && began >= since());
-    try {
-      await reading.toEnd();
-    } catch (error) {
-      if (this.isRefused(reading, error)) return this.read(selection, since);
-      throw error;
-    }
-    this.reportSkipped(reading);
-    return [...reading.endpoints.values()].filter(selection.includes);
+  /** When a listing of this age began at the earliest, by this machine's clock. */
+  private oldest(age: Age): number {
+    const now = this.http.clock.now();
+    if (age === "fromNow") return now;
+    return age === "anyAge" ? now - OLDEST_LISTING : Math.max(now - MINUTE, this.lastWrite ?? 0);
   }
 
   private reading({ expression }: Selection, isUsable: (reading: Reading) => boolean): Reading {

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import type { LiveEndpoint } from "./contract";
-import { withoutMark } from "./mark";
 
 /* The schemas of replies, and the conversion from the contract's names to the package's. */
 
@@ -19,8 +18,8 @@ export const idSchema = z.object({ id: z.string().regex(ID) });
 export type EndpointReader = z.ZodType<LiveEndpoint>;
 
 /**
- * Returns the conversion of an endpoint from the wire to fields, for create, read, update and list. Unknown fields keep their
- * names, and `null` counts as a missing field. The mark is removed from the metadata.
+ * Returns the conversion of an endpoint from the wire to fields, for create, read, update and list. Unknown fields are left out, and
+ * `null` counts as a missing field.
  *
  * @param checks The check of each field.
  * @param aliases Second names on the wire, with their fields.
@@ -32,7 +31,7 @@ export function endpointReader(
   { dropsBroken }: { dropsBroken: boolean },
 ): EndpointReader {
   // One object for all calls, because a schema compiles itself at its first use.
-  const fields = z.looseObject(checks);
+  const fields = z.object(checks);
   const fieldNames = new Map(Object.keys(checks).map((name) => [snakeCase(name), name]));
   return idSchema.loose().transform((wire, context) => {
     const given = Object.entries(wire).filter(([, value]) => value !== null);
@@ -43,10 +42,7 @@ export function endpointReader(
       for (const { path } of parsed.error.issues) delete named[String(path[0])];
       parsed = fields.safeParse(named);
     }
-    if (parsed.success) {
-      const { metadata, createdFor: _, ...rest } = parsed.data;
-      return { ...rest, ...withoutMark(metadata) } as LiveEndpoint;
-    }
+    if (parsed.success) return parsed.data as unknown as LiveEndpoint;
     for (const issue of parsed.error.issues) {
       context.issues.push({ code: "custom", message: issue.message, path: issue.path, input: wire });
     }

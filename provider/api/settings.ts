@@ -80,17 +80,6 @@ export const settingFields = {
     onOrOff("listFilter", given, "neither on nor off"),
 
   /**
-   * A namespace for marked creates, such as `platform-team/prod`: letters, digits, dots, underscores, hyphens, slashes
-   * and at signs, at most 100 characters, unique within the account. The metadata of each created endpoint then names its
-   * resource, so what a killed run left behind is recognized for certain. Default: endpoints are not marked.
-   */
-  mark: (given: string | undefined): string | undefined => {
-    if (given === undefined || /^[\w.@/-]{1,100}$/.test(given)) return given;
-    const what = "mark must have 1 to 100 letters, digits or the characters . _ - / @";
-    throw invalid("mark", what, "platform-team/prod");
-  },
-
-  /**
    * What a preview does about probable mistakes in traffic policies: `on` warns, `error` fails, `off` does nothing.
    * Default: `on`.
    */
@@ -110,8 +99,13 @@ export type Settings = Values & {
   /** Whether the key comes from the stack's configuration, for the advice after a 401. */
   apiKeyIsConfigured: boolean;
   userAgent: string;
-  /** `ENDPOINTS_ACCEPT_ACCOUNT=1`, for one run: endpoints that another account does not have are dropped from the state. */
-  acceptAccount: boolean;
+  /** `ENDPOINTS_ADOPT`, for one run: the ids of endpoints that creates on their URLs take over. */
+  adoptedIds: readonly string[];
+  /**
+   * `ENDPOINTS_ACCEPT_ACCOUNT`, for one run: the fingerprints of accounts that replace those of the state. What they do not have
+   * is dropped from the state.
+   */
+  acceptedAccounts: readonly string[];
 };
 
 /** The settings that must not be shown. */
@@ -136,8 +130,32 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     userAgent: `pulumi-endpoints/${VERSION}`,
     versionHeader: versionHeader ?? (isPublic ? "Ngrok-Version" : "Service-Version"),
     listFilter: listFilter ?? (isPublic ? "on" : "off"),
-    acceptAccount: environment["ENDPOINTS_ACCEPT_ACCOUNT"] === "1",
+    adoptedIds: namesIn(environment, "ENDPOINTS_ADOPT", /^ep_\w+$/, "the ids of endpoints (ep_…)"),
+    acceptedAccounts: namesIn(
+      environment,
+      "ENDPOINTS_ACCEPT_ACCOUNT",
+      /^[0-9a-f]{16}$/,
+      "the fingerprint that the message about another account prints (16 hexadecimal digits)",
+    ),
   };
+}
+
+/** The items of a variable for one run, separated by commas. */
+function namesIn(environment: NodeJS.ProcessEnv, variable: string, form: RegExp, what: string): string[] {
+  const items = (environment[variable] ?? "").split(/[\s,]+/).filter((item) => item !== "");
+  if (items.every((item) => form.test(item))) return items;
+  throw new UserError(`${variable} takes ${what}, separated by commas; correct it, or unset it`);
+}
+
+/** A setting that was removed, as the stack's configuration or the environment still has it. */
+export function removedSettings(
+  config: ConfigReader,
+  environment: NodeJS.ProcessEnv = process.env,
+): string[] {
+  if (!config("endpoints:mark")?.trim() && !environment["ENDPOINTS_MARK"]?.trim()) return [];
+  return [
+    "endpoints:mark (or ENDPOINTS_MARK) was removed, and endpoints are not marked: what a killed run left behind is taken over with ENDPOINTS_ADOPT. Remove the setting",
+  ];
 }
 
 /** All problems of the settings. */

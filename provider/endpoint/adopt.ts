@@ -1,132 +1,136 @@
+import type { Log } from "../api/client";
 import type { LiveEndpoint } from "../api/contract";
-import { isMapping } from "../api/json";
-import { OLDEST_LISTING } from "../api/list";
-import { isProven, isSameOwner, MARK_FIELD, ownMark } from "../api/mark";
+import type { EndpointsApi } from "../api/endpoints";
+import { EVERYTHING } from "../api/list";
 import { oneLine } from "../api/text";
 import { normalizeUrl } from "../api/url";
-import { changesBetween, metadataFromText } from "./documents";
-import {
-  adoptAmbiguous,
-  adoptNotFound,
-  adoptOtherScheme,
-  carriesMark,
-  managedElsewhere,
-  wrongType,
-} from "./errors";
+import { changesBetween } from "./documents";
+import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
 import { documentsAsData, type Inputs, type ManagedInput } from "./fields";
-import { LIST_LAG } from "./gone";
+import type { Holdings } from "./holdings";
 import { ifAbsent, look } from "./live";
-import { type Claim, markOf, otherStack } from "./owners";
 import { shownPath, shownUrl } from "./secrets";
-import { difference, refreshedFromLive, wireFromInputs } from "./state";
+import { difference, type Entry, refreshedFromLive, wireFromInputs } from "./state";
 
-/* The live endpoint that a new resource takes over, by `adopt` or by its mark, and what that changes. */
+/*
+ * The live endpoint that a new resource takes over, and what that changes. Consent comes from the program (`adopt`), or for one
+ * run from the environment (`ENDPOINTS_ADOPT`). Nothing else is taken over.
+ */
+
+/** A create or an update, with what it needs. */
+export interface Claim {
+  api: EndpointsApi;
+  inputs: Inputs;
+  /** The URL for messages. */
+  shownUrl: string;
+  entry: Entry;
+  holdings: Holdings;
+  /** The cloud endpoints that `ENDPOINTS_ADOPT` names. */
+  consented(): Promise<LiveEndpoint[]>;
+  log: Log;
+  /** The endpoint that an update moves; undefined for a create. */
+  mover?: string;
+}
 
 /**
- * The live endpoint that `adopt` names; undefined if no cloud endpoint has the URL. An id that this process found gone, or
- * deleted for a replacement, is created anew.
+ * The live endpoint that a create takes over; undefined if it makes a new one. An id that this process found gone, or deleted for
+ * a replacement, is created anew.
  *
- * @throws UserError if `adopt: true` finds an endpoint with another stack's mark. Its id is the consent.
+ * @throws UserError if `adopt` names an endpoint that cannot be adopted.
  */
 export async function findAdoptable(claim: Claim): Promise<LiveEndpoint | undefined> {
-  const { api, inputs, owner, owners } = claim;
+  const { api, inputs, holdings, entry } = claim;
   const { adopt } = inputs;
-  if (!adopt || owners.fates.get(String(adopt)) === "gone") return undefined;
-  if (typeof adopt === "string") {
-    const live = await look(api, adopt, inputs).catch(ifAbsent(adoptNotFound(adopt)));
-    if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
-    return live;
-  }
-  const live = await findByUrl(claim);
-  const theirs = live && otherStack(live, owner);
-  if (theirs) throw managedElsewhere(live.id, theirs);
+  if (typeof adopt === "string") return holdings.isGone(adopt) ? undefined : findById(adopt, claim);
+  if (adopt) return findByUrl(claim);
+  const found = chooseConsented(await claim.consented(), claim);
+  if (!found) return undefined;
+  // At once, so that no other create chooses the same one.
+  holdings.add(found.id, entry, inputs);
+  return look(api, found.id, inputs);
+}
+
+async function findById(id: string, { api, inputs, holdings }: Claim): Promise<LiveEndpoint | undefined> {
+  const notFound = ifAbsent(adoptNotFound(id));
+  const live = await look(api, id, inputs).catch((error: unknown) =>
+    holdings.isItsOwn(id, inputs) ? api.find(id) : notFound(error),
+  );
+  if (live && live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
   return live;
 }
 
 async function findByUrl({ api, inputs, shownUrl }: Claim): Promise<LiveEndpoint | undefined> {
-  const now = api.http.clock.now();
   // A conflict finds what is newer.
-  let listed = await api.list.onUrl(inputs.url, now - OLDEST_LISTING);
+  let listed = await api.list.onUrl(inputs.url, "anyAge");
   // A filter proves no absence, and the service would accept one more member.
   if (inputs.poolingEnabled && !listed.some((live) => serves(live, inputs)))
-    listed = await api.list.all(now - LIST_LAG);
+    listed = await api.list.select(EVERYTHING, "fromNow");
   const found = listed.filter((live) => serves(live, inputs));
   const [first] = found;
-  // The list may be out of date, and may omit metadata, which holds the mark of another stack.
+  // The list may be out of date.
   const live = first && (await api.find(first.id));
   // For the same reason, the only member of a pool that it shows may be another stack's.
   if (found.length > 1 || live?.poolingEnabled) throw adoptAmbiguous(shownUrl, found);
   return live && serves(live, inputs) ? live : undefined;
 }
 
-/** Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. */
+/** The endpoint of `ENDPOINTS_ADOPT` that serves the URL. In a pool, one that equals the program's comes first. */
+function chooseConsented(
+  all: LiveEndpoint[],
+  { inputs, holdings }: Claim,
+  isChoice = (_: string): boolean => true,
+): LiveEndpoint | undefined {
+  const found = all.filter(
+    (live) =>
+      serves(live, inputs) &&
+      !holdings.isGone(live.id) &&
+      holdings.isFree(live.id, inputs) &&
+      isChoice(live.id),
+  );
+  return found.find((live) => isWanted(live, inputs)) ?? found[0];
+}
+
+/**
+ * Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. What is adopted
+ * without its id in the program is a warning.
+ */
 export async function announceAdoption(claim: Claim): Promise<void> {
-  const { inputs, shownUrl: url, owner, owners, log } = claim;
-  const live = await findAdoptable(claim);
-  if (!live) return log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
-  owners.willAdopt(live.id);
+  const { inputs, shownUrl: url, holdings, log } = claim;
+  const { adopt } = inputs;
+  const live = adopt
+    ? await findAdoptable(claim)
+    : chooseConsented(await claim.consented(), claim, holdings.isUnpromised);
+  if (!live && adopt) log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
+  if (!live) return;
+  holdings.willAdopt(live.id, inputs);
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed
     .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
     .map(({ path }) => shownPath(path, inputs));
-  if (live.createdFor) places.push("its mark");
   const changes = places.length === 0 ? "as it is" : `and changes ${oneLine(places.join(", "), 300)}`;
-  const theirs = otherStack(live, owner);
-  log.info(`${url}: adopts ${live.id}${theirs ? `, ${carriesMark(theirs)},` : ""} ${changes}`);
+  if (typeof adopt === "string") return log.info(`${url}: adopts ${live.id} ${changes}`);
+  const consent = adopt ? "adopt: true, whoever made it" : "ENDPOINTS_ADOPT";
+  log.warn(`${url}: adopts ${live.id} (${consent}) ${changes}`);
 }
 
 /** Makes a live endpoint this resource's, and changes what differs from the program. */
 export async function takeOver(live: LiveEndpoint, claim: Claim): Promise<LiveEndpoint> {
-  const { api, inputs, owners, entry } = claim;
-  owners.add(live.id, entry);
-  const sent = new Set<ManagedInput>();
+  const { api, inputs, holdings, entry } = claim;
+  holdings.add(live.id, entry, inputs);
   try {
-    for (const name of differenceOnAdoption(live, inputs).changed) sent.add(name);
-    // A new mark tells the other entries with this endpoint, in any process, that it is this resource's now. A stack without
-    // marks removes the old one, which would name the wrong owner.
-    if (live.createdFor) sent.add("metadata");
-    if (sent.size === 0) return live;
-    const mark = sent.has("metadata") ? markOf(claim, live.createdAt) : undefined;
-    return await api.update(live.id, wireFromInputs(inputs, [...sent], mark));
+    const { changed } = differenceOnAdoption(live, inputs);
+    return changed.length === 0 ? live : await api.update(live.id, wireFromInputs(inputs, changed));
   } catch (error) {
-    owners.fail(live.id, entry);
+    holdings.fail(live.id, entry);
     throw error;
   }
 }
 
-/**
- * What an earlier run left in a pool. The service accepts any number of members, so no refusal would reveal it.
- *
- * @throws UserError if there are several, or if one may be another's.
- */
-export async function leftoverInPool(claim: Claim): Promise<LiveEndpoint | undefined> {
-  const { api, inputs, shownUrl, owner, owners } = claim;
-  if (!owner || inputs.poolingEnabled !== true) return undefined;
-  const found: LiveEndpoint[] = [];
-  for (const item of await api.list.all(0)) {
-    if (!serves(item, inputs) || owners.knows(item.id)) continue;
-    // A list may omit metadata, which holds the mark.
-    const isAnothers = item.createdFor ? !isSameOwner(item.createdFor, owner) : item.metadata !== undefined;
-    const live = isAnothers ? undefined : await api.find(item.id);
-    if (live && isSameOwner(ownMark(live), owner)) found.push(live);
-  }
-  const [first] = found;
-  if (found.length > 1 || (first && !isProven(first))) throw adoptAmbiguous(shownUrl, found);
-  return first;
-}
-
-/** Takes over what an earlier run of this stack created for this resource. */
-export function takeOverLeftover(live: LiveEndpoint, claim: Claim): Promise<LiveEndpoint> {
-  // The other provider, or a run with --target, does not meet an entry that has left this name. No run meets those of a stack
-  // that has left its name.
-  claim.log.warn(
-    `${claim.shownUrl}: takes over ${live.id}, which an earlier run of this stack created (endpoints:mark). If a resource or a stack that was renamed from this name has it, run \`pulumi state delete\` for this resource now, before a run deletes the endpoint, and choose another name`,
-  );
-  return takeOver(live, claim);
-}
-
 /** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */
-export function differenceOnAdoption(live: LiveEndpoint, inputs: Inputs) {
+export function differenceOnAdoption(
+  live: LiveEndpoint,
+  inputs: Inputs,
+): { changed: ManagedInput[]; before: Record<string, unknown> } {
   const before = documentsAsData(refreshedFromLive(live, {}).props);
   const { changed, replace } = difference(before, inputs);
   if (replace)
@@ -139,12 +143,5 @@ export const isWanted = (live: LiveEndpoint, inputs: Inputs): boolean =>
   serves(live, inputs) && differenceOnAdoption(live, inputs).changed.length === 0;
 
 /** Whether this is a cloud endpoint with the program's URL. */
-const serves = (live: LiveEndpoint, inputs: Inputs): boolean =>
+export const serves = (live: LiveEndpoint, inputs: Inputs): boolean =>
   live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;
-
-/** Why the endpoint's metadata cannot be a program's: the mark's key holds something that is no mark. */
-export function reservedKeyProblem({ metadata }: LiveEndpoint): string | undefined {
-  const { data } = metadataFromText(metadata ?? "");
-  if (!isMapping(data) || !Object.hasOwn(data, MARK_FIELD)) return undefined;
-  return `its metadata has the key ${MARK_FIELD}, which is reserved for marks (endpoints:mark), with something else; rename or remove that key on the service first`;
-}

@@ -1,90 +1,143 @@
-import { ApiError, ConnectionError, EndpointsError, isOfService, ReplyError } from "../api/apiErrors";
+import {
+  ApiError,
+  ConnectionError,
+  codeNumber,
+  EndpointsError,
+  isOfService,
+  ReplyError,
+  type UserError,
+} from "../api/apiErrors";
 import { createdAt } from "../api/clock";
 import type { LiveEndpoint } from "../api/contract";
+import { CLOUD, EVERYTHING } from "../api/list";
 import { idSchema } from "../api/replySchemas";
+import { Budget } from "../api/retry";
 import { normalizeUrl, urlOf } from "../api/url";
-import { isWanted, leftoverInPool, takeOverLeftover } from "./adopt";
-import { createDoubtful, createUnsettled } from "./errors";
-import { managedInputs } from "./fields";
-import { type Claim, isLeftover, markOf } from "./owners";
+import { type Claim, isWanted, serves } from "./adopt";
+import {
+  continuesWith,
+  createDoubtful,
+  createUnsettled,
+  equalMember,
+  refusedWithoutCode,
+  urlLookup,
+  urlTaken,
+} from "./errors";
+import { type Inputs, managedInputs } from "./fields";
 import { wireFromInputs } from "./state";
-import { holds, sendToFreeUrl, urlTaken } from "./takenUrl";
 
 /*
- * A create whose answer was lost may have happened. Sending it again could make two endpoints; giving up could leave one that
- * is in no state; and an endpoint that is found on the URL may be another stack's. So the provider looks for it, three times.
- * If it cannot decide, an error names the candidates.
+ * An attempt to create an endpoint, or to move one to another URL, ends in one of three ways.
+ *
+ * - Made: the service has answered with our endpoint.
+ * - Refused: with any code, the URL may be taken: by an endpoint that leaves it in this run, or by somebody else's.
+ * - Lost: the attempt may have had an effect. Sending it again could make two endpoints, giving up could leave one that is in no
+ *   state, and what is found on the URL may be another stack's. So the provider looks for it, three times.
+ *
+ * If the provider cannot decide, an error names the candidates. Without the service's code, a refusal may come from a gateway, and
+ * the create may have had an effect nevertheless. Outside of pools, the URL shows that. In a pool, nothing is sent again.
  */
 
-/** The attempts of a create whose answers were lost. Times by this machine's clock, in milliseconds. */
-interface LostCreate {
-  /** The last loss. */
-  error: EndpointsError;
-  /** When the first of them was sent. */
-  sent: number;
-  /** When the last loss was known. */
-  lost: number;
-  /** The random number of the mark that was sent. */
-  nonce: string | undefined;
-}
+type Outcome =
+  | { kind: "made"; live: LiveEndpoint }
+  | { kind: "refused"; error: ApiError }
+  | { kind: "lost"; error: EndpointsError };
 
 /** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
 const LOOK_AFTER = [0, 2_000, 8_000];
 
-/** How far `created_at` may be outside of the time in which a lost create was under way, in milliseconds. */
+/** The same after a refusal in a pool that has no code of the service. */
+const LOOK_AFTER_REFUSAL = [0, 2_000];
+
+/** How far `created_at` may be outside of the time in which a create was under way, in milliseconds. */
 const TOLERANCE = 2_000;
 
+/** Codes of refusals that may pass: a domain was just reserved, or a URL just freed. */
+const PASSING: readonly unknown[] = [18006, 18009, 18016, 18017];
+
+/** The waits before a request is sent again if its refusal may pass, in milliseconds. Nothing is sent more often. */
+const TRY_AGAIN_AFTER = [1_000, 2_000, 4_000];
+
+/** How long to wait for an endpoint that may leave the URL in this run, in milliseconds. */
+const LONGEST_WAIT = 5_000;
+
+/** How often the wait looks whether it has left. Takes no request. */
+const LOOK_EVERY = 250;
+
 /**
- * Creates an endpoint exactly once, even if answers are lost, or takes over what an earlier run created for this resource.
+ * Creates an endpoint exactly once, even if answers are lost.
  *
  * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours.
  */
 export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
-  const leftover = await leftoverInPool(claim);
-  if (leftover) return takeOverLeftover(leftover, claim);
-
-  const { api, inputs, owners } = claim;
-  const { clock, settings } = api.http;
-  const mark = markOf(claim);
-  const nonce = mark?.nonce;
-  // Any reply shows the service's clock. A failure of the list leaves it unknown.
-  if (mark && timeOf(claim) === undefined)
-    await api.list
-      .whole(0)
-      .firstPage()
-      .catch(() => {});
-  const given = managedInputs.filter((name) => inputs[name] !== undefined);
-  const body = () => {
-    if (!mark) return wireFromInputs(inputs, given);
-    return wireFromInputs(inputs, [...given, "metadata"], { ...mark, time: timeOf(claim) ?? mark.time });
-  };
-  // A reply without our mark may be about somebody else's endpoint. The look for a lost create decides.
-  const isOurs = ({ id, createdFor }: LiveEndpoint) => !owners.knows(id) && createdFor?.nonce === nonce;
-  let lost: LostCreate | undefined;
-
-  const sendOrFind = async (): Promise<LiveEndpoint> => {
-    for (;;) {
-      try {
-        return await api.create(body, isOurs);
-      } catch (error) {
-        const isLost = mayHaveHappened(error);
-        const now = clock.now();
-        if (isLost) lost = { error, sent: lost?.sent ?? error.sentAt ?? now, lost: now, nonce };
-        const found = lost && (await findLostCreate(claim, lost));
-        if (found) return found;
-        const isTooLate = lost && clock.now() - lost.sent >= settings.retryForSeconds * 1000;
-        if (!isLost || isTooLate) throw error;
-      }
-    }
-  };
-  const live = await sendToFreeUrl(claim, sendOrFind);
+  const { api, inputs, holdings, entry } = claim;
+  const body = wireFromInputs(
+    inputs,
+    managedInputs.filter((name) => inputs[name] !== undefined),
+  );
+  const equal = await equalMembers(claim);
+  // A reply about an endpoint that an entry has is about another one.
+  const isOurs = ({ id }: LiveEndpoint) => !holdings.isOurs(id);
+  const live = await settle(claim, (budget) => api.create(body, isOurs, budget));
   // Refuses the second of two resources that both lost their answers and found one endpoint.
-  owners.add(live.id, claim.entry);
+  holdings.add(live.id, entry, inputs);
+  for (const member of equal)
+    if (!holdings.isOurs(member.id)) claim.log.warn(equalMember(member, live.id, claim.shownUrl));
   return live;
 }
 
-/** Whether a create with this error may have had an effect. */
-function mayHaveHappened(error: unknown): error is EndpointsError {
+/** Moves an endpoint to the program's URL, which another endpoint may leave in this run. */
+export const moveOnce = (claim: Claim, send: () => Promise<LiveEndpoint>): Promise<LiveEndpoint> =>
+  settle(claim, send);
+
+/** What the attempts so far have shown. Times by this machine's clock, in milliseconds. */
+interface Attempts {
+  /** The time of the attempts, and of the waits between them. */
+  budget: Budget;
+  refusals: number;
+  /** The time in which attempts were under way that may have had an effect; undefined if there was none. */
+  underWay: UnderWay | undefined;
+}
+
+interface UnderWay {
+  from: number;
+  to: number;
+}
+
+async function settle(claim: Claim, send: (budget: Budget) => Promise<LiveEndpoint>): Promise<LiveEndpoint> {
+  const { clock, settings } = claim.api.http;
+  const budget = new Budget(clock, settings.retryForSeconds * 1000);
+  let from: number | undefined;
+  for (let refusals = 0; ; ) {
+    const outcome = await outcomeOf(send(budget), claim);
+    if (outcome.kind === "made") return outcome.live;
+    const { error } = outcome;
+    if (mayHaveHadEffect(error)) from ??= error.sentAt ?? clock.now();
+    const underWay = from === undefined ? undefined : { from, to: clock.now() };
+    const attempts = { budget, refusals, underWay };
+    const found =
+      outcome.kind === "lost"
+        ? await afterLoss(claim, outcome.error, attempts)
+        : await afterRefusal(claim, outcome.error, attempts);
+    if (found) return found;
+    if (outcome.kind === "refused") refusals++;
+  }
+}
+
+/** @throws Any other error, after which nothing can be done. */
+async function outcomeOf(sending: Promise<LiveEndpoint>, { mover }: Claim): Promise<Outcome> {
+  try {
+    return { kind: "made", live: await sending };
+  } catch (error) {
+    const isCreate = mover === undefined;
+    if (!(error instanceof EndpointsError)) throw error;
+    if (isCreate && isLost(error)) return { kind: "lost", error };
+    if (error instanceof ApiError && (isCreate || mayBeTakenUrl(error))) return { kind: "refused", error };
+    throw error;
+  }
+}
+
+function isLost(error: EndpointsError): boolean {
   if (error instanceof ConnectionError) return error.wentOut;
   if (error instanceof ReplyError) return true;
   if (!(error instanceof ApiError)) return false;
@@ -93,49 +146,119 @@ function mayHaveHappened(error: unknown): error is EndpointsError {
   return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
 }
 
+const mayHaveHadEffect = (error: EndpointsError): boolean =>
+  isLost(error) || (error instanceof ApiError && !isOfService(error));
+
+/** With any code, the reason of these may be a taken URL. */
+const mayBeTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].includes(status);
+
 /**
  * Looks for the endpoint that a lost create has made.
  *
- * @returns It, or what an earlier run left on the URL, taken over; undefined if no look shows that the create happened.
- * @throws UserError if that stays open. It names the candidates.
+ * @returns It; undefined if the create certainly had no effect and can be sent again.
+ * @throws The loss, if the budget is spent; UserError that names the candidates, or the holder of the URL.
  */
-async function findLostCreate(claim: Claim, lost: LostCreate): Promise<LiveEndpoint | undefined> {
-  const { api, inputs, owner, owners, shownUrl, log } = claim;
-  const { error, nonce } = lost;
-  // Members of a pool may all be equal, and the service accepts one more.
-  const isCertain = nonce !== undefined || inputs.poolingEnabled !== true;
-  let found: Found = { ours: [], doubtful: [], holders: [] };
+async function afterLoss(
+  claim: Claim,
+  lost: EndpointsError,
+  { budget, underWay }: Attempts,
+): Promise<LiveEndpoint | undefined> {
+  const { inputs, holdings, shownUrl, log } = claim;
+  const isPooled = inputs.poolingEnabled === true;
+  let found: Found = NOTHING;
   for (const [index, wait] of LOOK_AFTER.entries()) {
-    await api.http.clock.sleep(wait);
+    await budget.wait(wait);
     const isLast = index === LOOK_AFTER.length - 1;
-    found = await lookOnce(claim, lost, { isLast }).catch((why: unknown) => {
-      throw why instanceof EndpointsError ? createUnsettled(error, why, shownUrl) : why;
+    found = await lookForCreated(claim, underWay, { isLast }).catch((why: unknown) => {
+      throw why instanceof EndpointsError ? createUnsettled(lost, why, shownUrl) : why;
     });
     const [live, ...others] = found.ours;
-    if (live && others.length + found.doubtful.length === 0 && isCertain) {
-      if (nonce === undefined)
-        log.warn(
-          `${shownUrl}: after a lost answer, this run continues with ${live.id}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id. endpoints:mark removes the doubt`,
-        );
+    // Members of a pool may all be equal.
+    if (live && others.length + found.doubtful.length === 0 && !isPooled) {
+      log.warn(continuesWith(live.id, "a lost answer", shownUrl));
       return live;
     }
   }
   // A reply that cannot be used may still name an endpoint that exists.
-  const reply = error instanceof ReplyError ? idSchema.safeParse(error.reply).data : undefined;
-  const candidates = new Set([
-    ...found.ours.map(({ id }) => id),
-    ...found.doubtful,
-    ...(reply ? [reply.id] : []),
-  ]);
-  if (candidates.size > 0 || !isCertain) throw createDoubtful(error, shownUrl, [...candidates]);
-  const [holder, ...others] = found.holders;
-  if (!holder) return undefined;
-  if (others.length === 0 && isLeftover(holder, owner, owners)) return takeOverLeftover(holder, claim);
-  throw urlTaken(error, holder, claim);
+  const reply = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data : undefined;
+  const candidates = [...found.ours.map(({ id }) => id), ...found.doubtful, ...(reply ? [reply.id] : [])];
+  // The service accepts one more member of a pool, so nothing is sent again.
+  if (candidates.length > 0 || isPooled) throw createDoubtful(lost, shownUrl, [...new Set(candidates)]);
+  const holder = found.holders.find(({ id }) => !holdings.isOurs(id));
+  if (holder) throw taken(lost, holder, claim);
+  if (budget.isSpent) throw lost;
+  return undefined;
 }
 
-/** What a look finds on the URL, without the endpoints of other resources. */
+/**
+ * Decides what follows from a refusal.
+ *
+ * @returns The endpoint that the refused create has made nevertheless; undefined if the request can be sent again.
+ * @throws The refusal, if nothing holds the URL; UserError that names the holder and the ways out.
+ */
+async function afterRefusal(
+  claim: Claim,
+  refusal: ApiError,
+  attempts: Attempts,
+): Promise<LiveEndpoint | undefined> {
+  const { inputs, mover, shownUrl, log } = claim;
+  const { budget, refusals, underWay } = attempts;
+  const isCreateInPool = mover === undefined && inputs.poolingEnabled === true;
+  if (isCreateInPool && !isOfService(refusal)) return afterUnclearRefusal(claim, refusal, attempts);
+  if (!mayBeTakenUrl(refusal)) throw refusal;
+  const mayPass = refusal.status === 409 || PASSING.includes(codeNumber(refusal));
+  const wait = mayPass ? TRY_AGAIN_AFTER[refusals] : undefined;
+  // A filter may omit the holder, so the last look reads the whole list.
+  const isLast = wait === undefined && refusals > 0;
+  const listing = isLast
+    ? claim.api.list.select(EVERYTHING, "fromNow")
+    : claim.api.list.onUrl(inputs.url, "fromNow");
+  const { ours, holders } = await listing
+    .then((listed) => classify(claim, listed, underWay))
+    .catch((why: unknown) => {
+      // The refusal is reported even if the holder cannot be named.
+      throw why instanceof EndpointsError ? urlLookup(refusal, why, shownUrl) : why;
+    });
+  const [live, ...others] = ours;
+  if (live && others.length === 0 && mover === undefined && !isCreateInPool) {
+    log.warn(continuesWith(live.id, `a refusal (status ${refusal.status})`, shownUrl));
+    return live;
+  }
+  const holder = [...holders, ...ours].find((live) => holds(live, inputs));
+  if (holder) {
+    if (refusals === TRY_AGAIN_AFTER.length || !(await leaves(holder, claim)))
+      throw taken(refusal, holder, claim);
+  } else {
+    if (wait === undefined) throw refusal;
+    await budget.wait(wait);
+  }
+  return undefined;
+}
+
+/** A refusal of a create in a pool that a gateway may have made, after the create took effect. */
+async function afterUnclearRefusal(
+  claim: Claim,
+  refusal: ApiError,
+  { budget, underWay }: Attempts,
+): Promise<never> {
+  const { shownUrl, holdings } = claim;
+  for (const [index, wait] of (mayBeTakenUrl(refusal) ? LOOK_AFTER_REFUSAL : []).entries()) {
+    await budget.wait(wait);
+    const isLast = index === LOOK_AFTER_REFUSAL.length - 1;
+    const found = await lookForCreated(claim, underWay, { isLast }).catch((why: unknown) => {
+      throw why instanceof EndpointsError ? createUnsettled(refusal, why, shownUrl) : why;
+    });
+    const candidates = [...found.ours.map(({ id }) => id), ...found.doubtful];
+    if (candidates.length > 0) throw createDoubtful(refusal, shownUrl, candidates);
+    const holder = found.holders.find(({ id }) => !holdings.isOurs(id));
+    if (holder) throw taken(refusal, holder, claim);
+  }
+  throw refusedWithoutCode(refusal, shownUrl);
+}
+
+/** What a look finds on the URL. */
 interface Found {
+  /** What passes the test of a create of ours. */
   ours: LiveEndpoint[];
   /** The ids of those that may be ours. */
   doubtful: string[];
@@ -143,45 +266,94 @@ interface Found {
   holders: LiveEndpoint[];
 }
 
-/** Looks once. Services list the newest first, so only the last look reads the whole list. */
-async function lookOnce(claim: Claim, lost: LostCreate, { isLast }: { isLast: boolean }): Promise<Found> {
-  const { api, inputs, owners } = claim;
-  const reading = api.list.whole(api.http.clock.now());
+const NOTHING: Found = { ours: [], doubtful: [], holders: [] };
+
+/** Looks for a create that may have had an effect. Services list the newest first, so only the last look reads the whole list. */
+async function lookForCreated(
+  claim: Claim,
+  underWay: UnderWay | undefined,
+  { isLast }: { isLast: boolean },
+): Promise<Found> {
+  const { api, inputs } = claim;
+  const reading = api.list.whole("fromNow");
   await (isLast ? reading.toEnd() : reading.firstPage());
-  const found: Found = { ours: [], doubtful: [], holders: [] };
-  for (const item of reading.endpoints.values()) {
-    if (urlOf(item) !== inputs.url || owners.knows(item.id)) continue;
-    // A read by id has every field, but may lag behind the list.
-    const live = await api.find(item.id);
-    const isOurs = live && isOfLostCreate(claim, lost, live);
-    if (isOurs) found.ours.push(live);
-    else if (isOurs === undefined) found.doubtful.push(item.id);
-    else if (live && holds(live, inputs)) found.holders.push(live);
-  }
+  const found = await classify(claim, [...reading.endpoints.values()], underWay);
   for (const { id = "one without an id", url } of reading.skipped)
     if (url === undefined || normalizeUrl(url) === inputs.url) found.doubtful.push(id);
   return found;
 }
 
-/**
- * Whether a lost create has made this endpoint. With a mark, it has its random number. Without one, it has our URL and content, no
- * mark, and was created while the create was under way, by the service's clock. Undefined if that is not known.
- */
-function isOfLostCreate(
-  { api, inputs }: Claim,
-  { sent, lost, nonce }: LostCreate,
-  live: LiveEndpoint,
-): boolean | undefined {
-  if (nonce) return live.createdFor?.nonce === nonce;
-  if (live.createdFor || !isWanted(live, inputs)) return false;
-  const created = createdAt(live);
-  const [from, to] = [api.http.serviceClock.at(sent), api.http.serviceClock.at(lost)];
-  if (created === undefined || from === undefined || to === undefined) return undefined;
-  return created >= from - TOLERANCE && created <= to + TOLERANCE;
+/** What listed endpoints are to this resource. Each is read by id, which has every field, and may be newer or older. */
+async function classify(
+  claim: Claim,
+  listed: LiveEndpoint[],
+  underWay: UnderWay | undefined,
+): Promise<Found> {
+  const { api, inputs, holdings, mover } = claim;
+  const found: Found = { ours: [], doubtful: [], holders: [] };
+  for (const item of listed) {
+    if (urlOf(item) !== inputs.url || item.id === mover || holdings.isGone(item.id)) continue;
+    const live = await api.find(item.id);
+    const canBeOurs = underWay !== undefined && !holdings.isOurs(item.id);
+    const isOurs = canBeOurs ? live && isOfCreate(claim, underWay, live) : false;
+    if (isOurs) found.ours.push(live as LiveEndpoint);
+    else if (isOurs === undefined) found.doubtful.push(item.id);
+    if (!isOurs && live && holds(live, inputs)) found.holders.push(live);
+  }
+  return found;
 }
 
-/** Now, by the service's clock, RFC 3339; undefined if no reply has shown it. */
-function timeOf({ api }: Claim): string | undefined {
-  const now = api.http.serviceClock.at(api.http.clock.now());
-  return now === undefined ? undefined : new Date(now).toISOString();
+/**
+ * Whether a create of ours has made this endpoint: it has our URL and content, and was created while the create was under way, by
+ * the service's clock. Undefined if that is not known.
+ */
+function isOfCreate({ api, inputs }: Claim, { from, to }: UnderWay, live: LiveEndpoint): boolean | undefined {
+  if (!isWanted(live, inputs)) return false;
+  const created = createdAt(live);
+  const [earliest, latest] = [api.http.serviceClock.at(from), api.http.serviceClock.at(to)];
+  if (created === undefined || earliest === undefined || latest === undefined) return undefined;
+  return created >= earliest - TOLERANCE && created <= latest + TOLERANCE;
+}
+
+/** Whether an endpoint keeps the URL from this resource. The members of a pool share theirs. */
+const holds = (live: LiveEndpoint, inputs: Inputs): boolean =>
+  urlOf(live) === inputs.url && !(inputs.poolingEnabled === true && live.poolingEnabled === true);
+
+function taken(error: EndpointsError, holder: LiveEndpoint, claim: Claim): UserError {
+  const { inputs, holdings, shownUrl, mover } = claim;
+  const { id } = holder;
+  return urlTaken(error, holder, shownUrl, {
+    isOfMove: mover !== undefined,
+    stays: holdings.stays(id),
+    isOurs: holdings.isOurs(id),
+    // One that differs from the program may be somebody else's, so no other message names it.
+    adoptable: isWanted(holder, inputs) ? holdings.standsInTheWay(id) : [id],
+  });
+}
+
+/**
+ * Waits for an endpoint that may leave the URL in this run. The engine may ask for that only after this call, so an endpoint that
+ * this process has not met yet is waited for, too. The time in which its own request is on its way does not count.
+ */
+async function leaves({ id, type }: LiveEndpoint, { api, inputs, holdings }: Claim): Promise<boolean> {
+  if (type !== "cloud") return false;
+  for (let waited = 0; waited < LONGEST_WAIT && !holdings.hasLeft(id); ) {
+    if (holdings.stays(id)) return false;
+    await api.http.clock.sleep(LOOK_EVERY);
+    if (!holdings.isMoving(id)) waited += LOOK_EVERY;
+  }
+  if (holdings.hasLeft(id)) return true;
+  // Another process of this run may have moved or deleted it.
+  const live = await api.find(id);
+  return live === undefined || urlOf(live) !== inputs.url;
+}
+
+/**
+ * The members of a pool that equal what a create makes, and that no entry of this run is known to have. A killed run may have left
+ * them. The service accepts any number of members, so no refusal would reveal them. They decide nothing.
+ */
+async function equalMembers({ api, inputs, holdings }: Claim): Promise<LiveEndpoint[]> {
+  if (inputs.poolingEnabled !== true) return [];
+  const listed = await api.list.select(CLOUD, "anyAge").catch(() => []);
+  return listed.filter((live) => serves(live, inputs) && !holdings.isOurs(live.id) && isWanted(live, inputs));
 }

@@ -6,14 +6,12 @@ import {
   ReplyError,
   UserError,
 } from "../api/apiErrors";
-import type { Owner } from "../api/contract";
-import { ownerText } from "../api/mark";
+import type { LiveEndpoint } from "../api/contract";
 import { oneLine } from "../api/text";
 
 /*
- * The errors of operations, except for those of requests (`api/apiErrors.ts`) and of a taken URL (`takenUrl.ts`). A message is one
- * line: what happened, then at most three causes, each with its remedy. It names the failure of another request, and does not
- * quote it.
+ * The errors and warnings of operations, except for those of requests (`api/apiErrors.ts`). A message is one line: what happened, then
+ * at most three causes, each with its remedy. It names the failure of another request, and does not quote it.
  */
 
 /** A failed operation of Pulumi, with verb and endpoint: `cannot create https://shop.example.com: …`. */
@@ -28,15 +26,13 @@ export const wrongType = (id: string, type: string): UserError =>
     `${id} is of type ${oneLine(type, 100)}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
   );
 
-export const reservedKey = (id: string, problem: string): UserError => new UserError(`${id}: ${problem}.`);
-
 /** @param known The tokens that would have been right. */
 export const unknownToken = (token: string, known: string[]): UserError =>
   new UserError(`A provider of this package has no ${oneLine(token, 200)}; it has ${known.join(" and ")}.`);
 
 export const goneUnproven = (id: string, why: EndpointsError): UserError =>
   new UserError(
-    `The service does not find ${id}, but its list, which would prove that the endpoint is gone, cannot be read (${nameOf(why)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key with the permission to list endpoints. If the endpoint is gone, run \`pulumi state delete\` with the resource's URN.`,
+    `The service does not find ${id}, but its list, which would prove that the endpoint is gone, cannot be read (${nameOf(why)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key with the permission to list endpoints. If the endpoint is gone, run \`pulumi state delete --force\` with the resource's URN.`,
   );
 
 export const stillListed = (id: string, notFound: EndpointsError): UserError =>
@@ -44,10 +40,22 @@ export const stillListed = (id: string, notFound: EndpointsError): UserError =>
     `${notFound.summary}, but the account's list still contains ${id}, so it stays in the state. Check whether a proxy or gateway answers in place of the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
   );
 
-export const otherAccount = (id: string, listed: number, baseUrl: string): UserError =>
+export const otherAccount = (id: string, listed: number, baseUrl: string, fingerprint: string): UserError =>
   new UserError(
-    `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this account is right, or replaces the other one, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=1.`,
+    `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this account is right, or replaces the other one, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=${fingerprint}: what this account does not have then leaves the state.`,
   );
+
+/** The warning of an endpoint that counts as gone by consent. */
+export const droppedByConsent = (id: string, baseUrl: string): string =>
+  `${id} counts as gone, because ENDPOINTS_ACCEPT_ACCOUNT accepts the account of this key at ${baseUrl}, which does not have it. If it still exists in the account that the state was written with, nothing manages it there now`;
+
+/** The warning of an unchanged resource whose endpoint this account does not have. */
+export const notOfThisAccount = (id: string, baseUrl: string): string =>
+  `The account of this key at ${baseUrl} does not have ${id}: the state was written with another key or base URL, and this run changes nothing. If the resource is to move to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`, which creates it here; the old endpoint stays in the other account. If not, use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint was deleted, run \`pulumi refresh\`.`;
+
+/** The warning of an id in \`ENDPOINTS_ADOPT\` that nothing can adopt. */
+export const notAdoptable = (id: string, type: string | undefined): string =>
+  `ENDPOINTS_ADOPT names ${id}, which ${type === undefined ? "does not exist in this account" : `is of type ${oneLine(type, 100)}`}, so nothing adopts it`;
 
 export const updateNotFound = (id: string, notFound: EndpointsError): UserError =>
   new UserError(
@@ -61,7 +69,7 @@ export const alreadyManaged = (id: string): UserError =>
 
 export const sharedEndpoint = (id: string): UserError =>
   new UserError(
-    `${id} belongs to two resources of this stack, and an endpoint can only belong to one. Remove one of them from the state: \`pulumi state delete\` with its URN (\`npx pulumi-endpoints drift\` lists both). Then run \`pulumi up --refresh\`, which creates an endpoint for it if the program still has it.`,
+    `${id} belongs to two resources of this stack, and an endpoint can only belong to one. Remove one of them from the state: \`pulumi state delete --force\` with its URN (\`npx pulumi-endpoints drift\` lists both). Then run \`pulumi up --refresh\`, which creates an endpoint for it if the program still has it.`,
   );
 
 export const endpointNotFound = (id: string): UserError =>
@@ -81,26 +89,6 @@ export const adoptOtherScheme = (id: string, live: string, wanted: string): User
   new UserError(
     `${id} serves ${oneLine(live, 300)}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or remove adopt to create a new one.`,
   );
-
-/** Says of an endpoint whose mark it has. */
-export const carriesMark = (owner: Owner): string =>
-  `which carries the mark of ${oneLine(ownerText(owner), 300)}`;
-
-export const managedElsewhere = (id: string, owner: Owner): UserError =>
-  new UserError(
-    `The endpoint with this URL is ${id}, ${carriesMark(owner)}, and an endpoint can only belong to one stack. To take it over, remove it from that stack's state and program (\`pulumi state delete\`), and set adopt: "${id}".`,
-  );
-
-export const alsoManagedElsewhere = (id: string, owner: Owner): string =>
-  `This import takes ${id}, ${carriesMark(owner)}. Unless that is this stack under an earlier name, remove the resource from that stack's state and program (\`pulumi state delete\`): otherwise both change the endpoint, and each can delete it.`;
-
-/** The warning of a refresh or an update about an endpoint that another resource took over. */
-export const takenOver = (id: string, owner: Owner): string =>
-  `This stack has ${id}, ${carriesMark(owner)}: another resource took it over, and both change it now. To leave it there, remove the resource from this stack's state and program (\`pulumi state delete\`). To take it back, remove the other resource from its state and program, and this one from this stack's state alone; then set adopt: "${id}" for one \`pulumi up\`.`;
-
-/** The message of a deletion that only drops the entry. */
-export const keptForOwner = (id: string, owner: Owner): string =>
-  `This stack forgets ${id}, ${carriesMark(owner)}: another resource took it over, so it was not deleted. If no stack has it, delete it or adopt it: \`npx pulumi-endpoints drift\` lists it.`;
 
 export const belongsToAnother = (id: string): string =>
   `${id} belongs to another resource of this stack, so it was not deleted`;
@@ -124,17 +112,82 @@ export const urlLookup = (refusal: EndpointsError, why: EndpointsError, url: str
     `${refusal.summary}. The provider could not find out whether another endpoint has ${url} (${nameOf(why)}). Run the command again. If another endpoint has the URL, choose another url, or delete that endpoint.`,
   );
 
+/** The line to paste, with the ids of endpoints that one run adopts. */
+const adoptCommand = (ids: readonly string[]): string =>
+  `ENDPOINTS_ADOPT=${oneLine(ids.join(","), 2_000)} pulumi up`;
+
 const lookFor = (url: string) =>
-  `Look for an endpoint on ${url} that is in no stack. If there is one, set adopt to its id. If there is none, run the command again.`;
+  `Look for an endpoint on ${url} that is in no stack (\`npx pulumi-endpoints drift\`). If there is one, run the command again with its id: \`ENDPOINTS_ADOPT=ep_… pulumi up\`. If there is none, run the command again.`;
 
 export const createDoubtful = (lost: EndpointsError, url: string, ids: string[]): UserError =>
   new UserError(
     ids.length > 0
-      ? `${lost.summary}. It may have created one of these endpoints for ${url}, which belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack, set adopt to its id or delete it, and run the command again.`
-      : `${lost.summary}. The list does not show it, but another try could add a second endpoint to the pool. ${lookFor(url)} With endpoints:mark, the provider can find out itself.`,
+      ? `${lost.summary}. It may have created one of these endpoints for ${url}, which belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack (\`npx pulumi-endpoints drift\`), and run the command again with its id: \`${adoptCommand(ids.length === 1 ? ids : ["ep_…"])}\`. If all of them are others', run the command again as it is.`
+      : `${lost.summary}. The list does not show an endpoint that it created yet, but another try could add a second one to the pool. ${lookFor(url)}`,
   );
 
 export const createUnsettled = (lost: EndpointsError, why: EndpointsError, url: string): UserError =>
   new UserError(
     `${lost.summary}. The provider could not find out whether the endpoint exists (${nameOf(why)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. ${lookFor(url)}`,
   );
+
+/** A create that a gateway may have refused after it took effect. */
+export const refusedWithoutCode = (refusal: EndpointsError, url: string): UserError =>
+  new UserError(
+    `${refusal.message} The reply has no code of the service; look for an endpoint on ${url} before the next run.`,
+    { cause: refusal },
+  );
+
+/** The warning of a create whose endpoint was found. */
+export const continuesWith = (id: string, answer: string, url: string): string =>
+  `${url}: after ${answer}, this run continues with ${id}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id`;
+
+/** The warning of a create in a pool that already had an equal member. */
+export const equalMember = ({ id, createdAt }: LiveEndpoint, created: string, url: string): string =>
+  `${url}: this run created ${created}, and the pool has an equal member, ${id}${ageOf(createdAt)}, which no resource that this run has met so far has. If a killed run left it behind, keep it in place of the new one: \`ENDPOINTS_ADOPT=${oneLine(id, 100)} pulumi up --replace\` with this resource's URN`;
+
+/** What the provider knows of the endpoint that holds the URL of a create or a move. */
+interface Standing {
+  /** Whether an update wants the URL, rather than a create. */
+  isOfMove: boolean;
+  /** Whether a resource of the program keeps the endpoint on its URL. */
+  stays: boolean;
+  /** Whether this process has met it in an entry. */
+  isOurs: boolean;
+  /** All endpoints so far that kept their URLs from creates. */
+  adoptable: readonly string[];
+}
+
+const ageOf = (createdAt: unknown) => (createdAt ? `, created at ${oneLine(String(createdAt), 100)}` : "");
+
+/** The error of a create or move whose URL another endpoint holds. */
+export function urlTaken(
+  refusal: EndpointsError,
+  { id, type, createdAt }: LiveEndpoint,
+  url: string,
+  standing: Standing,
+): UserError {
+  const what =
+    type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`;
+  const served = `${url} is served by ${id}, ${what}${ageOf(createdAt)}`;
+  const ways = type === "cloud" ? waysOut(id, standing) : [AGENTS];
+  return new UserError(`${[refusal.summary, served, ...ways].join(". ")}.`);
+}
+
+const AGENTS = "Choose another url, or stop the agent or edge that serves it";
+
+/** The likely causes of a taken URL with their ways out, likeliest first, at most three. */
+function waysOut(id: string, { isOfMove, stays, isOurs, adoptable }: Standing): string[] {
+  const skipped = `If it is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith), \`${adoptCommand(adoptable)}\` continues with it`;
+  const renamed = 'If you renamed or moved this resource, give it aliases: [{ name: "its old name" }]';
+  const ofStack =
+    "If another resource of this stack has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs; take protect and retainOnDelete out before. A replacement frees its URL only with the option deleteBeforeReplace";
+  const keeps =
+    "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both";
+  const foreign = "If it is somebody else's, choose another url";
+  if (isOfMove) return stays ? [keeps] : [ofStack, foreign];
+  if (stays) return [skipped, keeps.replace("It belongs", "If it belongs")];
+  if (isOurs) return [skipped, ofStack];
+  const left = `\`${adoptCommand(adoptable)}\` takes over what a killed run, or a deletion that Pulumi skipped (retainOnDelete, deletedWith), left behind`;
+  return [renamed, ofStack, `${left}. ${foreign}, or set adopt: "${oneLine(id, 100)}" to take it over`];
+}

@@ -3,7 +3,6 @@ import type { HttpClient } from "../api/client";
 import type { CloudEndpointWritten, Endpoint } from "../api/contract";
 import { EndpointsApi } from "../api/endpoints";
 import { isMapping, type JsonObject } from "../api/json";
-import { MARK_FIELD, MAX_METADATA } from "../api/mark";
 import { endpointReader, refSchema } from "../api/replySchemas";
 import { normalizeUrl, urlProblem } from "../api/url";
 import {
@@ -49,6 +48,9 @@ type Rows = {
   [Name in keyof CloudEndpointWritten]-?: Row & { input: z.ZodType<unknown, CloudEndpointWritten[Name]> };
 };
 
+/** The most characters of metadata (documented with the service's error 18013). */
+const MAX_METADATA = 4096;
+
 /** The most characters of a description (documented with the service's error 18012). */
 export const MAX_DESCRIPTION = 255;
 
@@ -77,11 +79,8 @@ const rows = {
         (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
       )
       .check(refuse((metadata) => lengthProblem(wireText(metadata), MAX_METADATA)))
-      .check(refuse(reserved))
       .optional(),
     parse: (written) => metadataFromText(written).data,
-    // The mark is taken out of live metadata, so an empty object comes back as no metadata.
-    isSame: (live, wanted) => sameData(live === undefined ? {} : live, wanted),
     omitted: "cleared",
   },
   bindings: {
@@ -167,6 +166,9 @@ function column<Part extends "reply" | "input", Name extends keyof Table>(part: 
 
 /** The checks of replies. */
 export const endpointFields = column<"reply", Output>("reply");
+
+/** The names of an endpoint's fields. */
+export const fieldNames = names.filter((name): name is keyof Endpoint & Output => name in endpointFields);
 
 /** The checks of inputs. */
 export const inputFields = column<"input", Input>("input");
@@ -292,11 +294,6 @@ function asData(value: object | string, parse: (text: string) => Parsed, context
   const problems = "problem" in parsed ? [parsed.problem] : ofData;
   for (const message of problems) context.issues.push({ code: "custom", message, input: undefined });
   return "data" in parsed ? parsed.data : z.NEVER;
-}
-
-function reserved(metadata: unknown): string | undefined {
-  if (!isMapping(metadata) || !Object.hasOwn(metadata, MARK_FIELD)) return undefined;
-  return `must not have the key ${MARK_FIELD}, which is reserved for the marks of endpoints:mark; rename the key`;
 }
 
 function lengthProblem(value: string, most: number): string | undefined {

@@ -3,9 +3,9 @@ import { type ApiError, EndpointsError, isNotFound, isOfService } from "../api/a
 import { createdAt } from "../api/clock";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import type { Reading } from "../api/list";
+import type { Age, Reading } from "../api/list";
 import type { Settings } from "../api/settings";
-import { goneUnproven, otherAccount, stillListed } from "./errors";
+import { droppedByConsent, goneUnproven, otherAccount, stillListed } from "./errors";
 import { ACCOUNT_KEY, type State } from "./state";
 
 /*
@@ -27,8 +27,8 @@ interface Absence {
   id: string;
   stored: State;
   notFound: ApiError;
-  /** The ids in the states of this run, with the fingerprints of their accounts. */
-  accounts: ReadonlyMap<string, unknown>;
+  /** Whether the entry of another endpoint in this run was written with this account. */
+  isOfAccount(id: string, account: unknown): boolean;
 }
 
 /**
@@ -39,19 +39,19 @@ interface Absence {
  */
 export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<LiveEndpoint | undefined> {
   const { id, stored, notFound } = absence;
-  const { clock, settings } = api.http;
+  const { clock } = api.http;
   try {
-    let reading = await readEvidence(api, notFound, 0);
+    let reading = await readEvidence(api, notFound, "anyAge");
     if (isListed(reading, id) || isYoung(api, reading, stored)) {
       await clock.sleep(LIST_LAG);
       const live = await api.get(id).catch((error: unknown) => {
         if (!isNotFound(error)) throw error;
       });
       if (live) return live;
-      reading = await readEvidence(api, notFound, clock.now());
+      reading = await readEvidence(api, notFound, "fromNow");
       if (isListed(reading, id)) throw stillListed(id, notFound);
     }
-    await assertAccount(settings, reading, absence);
+    await assertAccount(api, reading, absence);
     return undefined;
   } catch (error) {
     throw error instanceof EndpointsError ? goneUnproven(id, error) : error;
@@ -59,27 +59,31 @@ export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<
 }
 
 /** A reading of the list that would show a wrong base URL: after the service's own 404 one page, after any other the whole list. */
-async function readEvidence(api: EndpointsApi, notFound: ApiError, since: number): Promise<Reading> {
-  const reading = api.list.whole(since);
+async function readEvidence(api: EndpointsApi, notFound: ApiError, age: Age): Promise<Reading> {
+  const reading = api.list.whole(age);
   await (isOfService(notFound) ? reading.firstPage() : reading.toEnd());
   return reading;
 }
 
 /**
- * @throws UserError unless this is the account with the stack's endpoints: the state has its fingerprint, or the list shows
- *   another endpoint whose entry has the same fingerprint as this one.
+ * @throws UserError unless this is the account with the stack's endpoints: the state has its fingerprint, the list shows another
+ *   endpoint whose entry has the same fingerprint as this one, or the user accepts this account.
  */
 async function assertAccount(
-  settings: Settings,
+  { http }: EndpointsApi,
   reading: Reading,
-  { id, stored, accounts }: Absence,
+  { id, stored, isOfAccount }: Absence,
 ): Promise<void> {
+  const { baseUrl, acceptedAccounts } = http.settings;
   const account = stored[ACCOUNT_KEY];
-  if (account === accountFingerprint(settings) || settings.acceptAccount) return;
-  const isOurs = (other: string) => other !== id && accounts.has(other) && accounts.get(other) === account;
-  const isProven = () => [...reading.endpoints.keys()].some(isOurs);
+  const current = accountFingerprint(http.settings);
+  if (account === current) return;
+  const isEvidence = (other: string) => other !== id && isOfAccount(other, account);
+  const isProven = () => [...reading.endpoints.keys()].some(isEvidence);
   await reading.until(isProven);
-  if (!isProven()) throw otherAccount(id, reading.endpoints.size, settings.baseUrl);
+  if (isProven()) return;
+  if (!acceptedAccounts.includes(current)) throw otherAccount(id, reading.endpoints.size, baseUrl, current);
+  http.warn(droppedByConsent(id, baseUrl));
 }
 
 const isListed = ({ endpoints, skipped }: Reading, id: string) =>

@@ -2,7 +2,7 @@ import { Binding } from "../api/contract";
 import type { JsonObject } from "../api/json";
 import { didYouMean } from "../api/text";
 import { schemeDiffers } from "../api/url";
-import { hasUnknown } from "./documents";
+import { hasUnknown, UNKNOWN } from "./documents";
 import { type Inputs, inputFields } from "./fields";
 import { outputsAsText } from "./outputAsText";
 import { notedFields, SECRETS_KEY } from "./secrets";
@@ -15,12 +15,6 @@ export const PROVIDER_KEY = "__provider";
  * conflict with another resource of the program. One a line, empty if there is none. It is never stored.
  */
 export const PROBLEM_KEY = "__problem";
-
-/**
- * The property in which the resource's class passes on the resource's URN, for the mark of a create. Only a dynamic provider
- * needs it: a plugin receives the URN from the engine.
- */
-export const URN_KEY = "__urn";
 
 /** A mistake in the inputs. It never quotes an input, because any input may be secret. */
 interface Failure {
@@ -53,8 +47,8 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
   if (isMissing(news["url"])) failures.push({ input: "url", reason: URL_MISSING });
   if ("trafficPolicy" in olds && isMissing(news["trafficPolicy"]))
     failures.push({ input: "trafficPolicy", reason: POLICY_REMOVED });
-  if (typeof inputs["adopt"] === "string" && schemeDiffers(olds["url"], inputs["url"]))
-    failures.push({ input: "adopt", reason: ADOPTED_REPLACED });
+  if (inputs["adopt"] && inputs["adopt"] !== UNKNOWN && schemeDiffers(olds["url"], inputs["url"]))
+    failures.push({ input: "adopt", reason: inputs["adopt"] === true ? ADOPTS_ANY : ADOPTED_REPLACED });
   return { inputs, failures };
 }
 
@@ -63,6 +57,9 @@ const POLICY_REMOVED =
   "trafficPolicy cannot be removed, because an endpoint needs one; change it, or remove the endpoint";
 const ADOPTED_REPLACED =
   "adopt names the endpoint that the new scheme replaces, and the replacement deletes it first; remove adopt";
+
+const ADOPTS_ANY =
+  "adopt: true would take over any endpoint that has the new URL, because another scheme replaces the endpoint; remove adopt";
 
 const isMissing = (value: unknown) => value === undefined || value === null;
 
@@ -85,7 +82,6 @@ function checkInput(name: keyof typeof inputFields, value: unknown): CheckedInpu
 
 /** A property of the resource's class, or a name that is unknown. */
 function checkOther(name: string, value: unknown, news: JsonObject): CheckedInput {
-  if (name === URN_KEY) return { value, reasons: [] };
   if (name === SECRETS_KEY) return { value: notedFields(news), reasons: [] };
   if (name === PROBLEM_KEY)
     return { reasons: value === "" || hasUnknown(value) ? [] : String(value).split("\n") };
@@ -96,7 +92,7 @@ function checkOther(name: string, value: unknown, news: JsonObject): CheckedInpu
 
 /** The inputs that `checkInputs` returned, without the properties of the engine and of the resource's class. */
 export function checkedInputs(news: JsonObject): Inputs {
-  const { [PROVIDER_KEY]: _, [URN_KEY]: __, ...inputs } = news;
+  const { [PROVIDER_KEY]: _, ...inputs } = news;
   return inputs as Inputs;
 }
 

@@ -2,8 +2,7 @@ import { isNotFound, isOfService, type UserError } from "../api/apiErrors";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
-import { endpointFields, managedInputs } from "./fields";
-import { hasMarkOf } from "./owners";
+import { fieldNames, managedInputs } from "./fields";
 
 /* How a live endpoint is read: as the list shows it, so that many resources share a listing, or else by its id. */
 
@@ -23,11 +22,10 @@ export const everyInput: JsonObject = Object.fromEntries(managedInputs.map((name
 
 /**
  * A list item, completed with the stored values of outputs that the service only returns by id. Undefined if the item lacks an
- * input, which may have been cleared, or has another mark than the state: the list may omit metadata, and may lag behind an adoption.
+ * input, which may have been cleared.
  */
 function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | undefined {
-  if (!hasMarkOf(stored, item)) return undefined;
-  const gaps = Object.keys(endpointFields).filter((name) => item[name] === undefined && name in stored);
+  const gaps = fieldNames.filter((name) => item[name] === undefined && name in stored);
   if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;
   return { ...item, ...Object.fromEntries(gaps.map((name) => [name, stored[name]])) };
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UserError } from "../api/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
-import { EVERYTHING, isOneOf, ofUrl, type Selection } from "../api/list";
+import { type Age, EVERYTHING, isOneOf, ofUrl, type Selection } from "../api/list";
 import { didYouMean, oneLine } from "../api/text";
 import { normalizeUrl, spellings, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
@@ -72,8 +72,7 @@ export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): st
   );
 
 interface Lookup {
-  /** See `EndpointList.select`. */
-  fresh: boolean;
+  age: Age;
   /** Stands for a secret id or URL in messages. */
   shown?: string | undefined;
 }
@@ -86,27 +85,24 @@ interface Lookup {
 export async function findEndpoint(
   api: EndpointsApi,
   query: EndpointQuery,
-  { fresh, shown }: Lookup,
+  { age, shown }: Lookup,
 ): Promise<LiveEndpoint> {
   const { id, url } = query;
   if (id !== undefined && url !== undefined)
     throw new UserError("getEndpoint takes an id or a url, not both; leave one out");
-  if (id !== undefined) return withoutOwner(await api.get(id).catch(ifAbsent(endpointNotFound(shown ?? id))));
-  if (url !== undefined) return withoutOwner(await byUrl(api, url, { fresh, shown }));
+  if (id !== undefined) return api.get(id).catch(ifAbsent(endpointNotFound(shown ?? id)));
+  if (url !== undefined) return byUrl(api, url, { age, shown });
   throw new UserError("getEndpoint takes an id or a url, but has neither; check where the value comes from");
 }
-
-/** The mark's owner is no field of an endpoint. */
-const withoutOwner = ({ createdFor: _, ...endpoint }: LiveEndpoint): LiveEndpoint => endpoint;
 
 async function byUrl(api: EndpointsApi, url: string, lookup: Lookup): Promise<LiveEndpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
-  const { fresh, shown = oneLine(wanted, 300) } = lookup;
+  const { age, shown = oneLine(wanted, 300) } = lookup;
   const selection = ofUrl(wanted);
-  const listed = await api.list.select(selection, { fresh });
+  const listed = await api.list.select(selection, age);
   // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
-  const all = listed.length > 0 ? listed : await api.list.select(EVERYTHING, { fresh });
+  const all = listed.length > 0 ? listed : await api.list.select(EVERYTHING, age);
   const found = all.filter(selection.includes);
   const [first, ...others] = found;
   if (first && others.length === 0) return first;
@@ -129,17 +125,17 @@ async function byUrl(api: EndpointsApi, url: string, lookup: Lookup): Promise<Li
 export async function findEndpoints(
   api: EndpointsApi,
   filter: EndpointsFilter,
-  { fresh }: { fresh: boolean },
+  age: Age,
   fits = (metadata: unknown): boolean => metadataFits(metadata, filter.metadata),
 ): Promise<LiveEndpoint[]> {
-  return (await api.list.select(selectionOf(filter, fits), { fresh })).map(withoutOwner);
+  return api.list.select(selectionOf(filter, fits), age);
 }
 
 /** The names of a type in filters. The public service's examples use `agent` for the type that its lists call `ephemeral`. */
 const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : [type]);
 
 /**
- * The endpoints of a filter. The expression excludes metadata, which is compared as data and may carry a mark; the URL if edges
+ * The endpoints of a filter. The expression excludes metadata, which is compared as data; the URL if edges
  * are wanted, which only have a public URL; and bindings, whose field the public service documents under two names.
  */
 function selectionOf(filter: EndpointsFilter, fits: (metadata: unknown) => boolean): Selection {

@@ -1,38 +1,36 @@
-import { isNotFound, ReplyError, UserError } from "../api/apiErrors";
+import { isNotFound, isOfService, ReplyError, UserError } from "../api/apiErrors";
 import type { Log } from "../api/client";
-import type { LiveEndpoint, Owner } from "../api/contract";
+import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
-import { parseMark, randomNumber } from "../api/mark";
-import { isPublicService } from "../api/settings";
-import { announceAdoption, findAdoptable, reservedKeyProblem, takeOver } from "./adopt";
-import { createOnce } from "./create";
+import { isPublicService, type Settings } from "../api/settings";
+import { announceAdoption, type Claim, findAdoptable, takeOver } from "./adopt";
+import { createOnce, moveOnce } from "./create";
 import { hasUnknown } from "./documents";
 import {
-  alsoManagedElsewhere,
   belongsToAnother,
   endpointNotFound,
-  keptForOwner,
+  notAdoptable,
+  notOfThisAccount,
   OperationError,
-  reservedKey,
-  takenOver,
   takeOverFailed,
   updateNotFound,
   wrongType,
 } from "./errors";
-import { managedInputs } from "./fields";
+import { type Inputs, managedInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
-import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
+import { Holdings } from "./holdings";
+import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
-import { belongsElsewhere, type Claim, markOf, Owners, otherStack } from "./owners";
 import { answerForEngine, hasSecrets, shownUrl } from "./secrets";
 import {
+  ACCOUNT_KEY,
   difference,
   ENTRY_KEY,
   type Entry,
   importedFromLive,
   inputsWithChoices,
-  MARK_KEY,
+  newToken,
   notesOfEntry,
   refreshedFromLive,
   type State,
@@ -40,7 +38,6 @@ import {
   stateWithNewNotes,
   wireFromInputs,
 } from "./state";
-import { sendToFreeUrl } from "./takenUrl";
 
 interface Dependencies {
   /** The configured service. Throws ConfigError if a setting is missing or invalid. */
@@ -57,9 +54,13 @@ export interface Decision {
 
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
-  private readonly owners = new Owners();
+  private readonly holdings = new Holdings();
   /** The warnings so far. The engine checks a resource again before it replaces it. */
   private readonly warned = new Set<string>();
+  /** The cloud endpoints that `ENDPOINTS_ADOPT` names, once they are read. */
+  private consented: Promise<LiveEndpoint[]> | undefined;
+  /** Whether one unchanged resource was looked for in another account than its state's. */
+  private hasLookedForAccount = false;
 
   constructor(private readonly deps: Dependencies) {}
 
@@ -79,7 +80,7 @@ export class CloudEndpoints {
       for (const warning of inputWarnings(inputs, olds, facts))
         this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
-      if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url]))
+      if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
         await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(checked.inputs)));
       return checked;
     } catch (error) {
@@ -89,11 +90,17 @@ export class CloudEndpoints {
     }
   }
 
-  /** Compares the program's inputs with the state. Makes no request. */
-  diff(id: string, olds: State, news: JsonObject): Decision {
-    this.owners.manage(id, olds);
-    const { changed, replace, stale } = difference(olds, checkedInputs(news));
-    if (changed.length === 0) this.owners.fates.set(id, "stays");
+  /**
+   * Compares the program's inputs with the state. Makes no request, unless nothing changed and the state was written with another
+   * account: then it looks for the first such endpoint of this process.
+   */
+  async diff(id: string, olds: State, news: JsonObject): Promise<Decision> {
+    const inputs = checkedInputs(news);
+    const { changed, replace, stale } = difference(olds, inputs);
+    this.holdings.manage(id, olds);
+    if (changed.length === 0) this.holdings.keeps(id);
+    if (this.asksForItself(id, olds, inputs)) this.holdings.asksForItself(id, inputs);
+    if (changed.length === 0) await this.lookForAccount(id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const lacksCode = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
@@ -109,8 +116,7 @@ export class CloudEndpoints {
       const claim = this.claim(news);
       const adoptable = await findAdoptable(claim);
       const live = adoptable ? await takeOver(adoptable, claim) : await createOnce(claim);
-      const notes = notesOfEntry(claim.entry, live.createdFor);
-      const outs = stateFromReply(live, inputs, notes, { sent: managedInputs });
+      const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { sent: managedInputs });
       return { id: live.id, outs: answerForEngine(outs, news) };
     });
   }
@@ -122,7 +128,7 @@ export class CloudEndpoints {
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
-    this.owners.meet(id, stored);
+    this.holdings.meet(id, stored);
     return operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
       // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
@@ -132,58 +138,43 @@ export class CloudEndpoints {
         : await this.orGone(look(api, id, stored), id, stored);
       if (!live) return { id: "", props: {} };
       assertCloud(live);
-      const theirs = isGet ? undefined : belongsElsewhere(live, stored);
-      if (theirs) this.warnOnce(takenOver(id, theirs));
-      return { id, ...foundForEngine(refreshedFromLive(live, stored), stored) };
+      const { props, inputs } = refreshedFromLive(live, stored);
+      // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
+      if (ACCOUNT_KEY in stored) props[ACCOUNT_KEY] = this.account();
+      return { id, ...foundForEngine({ props, inputs }, stored) };
     });
   }
 
   /**
-   * Reads an endpoint for an import. All of its fields count as given. An import takes no other input than the id, so it
-   * cannot ask for another stack's endpoint by name: it warns of that.
+   * Reads an endpoint for an import. All of its fields count as given.
    *
    * @throws UserError if there is no such endpoint, if it is no cloud endpoint, or if another resource of this run has it.
    */
-  async import(id: string, news: JsonObject): Promise<{ id: string; props: State; inputs: JsonObject }> {
+  async import(id: string): Promise<{ id: string; props: State; inputs: JsonObject }> {
     const entry = this.entry();
     return operation(`import ${id}`, async () => {
       const live = await look(this.deps.connect(), id, everyInput).catch(ifAbsent(endpointNotFound(id)));
       assertCloud(live);
-      const reserved = reservedKeyProblem(live);
-      if (reserved !== undefined) throw reservedKey(id, reserved);
-      const theirs = otherStack(live, this.ownerOf(news));
-      if (theirs) this.deps.log.warn(alsoManagedElsewhere(id, theirs));
-      this.owners.add(id, entry);
-      return { id, ...foundForEngine(importedFromLive(live, notesOfEntry(entry, live.createdFor)), {}) };
+      this.holdings.add(id, entry);
+      return { id, ...foundForEngine(importedFromLive(live, notesOfEntry(entry)), {}) };
     });
   }
 
   /** Sends the fields that differ. Makes no request if none does. */
   async update(id: string, olds: State, news: JsonObject): Promise<{ outs: State }> {
-    this.owners.manage(id, olds);
+    this.holdings.manage(id, olds);
     const inputs = checkedInputs(news);
     const { changed } = difference(olds, inputs);
     if (changed.length === 0) return { outs: answerForEngine(stateWithNewNotes(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
-      const api = this.apiFor(olds, news);
-      const claim = { ...this.claim(news, olds[ENTRY_KEY]), api, mover: id };
-      const stored = parseMark(olds[MARK_KEY]);
-      // Metadata holds the mark. A request with our mark would take the endpoint back without a word.
-      const sendsMark = changed.includes("metadata") && (claim.owner ?? stored) !== undefined;
-      const taker = sendsMark ? belongsElsewhere(await look(api, id, olds), olds) : undefined;
-      // Without `endpoints:mark`, an existing mark stays.
-      const own = () => (claim.owner ? markOf(claim, olds.createdAt ?? stored?.time) : stored);
-      const mark = sendsMark ? (taker ?? own()) : undefined;
-      const body = wireFromInputs(inputsWithChoices(inputs, olds), changed, mark);
-      const isMove = changed.includes("url");
-      const patch = () => this.owners.during(id, api.update(id, body), isMove ? "moved" : "stays");
-      const live = await (isMove ? sendToFreeUrl(claim, patch) : patch()).catch((error: unknown) => {
+      const claim = { ...this.claim(news, olds[ENTRY_KEY]), api: this.apiFor(olds, news), mover: id };
+      const body = wireFromInputs(inputsWithChoices(inputs, olds), changed);
+      const toOtherUrl = changed.includes("url");
+      const patch = () => this.holdings.moves(id, claim.api.update(id, body), { toOtherUrl });
+      const live = await (toOtherUrl ? moveOnce(claim, patch) : patch()).catch((error: unknown) => {
         throw isNotFound(error) ? updateNotFound(id, error) : error;
       });
-      const theirs = taker ?? belongsElsewhere(live, olds);
-      if (theirs) this.warnOnce(takenOver(id, theirs));
-      const notes = notesOfEntry(claim.entry, theirs ? stored : (live.createdFor ?? stored));
-      const outs = stateFromReply(live, inputs, notes, { before: olds, sent: changed });
+      const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { before: olds, sent: changed });
       return { outs: answerForEngine(outs, news) };
     });
   }
@@ -192,17 +183,11 @@ export class CloudEndpoints {
    * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, it stays, and only this entry goes.
    */
   async delete(id: string, stored: State): Promise<void> {
-    const other = this.owners.release(id, stored);
+    const other = this.holdings.release(id, stored);
     await operation(`delete ${id}`, async () => {
       if (other === "not taken over") throw takeOverFailed(id);
       if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
-      const api = this.apiFor(stored);
-      const mayBeTaken = api.http.settings.mark !== undefined || stored[MARK_KEY] !== undefined;
-      // Not from the list: another stack may have taken it over since.
-      const live = mayBeTaken ? await api.find(id) : undefined;
-      const theirs = live && belongsElsewhere(live, stored);
-      if (theirs) return this.deps.log.warn(keptForOwner(id, theirs));
-      await this.owners.during(id, this.remove(api, id, stored), "gone");
+      await this.holdings.goes(id, this.remove(this.apiFor(stored), id, stored));
     });
   }
 
@@ -222,39 +207,79 @@ export class CloudEndpoints {
     id: string,
     stored: State,
   ): Promise<LiveEndpoint | undefined> {
-    const { accounts, fates } = this.owners;
+    const { isOfAccount } = this.holdings;
     return reading.catch(async (notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
-      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, accounts });
-      if (!live) fates.set(id, "gone");
+      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, isOfAccount });
+      if (!live) this.holdings.isFoundGone(id);
       return live;
     });
   }
 
   private claim(news: JsonObject, token?: unknown): Claim {
-    const { owners, deps } = this;
+    const { holdings, deps } = this;
     const inputs = checkedInputs(news);
     return {
       api: this.apiFor(inputs),
       inputs,
       shownUrl: shownUrl(inputs),
       entry: this.entry(token),
-      owner: this.ownerOf(news),
-      owners,
+      holdings,
+      consented: () => (this.consented ??= this.readConsented()),
       log: deps.log,
     };
   }
 
-  private entry = (token: unknown = randomNumber()): Entry => ({
-    token,
-    account: accountFingerprint(this.deps.connect().http.settings),
-  });
+  private entry = (token: unknown = newToken()): Entry => ({ token, account: this.account() });
 
-  /** The owner for the mark; undefined if creates are not marked. */
-  private ownerOf(news: JsonObject): Owner | undefined {
-    const namespace = this.deps.connect().http.settings.mark;
-    const urn = news[URN_KEY];
-    return namespace !== undefined && typeof urn === "string" ? { namespace, urn } : undefined;
+  private account = (): string => accountFingerprint(this.deps.connect().http.settings);
+
+  private async readConsented(): Promise<LiveEndpoint[]> {
+    const api = this.deps.connect();
+    const found: LiveEndpoint[] = [];
+    for (const id of api.http.settings.adoptedIds) {
+      const live = await api.find(id);
+      if (live?.type === "cloud") found.push(live);
+      else this.deps.log.warn(notAdoptable(id, live?.type));
+    }
+    return found;
+  }
+
+  /**
+   * Whether the resource of an entry asks for the entry's own endpoint, which it needs after a deletion that the engine skipped.
+   * In a pool, another create may have the same URL, so only the program can ask.
+   */
+  private asksForItself(id: string, { url }: State, inputs: Inputs): boolean {
+    const { adopt, poolingEnabled } = inputs;
+    if (adopt) return adopt === id || (adopt === true && url === inputs.url);
+    return poolingEnabled !== true && this.settings()?.adoptedIds.includes(id) === true;
+  }
+
+  /** Undefined in a preview in which the plugin's configuration is not known yet. */
+  private settings(): Settings | undefined {
+    try {
+      return this.deps.connect().http.settings;
+    } catch (error) {
+      if (error instanceof UserError) return undefined;
+      throw error;
+    }
+  }
+
+  /** Looks for the first unchanged endpoint whose state was written with another account. A rotated key still shows it. */
+  private async lookForAccount(id: string, stored: State): Promise<void> {
+    const settings = this.settings();
+    const account = stored[ACCOUNT_KEY];
+    if (!settings || account === undefined || account === accountFingerprint(settings)) return;
+    if (this.hasLookedForAccount) return;
+    this.hasLookedForAccount = true;
+    const isMissing = await this.deps
+      .connect()
+      .get(id)
+      .then(
+        () => false,
+        (error: unknown) => isNotFound(error) && isOfService(error),
+      );
+    if (isMissing) this.warnOnce(notOfThisAccount(id, settings.baseUrl));
   }
 
   private warnOnce(message: string): void {

@@ -1,6 +1,6 @@
-import type { Endpoint, LiveEndpoint, Mark, WireChange } from "../api/contract";
+import { randomBytes } from "node:crypto";
+import type { Endpoint, LiveEndpoint, WireChange } from "../api/contract";
 import { isMapping, type JsonObject } from "../api/json";
-import { withMark } from "../api/mark";
 import { snakeCase } from "../api/replySchemas";
 import { normalizeUrl, schemeDiffers } from "../api/url";
 import { VERSION } from "../api/version";
@@ -11,6 +11,7 @@ import {
   documentsAsData,
   documentsAsText,
   endpointFields,
+  fieldNames,
   givenInputs,
   type Inputs,
   isSatisfied,
@@ -44,10 +45,7 @@ export const CHOSEN_KEY = "__chosen";
 /** The note of the account that the state was written with. */
 export const ACCOUNT_KEY = "__account";
 
-/** The note of the endpoint's mark. Every change of its metadata sends the mark again. */
-export const MARK_KEY = "__mark";
-
-/** The note of the entry: a random token, which tells apart two entries with the same endpoint. See `owners.ts`. */
+/** The note of the entry: a random token, which tells apart two entries with the same endpoint. See `holdings.ts`. */
 export const ENTRY_KEY = "__entry";
 
 /** The note of the version that wrote the state last. It alone is never a difference. */
@@ -60,12 +58,14 @@ export interface Entry {
   account: string;
 }
 
+/** A token for a new entry. */
+export const newToken = (): string => randomBytes(8).toString("hex");
+
 /** The notes that do not depend on the inputs. */
-export const notesOfEntry = ({ token, account }: Entry, mark: Mark | undefined): State => ({
+export const notesOfEntry = ({ token, account }: Entry): State => ({
   [VERSION_KEY]: VERSION,
   [ENTRY_KEY]: token,
   [ACCOUNT_KEY]: account,
-  ...(mark && { [MARK_KEY]: mark }),
 });
 
 /** The notes of the inputs, because a refresh only receives the outputs. */
@@ -134,19 +134,9 @@ export function refreshedFromLive(live: LiveEndpoint, stored: State): { props: S
   return { props, inputs: documentsAsData(pick(props, [...inputs, ...requestInputs])) };
 }
 
-/**
- * The request body that sets these inputs. An empty text clears an input that is not given, as the contract requires.
- *
- * @param mark Is added to the metadata if that is sent and can hold a mark.
- */
-export function wireFromInputs(inputs: Inputs, names: readonly ManagedInput[], mark?: Mark): WireChange {
-  const change: WireChange = {};
-  for (const name of names) {
-    const value = name === "metadata" && mark ? withMark(inputs.metadata, mark) : undefined;
-    Object.assign(change, { [snakeCase(name)]: value ?? wireValue(name, inputs[name]) });
-  }
-  return change;
-}
+/** The request body that sets these inputs. An empty text clears an input that is not given, as the contract requires. */
+export const wireFromInputs = (inputs: Inputs, names: readonly ManagedInput[]): WireChange =>
+  Object.fromEntries(names.map((name) => [snakeCase(name), wireValue(name, inputs[name])]));
 
 /**
  * The contract's fields of an endpoint, with documents as canonical text if they can be parsed. Unknown fields are left out,
@@ -155,7 +145,7 @@ export function wireFromInputs(inputs: Inputs, names: readonly ManagedInput[], m
  * @param bindings The given ones. Their order has no meaning, so it stays.
  */
 function fieldsFromLive(live: LiveEndpoint, bindings: unknown): State {
-  const { id: _, ...fields } = documentsAsText(pick(live, Object.keys(endpointFields)));
+  const { id: _, ...fields } = documentsAsText(pick({ ...live }, fieldNames));
   const url = typeof live.url === "string" ? (normalizeUrl(live.url) ?? live.url) : undefined;
   return {
     ...fields,

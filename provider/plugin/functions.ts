@@ -68,17 +68,15 @@ export const functions: Record<string, PluginFunction> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
   "endpoints:index:getEndpoint": async (args, { api }, visible) => {
     const isSecret = visible["id"] !== args["id"] || visible["url"] !== args["url"];
-    return findEndpoint(api(), queryArguments.parse(args), {
-      fresh: true,
-      shown: isSecret ? MASKED : undefined,
-    });
+    const shown = isSecret ? MASKED : undefined;
+    return { ...(await findEndpoint(api(), queryArguments.parse(args), { age: "fromNow", shown })) };
   },
 
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
   "endpoints:index:getEndpoints": async (args, { api, warn }) => {
     const filter = filterArguments.parse(args);
     for (const warning of typeWarnings(filter)) warn(warning);
-    const endpoints = await findEndpoints(api(), filter, { fresh: true });
+    const endpoints = await findEndpoints(api(), filter, "fromNow");
     return { endpoints, ids: endpoints.map(({ id }) => id) };
   },
 

@@ -2,7 +2,7 @@ import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../api/json";
 import { hasUnknown } from "../endpoint/documents";
-import { checkedInputs, checkInputs, PROBLEM_KEY, URN_KEY } from "../endpoint/inputs";
+import { checkedInputs, checkInputs, PROBLEM_KEY } from "../endpoint/inputs";
 import { previewCreate, previewUpdate } from "../endpoint/previews";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { answerForEngine, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
@@ -33,15 +33,14 @@ export class Resources {
 
   async check(request: pb.CheckRequest): Promise<pb.CheckResponse> {
     const olds = this.propsOf(request.getOlds());
-    const news = this.newsOf(request.getUrn(), request.getNews());
+    const news = this.propsOf(request.getNews());
     const readPolicy = policyReader();
     const { trafficPolicy } = news;
     const given = { ...news, trafficPolicy: readPolicy(trafficPolicy)?.data ?? trafficPolicy };
     const checked = this.configuration.isKnown
       ? await this.core.check(olds, given)
       : checkInputs(given, olds);
-    // The engine gives the URN with each call, so the state need not.
-    const inputs = checkedInputs(checked.inputs);
+    const { inputs } = checked;
     const reasons = checked.failures.map(({ reason }) => reason);
     // The package's own SDK has checked the resources of the program, and passes on the result.
     if (!(PROBLEM_KEY in news)) reasons.push(...this.problemsInProgram(request, inputs, readPolicy));
@@ -68,16 +67,16 @@ export class Resources {
     return conflict === undefined ? warnings : [conflict, ...warnings];
   }
 
-  diff(request: pb.DiffRequest): pb.DiffResponse {
+  async diff(request: pb.DiffRequest): Promise<pb.DiffResponse> {
     const olds = this.propsOf(request.getOlds());
-    const news = this.newsOf(request.getUrn(), request.getNews());
+    const news = this.propsOf(request.getNews());
     const changes = changedPlaces(olds, checkedInputs(news));
-    const decision = this.core.diff(request.getId(), olds, news);
+    const decision = await this.core.diff(request.getId(), olds, news);
     return detailedDiff(changesOfInputs(changes, this.propsOf(request.getOldInputs()), news), decision);
   }
 
   async create(request: pb.CreateRequest): Promise<pb.CreateResponse> {
-    const news = this.newsOf(request.getUrn(), request.getProperties());
+    const news = this.propsOf(request.getProperties());
     if (request.getPreview()) {
       const previewed = answerForEngine(previewCreate(checkedInputs(news)), news);
       return new pb.CreateResponse().setProperties(toEngine(previewed));
@@ -96,7 +95,7 @@ export class Resources {
     const isGet = Object.keys(stored).length === 0;
     const found = request.hasInputs()
       ? await this.core.read(id, isGet ? stored : stateWithGiven(stored, inputs))
-      : await this.core.import(id, { [URN_KEY]: request.getUrn() });
+      : await this.core.import(id);
 
     const response = new pb.ReadResponse().setId(found.id);
     if (found.id === "") return response;
@@ -106,7 +105,7 @@ export class Resources {
 
   async update(request: pb.UpdateRequest): Promise<pb.UpdateResponse> {
     const olds = this.propsOf(request.getOlds());
-    const news = this.newsOf(request.getUrn(), request.getNews());
+    const news = this.propsOf(request.getNews());
     const outs = request.getPreview()
       ? answerForEngine(previewUpdate(olds, checkedInputs(news)), news)
       : (await this.core.update(request.getId(), olds, news)).outs;
@@ -115,11 +114,6 @@ export class Resources {
 
   async delete(request: pb.DeleteRequest): Promise<void> {
     await this.core.delete(request.getId(), this.propsOf(request.getProperties()));
-  }
-
-  /** The program's inputs, in the form of the core. */
-  private newsOf(urn: string, struct: Struct | undefined): JsonObject {
-    return { ...this.propsOf(struct), [URN_KEY]: urn };
   }
 
   /** Properties from the engine, with a note of those that contain a secret. */

@@ -81,7 +81,7 @@ export function openAccount(config: ConfigReader, log: LogLine): EndpointsApi {
 
 /** The cloud endpoints of an account, newest first. A program can manage only these. */
 export const cloudEndpoints = ({ list }: EndpointsApi): Promise<LiveEndpoint[]> =>
-  list.select(CLOUD, { fresh: true });
+  list.select(CLOUD, "fromNow");
 
 /** A cloud endpoint in a stack's state. */
 export interface Managed {

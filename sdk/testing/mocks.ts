@@ -4,7 +4,7 @@ import type { z } from "zod";
 import { ApiError } from "../../provider/api/apiErrors";
 import { HttpClient } from "../../provider/api/client";
 import { type Clock as ProviderClock, realClock } from "../../provider/api/clock";
-import { bodyOf, type Request } from "../../provider/api/connections";
+import type { Request } from "../../provider/api/connections";
 import type { WireEndpoint } from "../../provider/api/contract";
 import { readSettings } from "../../provider/api/settings";
 import { TYPES } from "../../provider/api/typeTokens";
@@ -125,7 +125,7 @@ class StoreClient extends HttpClient {
         behaviour: behaviourOf({}),
         id,
         query: readQuery(new URLSearchParams(query), route.query),
-        body: { ...bodyOf(request) },
+        body: { ...request.body },
       });
       return reply.parse(structuredClone(answer.body));
     } catch (error) {

@@ -6,6 +6,8 @@ import { type Engine, type Flags, hasSecondProvider } from "./model";
 export class Advice {
   /** Resources that the next `up` deletes first, and flags for it. */
   flags: Flags & { targets: Set<string> } = { targets: new Set() };
+  /** The ids for ENDPOINTS_ADOPT in the next commands. */
+  readonly adopted = new Set<string>();
   /** Whether a message has advised to set ENDPOINTS_ACCEPT_ACCOUNT. */
   acceptsAccount = false;
   /** The old names of renamed resources. */
@@ -62,10 +64,12 @@ export class Advice {
     const named: string[] = message.match(/\bep_\w+/g) ?? [];
     const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));
     const isOurs = ({ id = "", url = "" }) =>
-      !wanted.has(id) && (named.includes(id) || (/is in no stack/.test(message) && url === inputs["url"]));
+      !wanted.has(id) &&
+      !this.adopted.has(id) &&
+      (named.includes(id) || (/is in no stack/.test(message) && url === inputs["url"]));
     const left = this.judge.leftovers().find(isOurs);
-    if (left !== undefined && /set adopt/i.test(message)) {
-      this.program.set(name, { ...inputs, adopt: left.id });
+    if (left !== undefined && /ENDPOINTS_ADOPT=/.test(message)) {
+      this.adopted.add(left.id ?? "");
       if (!hasOpenCreate) this.judge.needlessAdoptions.push(`${left.id}: ${message}`);
     }
     if (left === undefined && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });

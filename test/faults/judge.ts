@@ -63,12 +63,9 @@ const SECONDS = 2_500;
 const OTHER = "other";
 
 /**
- * Excuses two faults that are unavoidable without marks. If somebody creates an endpoint with our URL and content in the same
- * seconds as a lost create of ours, nothing distinguishes it from ours. And if the service accepts equal URLs, no refusal
- * reveals the leftover of a killed run. (Nor does a mark, if the service tells no times.)
- *
- * Excuses another one: two entries have an endpoint, and one is deleted by a process that meets only that one. Without marks, or
- * with the same mark in both entries, or with a list from before the adoption, nothing tells it of the other entry.
+ * Excuses three faults that are unavoidable. If somebody creates an endpoint with our URL and content in the same seconds as a lost
+ * create of ours, nothing distinguishes it from ours. If the service accepts equal URLs, no refusal reveals the leftover of a
+ * killed run. And if two entries have an endpoint, a process that meets only one of them deletes it.
  */
 export class Judge {
   private readonly theirs = new Map<string, string>();
@@ -90,7 +87,7 @@ export class Judge {
     private readonly world: World,
     private readonly engine: Engine,
     private readonly story: Story,
-    private readonly mode: { marks: boolean; pools: boolean },
+    private readonly mode: { pools: boolean },
   ) {
     this.otherKey = world.emulator.addKey({ account: OTHER });
     for (const type of ["edge", "cloud"] as const) this.seedTheirs({ type });
@@ -159,13 +156,9 @@ export class Judge {
     // An endpoint that was deleted by hand before is not missed without a refresh.
     const wasThere = before.live.has(entry.id) || before.entries.get(name)?.id !== entry.id;
     if (there.has(entry.id) || !wasThere) return;
-    const numberOf = ({ outputs }: Entry) => Object(outputs["__mark"]).nonce;
-    const mayLag = Boolean(this.story.service.listLag);
     const isExcused = [...before.entries].some(([other, old]) => {
       if (other === name || old.id !== entry.id) return false;
-      const isUnknown = hasSecondProvider(other) !== hasSecondProvider(name) || !isTarget;
-      const isMarked = this.mode.marks && numberOf(old) !== undefined && numberOf(old) !== numberOf(entry);
-      return isUnknown && (!isMarked || mayLag);
+      return hasSecondProvider(other) !== hasSecondProvider(name) || !isTarget;
     });
     if (!isExcused) this.missing.push(`${name} with ${entry.id}`);
   }
@@ -179,7 +172,7 @@ export class Judge {
       ({ url: ours, sentAt = Number.NaN, lostAt = Number.NaN }) =>
         ours === url && created >= sentAt + skew - SECONDS && created <= lostAt + skew + SECONDS,
     );
-    const isIndistinguishable = !this.mode.marks && !this.mode.pools && isOfOurSeconds;
+    const isIndistinguishable = !this.mode.pools && isOfOurSeconds;
     if (!isIndistinguishable) this.wronglyAdopted.push(`${id} on ${url}, created at ${shown}`);
     this.theirs.delete(id);
     this.mistaken.set(url, id);
@@ -231,13 +224,12 @@ export class Judge {
 
   /** Whether an orphan on this URL is unavoidable. */
   private isUnknowable(url: string): boolean {
-    const { marks, pools } = this.mode;
-    if (!marks && this.mistaken.has(url)) return true;
-    const isRefused = !pools && this.story.service.urlTaken !== "allowed";
+    if (this.mistaken.has(url)) return true;
+    const isRefused = !this.mode.pools && this.story.service.urlTaken !== "allowed";
     const ofKilled = this.world.processes.some(
       ({ life }) => life.ended && life.creates.some((create) => create.url === url),
     );
-    return !isRefused && ofKilled && !(marks && pools && tellsTime(this.story.service));
+    return !isRefused && ofKilled;
   }
 
   private note(theirs: Edit): void {

@@ -27,20 +27,18 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
 
   runs.each(Array.from({ length: Number(kills ?? 1) }, (_, nth) => nth))(
     "after each kind of kill, no more creates are sent, and a recovery leaves each endpoint once, and in the state (%i)",
-    async (nth) => {
-      // With marks, in every other case, the next `up` finds what was left behind.
-      await Promise.all(deaths.map((death, first) => recover(driver, death, (first + nth) % 2 === 0)));
+    async () => {
+      await Promise.all(deaths.map((death) => recover(driver, death)));
     },
   );
 });
 
 /** Kills a run during its creates, recovers, and checks what is there. */
-async function recover(driver: Stack["driver"], death: Death, marks: boolean): Promise<void> {
+async function recover(driver: Stack["driver"], death: Death): Promise<void> {
   const name = `${death.signal}, ${death.provider}`;
   const env = {
     ENDPOINTS_PROVIDER: death.provider,
     PULUMI_PARALLEL: "64",
-    ...(marks && { ENDPOINTS_MARK: "team/kills" }),
   };
   const { emulator, folder, stack, start } = await newStack(driver, env);
   // The latency of a real service.
@@ -72,7 +70,7 @@ async function recover(driver: Stack["driver"], death: Death, marks: boolean): P
     const mine = emulator.endpoints.filter(({ id }) => named.includes(id));
     writeProgram(folder, Object.fromEntries(mine.map(({ id, url }) => [url, id])));
   }
-  expect(named.sort(), name).toEqual(marks ? [] : leftOver.sort());
+  expect(named.sort(), name).toEqual(leftOver.sort());
   expect(emulator.endpoints.map(({ url }) => url).sort(), name).toEqual(urls.sort());
   expect((await idsOf(stack)).sort(), name).toEqual(live().sort());
 }

@@ -6,10 +6,6 @@ import type { Process, World } from "./world";
  * worker, and keeps the state. Deletions come last. It has no dependencies and no plan.
  */
 
-const TYPE = "pulumi-nodejs:dynamic/endpoints:CloudEndpoint";
-
-const urnOf = (name: string) => `urn:pulumi:dev::shop::${TYPE}::${name}`;
-
 /** The names of resources with the second provider, which has processes of its own, start like this. */
 export const SECOND = "second/";
 
@@ -162,11 +158,7 @@ export class Engine {
     const phase = this.phase({});
     return phase.outcome(async () => {
       await phase.start(name, async () => {
-        const {
-          id,
-          inputs,
-          props: outputs,
-        } = await phase.core(name).import(imported, { __urn: urnOf(name) });
+        const { id, inputs, props: outputs } = await phase.core(name).import(imported);
         return () => this.state.set(name, { id, inputs, outputs });
       });
       await phase.idle();
@@ -225,15 +217,14 @@ export class Engine {
     const core = phase.core(name);
     const entry = this.state.get(name);
     const check = async (olds: JsonObject): Promise<JsonObject> => {
-      const __urn = urnOf(name);
-      const { inputs, failures } = await core.check(olds, { ...news, __urn });
+      const { inputs, failures } = await core.check(olds, news);
       if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("; "));
       return inputs;
     };
     const inputs = await check(entry?.inputs ?? {});
     if (!entry) return () => this.create(phase, name, inputs);
     const isForced = phase.flags.replace === name;
-    const decision = isForced ? undefined : core.diff(entry.id, entry.outputs, inputs);
+    const decision = isForced ? undefined : await core.diff(entry.id, entry.outputs, inputs);
     if (!decision || decision.replaces.length > 0) {
       const again = await check({});
       return async () => {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "../../provider/api/json";
+import { accountFingerprint } from "../../provider/endpoint/gone";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
 import { Advice } from "./advice";
@@ -14,22 +15,17 @@ import { SECRET_CANARY, World } from "./world";
  */
 
 interface Mode {
-  /** Whether creates are marked (`endpoints:mark`). */
-  marks: boolean;
   /** Whether all endpoints are pooled, three on each URL. */
   pools: boolean;
 }
 
-export const modes: Mode[] = [false, true].flatMap((marks) =>
-  [false, true].map((pools) => ({ marks, pools })),
-);
+export const modes: Mode[] = [{ pools: false }, { pools: true }];
 
 /** Plays the story, and returns its faults. */
 export async function play(story: Story, mode: Mode): Promise<Partial<Faults>> {
   const settings = {
     "endpoints:requestsPerWindow": `${story.budget}`,
     "endpoints:listFilter": story.filtersLists ? "on" : "off",
-    ...(mode.marks && { "endpoints:mark": "team/dev" }),
   };
   const world = await World.start(settings, story.service);
   try {
@@ -41,7 +37,7 @@ export async function play(story: Story, mode: Mode): Promise<Partial<Faults>> {
 
 /** Messages about a create whose result is unknown. */
 const OPEN_CREATE =
-  /could not find out whether the endpoint exists|may have been created nevertheless|may have created one of these|could add a second endpoint to the pool/;
+  /could not find out whether the endpoint exists|may have been created nevertheless|may have created one of these|could add a second one to the pool|The reply has no code of the service/;
 
 /** The user's time to read a message, in milliseconds. It is longer than any delay of a request or of the list. */
 const READING = 10_000;
@@ -152,8 +148,8 @@ class StoryRunner {
       case "request arrives late": {
         const { request, ms: lateMs, answer } = event;
         this.script(request, { lateMs, ...lost[answer] });
-        // Without a mark, a create is ours for two seconds after its loss. Later, the user decides.
-        this.hasOpenCreate ||= request === "create" && !this.mode.marks && lateMs > 2_000;
+        // A create is ours for two seconds after its loss. Later, the user decides.
+        this.hasOpenCreate ||= request === "create" && lateMs > 2_000;
         return this.write(request, event.which);
       }
       case "reply about another endpoint": {
@@ -228,10 +224,14 @@ class StoryRunner {
   private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
       await this.world.clock.sleep(READING);
-      this.world.override = this.advice.acceptsAccount
-        ? { environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" } }
-        : {};
+      const { adopted, acceptsAccount } = this.advice;
+      const { baseUrl } = this.world.emulator;
+      const account = acceptsAccount ? accountFingerprint({ baseUrl, apiKey: this.world.apiKey }) : "";
+      this.world.override = {
+        environment: { ENDPOINTS_ADOPT: [...adopted].join(","), ENDPOINTS_ACCEPT_ACCOUNT: account },
+      };
       this.advice.acceptsAccount = false;
+      adopted.clear();
       const { targets, ...flags } = this.advice.flags;
       this.advice.flags = { targets: new Set(), parallel: flags.parallel };
       const errors = [...(await this.refresh()).errors];
@@ -327,9 +327,7 @@ class StoryRunner {
   private newName(isReused: boolean, isSecond: boolean): string {
     const isFree = (name: string) =>
       !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
-    // In a pool with marks, a new resource may take over the endpoint of one that left its name. A warning says so.
-    const { marks, pools } = this.mode;
-    const reused = isReused && !(marks && pools) ? [...this.names].find(isFree) : undefined;
+    const reused = isReused ? [...this.names].find(isFree) : undefined;
     return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
   }
 
@@ -357,7 +355,7 @@ class StoryRunner {
     this.world.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
   }
 
-  /** Somebody creates an equal endpoint, without our mark, at the same time as we do. */
+  /** Somebody creates an equal endpoint at the same time as we do. */
   private createEqual({ when, made, answer }: EventOf<"equal endpoint meanwhile">): void {
     const { url, metadata } = this.wireOf(this.created);
     const { scripts } = this;
@@ -376,9 +374,8 @@ class StoryRunner {
     which,
   }: EventOf<"reply about another endpoint">): object | ((real: object) => object) {
     const { endpoints } = this.world.emulator;
-    // Without marks, the provider cannot know the owner of an endpoint with our URL in the reply to a create.
-    const isOther = ({ url }: { url?: string | undefined }) =>
-      this.mode.marks || url !== this.urlOf(this.created);
+    // The provider cannot know the owner of an endpoint with our URL in the reply to a create.
+    const isOther = ({ url }: { url?: string | undefined }) => url !== this.urlOf(this.created);
     const theirs = endpoints.find(
       (one) => one.type === "cloud" && this.judge.isTheirs(one.id) && isOther(one),
     );

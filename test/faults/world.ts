@@ -1,7 +1,7 @@
 import { EndpointsError } from "../../provider/api/apiErrors";
 import { HttpClient, type Log } from "../../provider/api/client";
 import type { Clock } from "../../provider/api/clock";
-import { bodyOf, type Request } from "../../provider/api/connections";
+import type { Request } from "../../provider/api/connections";
 import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
@@ -58,7 +58,7 @@ class MortalClient extends HttpClient {
   override send: HttpClient["send"] = async (request: Request, reply) => {
     if (this.life.ended) return never();
     if (request.method !== "POST") return super.send(request, reply);
-    const create: Life["creates"][number] = { url: String(Object(bodyOf(request)).url) };
+    const create: Life["creates"][number] = { url: String(Object(request.body).url) };
     this.life.creates.push(create);
     return super.send(request, reply).catch((error: unknown) => {
       if (error instanceof EndpointsError)

@@ -79,10 +79,7 @@ export async function startDynamic({
     emulator,
     clock,
     logged: () => written.mock.calls.slice(before).map(([message]) => String(message)),
-    of: (__urn) => ({
-      ...driven,
-      check: (olds, news) => provider.check(olds, { ...news, ...CODE, __urn }),
-    }),
+    of: () => driven,
     check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
     diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
     create: (news) => provider.create({ ...news, ...CODE }),

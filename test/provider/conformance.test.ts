@@ -75,6 +75,8 @@ describe.each(bothProviders)("%s", (_, start) => {
   test("a create sends the given inputs, and returns the service's fields, which a read leaves as they are", async () => {
     const provider = await created(start, full);
     expect(bodies(provider.emulator)).toEqual([
+      // The list of the pool.
+      undefined,
       {
         type: "cloud",
         url,

@@ -71,7 +71,7 @@ export async function service({ sleep, engineIsThere, settings: given, ...option
 export async function wholeList({
   http,
 }: EndpointsApi): Promise<{ endpoints: LiveEndpoint[]; skipped: Reading["skipped"] }> {
-  const reading = endpointsApi(http).list.whole(0);
+  const reading = endpointsApi(http).list.whole("anyAge");
   await reading.toEnd();
   return { endpoints: [...reading.endpoints.values()], skipped: reading.skipped };
 }

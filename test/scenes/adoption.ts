@@ -14,7 +14,7 @@ export const adoption: Scene[] = [
   scene("an endpoint that is as the program wants it is adopted without a write", {
     others: { theirs: described },
     program: { o: { ...adopted, description: "x" } },
-    says: [/adopts ep_\w+ as it is/],
+    says: [/adopts ep_\w+ \(adopt: true, whoever made it\) as it is/],
     next: [{}],
     state: { o: "theirs" },
   }),

@@ -1,5 +1,6 @@
 import { expect, vi } from "vitest";
 import type { Clock } from "../../provider/api/clock";
+import { accountFingerprint } from "../../provider/endpoint/gone";
 import type { Emulator } from "../../sdk/testing/emulator";
 import { startDynamic, startPlugin } from "../provider/bothProviders";
 import { secret, startEngine } from "../provider/plugin/pluginClient";
@@ -19,6 +20,8 @@ interface Entry {
   kind: Kind;
   inputs: Props;
   outs: Props;
+  /** The engine has replaced it, and skipped its deletion; the new one is not created yet. */
+  pending?: true;
 }
 type State = Map<string, Entry>;
 
@@ -59,8 +62,7 @@ class InProcess extends Player {
   protected override assertState({ stored = {}, inputs, stack }: Run): void {
     for (const [name, { inputs: found, outs }] of this.stateOf(stack)) {
       expect(outs).toMatchObject(stored[name] ?? {});
-      const { __urn, ...given } = found;
-      if (inputs) expect(given).toEqual(inputs[name]);
+      if (inputs) expect(found).toEqual(inputs[name]);
     }
   }
 
@@ -98,7 +100,7 @@ class InProcess extends Player {
     const phase = this.phase({ ...run, continueOnError: true });
     await phase.steps(this.inOrder([...state.keys()], run), async (name) => async () => {
       const entry = state.get(name);
-      if (!entry) return;
+      if (!entry || entry.pending) return;
       const provider = await phase.provider(entry.kind, name);
       const found = await provider.read(
         entry.id,
@@ -124,7 +126,8 @@ class InProcess extends Player {
     await phase.steps(this.inOrder([...entries.keys()]), async (name) => async () => {
       const entry = entries.get(name);
       if (!entry) return;
-      await (await phase.provider(entry.kind, name)).delete(entry.id, sent(entry.kind, entry.outs));
+      if (!entry.pending)
+        await (await phase.provider(entry.kind, name)).delete(entry.id, sent(entry.kind, entry.outs));
       if (state.get(name) === entry) state.delete(name);
     });
   }
@@ -160,12 +163,16 @@ class InProcess extends Player {
     const olds = sent(kind, entry.outs);
     const isForced = run.replace?.includes(name) === true;
     const decision = isForced ? undefined : await provider.diff(entry.id, olds, inputs);
-    if (!decision || decision.replaces.length > 0) {
+    if (!decision || entry.pending || decision.replaces.length > 0) {
       const again = await check({});
       return async () => {
-        if (options.createsFirst) deletions.set(old, entry);
-        else await provider.delete(entry.id, olds);
-        if (!options.createsFirst) state.delete(old);
+        // In the real state, the old entry then waits for its deletion beside the new one.
+        if (options.createsFirst && !entry.pending) deletions.set(old, entry);
+        else if (options.retains || entry.pending) state.set(old, { ...entry, pending: true });
+        else {
+          await provider.delete(entry.id, olds);
+          state.delete(old);
+        }
         await create(again);
       };
     }
@@ -180,14 +187,19 @@ class InProcess extends Player {
     this.order.names.filter((name) => names.includes(name) && (target?.includes(name) ?? true));
 
   private phase(run: Run, pace: Pace = this.order.pace): Phase {
+    const { emulator, clock } = this;
     const settings = {
       retryForSeconds: "120",
       timeoutSeconds: "0.2",
       ...this.scene.settings,
       ...run.with,
     };
-    const { emulator, clock } = this;
-    const { environment = {} } = run;
+    const fingerprint = accountFingerprint({ ...emulator, ...run.with });
+    const environment = mapValues(run.environment ?? {}, (value) =>
+      value.replace(/@([\w#]+)/g, (_, name) =>
+        name === "fingerprint" ? fingerprint : this.names.idOf(name),
+      ),
+    );
     return new Phase(pace, clock, run, async (kind) => {
       if (kind === "plugin") this.engine ??= startEngine();
       const engine = await this.engine;
@@ -214,6 +226,9 @@ class InProcess extends Player {
     };
   }
 }
+
+const mapValues = (values: Record<string, string>, to: (value: string) => string) =>
+  Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]));
 
 const otherThan = (kind: Kind): Kind => (kind === "plugin" ? "dynamic" : "plugin");
 

@@ -1,6 +1,6 @@
 import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
 import { rival } from "../faults/serviceFaults";
-import { at, coded, type Hand, markedFor, marks, refused, type Scene, scene, withMarks } from "./scene";
+import { at, coded, type Hand, refused, type Scene, scene } from "./scene";
 
 /* Creates whose answer is lost, or cannot be read. */
 
@@ -19,8 +19,8 @@ const noList = ["list", refused, 99] as const;
 /** The reply to a create whose URL is taken. */
 const conflict = coded(400, 18017);
 
-const TAKEN = /is served by ep_.*set adopt/;
-const DOUBTFUL = /may have created one of these.* ep_.*set adopt/;
+const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=ep_/;
+const DOUBTFUL = /may have created one of these.* ep_.*ENDPOINTS_ADOPT=ep_/;
 
 /** Replies to a create that took effect, and what the service has seen. Those of the form 4xx look like refusals. */
 const lostReplies: [string, object, string[]][] = [
@@ -56,7 +56,10 @@ const equals: [string, (now: number) => object, RegExp?][] = [
   ["from five seconds before it", (now) => created(now - 5_000), TAKEN],
   ["from five seconds after it", (now) => created(now + 5_000), TAKEN],
   ["with another description", () => ({ description: "theirs" }), TAKEN],
-  ["with a mark", (now) => ({ ...markedFor("prod"), ...created(now) }), TAKEN],
+  [
+    "whose creation time lacks its zone, which is UTC",
+    (now) => ({ created_at: new Date(now).toISOString().replace("Z", "") }),
+  ],
   ["without a creation time", () => ({ created_at: undefined }), DOUBTFUL],
   ["with an invalid creation time", () => ({ created_at: "yesterday" }), DOUBTFUL],
 ];
@@ -68,7 +71,7 @@ export const lostCreates: Scene[] = [
       replies: [["create", answered(reply)]],
       writes,
       says: [
-        /after a lost answer, this run continues with ep_\w+\. It has created it, or another run has, with the same content within two seconds.*endpoints:mark/,
+        /after a lost answer, this run continues with ep_\w+\. It has created it, or another run has, with the same content within two seconds/,
       ],
       next: [{}],
     }),
@@ -82,21 +85,10 @@ export const lostCreates: Scene[] = [
       ...(fails ? { live: ["theirs"] } : { says: [/within two seconds/], state: { o: "theirs" } }),
     }),
   ),
-  withMarks("a lost create does not take an equal endpoint without a mark", {
-    service: trusting,
-    byHand: appears(() => ({})),
-    writes: ["POST shop 0"],
-    fails: TAKEN,
-    live: ["theirs"],
+  scene("a create that was lost without effect is sent again", {
+    replies: [["create", unsent]],
+    writes: ["POST shop", "POST shop 0"],
   }),
-  ...([{}, marks, { ...marks, ...pooled }] as const).map(({ url, ...settings }: Record<string, unknown>) =>
-    scene(`a create that was lost without effect is sent again: ${JSON.stringify({ url, ...settings })}`, {
-      settings: "mark" in settings ? marks : {},
-      program: { o: url ? pooled : shop },
-      replies: [["create", unsent]],
-      writes: ["POST shop", "POST shop 0"],
-    }),
-  ),
   scene("a create that is lost again and again is not sent again after `retryForSeconds`", {
     settings: { retryForSeconds: "20" },
     replies: [["create", unsent, 99]],
@@ -160,16 +152,8 @@ export const lostCreates: Scene[] = [
       service: trusting,
       byHand: ({ emulator }) => rival(emulator, when, { reply: { afterCommit: true, reset: true } }),
       writes: ["POST shop 0"],
-      fails: /ep_\w+, ep_\w+.*adopt/,
+      fails: /ep_\w+, ep_\w+.*ADOPT/,
       live: ["shop", "shop#2"],
-    }),
-    withMarks(`a lost create finds its own beside an equal endpoint from ${when} it`, {
-      service: trusting,
-      byHand: ({ emulator }) =>
-        rival(emulator, when, { fields: { metadata: "theirs" }, reply: { afterCommit: true, reset: true } }),
-      writes: ["POST shop 0"],
-      live: ["shop", "shop#2"],
-      state: { o: when === "before" ? "shop#2" : "shop" },
     }),
   ]),
   ...[{ date: null }, { date: 600_000 }, { date: -600_000 }, { createdAt: null }].map((behaviour) =>
@@ -177,14 +161,14 @@ export const lostCreates: Scene[] = [
       service: { ...trusting, ...behaviour },
       replies: [["create", lost]],
       writes: ["POST shop 0"],
-      fails: /ep_\w+.*adopt/,
+      fails: /ep_\w+.*ADOPT/,
       live: ["shop"],
     }),
   ),
   scene("a lost create fails, and is not sent again, if the list cannot be read", {
     replies: [["create", lost], [...noList]],
     writes: ["POST shop 0"],
-    fails: /no answer .*could not find out whether the endpoint exists .*403.*set adopt/,
+    fails: /no answer .*could not find out whether the endpoint exists .*403.*ENDPOINTS_ADOPT/,
     live: ["shop"],
   }),
   scene("a lost create fails if a read by id does not find what the list shows", {
@@ -223,31 +207,18 @@ export const lostCreates: Scene[] = [
     fails: /may have created one of these.* ep_\w+, ep_odd\./,
     live: ["shop"],
   }),
-  scene("without marks, a pooled create that was lost without effect fails, and names marks", {
+  scene("a pooled create that was lost without effect fails, and is not sent again", {
     program: { o: pooled },
     replies: [["create", unsent]],
     writes: ["POST shop 0"],
-    fails: /another try could add a second endpoint to the pool.*endpoints:mark/,
+    fails: /another try could add a second one to the pool.*ENDPOINTS_ADOPT=ep_… pulumi up/,
   }),
-  scene("without marks, a pooled create that was lost fails with the ids, since members may be equal", {
+  scene("a pooled create that was lost fails with the ids, since members may be equal", {
     program: { o: pooled },
     replies: [["create", lost]],
     writes: ["POST shop 0"],
     fails: DOUBTFUL,
     live: ["shop"],
-  }),
-  withMarks("a pooled create that was lost finds its endpoint beside an equal member", {
-    others: { theirs: { ...shop, pooling_enabled: true } },
-    program: { o: pooled },
-    replies: [["create", lost]],
-    writes: ["POST shop 0"],
-  }),
-  withMarks("a lost create that finds its own leftover on the URL takes it over", {
-    service: trusting,
-    leftBy: { o: "shop" },
-    replies: [["create", unsent]],
-    writes: ["PATCH shop metadata", "POST shop 0"],
-    next: [{}],
   }),
 ];
 
@@ -265,42 +236,25 @@ const garbled: [string, (real: object) => object][] = [
 ];
 
 export const badReplies: Scene[] = [
-  // In a pool.
-  ...[{}, marks].flatMap((settings) =>
-    garbled.flatMap(([what, body]) =>
-      [shop, pooled].map((o) =>
-        scene(`a reply that ${what} is about our endpoint: ${JSON.stringify({ ...settings, ...o })}`, {
-          settings,
-          program: { o: { ...o, description: "x", metadata: { a: 1 } } },
-          replies: [
-            ["create", answered({ body })],
-            // Without its mark, a reply is not enough.
-            ["read", refused, "mark" in settings ? 0 : 9],
-          ],
-          writes: ["POST shop"],
-          next: [{}, { command: "refresh" }, { stored: { o: { description: "x", metadata: '{"a":1}' } } }],
-        }),
-      ),
+  ...garbled.flatMap(([what, body]) =>
+    [shop, pooled].map((o) =>
+      scene(`a reply that ${what} is about our endpoint: ${JSON.stringify(o)}`, {
+        program: { o: { ...o, description: "x", metadata: { a: 1 } } },
+        replies: [
+          ["create", answered({ body })],
+          ["read", refused, 9],
+        ],
+        writes: ["POST shop"],
+        next: [{}, { command: "refresh" }, { stored: { o: { description: "x", metadata: '{"a":1}' } } }],
+      }),
     ),
   ),
-  ...(
-    [
-      ["without our URL", {}, {}, at("other")],
-      ["with a mark", {}, markedFor("prod"), shop.url],
-      ["without our mark", marks, {}, shop.url],
-      ["with another mark", marks, markedFor("prod"), shop.url],
-    ] as const
-  ).map(([which, settings, mark, url]) =>
-    scene(`a reply about a stranger's endpoint ${which} is not ours`, {
-      settings,
-      others: { theirs: { url: at("other"), ...mark } },
-      byHand: ({ emulator }) => {
-        const body = { ...emulator.endpoints[0], url };
-        emulator.intercept("create", answered({ status: 201, body }));
-      },
-      writes: ["POST shop"],
-    }),
-  ),
+  scene("a reply about an endpoint on another URL is not ours", {
+    others: { theirs: { url: at("other") } },
+    byHand: ({ emulator }) =>
+      emulator.intercept("create", answered({ status: 201, body: emulator.endpoints[0] })),
+    writes: ["POST shop"],
+  }),
   scene("a reply with the id of another resource of this run is not ours", {
     from: { p: "other" },
     program: { p: "other", o: "shop" },
@@ -319,7 +273,7 @@ export const badReplies: Scene[] = [
       emulator.intercept("create", { before, status: 201, body: () => ({ ...emulator.endpoints[0] }) });
     },
     writes: ["POST shop"],
-    fails: /ep_\w+.*adopt/,
+    fails: /ep_\w+.*ADOPT/,
     live: ["made"],
   }),
   // Whatever becomes of the id.
@@ -327,12 +281,5 @@ export const badReplies: Scene[] = [
     replies: [["create", { status: 201, body: { id: "ep_named", type: "cloud" } }]],
     writes: ["POST shop"],
     fails: /may have created one of these.* ep_named\. /,
-  }),
-  withMarks("a create does not take an endpoint whose reply lacks its mark", {
-    others: theirs,
-    byHand: ({ emulator }) =>
-      emulator.intercept("create", { status: 201, body: { ...emulator.endpoints[0] } }),
-    writes: ["POST shop"],
-    fails: /is served by ep_|ep_\w+.*adopt/,
   }),
 ];

@@ -1,5 +1,5 @@
 import type { ScriptedReply } from "../../sdk/testing/emulator";
-import { at, coded, type Scene, scene, withMarks } from "./scene";
+import { at, coded, type Scene, scene } from "./scene";
 
 /* Renames, moves of URLs between resources, and moves between the two providers. */
 
@@ -73,6 +73,24 @@ export const renames: Scene[] = [
     byHand: withoutToken,
     command: "refresh",
     next: [{ command: "destroy", writes: ["DELETE shop"] }],
+  }),
+  scene("everything goes after `stack rename` and `destroy`", {
+    from: { one: "a", two: "b" },
+    byHand: ({ renameStack }) => renameStack("dev", "prod"),
+    stack: "prod",
+    command: "destroy",
+    writes: ["DELETE a", "DELETE b"],
+    reads: [],
+  }),
+  scene("`up` after `stack rename` changes nothing, and later updates and deletes", {
+    from: { o: { ...shop, metadata: { a: 1 } } },
+    byHand: ({ renameStack }) => renameStack("dev", "prod"),
+    stack: "prod",
+    next: [
+      { stack: "prod", command: "refresh" },
+      { stack: "prod", program: { o: { ...shop, metadata: { a: 2 } } }, writes: ["PATCH shop metadata"] },
+      { stack: "prod", program: {}, writes: ["DELETE shop"] },
+    ],
   }),
   scene("an entry without a token is replaced, and its endpoint deleted", {
     from: { o: "shop" },
@@ -252,13 +270,6 @@ export const betweenProviders: Scene[] = [
     from: { o: "shop" },
     program: { o: { ...shop, description: "x", options: other } },
     writes: ["PATCH shop description"],
-  }),
-  withMarks("a rename that adopts and moves to the other provider keeps the endpoint", {
-    // The old entry is deleted by the other provider's process, which has not seen the adoption.
-    from: { o: "shop" },
-    program: { n: { ...adopted, options: other } },
-    writes: ["PATCH shop metadata"],
-    next: [{ command: "refresh" }, { command: "destroy", writes: ["DELETE shop"] }],
   }),
   scene("URLs move between resources of both providers in one run", {
     from: { one: "a", two: { url: at("b"), options: other } },

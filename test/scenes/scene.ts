@@ -28,6 +28,8 @@ interface ResourceOptions {
   secret?: string[];
   /** `deleteBeforeReplace: false`. */
   createsFirst?: true;
+  /** `retainOnDelete`: the engine skips the deletion. */
+  retains?: true;
 }
 
 /** A resource's inputs and options. */
@@ -47,14 +49,6 @@ export const coded = (status: number, code: number): ScriptedReply => ({
   body: { error_code: `ERR_NGROK_${code}`, msg: "no" },
 });
 export const refused: ScriptedReply = { status: 403, body: "" };
-
-/** The fields of an endpoint with the mark of `front` in another stack, and the creation time that it was made for. */
-export function markedFor(stack: string, mark: object = {}) {
-  const created_at = "2020-01-01T00:00:00Z";
-  const urn = `urn:pulumi:${stack}::shop::endpoints:index:CloudEndpoint::front`;
-  const all = { namespace: `team/${stack}`, urn, nonce: "0011", time: created_at, ...mark };
-  return { created_at, metadata: JSON.stringify({ "pulumi-endpoints": all }) };
-}
 
 /** The writing requests of a program's first run. */
 export const createsOf = (program: Program): string[] =>
@@ -114,6 +108,7 @@ export interface Run {
   stack?: string;
   /** Other settings than the scene's. */
   with?: Settings;
+  /** `@shop` is the id of the endpoint `shop`, `@fingerprint` the fingerprint of the run's account. */
   environment?: Record<string, string>;
 
   /**
@@ -135,7 +130,6 @@ export interface Run {
   stored?: Record<string, Props>;
 }
 
-/** `mark` is `endpoints:mark`. */
 type Settings = Record<string, string | undefined>;
 
 /** A scene is its first run, what surrounds it, and the next runs. */
@@ -196,9 +190,3 @@ function stateAfter(runs: Run[]): Record<string, string> {
 
 const mapValues = <From, To>(values: Record<string, From>, to: (value: From) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]));
-
-export const marks = { mark: "team/dev" };
-
-/** A scene of a stack with `endpoints:mark`. */
-export const withMarks = (name: string, row: Row): Scene =>
-  scene(`with marks, ${name}`, { settings: marks, ...row });

@@ -105,7 +105,7 @@ export const oddReplies: Scene[] = [
 
 const STILL_LISTED = /the account's list still contains ep_/;
 const WRONG_ACCOUNT =
-  /may not be the account of this stack.*none of the \d endpoints.*ENDPOINTS_ACCEPT_ACCOUNT=1/;
+  /may not be the account of this stack.*none of the \d endpoints.*ENDPOINTS_ACCEPT_ACCOUNT=[0-9a-f]{16}: what/;
 const OTHER_KEY = "3otherOtherOtherOtherOther7_otherOtherOtherOther1";
 const otherKey = { apiKey: OTHER_KEY };
 const rotated = ({ emulator }: Hand) => emulator.addKey(otherKey);
@@ -211,16 +211,32 @@ export const gone: Scene[] = [
     }),
   ),
   ...commands.map((command) =>
-    scene(`${command}: another account's key drops nothing, and with ENDPOINTS_ACCEPT_ACCOUNT=1 it does`, {
-      from,
-      later: true,
-      byHand: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
-      with: otherKey,
-      command,
-      fails: WRONG_ACCOUNT,
-      next: [{ with: otherKey, environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" }, command }],
-      live: ["shop"],
-    }),
+    scene(
+      `${command}: another account's key drops nothing, and with its fingerprint it does, with a warning`,
+      {
+        from,
+        later: true,
+        byHand: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
+        with: otherKey,
+        command,
+        fails: WRONG_ACCOUNT,
+        next: [
+          {
+            with: otherKey,
+            environment: { ENDPOINTS_ACCEPT_ACCOUNT: "1" },
+            command,
+            fails: /ENDPOINTS_ACCEPT_ACCOUNT takes the fingerprint/,
+          },
+          {
+            with: otherKey,
+            environment: { ENDPOINTS_ACCEPT_ACCOUNT: "@fingerprint" },
+            command,
+            says: [/ep_\w+ counts as gone, because ENDPOINTS_ACCEPT_ACCOUNT accepts the account/],
+          },
+        ],
+        live: ["shop"],
+      },
+    ),
   ),
   scene("a rotated key drops what is gone if the list shows another endpoint of the stack, on any page", {
     service: { pageSize: 1 },
@@ -263,6 +279,36 @@ export const gone: Scene[] = [
     fails: WRONG_ACCOUNT,
     state: { o: "shop" },
     live: ["a", "shop"],
+  }),
+  scene(
+    "a refresh with a rotated key notes its account, in silence, so that a later one can drop the endpoint",
+    {
+      from,
+      byHand: rotated,
+      with: otherKey,
+      command: "refresh",
+      says: [/^$/],
+      next: [{ with: otherKey, later: true, byHand: removed, command: "refresh" }],
+      state: {},
+    },
+  ),
+  scene("a rotated key is silent where nothing changes, and costs one read a process", {
+    from: { o: "shop", p: "other" },
+    later: true,
+    byHand: rotated,
+    with: otherKey,
+    says: [/^\s*$/],
+    order: ["o", "p"],
+    reads: ["/endpoints/shop", "/endpoints/shop"],
+  }),
+  scene("an unchanged resource that moved to another account is warned of, once, with the way to move it", {
+    from: { o: "shop", p: "other" },
+    byHand: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
+    with: otherKey,
+    order: ["o", "p"],
+    says: [
+      /does not have ep_\w+: the state was written with another key[^\n]*pulumi state delete --force[^\n]*pulumi up/,
+    ],
   }),
   scene("an update with a rotated key notes its account, so that a later refresh can drop the endpoint", {
     from,

@@ -1,7 +1,7 @@
 import { adoption } from "./adoption";
+import { consent, ownEndpoints, unclearRefusals } from "./consent";
 import { chosen, drift } from "./drift";
 import { badReplies, lostCreates } from "./lostCreates";
-import { leftovers, markedEndpoints } from "./marks";
 import { betweenProviders, moves, renames } from "./moves";
 import type { Scene } from "./scene";
 import { secrets } from "./secrets";
@@ -17,8 +17,9 @@ export const subjects: Record<string, Scene[]> = {
   "lost creates": lostCreates,
   "replies that cannot be read": badReplies,
   adoption,
-  leftovers,
-  marks: markedEndpoints,
+  "consent for one run": consent,
+  "a resource's own endpoint": ownEndpoints,
+  "unclear refusals": unclearRefusals,
   "endpoints that are gone": gone,
   "odd replies": oddReplies,
   drift,

@@ -209,7 +209,7 @@ describe("a filter", () => {
     const { emulator, newProcess, logged } = await account("works");
     emulator.intercept((request) => !withoutFilter(request), { status, body: "" }, 99);
     const { api } = newProcess({ ENDPOINTS_RETRY_FOR_SECONDS: "0.001" });
-    expect(await thrown(api.list.select(CLOUD, { fresh: true }))).toMatchObject({ status });
+    expect(await thrown(api.list.select(CLOUD, "fromNow"))).toMatchObject({ status });
     expect(logged).toEqual([]);
     expect(emulator.requests.filter(withoutFilter)).toEqual([]);
   });

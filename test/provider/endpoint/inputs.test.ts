@@ -70,10 +70,12 @@ test("a policy that was given cannot be removed", () =>
     expect.stringMatching(/^trafficPolicy cannot be removed/),
   ]));
 
-test("a new scheme with an adopted id is refused, because the replacement would delete the adopted endpoint", () => {
+test("a new scheme is refused together with adopt, which would take over a deleted endpoint, or anybody's", () => {
   const olds = { url, adopt: "ep_1" };
   expect(reasons({ url: "tls://a", adopt: "ep_1" }, olds)).toEqual([expect.stringMatching(/remove adopt/)]);
-  expect(reasons({ url: "tls://a.example.com", adopt: true }, olds)).toEqual([]);
+  expect(reasons({ url: "tls://a.example.com", adopt: true }, olds)).toEqual([
+    expect.stringMatching(/take over any endpoint/),
+  ]);
   expect(reasons({ url: UNKNOWN, adopt: "ep_1" }, olds)).toEqual([]);
 });
 

@@ -17,7 +17,7 @@ test("`get` fails for an unknown id", async () => {
 });
 
 test("many adoptions by id share the pages of the list", async () => {
-  const { core, emulator } = await service({ settings: { mark: "team", requestsPerWindow: "1000" } });
+  const { core, emulator } = await service({ settings: { requestsPerWindow: "1000" } });
   const adopting = Array.from({ length: 250 }, async (_, index) => {
     const { id } = emulator.seed({ type: "cloud", url: at(index), description: "theirs" });
     const { inputs } = await core.check({}, { url: at(index), description: "theirs", adopt: id });
@@ -34,35 +34,20 @@ describe("many imports", () => {
     const { core, emulator, newProcess } = await service();
     const seed = (_: unknown, i: number) => emulator.seed({ type: "cloud", url: at(i), ...described });
     const ids = Array.from({ length: 120 }, seed).map(({ id }) => id);
-    const all = await Promise.all(ids.map((id) => core.import(id, {})));
+    const all = await Promise.all(ids.map((id) => core.import(id)));
     expect(paths(emulator)).toEqual(["GET /endpoints", "GET /endpoints"]);
-    const { inputs, props } = await newProcess().core.import(ids[7] ?? "", {});
+    const { inputs, props } = await newProcess().core.import(ids[7] ?? "");
     expect(all[7]?.inputs).toEqual(inputs);
     expect(all[7]?.props).toEqual({ ...props, __entry: all[7]?.props["__entry"] });
   });
 });
 
-test.each([
-  [
-    "another stack's endpoint warns of the owner",
-    "prod",
-    [/carries the mark of 'front' of the stack shop\/prod/],
-  ],
-  ["an endpoint with this stack's mark does not warn", "dev", []],
-])("an import of %s", async (_, stack, warnings) => {
-  const { core, emulator, logged } = await service({ settings: { mark: "team" } });
-  const created_at = "2020-01-01T00:00:00Z";
-  const urnIn = (name: string) => `urn:pulumi:${name}::shop::endpoints:index:CloudEndpoint::front`;
-  const mark = { namespace: "team", urn: urnIn(stack), nonce: "0011", time: created_at };
-  const metadata = JSON.stringify({ "pulumi-endpoints": mark });
-  const { id } = emulator.seed({ type: "cloud", url, created_at, metadata });
-  expect((await core.import(id, { __urn: urnIn("dev") })).id).toBe(id);
-  expect(logged).toEqual(warnings.map((text) => expect.stringMatching(text)));
-});
-
 test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
-  ["import", ({ core }, id) => core.import(id, {})],
-  ["getEndpoint by URL", ({ api }, host) => findEndpoint(api, { url: `https://${host}` }, { fresh: false })],
+  ["import", ({ core }, id) => core.import(id)],
+  [
+    "getEndpoint by URL",
+    ({ api }, host) => findEndpoint(api, { url: `https://${host}` }, { age: "withinAMinute" }),
+  ],
 ])("%s prints neither a long text whole nor a line break", async (_, work) => {
   for (const long of ["a".repeat(10_000), `${"a".repeat(200)}\n::error::b`]) {
     const { message } = await thrown(work(await service(), long));
@@ -74,6 +59,6 @@ test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
 test("diff reports a change if the outputs lack the provider string", async () => {
   const { core } = await service();
   const { outs } = await core.create({ url });
-  expect(core.diff("ep_1", outs, { url, ...code }).changes).toBe(true);
-  expect(core.diff("ep_1", { ...outs, ...code }, { url, ...code }).changes).toBe(false);
+  expect((await core.diff("ep_1", outs, { url, ...code })).changes).toBe(true);
+  expect((await core.diff("ep_1", { ...outs, ...code }, { url, ...code })).changes).toBe(false);
 });

@@ -1,0 +1,183 @@
+import { alreadyManaged, sharedEndpoint } from "./errors";
+import type { Inputs } from "./fields";
+import { ACCOUNT_KEY, ENTRY_KEY, type Entry, type State } from "./state";
+
+/*
+ * What this process knows of the entries of the stack's state and of their endpoints. An endpoint belongs to one entry. A random
+ * token tells entries apart: a dynamic provider does not receive the names of resources, and names change.
+ *
+ * | call of the engine | what it says |
+ * |---|---|
+ * | `check` of a new resource | the resource will adopt an endpoint (`willAdopt`) |
+ * | `diff` | the program has a resource for an entry (`manage`), which may ask for the entry's own endpoint (`asksForItself`) |
+ * | `create`, `import` | a new entry has an endpoint (`add`), or could not take it over (`fail`) |
+ * | `read` | an entry has an endpoint (`meet`), which may be gone (`isFoundGone`) |
+ * | `update` | the endpoint stays on its URL, or moves to another one (`moves`) |
+ * | `delete` | the entry no longer has the endpoint (`release`), which then goes (`goes`) |
+ */
+
+/** What becomes of an endpoint in this run. */
+type Fate = "stays" | "in motion" | "moved" | "gone" | "not taken over";
+
+/** In place of the token of an entry that a create with `adopt` will make. */
+const WILL_ADOPT = Symbol("will adopt");
+
+export class Holdings {
+  /** The ids that this process has met in entries, with the fingerprints of their accounts. */
+  private readonly accounts = new Map<string, unknown>();
+  private readonly fates = new Map<string, Fate>();
+  /** The tokens of the entries that have an endpoint. */
+  private readonly tokens = new Map<string, Set<unknown>>();
+  /** The ids that resources of the program have, with the tokens of their entries. */
+  private readonly managed = new Map<string, unknown>();
+  /** The ids that resources ask for although their own entries have them, with how they ask. */
+  private readonly askedFor = new Map<string, string>();
+  /** The ids that kept their URLs from creates. */
+  private readonly inTheWay = new Set<string>();
+
+  /** Notes an entry of the state. An entry without a token, such as one that another tool imported, is no other owner. */
+  meet(id: string, stored: State): void {
+    this.accounts.set(id, stored[ACCOUNT_KEY]);
+    const token = stored[ENTRY_KEY];
+    if (token !== undefined) this.tokensOf(id).add(token);
+  }
+
+  /**
+   * Notes that the program has a resource for this entry.
+   *
+   * @throws UserError if another resource of the program has the endpoint, or will adopt it.
+   */
+  manage(id: string, stored: State): void {
+    const token = stored[ENTRY_KEY];
+    const other = this.managed.get(id);
+    this.meet(id, stored);
+    if (other === WILL_ADOPT) throw alreadyManaged(id);
+    if (other !== undefined && other !== token) throw sharedEndpoint(id);
+    this.managed.set(id, token);
+  }
+
+  /** Notes that nothing of the endpoint changes in this run. */
+  keeps(id: string): void {
+    this.fates.set(id, "stays");
+  }
+
+  /**
+   * Notes that a resource asks for the endpoint of its own entry. If the engine has skipped the deletion of a replacement, it
+   * creates the resource while the old endpoint is on the URL. A create has a new token, so it is recognized by how it asks.
+   */
+  asksForItself(id: string, inputs: Inputs): void {
+    this.askedFor.set(id, wayOfAsking(inputs));
+  }
+
+  /** Whether a create with these inputs asks for the endpoint of its own entry. */
+  isItsOwn = (id: string, inputs: Inputs): boolean => this.askedFor.get(id) === wayOfAsking(inputs);
+
+  /**
+   * Notes that a create will adopt an endpoint.
+   *
+   * @throws UserError if another resource of the program has it. One with a change may be the resource itself: the engine checks a
+   *   resource again before it replaces it.
+   */
+  willAdopt(id: string, inputs: Inputs): void {
+    if (this.isItsOwn(id, inputs)) return;
+    if (this.stays(id)) throw alreadyManaged(id);
+    if (!this.managed.has(id)) this.managed.set(id, WILL_ADOPT);
+  }
+
+  /** Whether a create with these inputs may have the endpoint. An earlier check may have promised it to this create. */
+  isFree = (id: string, inputs: Inputs): boolean =>
+    !this.managed.has(id) || this.managed.get(id) === WILL_ADOPT || this.isItsOwn(id, inputs);
+
+  /** Whether no check of this run has promised the endpoint to a create. */
+  isUnpromised = (id: string): boolean => this.managed.get(id) !== WILL_ADOPT;
+
+  /**
+   * Notes a new entry.
+   *
+   * @param inputs Those of the create; undefined for an import.
+   * @throws UserError if another resource of the program has the endpoint.
+   */
+  add(id: string, { token, account }: Entry, inputs?: Inputs): void {
+    const isOthers = this.managed.has(id) && ![WILL_ADOPT, token].includes(this.managed.get(id));
+    if (isOthers && !(inputs && this.isItsOwn(id, inputs))) throw alreadyManaged(id);
+    this.accounts.set(id, account);
+    this.managed.set(id, token);
+    this.tokensOf(id).add(token);
+  }
+
+  /** Notes that a new entry could not take its endpoint over. */
+  fail(id: string, { token }: Entry): void {
+    this.tokensOf(id).delete(token);
+    this.fates.set(id, "not taken over");
+  }
+
+  /**
+   * Notes that an entry's deletion was asked for.
+   *
+   * @returns Whether another entry has the endpoint, or could not take it over; undefined if the endpoint is to go.
+   */
+  release(id: string, stored: State): "has it" | "not taken over" | undefined {
+    this.meet(id, stored);
+    const others = this.tokensOf(id);
+    others.delete(stored[ENTRY_KEY]);
+    if (others.size > 0) return "has it";
+    return this.fates.get(id) === "not taken over" ? "not taken over" : undefined;
+  }
+
+  /** Notes the request that updates an endpoint. */
+  moves<T>(id: string, request: Promise<T>, { toOtherUrl }: { toOtherUrl: boolean }): Promise<T> {
+    return this.during(id, request, toOtherUrl ? "moved" : "stays");
+  }
+
+  /** Notes the request that deletes an endpoint. */
+  goes<T>(id: string, request: Promise<T>): Promise<T> {
+    return this.during(id, request, "gone");
+  }
+
+  isFoundGone(id: string): void {
+    this.fates.set(id, "gone");
+  }
+
+  /** Notes an endpoint that keeps its URL from a create. Returns the ids of all so far: one run can adopt them together. */
+  standsInTheWay(id: string): string[] {
+    return [...this.inTheWay.add(id)];
+  }
+
+  /** Whether this process has met the endpoint in an entry. */
+  isOurs = (id: string): boolean => this.accounts.has(id);
+
+  /** Whether an entry with this endpoint was written with this account. */
+  isOfAccount = (id: string, account: unknown): boolean =>
+    this.isOurs(id) && this.accounts.get(id) === account;
+
+  stays = (id: string): boolean => this.fates.get(id) === "stays";
+
+  /** Whether the endpoint's own request is queued, under way, or repeated. */
+  isMoving = (id: string): boolean => this.fates.get(id) === "in motion";
+
+  isGone = (id: string): boolean => this.fates.get(id) === "gone";
+
+  /** Whether this process has taken the endpoint off its URL. */
+  hasLeft = (id: string): boolean => this.isGone(id) || this.fates.get(id) === "moved";
+
+  private async during<T>(id: string, request: Promise<T>, after: Fate): Promise<T> {
+    this.fates.set(id, "in motion");
+    try {
+      const result = await request;
+      this.fates.set(id, after);
+      return result;
+    } catch (error) {
+      this.fates.delete(id);
+      throw error;
+    }
+  }
+
+  private tokensOf(id: string): Set<unknown> {
+    const known = this.tokens.get(id) ?? new Set();
+    this.tokens.set(id, known);
+    return known;
+  }
+}
+
+/** No two resources of a program ask for one endpoint in the same way: `urlRegistry.ts` refuses that. */
+const wayOfAsking = ({ adopt, url }: Inputs): string => JSON.stringify([adopt, url]);
