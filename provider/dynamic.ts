@@ -4,7 +4,7 @@ import { type Clock, realClock } from "./api/clock";
 import type { EndpointsApi } from "./api/endpoints";
 import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
 import type { JsonObject } from "./api/json";
-import { type ConfigReader, readSettings } from "./api/settings";
+import { type ConfigReader, readSettings, removedSettings } from "./api/settings";
 import { oneLine } from "./api/text";
 import { hasUnknown } from "./endpoint/documents";
 import { endpointsApi } from "./endpoint/fields";
@@ -33,7 +33,11 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
   const write = (message: string) => console.log(message);
   const log = { info: write, warn: write };
   const deps = { clock, log, engineIsThere: () => engineIsThere(address) };
-  const connect = () => endpointsApi(new HttpClient(readSettings(config), deps));
+  const connect = () => {
+    const settings = readSettings(config);
+    for (const warning of removedSettings(config)) write(warning);
+    return endpointsApi(new HttpClient(settings, deps));
+  };
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 
   /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */

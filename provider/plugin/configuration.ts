@@ -1,11 +1,11 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
-import { UserError } from "../api/apiErrors";
 import { isMapping, type JsonObject, jsonOf } from "../api/json";
 import {
   type ConfigReader,
   MissingSetting,
   policyWarningsMode,
   readSettings,
+  removedSettings,
   type Settings,
   secretSettings,
   settingsProblems,
@@ -43,15 +43,10 @@ export class Configuration {
     return readSettings(this.reader, this.environment);
   }
 
-  /**
-   * Only stores the arguments. `check` or the first operation reports mistakes in them.
-   *
-   * @throws UserError without a stack. Two creates would carry the same mark, so the second would take over the endpoint of
-   *   the first.
-   */
+  removedSettings = (): string[] => removedSettings(this.reader, this.environment);
+
+  /** Only stores the arguments. `check` or the first operation reports mistakes in them. */
   configure(request: pb.ConfigureRequest): void {
-    if (request.hasName() && request.getName() === "")
-      throw new UserError("pulumi-endpoints needs a stack: run `pulumi up` or `pulumi import` in a project");
     this.args = fromEngine(request.getArgs()).props;
     this.reader = this.readerOf(this.args, request.getName() ?? "");
   }

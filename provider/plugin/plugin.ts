@@ -55,6 +55,7 @@ export function pluginProvider(options: PluginOptions) {
       writeLog: log.general,
       engineIsThere: options.engineIsThere,
     });
+    for (const warning of configuration.removedSettings()) log.warn(warning);
     if (cancelled) http.stop();
     service = endpointsApi(http);
     return service;

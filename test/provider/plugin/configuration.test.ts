@@ -68,6 +68,10 @@ test("with unknown settings, a check, a diff and a preview succeed without a req
   expect(emulator.requests).toEqual([]);
 });
 
-test("the plugin refuses a configuration without a stack, because no mark would tell its endpoints apart", async () => {
-  await expect(plugin({ name: "" })).rejects.toThrow(/needs a stack: run `pulumi up`/);
+test("the removed setting for marks is named as removed", async () => {
+  const { client, logged } = await plugin({ environment: { ENDPOINTS_MARK: "team/dev" } });
+  await client.check({}, { url });
+  expect(logged.map(({ message }) => message)).toEqual([
+    expect.stringMatching(/endpoints:mark .* was removed/),
+  ]);
 });
