@@ -109,14 +109,18 @@ export class EndpointList {
     return this.select(ofUrl(url), this.sendsFilters ? "fromNow" : age);
   }
 
-  /** The endpoints of a selection. */
-  async select(selection: Selection, age: Age): Promise<LiveEndpoint[]> {
+  /**
+   * The endpoints of a selection.
+   *
+   * @param pages The most pages to read: services list the newest first.
+   */
+  async select(selection: Selection, age: Age, pages = Number.POSITIVE_INFINITY): Promise<LiveEndpoint[]> {
     const oldest = this.oldest(age);
     const reading = this.reading(selection, ({ failure, began }) => !failure && began >= oldest);
     try {
-      await reading.toEnd();
+      await reading.until(() => reading.pages >= pages);
     } catch (error) {
-      if (this.isRefused(reading, error)) return this.select(selection, age);
+      if (this.isRefused(reading, error)) return this.select(selection, age, pages);
       throw error;
     }
     this.reportSkipped(reading);

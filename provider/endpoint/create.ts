@@ -64,6 +64,9 @@ const LONGEST_WAIT = 5_000;
 /** How often the wait looks whether it has left. Takes no request. */
 const LOOK_EVERY = 250;
 
+/** How many pages of the list are read for equal members of a pool, since an account may have thousands of endpoints. */
+const NEWEST_PAGES = 10;
+
 /**
  * Creates an endpoint exactly once, even if answers are lost.
  *
@@ -354,6 +357,6 @@ async function leaves({ id, type }: LiveEndpoint, { api, inputs, holdings }: Cla
  */
 async function equalMembers({ api, inputs, holdings }: Claim): Promise<LiveEndpoint[]> {
   if (inputs.poolingEnabled !== true) return [];
-  const listed = await api.list.select(CLOUD, "anyAge").catch(() => []);
+  const listed = await api.list.select(CLOUD, "anyAge", NEWEST_PAGES).catch(() => []);
   return listed.filter((live) => serves(live, inputs) && !holdings.isOurs(live.id) && isWanted(live, inputs));
 }
