@@ -52,8 +52,6 @@ async function main(): Promise<void> {
   Object.assign(process.env, {
     // Each stack has its share of the budget. In the stack's configuration, `destroy` would use the one of the last `up`.
     ENDPOINTS_REQUESTS_PER_WINDOW: `${Math.max(1, Math.floor(BUDGET / atOnce))}`,
-    // With marks, `up` recognizes what a killed run created. Keep the namespace for ever.
-    ENDPOINTS_MARK: "tenants",
     ENDPOINTS_LOG: "requests",
   });
   const waiting = [...chosen];
