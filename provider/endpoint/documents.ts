@@ -1,5 +1,5 @@
 import type { Document } from "yaml";
-import { canonicalJson, isDeeper, isMapping, parseJson } from "../api/json";
+import { canonicalJson, isDeeper, isMapping, type JsonObject, parseJson } from "../api/json";
 
 /*
  * Policies and metadata as data. The check parses text once, and the inputs hold the data. The wire and the outputs hold
@@ -104,8 +104,8 @@ export const MOST_PROBLEMS = 20;
 const tooLong = (most: number) => `is longer than ${most} characters`;
 const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 const NOT_JSON = "a value that JSON cannot hold; write it as text, numbers, lists and plain objects";
-const NO_MAPPING =
-  "must be a mapping of phases, as in on_http_request: […]; of a file, give what it contains, not its name";
+const NO_MAPPING = "must be a mapping of phases, as in on_http_request: […]";
+const NO_FILE = `${NO_MAPPING}; of a file, give what it contains, not its name`;
 
 /** What is wrong with a text, as a sentence that follows its name. */
 export interface Unparsed {
@@ -119,13 +119,35 @@ export const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
 
 /** Parses a policy. Text that starts with `{` or `[` must be JSON; other text must be a YAML mapping. */
 export function policyFromText(text: string): Parsed {
-  const parsed = looksLikeJson(text) ? fromJson(text) : fromYaml(text);
+  const parsed = documentsFromText(text);
   if ("problem" in parsed) return parsed;
-  if (!isMapping(parsed.data)) return { problem: NO_MAPPING };
-  // YAML has values that JSON lacks. In both, a short text can become long on the wire: 1e20 has 21 digits.
-  const [problem] = problemsOfData(parsed.data);
-  return problem === undefined ? parsed : { problem };
+  const [first, second] = parsed.documents;
+  return second ? { problem: SEVERAL_DOCUMENTS } : { data: first?.data };
 }
+
+/** A document that is a policy, or contains some. */
+export interface TextDocument {
+  data: JsonObject;
+  /** The same as nodes with positions. JSON is parsed again for them, as YAML. */
+  nodes: () => Document;
+}
+
+/** Parses a text with at least one document. Each is a mapping that JSON can carry. Nothing else decides what a policy is. */
+export function documentsFromText(text: string): { documents: TextDocument[] } | Unparsed {
+  const parsed = looksLikeJson(text) ? jsonDocument(text) : documentsFromYaml(text);
+  if ("problem" in parsed) return parsed;
+  const documents: TextDocument[] = [];
+  for (const { data, nodes } of parsed.documents) {
+    if (!isMapping(data)) return { problem: typeof data === "string" ? NO_FILE : NO_MAPPING };
+    // YAML has values that JSON lacks. In both, a short text can become long on the wire: 1e20 has 21 digits.
+    const [problem] = problemsOfData(data);
+    if (problem !== undefined) return { problem };
+    documents.push({ data, nodes });
+  }
+  return documents.length > 0 ? { documents } : { problem: NO_MAPPING };
+}
+
+export const SEVERAL_DOCUMENTS = "has more than one YAML document";
 
 /** Parses metadata. A JSON object or list becomes data; other text stays text. */
 export function metadataFromText(text: string): { data: unknown } {
@@ -160,8 +182,18 @@ const isExact = (number: string) => !LONG_NUMBER.test(number) || String(Number(n
 const inexact = (place: string) =>
   `contains a number with more than 15 digits, or with an exponent of three, which may not be kept exactly (${place}); write it as text`;
 
+/** Text without a byte order mark, which only tells of the file's encoding. */
+export const withoutMark = (text: string) => text.replace(/^\ufeff/, "");
+
+const UTF_16 = "is UTF-16 text; save the file as UTF-8";
+
+/** Whether UTF-16 was read as UTF-8: its byte order mark is no character, and half of the bytes of letters are zero. */
+const isUtf16 = (text: string) => text.startsWith("\ufffd\ufffd") || text.slice(0, 2).includes("\0");
+
 /** Parses a JSON document. */
-export function fromJson(text: string): Parsed {
+export function fromJson(written: string): Parsed {
+  if (isUtf16(written)) return { problem: UTF_16 };
+  const text = withoutMark(written);
   if (text.length > LONGEST) return { problem: tooLong(LONGEST) };
   if (isDeeper(text, DEEPEST)) return { problem: TOO_DEEP };
   try {
@@ -174,9 +206,19 @@ export function fromJson(text: string): Parsed {
   }
 }
 
+function jsonDocument(text: string): ParsedDocuments {
+  const parsed = fromJson(text);
+  if ("problem" in parsed) return parsed;
+  let nodes: Document | undefined;
+  const options = { uniqueKeys: false, prettyErrors: false };
+  return {
+    documents: [{ ...parsed, nodes: () => (nodes ??= yaml().parseDocument(withoutMark(text), options)) }],
+  };
+}
+
 /** Where a text is no JSON. YAML's parser knows the place, or accepts it. */
 function jsonMistake(text: string): string {
-  const [error] = yamlLimit(text) ? [] : yaml().parseDocument(text, { ...YAML, schema: "json" }).errors;
+  const [error] = scanned(text).limit ? [] : yaml().parseDocument(text, { ...YAML, schema: "json" }).errors;
   if (error) return ` (${positionText(text, error.pos[0])})`;
   return ": it has single quotes, a comment, or a comma before a closing bracket";
 }
@@ -193,37 +235,45 @@ const YAML = {
   prettyErrors: false,
 } as const;
 
-/** Parses a single YAML document. */
-function fromYaml(text: string): Parsed {
-  const parsed = documentsFromYaml(text);
+/**
+ * Parses a single YAML document, of which JSON is a kind.
+ *
+ * @param longest The most characters.
+ */
+export function fromYaml(text: string, longest?: number): Parsed {
+  const parsed = documentsFromYaml(text, longest);
   if ("problem" in parsed) return parsed;
   const [first, second] = parsed.documents;
-  return second ? { problem: "has more than one YAML document" } : { data: first?.data };
+  return second ? { problem: SEVERAL_DOCUMENTS } : { data: first?.data };
 }
 
-/** A document as data and as nodes with positions. */
-interface YamlDocument {
-  data: unknown;
-  document: Document.Parsed;
-}
+type ParsedDocuments = { documents: { data: unknown; nodes: () => Document }[] } | Unparsed;
 
-/** Parses the documents of a YAML text. */
-export function documentsFromYaml(text: string): { documents: YamlDocument[] } | Unparsed {
-  const limit = yamlLimit(text);
-  if (limit !== undefined) return { problem: limit };
-  const documents: YamlDocument[] = [];
+/** Parses the documents of a YAML text. Empty ones are none. */
+function documentsFromYaml(written: string, longest = LONGEST_YAML): ParsedDocuments {
+  if (isUtf16(written)) return { problem: UTF_16 };
+  const text = withoutMark(written);
+  const { limit, tag } = scanned(text, longest);
+  const before = limit ?? tag;
+  if (before !== undefined) return { problem: before };
+  const documents = [];
   for (const document of yaml().parseAllDocuments(text, YAML)) {
     const problem = yamlMistake(document, text);
     if (problem !== undefined) return { problem };
+    if (isEmpty(document)) continue;
     try {
       // The library counts the anchor as a use, too.
-      documents.push({ data: document.toJS({ maxAliasCount: MOST_USES + 1 }), document });
+      documents.push({ data: document.toJS({ maxAliasCount: MOST_USES + 1 }), nodes: () => document });
     } catch {
       return { problem: BAD_ALIAS };
     }
   }
   return { documents };
 }
+
+/** Whether nothing is written between the document's marks, as after a `---` at the end of a file. */
+const isEmpty = ({ contents }: Document.Parsed) =>
+  yaml().isScalar(contents) && contents.value === null && contents.source === "";
 
 const BAD_ALIAS = `is not valid YAML: an alias has no anchor before it, what is merged is no mapping, or anchors are used more than ${MOST_USES} times`;
 
@@ -249,18 +299,32 @@ function yamlMistake(document: Document.Parsed, text: string): string | undefine
   return uses > MOST_USES ? BAD_ALIAS : undefined;
 }
 
-/** Why a text is too long or too deep for YAML's parser, whose recursion can overflow the stack and end the process. */
-function yamlLimit(text: string): string | undefined {
-  if (text.split(/^---/m).some(({ length }) => length > LONGEST_YAML)) return tooLong(LONGEST_YAML);
-  const { Lexer, Parser } = yaml();
+/**
+ * What is known of a YAML text before it is parsed: why it is too long or too deep for the parser, whose recursion can overflow
+ * the stack and end the process, or else that it has a tag. A parsed document lacks some tags, and what stood in them.
+ */
+function scanned(text: string, longest = LONGEST_YAML): { limit?: string; tag?: string } {
+  if (text.split(/^---/m).some(({ length }) => length > longest)) return { limit: tooLong(longest) };
+  const { CST, Lexer, Parser } = yaml();
   const parser = new Parser();
+  let tag: string | undefined;
+  let isContent = false;
   for (const lexeme of new Lexer().lex(text)) {
+    if (lexeme.startsWith("!") && !isContent) tag ??= tagProblem(positionText(text, parser.offset));
+    isContent = lexeme === CST.SCALAR;
     for (const _ of parser.next(lexeme));
     // The stack contains the open collections, the document and a scalar.
-    if (parser.stack.length > DEEPEST + 2) return TOO_DEEP;
+    if (parser.stack.length > DEEPEST + 2) return { limit: TOO_DEEP };
   }
-  return undefined;
+  return tag === undefined ? {} : { tag };
 }
+
+const tagProblem = (place: string) =>
+  `has a YAML tag (${place}): an unquoted ! begins one; quote it if it is text, or else leave it out`;
+
+/** What is wrong with the first tag of a YAML text whose other content does not matter here. */
+export const problemOfTags = (text: string): string | undefined =>
+  scanned(withoutMark(text), Number.POSITIVE_INFINITY).tag;
 
 /** A place in a text, counted from 1, as in editors. */
 export interface Position {

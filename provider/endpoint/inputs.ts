@@ -1,7 +1,7 @@
 import { Binding } from "../api/contract";
 import type { JsonObject } from "../api/json";
 import { didYouMean } from "../api/text";
-import { schemeDiffers } from "../api/url";
+import { derivedFromUrl, schemeDiffers } from "../api/url";
 import { hasUnknown, UNKNOWN } from "./documents";
 import { type Inputs, inputFields } from "./fields";
 import { outputsAsText } from "./outputAsText";
@@ -118,9 +118,16 @@ export function inputWarnings(
     const hint = knownBindings.includes(name) ? "" : didYouMean(name, knownBindings);
     return hint ? [`bindings has a name that the public service does not know${hint}`] : [];
   });
+  const isInternal = /\.internal$/.test(derivedFromUrl(inputs.url)?.publicUrl ?? "");
+  const exposed =
+    isInternal && bindings.includes("public")
+      ? [
+          "bindings contains public, but an endpoint whose host ends with .internal is never public; write internal, or leave bindings out",
+        ]
+      : [];
   const isNew = Object.keys(olds).length === 0;
   const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
   const policy =
     "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
-  return [...misspelt, ...(lacksPolicy ? [policy] : [])];
+  return [...misspelt, ...exposed, ...(lacksPolicy ? [policy] : [])];
 }

@@ -42,8 +42,8 @@ export interface KeyInfo {
   default?: string | number | boolean | readonly string[];
   /** The values that are known; the service may take others. */
   values?: readonly string[];
-  /** Whether it is the URL of an endpoint, which begins with a scheme. */
-  isUrl?: true;
+  /** Whether it is the URL of an internal endpoint, which begins with a scheme, and whose host ends with `.internal`. */
+  isInternalUrl?: true;
   /** Whether values may contain expressions, as in `${conn.client_ip}`. */
   cel?: true;
   /** Whether each value is an expression as a whole, without `${…}`. */
@@ -151,7 +151,7 @@ export const actions = {
 
   /** Forwards to an internal endpoint of the account. */
   "forward-internal": { phases: BEFORE, ends: "always", also: ["forward"], keys: {
-    /** The internal endpoint: `https://app.internal`. */ url: { kind: "text", required: true, cel: true, isUrl: true },
+    /** The internal endpoint: `https://app.internal`. */ url: { kind: "text", required: true, cel: true, isInternalUrl: true },
     /** Whether later actions run if forwarding fails. */ on_error: { kind: "text", default: "halt", values: ["halt", "continue"] },
     /** Only in older policies. */ binding: { kind: "text", values: ["internal"] },
   } },
@@ -321,7 +321,7 @@ export const actions = {
     /** The highest allowed version of TLS. */ max_version: { kind: "text", default: "1.3", values: ["1.2", "1.3"] },
     /** Your own private key in PEM form; needs `server_certificate`. */ server_private_key: { kind: "text", cel: true },
     /** Your own certificate in PEM form; needs `server_private_key`. */ server_certificate: { kind: "text", cel: true },
-    /** The authorities of client certificates, in PEM form or by id. */ mutual_tls_certificate_authorities: { kind: "text", list: true, cel: true },
+    /** The authorities of client certificates, in PEM form or by id. */ mutual_tls_certificate_authorities: { kind: "text", list: "or one", cel: true },
     /** How strictly client certificates are required. */ mutual_tls_verification_strategy: { kind: "text", default: "require-and-verify", values: ["require-and-verify", "require-any", "request"] },
   } },
 

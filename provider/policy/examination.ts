@@ -3,8 +3,8 @@ import { celLibrary, flatName, flattened, type Node, namesOfExpressions, type Us
 import { functionsAlsoCalled, standardFunctions } from "./vocabulary";
 
 /*
- * What is wrong with one expression: syntax, names, and what the service accepts in silence although it never matches. The
- * service itself refuses values of wrong types.
+ * What is wrong with one expression: syntax, names, values of types that never fit, and what the service accepts in silence
+ * although it never matches.
  */
 
 /** A mistake. It names variables, functions, headers and signs, but quotes no text. */
@@ -46,7 +46,7 @@ function findingsIn(expression: string, text: string, uses: readonly Use[]): Fin
   );
   return [
     ...names,
-    ...[headerFindings, networkFindings, textFindings].flatMap((find) => nodes.flatMap(find)),
+    ...[headerFindings, networkFindings, typeFindings, textFindings].flatMap((find) => nodes.flatMap(find)),
   ];
 }
 
@@ -150,17 +150,129 @@ function headerFindings(node: Node): Finding[] {
   }
 }
 
+/** Functions of texts that compare an address with a part of one, or with a pattern. */
+const OF_TEXTS = flatNames("matches", "startsWith", "endsWith", "contains");
+
 /** Networks that are compared with an address as text. */
 function networkFindings(node: Node): Finding[] {
-  if (node.op !== "in" && node.op !== "==" && node.op !== "!=") return [];
-  const [left, right] = node.args;
-  const address = nameIn(ADDRESSES, left) ?? nameIn(ADDRESSES, right);
-  const network = node.op === "in" && right.op === "list" ? right.args : node.args;
-  const isNetwork = network.some((one) => /^[\da-f.:]+\/\d{1,3}$/i.test(textOf(one) ?? ""));
-  if (address === undefined || !isNetwork) return [];
+  const compared = comparedIn(node);
+  const address = compared.map((one) => nameIn(ADDRESSES, one)).find((name) => name !== undefined);
+  // A pattern can begin with ^, and have a backslash before each dot.
+  const isNetwork = (one: Node) => /^[\da-f.:]+\/\d{1,3}$/i.test(textOf(one)?.replace(/[\\^$]/g, "") ?? "");
+  if (address === undefined || !compared.some(isNetwork)) return [];
   const call = node.op === "in" ? `inCidrRanges(${address}, […])` : `inCidrRange(${address}, …)`;
   return [finding(node.start, `compares ${address} with a network as text; use ${call}`)];
 }
+
+/** The values that a comparison compares as texts. */
+function comparedIn(node: Node): readonly Node[] {
+  switch (node.op) {
+    case "==":
+    case "!=":
+      return node.args;
+    case "in":
+      return node.args[1].op === "list" ? [node.args[0], ...node.args[1].args] : node.args;
+    case "call":
+      return OF_TEXTS.has(node.args[0]) ? node.args[1] : [];
+    case "rcall":
+      return OF_TEXTS.has(node.args[0]) ? [node.args[1], ...node.args[2]] : [];
+    default:
+      return [];
+  }
+}
+
+/** Values whose types are documented, and do not fit. */
+function typeFindings(node: Node): Finding[] {
+  switch (node.op) {
+    case "==":
+    case "!=":
+    case "<":
+    case "<=":
+    case ">":
+    case ">=":
+      return comparisonFindings(node, node.args, typeOf(node.args[0]), typeOf(node.args[1]));
+    case "in": {
+      const [item, list] = node.args;
+      const type = typeOf(list);
+      if (type === "string") return [finding(node.start, "looks into text with in; use contains")];
+      const values = list.op === "list" ? [item, ...list.args] : [item];
+      return comparisonFindings(
+        node,
+        values,
+        typeOf(item),
+        type?.startsWith("map") ? "string" : partOf(type),
+      );
+    }
+    case "!_": {
+      const word = wordFor(typeOf(node.args));
+      if (word === undefined || word === "a boolean") return [];
+      return [finding(node.start, `applies ! to ${word}; write !(…) around a condition`)];
+    }
+    case "rcall": {
+      const [method, receiver] = node.args;
+      const word = wordFor(typeOf(receiver));
+      const called = namesOfExpressions().flatFunctions.get(method);
+      if (word === undefined || !called || called.receivers.some((type) => wordFor(type) === word)) return [];
+      const hint = word === "a list" ? `; ${OF_LISTS}` : "";
+      return [finding(node.start, `calls ${called.name} on ${word}, which has no such function${hint}`)];
+    }
+    default:
+      return [];
+  }
+}
+
+const OF_LISTS = "take an item of the list with [0], or use exists";
+
+function comparisonFindings(
+  node: Node,
+  values: readonly Node[],
+  ...types: (string | undefined)[]
+): Finding[] {
+  const [one, other] = types.map(wordFor);
+  if (one === undefined || other === undefined || one === other) return [];
+  const isQuoted = values.some((value) => textOf(value) !== undefined);
+  const ofOthers = isQuoted ? "remove the quotes" : "convert one of them, as in double(…)";
+  const hint = one === "a list" || other === "a list" ? OF_LISTS : ofOthers;
+  return [finding(node.start, `compares ${one} with ${other}; ${hint}`)];
+}
+
+/** A type in plain words. None for those that nothing here depends on. */
+function wordFor(type: string | undefined): string | undefined {
+  if (type?.startsWith("list")) return "a list";
+  return { string: "text", int: "a number", double: "a number", bool: "a boolean" }[type ?? ""];
+}
+
+/** The type of a value in the vocabulary's words. Undefined if it is not documented, or depends on more than names. */
+function typeOf(node: Node): string | undefined {
+  switch (node.op) {
+    case "value":
+      return { string: "string", bigint: "int", number: "double", boolean: "bool" }[
+        typeof node.args as string
+      ];
+    case "list": {
+      const types = new Set(node.args.map(typeOf));
+      return types.size === 1 ? `list<${[...types][0]}>` : "list";
+    }
+    case "id":
+      return namesOfExpressions().flatVariables.get(node.args);
+    // list[0], map["name"]
+    case "[]":
+      return partOf(typeOf(node.args[0]));
+    // map.name
+    case ".": {
+      const type = typeOf(node.args[0]);
+      return type?.startsWith("map") ? partOf(type) : undefined;
+    }
+    case "call":
+    case "rcall":
+      return namesOfExpressions().flatFunctions.get(node.args[0])?.result;
+    default:
+      return undefined;
+  }
+}
+
+/** The type of the parts of a list or map. */
+const partOf = (type: string | undefined) => /^(?:list<|map<string, )(.+)>$/.exec(type ?? "")?.[1];
 
 /** Texts in the form of an expression. */
 function textFindings(node: Node): Finding[] {

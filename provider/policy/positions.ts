@@ -1,20 +1,20 @@
 import type { Document } from "yaml";
+import type { JsonObject } from "../api/json";
 import {
-  documentsFromYaml,
-  fromJson,
-  looksLikeJson,
+  documentsFromText,
   type Path,
   type Position,
   positionAt,
   type Unparsed,
+  withoutMark,
   yaml,
 } from "../endpoint/documents";
 
-/* The positions of data in its text. JSON is parsed again for them, as YAML, and only if there is something to report. */
+/* The positions of data in its text. */
 
 /** A document of a text, with the positions of its parts. */
 export interface SourceDocument {
-  data: unknown;
+  data: JsonObject;
   /**
    * The position of the part at a path: that of its key or item. A missing or merged part has the position of its parent.
    *
@@ -24,21 +24,15 @@ export interface SourceDocument {
 }
 
 /** The documents of a text that is JSON (if it starts with `{` or `[`) or YAML. */
-export function sourceDocuments(text: string): { documents: SourceDocument[] } | Unparsed {
-  const source = (data: unknown, document: () => Document): SourceDocument => ({
-    data,
-    positionOf: (path, inside) => positionAt(text, offsetOf(document(), text, path, inside)),
-  });
-  if (looksLikeJson(text)) {
-    const parsed = fromJson(text);
-    if ("problem" in parsed) return parsed;
-    let document: Document | undefined;
-    const options = { uniqueKeys: false, prettyErrors: false };
-    return { documents: [source(parsed.data, () => (document ??= yaml().parseDocument(text, options)))] };
-  }
-  const parsed = documentsFromYaml(text);
+export function sourceDocuments(written: string): { documents: SourceDocument[] } | Unparsed {
+  const parsed = documentsFromText(written);
   if ("problem" in parsed) return parsed;
-  return { documents: parsed.documents.map(({ data, document }) => source(data, () => document)) };
+  const text = withoutMark(written);
+  const documents = parsed.documents.map(({ data, nodes }) => ({
+    data,
+    positionOf: (path: Path, inside?: number) => positionAt(text, offsetOf(nodes(), text, path, inside)),
+  }));
+  return { documents };
 }
 
 /** A part of a document: the node where it begins, and that of its value. */

@@ -1,4 +1,4 @@
-import { isMapping, type JsonObject } from "../api/json";
+import type { JsonObject } from "../api/json";
 import { LONGEST, type Path } from "../endpoint/documents";
 import { type SourceDocument, sourceDocuments } from "./positions";
 import { expressionWarnings, type PolicyWarning, policyWarnings, warningText } from "./warnings";
@@ -12,7 +12,7 @@ const MORE =
   "there are more warnings for trafficPolicy; `npx pulumi-endpoints check-policy` lists those of a file";
 
 /** A policy as data. If it was text, it has the positions of its parts. */
-type PolicySource = Pick<SourceDocument, "data"> & Partial<SourceDocument>;
+type PolicySource = { data: unknown } & Partial<Pick<SourceDocument, "positionOf">>;
 
 /** Returns undefined for text that is no policy. The check of the inputs reports that. */
 export type PolicyReader = (policy: unknown) => PolicySource | undefined;
@@ -31,7 +31,7 @@ function policySource(text: string): PolicySource | undefined {
   if (text.length > LONGEST) return undefined;
   const source = sourceDocuments(text);
   const [document, second] = "documents" in source ? source.documents : [];
-  return document && !second && isMapping(document.data) ? document : undefined;
+  return second ? undefined : document;
 }
 
 /**

@@ -229,6 +229,8 @@ function* warningsInValue(
   } else if (typeof value === "string" && (value.includes("${") || !(isOfMapping || key.list === true))) {
     yield* warningsInText(value, path, key, phase);
   } else if (key.list === true) yield { path, reason: "must be a list" };
+  else if (key.isExpression && String(value) !== key.default)
+    yield { path, reason: `is ${kindOf(value)}, but an expression is text; put all of it in quotes` };
   else if (key.keys) {
     const name = path.findLast((part) => typeof part === "string");
     yield* warningsInObject(value, path, key.keys, `${name} of ${owner}`, phase);
@@ -247,12 +249,24 @@ function* warningsInMap(value: unknown, path: Path, key: KeyInfo, phase?: PhaseN
 
 /** Finds texts that are surely mistakes, unlike an expression or a template's placeholder. The service checks other values. */
 function* warningsInText(text: string, path: Path, key: KeyInfo, phase?: PhaseName): Warnings {
-  if (key.isUrl && /^[\w.-]+(:\d+)?\/?$/.test(text))
+  if (key.isInternalUrl && /^[\w.-]+(:\d+)?\/?$/.test(text))
     yield { path, reason: "has no scheme; write the whole URL of the endpoint, as in https://app.internal" };
+  if (key.isInternalUrl && isOutside(text))
+    yield {
+      path,
+      reason:
+        "is no internal endpoint; forward to one of your account, whose host ends with .internal, as in https://app.internal",
+    };
   if ((key.kind === "integer" || key.kind === "number") && /^-?\d+(\.\d+)?$/.test(text))
     yield { path, reason: "is text, but must be a number; remove the quotes" };
   if (!key.cel && !key.isExpression) return;
   for (const finding of findingsInText(text, key.isExpression === true, phase)) yield { path, ...finding };
+}
+
+/** Whether a URL surely leads to no internal endpoint. Other texts may still be filled in. */
+function isOutside(url: string): boolean {
+  const [, host] = /^\w+:\/\/([a-z\d.-]+|\[[a-f\d:]+\])(?::\d+)?(?:\/[\w./-]*)?$/.exec(url) ?? [];
+  return host !== undefined && !host.endsWith(".internal");
 }
 
 /** Whether an action of the policy can answer. Unknown values, and values with another warning, might. */
@@ -270,6 +284,10 @@ function ruleMayAnswer(rule: unknown): boolean {
   if (!isMapping(rule) || !Array.isArray(rule["actions"])) return true;
   return rule["actions"].some((action) => !isMapping(action) || mayAnswer(action["type"]));
 }
+
+/** What YAML makes of an expression without quotes. */
+const kindOf = (value: unknown): string =>
+  Array.isArray(value) ? "a list" : typeof value === "object" ? "a mapping" : `a ${typeof value}`;
 
 /** Whether a value is missing or not known yet, so that it cannot be checked. */
 const isBlank = (value: unknown) => value === undefined || value === null || value === UNKNOWN;

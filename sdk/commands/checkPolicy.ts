@@ -1,8 +1,14 @@
 import { existsSync } from "node:fs";
 import { UserError } from "../../provider/api/apiErrors";
-import { isMapping } from "../../provider/api/json";
+import { isMapping, type JsonObject } from "../../provider/api/json";
 import { urlProblem } from "../../provider/api/url";
-import { type Path, type Position, pathText, UNKNOWN } from "../../provider/endpoint/documents";
+import {
+  type Path,
+  type Position,
+  pathText,
+  SEVERAL_DOCUMENTS,
+  UNKNOWN,
+} from "../../provider/endpoint/documents";
 import { phases } from "../../provider/policy/catalogue";
 import { type SourceDocument, sourceDocuments } from "../../provider/policy/positions";
 import { type PolicyTarget, phaseMeant, policyWarnings, warningText } from "../../provider/policy/warnings";
@@ -144,9 +150,13 @@ async function policiesOf(path: string): Promise<FilePolicy[]> {
   const file = nameOf(path);
   const source = sourceDocuments(await inputText(path));
   if ("problem" in source) throw new UserError(`${file} ${source.problem}`);
-  return source.documents.flatMap(({ data, positionOf }) =>
+  const policies = source.documents.flatMap(({ data, positionOf }) =>
     policiesIn(data).map((found) => ({ ...found, file, positionOf })),
   );
+  // A document that is a policy stands alone.
+  if (source.documents.length > 1 && policies.some(({ path }) => path.length === 0))
+    throw new UserError(`${file} ${SEVERAL_DOCUMENTS}`);
+  return policies;
 }
 
 /** @param target The endpoint of the policy. Default: the endpoint that the file names. */
@@ -183,19 +193,21 @@ const HOLDERS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
 const OTHERS = [...HOLDERS, "apiVersion", "version", "resources", "runtime", "endpoints", "tunnels"];
 
 /** The policies in a document. A document of no other known kind is a policy itself. */
-function policiesIn(written: unknown): FoundPolicy[] {
-  const data = isMapping(written) && "runtime" in written ? withoutTemplates(written) : written;
+function policiesIn(written: JsonObject): FoundPolicy[] {
+  const data = "runtime" in written ? withoutTemplates(written) : written;
   const found = search(data, [], {});
-  const isOther = !isMapping(data) || OTHERS.some((key) => key in data) || Object.keys(data).length === 0;
+  const isOther = OTHERS.some((key) => key in data) || Object.keys(data).length === 0;
   return found.length > 0 || isOther ? found : [{ policy: data, path: [], target: {} }];
 }
 
 /** The data with unknown values in place of the texts in which Pulumi replaces `${…}`. */
-function withoutTemplates(value: unknown): unknown {
+const withoutTemplates = (data: JsonObject): JsonObject =>
+  Object.fromEntries(Object.entries(data).map(([key, part]) => [key, withoutTemplate(part)]));
+
+function withoutTemplate(value: unknown): unknown {
   if (typeof value === "string") return /(?<!\$)\$\{/.test(value) ? UNKNOWN : value;
-  if (Array.isArray(value)) return value.map(withoutTemplates);
-  if (!isMapping(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withoutTemplates(part)]));
+  if (Array.isArray(value)) return value.map(withoutTemplate);
+  return isMapping(value) ? withoutTemplates(value) : value;
 }
 
 function search(value: unknown, path: Path, target: PolicyTarget): FoundPolicy[] {

@@ -6,7 +6,7 @@ import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
 import { partsOf } from "../../provider/api/mark";
 import { didYouMean } from "../../provider/api/text";
-import { pathText, sameData } from "../../provider/endpoint/documents";
+import { pathText, problemOfTags, sameData } from "../../provider/endpoint/documents";
 import { matcher } from "../../provider/endpoint/lookup";
 import { projectFile } from "../projectFile";
 import { type Options, UsageError, type Values } from "./command";
@@ -285,6 +285,8 @@ const mistakeOf = (issue: z.core.$ZodIssue | undefined): string =>
 
 /** YAML, of which JSON is a part. */
 function parsedText(text: string, file: string): unknown {
+  const problem = problemOfTags(text);
+  if (problem !== undefined) throw new UsageError(`${file} ${problem}`);
   const { parse, YAMLParseError }: typeof import("yaml") = require("yaml");
   try {
     return parse(text);

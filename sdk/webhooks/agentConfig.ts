@@ -2,7 +2,7 @@ import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
 import type { JsonObject } from "../../provider/api/json";
 import { canonicalJson } from "../../provider/api/json";
-import { yaml } from "../../provider/endpoint/documents";
+import { fromYaml, LONGEST, type Parsed, yaml } from "../../provider/endpoint/documents";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 import { vaultReference } from "./webhookChecks";
 
@@ -118,19 +118,12 @@ function readConfig(text: unknown, place: number): Config | string {
   // Without an agent, the output is undefined in Node programs, null in others, and empty where Go dereferences it.
   if (text === undefined || text === null || text === "")
     return `configuration ${place} is missing; give its verification an agent, as in agent: { upstream: 8080 }`;
-  const parsed = configSchema.safeParse(typeof text === "string" ? dataFromYaml(text) : undefined);
+  const read: Parsed = typeof text === "string" ? fromYaml(text, LONGEST) : { data: text };
+  if ("problem" in read) return `configuration ${place} ${read.problem}`;
+  const parsed = configSchema.safeParse(read.data);
   return parsed.success
     ? parsed.data
     : `configuration ${place} is not the agentConfig of a webhook verification`;
-}
-
-/** Undefined for text that is not YAML. */
-function dataFromYaml(text: string): unknown {
-  try {
-    return yaml().parse(text, { logLevel: "error" });
-  } catch {
-    return undefined;
-  }
 }
 
 function conflictsOf(configs: readonly Config[]): string[] {

@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { policyFromText } from "../../provider/endpoint/documents";
 import { checkPolicyCommand } from "../../sdk/commands/checkPolicy";
 import { temporaryFolder } from "../folders";
 import { runInProcess } from "./runCommand";
@@ -108,6 +109,47 @@ www-authenticate: Basic realm="ngrok"
   else expect(all).toMatch(printed);
 });
 
+test.each([
+  "on_http_request:\n  - expressions:\n      - ! req.host.startsWith('a')\n    actions: [{ type: deny }]\n",
+  "on_http_request: !!set {}",
+  "on_http_request: [{ name: !!timestamp 2026-01-01, actions: [] }]",
+  "on_http_request: [{ name: .nan, actions: [] }]",
+  "on_http_request: [{ name: -.inf, actions: [] }]",
+  '[{ "on_http_request": [] }]',
+  "- on_http_request: []",
+  "on_http_request: []\n---\non_http_response: []\n",
+  "",
+  "# nothing\n",
+  Buffer.from("\ufeffon_http_request: []", "utf16le"),
+  Buffer.from('{ "on_http_request": [] }', "utf16le").swap16(),
+])("refuses what a preview refuses, for the same reason: %j", async (content) => {
+  const parsed = policyFromText(content.toString("utf8"));
+  writeFileSync("read.yaml", content);
+  expect(await check("read.yaml")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(`check-policy: read.yaml ${"problem" in parsed && parsed.problem}\n`),
+  });
+});
+
+test.each([
+  '\ufeff{ "on_http_request": [] }',
+  "\ufeffon_http_request: []",
+  "on_http_request: []\n---\n",
+  "---\non_http_request: []\n...\n",
+])("accepts what a preview accepts: %j", async (content) => {
+  expect(policyFromText(content)).toEqual({ data: { on_http_request: [] } });
+  writeFileSync("read.yaml", content);
+  expect(await check("read.yaml")).toEqual({ code: 0, stdout: "", stderr: checked("0 warnings") });
+});
+
+test.each(["kind: Service\nmetadata: { name: !x y }\n", "runtime: yaml\nname: ! x\n"])(
+  "refuses a tag in other files, too: %j",
+  async (content) => {
+    writeFileSync("read.yaml", content);
+    expect((await check("read.yaml")).stderr).toMatch(/read\.yaml has a YAML tag \(line 2, column \d+\)/);
+  },
+);
+
 test("reads the standard input for -, beside files", async () => {
   const stdin = Readable.from(["\ufeffon_http_request:\n  - actions:\n", "      - type: dney\n"]);
   vi.spyOn(process, "stdin", "get").mockReturnValue(stdin as typeof process.stdin);
@@ -157,6 +199,8 @@ spec:
     policy:
       on_http_response: []
 ---
+# nothing is left of this one
+---
 kind: AgentEndpoint
 spec:
   url: https://app.internal
@@ -167,7 +211,7 @@ spec:
     [
       `9:21: spec.policy.${DNEY}`,
       "15:5: spec.trafficPolicy.policy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
-      "23:7: spec.trafficPolicy.inline.on_tcp_connect is no phase of internal https endpoints",
+      "25:7: spec.trafficPolicy.inline.on_tcp_connect is no phase of internal https endpoints",
     ],
   ],
   [

@@ -125,6 +125,7 @@ test.each<[string, Where, string[], RegExp]>([
   ["a mark without a part", ignoring("{mark: {}, reason: x}"), [], /ignore\[0\]\.mark needs/],
   ["metadata without a key", ignoring("{metadata: {}, reason: x}"), [], /ignore\[0\]\.metadata needs/],
   ["a list in place of a mapping", "[]", [], /stacks\.yaml: its content is missing, empty/],
+  ["a tag", "projects: [!CANARY x]", [], /stacks\.yaml has a YAML tag \(line 1, column 12\): [^C]*$/],
   ["text that is no YAML", "projects: [", [], /stacks\.yaml is neither YAML nor JSON \(line 1, co/],
 ])("%s is an invalid argument", async (_, where, stack, message) => {
   await expect(resolved(where, stack)).rejects.toThrow(message);

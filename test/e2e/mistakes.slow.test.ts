@@ -16,7 +16,8 @@ new CloudEndpoint("f", {});
 const same = new CloudEndpoint("g", { url: url("same") });
 new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });
 new CloudEndpoint("i", { url: url("i"), description: "of " + same.id, metadata: { key: "" + Promise.resolve() } });
-new CloudEndpoint("j", { url: url("j"), adopt: true }, { deleteBeforeReplace: false });`;
+new CloudEndpoint("j", { url: url("j"), adopt: true }, { deleteBeforeReplace: false });
+new CloudEndpoint("k", { url: url("k"), trafficPolicy: "on_http_request:\\n- expressions:\\n  - ! req.host == '${CANARY}'" });`;
 
 const webhooks = `
 const secret = pulumi.secret("${CANARY}");
@@ -51,6 +52,7 @@ onBothDrivers("mistakes in a program", (start) => {
         /^i: description contains an output used as text; .*pulumi\.interpolate/,
         /^i: metadata contains at key a promise used as text/,
         /^j: adopt together with deleteBeforeReplace: false could delete/,
+        /^k: trafficPolicy has a YAML tag \(line 3, column 5\): an unquoted ! begins one; quote it/,
         /^resource 'a' has a problem: bindings has a duplicate at \[1\]/,
         /^resource 'a' has a problem: metadata must be an object or text/,
         /^resource 'a' has a problem: url is not a URL/,

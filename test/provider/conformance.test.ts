@@ -118,11 +118,15 @@ describe.each(bothProviders)("%s", (_, start) => {
   const onPublicService = { settings: { baseUrl: "https://api.ngrok.com" } };
   const missing = /: trafficPolicy is missing, and the public service refuses to create/;
   const misspelt = /: bindings has a name that the public service does not know; did you mean public\?/;
+  const exposed =
+    /: bindings contains public, but an endpoint whose host ends with \.internal is never public; write internal/;
+  const internal = (bindings: string[]) => ({ url: "https://app.internal:8443", bindings });
   const bindings = [["publik"], ["publik"], ["edge-of-the-world"], ["kubernetes"], UNKNOWN];
 
   // biome-ignore format: one line for each warning
   test.each<[string, Options, Props, news: Props[], warnings: RegExp[]]>([
     ["tell once of a misspelt binding, but not of an unknown one", {}, {}, bindings.map((bindings) => ({ url, bindings })), [misspelt]],
+    ["tell of the binding public where the URL is internal", {}, {}, [internal(["public"]), internal(["internal"]), { url, bindings: ["public"] }], [exposed]],
     ["tell once of each create on the public service without a policy", onPublicService, {}, [{ url }, { url }, { url: UNKNOWN }], [missing, missing]],
     ["do not tell of a policy that is given or unknown", onPublicService, {}, [policy, UNKNOWN].map((trafficPolicy) => ({ url, trafficPolicy })), []],
     ["do not tell of a policy that an endpoint lacks already", onPublicService, { url }, [{ url, description: "new" }], []],

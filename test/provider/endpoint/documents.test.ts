@@ -5,6 +5,7 @@ import {
   metadataFromText,
   pathText,
   policyFromText,
+  problemOfTags,
   problemsOfData,
   sameData,
 } from "../../../provider/endpoint/documents";
@@ -13,6 +14,12 @@ const reasonOf = (text: string) => {
   const parsed = policyFromText(text);
   return "problem" in parsed ? parsed.problem : "no problem";
 };
+
+/** A file in UTF-16, as it is read as UTF-8. */
+function utf16(text: string, order = "little-endian"): string {
+  const bytes = Buffer.from(text, "utf16le");
+  return (order === "little-endian" ? bytes : bytes.swap16()).toString("utf8");
+}
 
 describe("a policy's text", () => {
   test("is the same data as JSON and as YAML, with any spaces, order and comments", () => {
@@ -43,6 +50,13 @@ describe("a policy's text", () => {
     ["a: 0x20000000000001", /may not be kept exactly/],
     ["x: &x {a: 1}\nz: {<<: 1}", /what is merged is no mapping/],
     ["x: &x {a: 1}\nz: {<<: *x, <<: *x}", /a key is there twice/],
+    ["", /^must be a mapping of phases, as in on_http_request: \[…\]$/],
+    ['[{"on_http_request": []}]', /^must be a mapping of phases, as in on_http_request: \[…\]$/],
+    ["a: 1\n---\n~", /^must be a mapping of phases/],
+    [utf16("a: 1"), /^is UTF-16 text; save the file as UTF-8$/],
+    [utf16('\ufeff{"a": 1}'), /^is UTF-16 text/],
+    [utf16("\ufeffa: 1", "big-endian"), /^is UTF-16 text/],
+    ['\ufeff{"a": 1 2}', /^is not valid JSON \(line 1, column 7\)/],
   ])("%.60j is refused", (text, reason) => {
     expect(reasonOf(text)).toMatch(reason);
   });
@@ -54,6 +68,26 @@ describe("a policy's text", () => {
       expect(reasonOf(text)).not.toContain("CANARY");
     },
   );
+
+  test.each([
+    ["- a\n- ! req.host.startsWith('CANARY')", "line 2, column 3"],
+    ["a: !CANARY", "line 1, column 4"],
+    ["a: !CANARY b", "line 1, column 4"],
+    ["a: [!user:CANARY]", "line 1, column 5"],
+    ["a: {! b: CANARY}", "line 1, column 5"],
+    ["a: !(CANARY in b)", "line 1, column 4"],
+    ["!DOCTYPE CANARY", "line 1, column 1"],
+    ["\ufeffa: &b !CANARY c", "line 1, column 7"],
+    ["a: !!set {CANARY}", "line 1, column 4"],
+    ["a: !!timestamp 2026-01-01", "line 1, column 4"],
+    ["a: !!str CANARY", "line 1, column 4"],
+    ["%TAG !e! tag:example.com:\n---\na: !e!CANARY b", "line 3, column 4"],
+    ["a: 1\n--- !CANARY", "line 2, column 5"],
+  ])("with a tag is refused without being quoted: %j", (text, place) => {
+    const reason = `has a YAML tag (${place}): an unquoted ! begins one; quote it if it is text, or else leave it out`;
+    expect(reasonOf(text)).toBe(reason);
+    expect(problemOfTags(text)).toBe(reason);
+  });
 
   test.each(["*a", "{<<: *a}"])("may use an anchor a hundred times, as in %s", (use) => {
     const text = (uses: number) => `a: &a {b: 1}\nc: [${`${use}, `.repeat(uses)}]`;
@@ -67,6 +101,10 @@ describe("a policy's text", () => {
     ["merges as the parsers of Go do", "x: &x {a: 1, b: 1}\ny: {<<: {<<: *x, a: 4}}\nz: {<<: [{a: 2, d: 2}, *x]}", { x: { a: 1, b: 1 }, y: { a: 4, b: 1 }, z: { a: 2, b: 1, d: 2 } }],
     ["is read as YAML 1.2, whatever version it claims", "%YAML 1.1\n---\na: [yes, 010]", { a: ["yes", 10] }],
     ["has replacement characters for unpaired surrogates in JSON, which UTF-8 cannot encode", '{"a": "\\udc00!"}', { a: "\ufffd!" }],
+    ["may have ! in quotes, and inside of text", "a: [\"!x\", '! y', z !w]\nb: |\n  !v\nc: 1 # !u", { a: ["!x", "! y", "z !w"], b: "!v\n", c: 1 }],
+    ["may begin with a byte order mark", "\ufeffa: 1", { a: 1 }],
+    ["may begin with a byte order mark as JSON", '\ufeff{"a": 1}', { a: 1 }],
+    ["may end with an empty document", "a: 1\n---\n# the end\n", { a: 1 }],
     ["may have the key __proto__", '{"__proto__": {"a": 1}, "b": 2}', JSON.parse('{"__proto__": {"a": 1}, "b": 2}')],
   ])("%s", (_, text, data) => expect(policyFromText(text)).toEqual({ data }));
 });
@@ -101,6 +139,7 @@ describe("a number", () => {
 test.each([
   ['{"b": 1, "a": 2}', { b: 1, a: 2 }],
   ["{not json", "{not json"],
+  ['\ufeff{"a": 1}', { a: 1 }],
   ['{"n": 12345678901234567890}', '{"n": 12345678901234567890}'],
 ])("metadata's text %j is kept as %j", (text, data) => expect(metadataFromText(text)).toEqual({ data }));
 

@@ -65,6 +65,11 @@ export const mistakes: Mistake[] = [
   ["an unknown key of a config", one("deny", { body: "no" }), `${CONFIG}.body`, /is no key of deny known to this version; deny has status_code/],
   ["a forward to nowhere", one("forward-internal"), `${CONFIG}.url`, /is missing; forward-internal needs it/],
   ["a forward to a host without a scheme", one("forward-internal", { url: "app.internal" }), `${CONFIG}.url`, /has no scheme; write the whole URL/],
+  ["a forward to this machine", one("forward-internal", { url: "http://localhost:3000" }), `${CONFIG}.url`, /^is no internal endpoint; forward to one of your account, whose host ends with \.internal, as in /],
+  ["a forward to a public URL", one("forward-internal", { url: "https://api.example.com/" }), `${CONFIG}.url`, /^is no internal endpoint/],
+  ["an expression with a ? and a colon, which YAML takes for a mapping", onRequest({ ...answer, expressions: [{ "req.host == 'x' ? true": false }] }), "on_http_request[0].expressions[0]", /^is a mapping, but an expression is text; put all of it in quotes$/],
+  ["an expression that YAML takes for a truth value", onRequest({ ...answer, expressions: [true] }), "on_http_request[0].expressions[0]", /^is a boolean, but an expression is text/],
+  ["a limit by a number", one("rate-limit", { ...limit, bucket_key: [1] }), `${CONFIG}.bucket_key[0]`, /^is a number, but an expression is text/],
   ["a status in quotes", one("deny", { status_code: "404" }), `${CONFIG}.status_code`, /is text, but must be a number; remove the quotes/],
   ["a limit without its keys", one("rate-limit", { name: "a", capacity: 1 }), [`${CONFIG}.algorithm`, `${CONFIG}.rate`, `${CONFIG}.bucket_key`], /is missing; rate-limit needs it/],
   ["a replacement without from", one("request-body-find-replace", { replacements: [{ to: "a" }] }), `${CONFIG}.replacements[0].from`, /is missing; replacements of request-body-find-replace needs it/],
@@ -75,7 +80,8 @@ export const mistakes: Mistake[] = [
 ];
 
 /** Whether the JSON Schema finds the mistake: it knows names and shapes, but no endpoint. */
-export const isOfShape = ([, , , reason, target]: Mistake) => !target && !/no scheme/.test(reason.source);
+export const isOfShape = ([, , , reason, target]: Mistake) =>
+  !target && !/no scheme|no internal/.test(reason.source);
 
 /** A valid value of a key. */
 function sampleOf(key: KeyInfo, text: string): unknown {
@@ -83,8 +89,8 @@ function sampleOf(key: KeyInfo, text: string): unknown {
   return key.list === true ? [item] : item;
 }
 
-function itemOf({ kind, keys, values, isUrl }: KeyInfo, text: string): unknown {
-  if (isUrl) return `https://${text}`;
+function itemOf({ kind, keys, values, isInternalUrl }: KeyInfo, text: string): unknown {
+  if (isInternalUrl) return text.includes("${") ? text : `https://${text}.internal`;
   if (keys) return configOf(Object.entries(keys), text);
   if (kind === "map of text") return { "x-a": text };
   if (kind === "map") return { a: text };
@@ -139,6 +145,8 @@ const moreRight: [what: string, policy: Data, target?: PolicyTarget][] = [
   ["a redirect at the end", onRequest(redirect)],
   ["an answer to connections", onConnect(rule(act("forward-internal", { url: "tls://a.internal:443" }))), tls],
   ["TLS that the endpoint terminates", onConnect(rule(act("terminate-tls", { min_version: "1.3" })), rule(act("deny"))), tls],
+  ["client certificates' authorities as a text", onConnect(rule(act("terminate-tls", { mutual_tls_certificate_authorities: "ca_123" }), act("deny"))), tls],
+  ["a retry condition that YAML takes for its default", onRequest(rule(act("http-request", { url: "https://a", retry_condition: "false" })), answer)],
   ["a rule that is unknown", onRequest(UNKNOWN)],
   ["a type that is unknown", onRequest(rule({ type: UNKNOWN, config: { a: 1 } }))],
   ["values that are unknown", onRequest(rule(act("basic-auth", { credentials: UNKNOWN }), act("forward-internal", { url: UNKNOWN, on_error: UNKNOWN })))],

@@ -119,7 +119,7 @@ describe("mergeAgentConfigs", () => {
     ["different versions", [v3("a"), v2("b")], [versions]],
     ["the same name twice in version 2", [v2("a"), v2("a")], [TWICE]],
     ["no configurations", [], [/^there is no configuration to merge$/]],
-    ["invalid configurations", [undefined, v3("a"), "CANARY: [", "agent: {authtoken: CANARY}", 7], [/^configuration 1 is missing; give its verification an agent/, not(3), not(4), not(5)]],
+    ["invalid configurations", [undefined, v3("a"), "CANARY: [", "agent: {authtoken: CANARY}", 7, v3("a").replace('"github"', "!CANARY")], [/^configuration 1 is missing; give its verification an agent/, /^configuration 3 is not valid YAML \(line 1, /, not(4), not(5), /^configuration 6 has a YAML tag \(line \d+, column \d+\): an unquoted !/]],
   ])("throws one error for %s, with every mistake and no value", async (_, texts, expected) => {
     const { message, stack } = await thrown(inProgram(() => mergedConfig(texts)));
     expect(message.split("\n").map((line) => line.replace("mergeAgentConfigs: ", ""))).toEqual(
