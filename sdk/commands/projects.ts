@@ -55,7 +55,7 @@ const hasKeys = (value: object) => Object.keys(value).length > 0;
 /** An endpoint that is meant to be there. All given conditions must hold. */
 const ignoredSchema = mapping({
   id: z.string().optional(),
-  /** Like the patterns of `getEndpoints`: `*` matches any text. */
+  /** Like the patterns of `getEndpoints`: `*` matches any text, and `\*` only a star. */
   url: z.string().optional(),
   /** These keys of the metadata have these values. */
   metadata: z.record(z.string(), z.json()).refine(hasKeys, { error: "needs a key" }).optional(),

@@ -33,7 +33,8 @@ import { Terraform } from "./terraform";
 
 /* The endpoints of an account that `adopt` brings into a program. */
 
-const SELECTS = "a URL in which * matches any text, an id, metadata.KEY=VALUE, or binding=NAME";
+const SELECTS =
+  "a URL in which * matches any text and \\* a star, an id, metadata.KEY=VALUE, or binding=NAME";
 
 export const selectionOptions = {
   select: {
