@@ -25,7 +25,7 @@ interface RepairAttempt {
  */
 export async function repairAll(found: Survey, deps: SurveyDependencies): Promise<Survey> {
   const attempts: RepairAttempt[] = [];
-  const shared = new Set(sharedEndpoints(found.stacks).map(({ id }) => id));
+  const shared = new Set(sharedEndpoints(found).map(({ id }) => id));
   for (const surveyed of found.stacks) attempts.push(await attempt(surveyed, shared, deps));
 
   if (attempts.every(({ run }) => run === undefined))
@@ -34,8 +34,8 @@ export async function repairAll(found: Survey, deps: SurveyDependencies): Promis
   const stacks = found.stacks.map(({ stack }) => stack);
   const after = await survey(stacks, deps, found.stacks);
   return {
+    ...after,
     stacks: attempts.map((each, index) => withRepairs(each, after.stacks[index])),
-    accounts: after.accounts,
   };
 }
 
