@@ -141,8 +141,12 @@ function sectionOf(stack: StackReport, shared: ReadonlySet<string>): Section {
 }
 
 /** How to continue with endpoints that Pulumi left when it replaced their resources. */
-const goOnWith = (ids: readonly string[], stack: string) =>
-  `Pulumi skipped a deletion (\`retainOnDelete\`, \`deletedWith\`), so the replacement cannot be created. To continue with the old ${ids.length > 1 ? "endpoints" : "endpoint"}, run \`ENDPOINTS_ADOPT=${ids.join(",")} pulumi up --stack ${shellWord(stack)}\` in the folder of the project.`;
+function goOnWith(ids: readonly string[], stack: string): string {
+  const line = `ENDPOINTS_ADOPT=${ids.join(",")} pulumi up --stack ${shellWord(stack)}`;
+  const skipped =
+    "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), so the old endpoint still has its URL";
+  return `${skipped}. To continue with ${ids.length > 1 ? "the old endpoints" : "the old endpoint"}, run \`${line}\` in the folder of the project.`;
+}
 
 const pendingItem = ({ name, url, id, exists }: PendingReplacement): Item => ({
   ...{ word: "pending", mood: "unsure", subject: withFacts(name, [url, id]) },
