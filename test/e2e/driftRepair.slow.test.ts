@@ -196,6 +196,22 @@ new CloudEndpoint("with", { url: "https://with.example.com" }, { deletedWith: ke
     expect(text).toContain(`\`ENDPOINTS_ADOPT=${ids.join(",")} pulumi up --stack test\``);
   });
 
+  test("leaves a protected endpoint that a repair would replace, and repairs the others", async () => {
+    const emulator = await service();
+    const options = '{ protect: true, replaceOnChanges: ["description"], deleteBeforeReplace: true }';
+    const statements = [endpoint("guarded", 'description: "ours"', options), endpoint("free")];
+    const stack = await project(statements.join("\n"), { emulator });
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    for (const name of ["guarded", "free"]) emulator.edit(idOf(emulator, name), byHand);
+    const fixed = await stack.command("drift", "--fix");
+    expect([fixed.code, fixed.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /changed free \(.*\): repaired\n[\s\S]*changed guarded \(.*preview failed: unable to replace resource/,
+      ),
+    ]);
+  });
+
   test("leaves an endpoint that another stack of the file has, too, also if only one is selected", async () => {
     const emulator = await service();
     const adopted = "...(process.env.ADOPT && { adopt: process.env.ADOPT })";

@@ -386,6 +386,20 @@ export const worlds: Record<string, () => World> = {
     return { stacks: [prod, fakeStack([{ name: "a" }], { repair, name: "dev" })], args: ["--fix"] };
   },
 
+  "--fix leaves an endpoint whose repair Pulumi refuses, and repairs the rest": () => {
+    const diagnostics = [{ severity: "error" as const, urn: urnOf("a"), message: "a is protected" }];
+    const repairPreview = async (urns: string[]) => {
+      const isRefused = urns.includes(urnOf("a"));
+      return { ok: !isRefused, steps: [], diagnostics: isRefused ? diagnostics : [] };
+    };
+    const repair = async (urns: string[]): Promise<PulumiRun> => {
+      if (urns.join() !== urnOf("b")) throw new UserError(`must not repair ${urns}`);
+      emulator.edit("ep_b", { description: undefined });
+      return { ok: true, steps: [], diagnostics: [] };
+    };
+    return alone([changed, { name: "b", live: byHand }], { repairPreview, repair }, "--fix");
+  },
+
   "--fix leaves what the program changes, lacks, or would adopt": () => {
     const ran = (steps: PulumiRun["steps"]) => async () => ({ ok: true, steps, diagnostics: [] });
     const endpoints = [
