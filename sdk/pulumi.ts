@@ -49,6 +49,9 @@ export interface EngineStep {
 
 /** The CLI failed. The message is its own; stdout is never part of it. */
 export class PulumiFailed extends UserError {
+  /** The backend has no stack with this name. */
+  readonly isUnknownStack: boolean;
+
   constructor(
     readonly code: number,
     readonly result: PulumiResult,
@@ -58,6 +61,7 @@ export class PulumiFailed extends UserError {
     const next = isUnknown ? ": `pulumi stack ls --all` lists the stacks" : "";
     const silent = code < 0 ? "the Pulumi CLI was stopped" : "the Pulumi CLI failed without a message";
     super(own + next || silent);
+    this.isUnknownStack = isUnknown;
   }
 }
 

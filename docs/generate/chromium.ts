@@ -28,6 +28,9 @@ export async function openChromium(): Promise<Opened | undefined> {
   return undefined;
 }
 
+const MONOSPACED =
+  "<alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family><family>Liberation Mono</family></prefer></alias>";
+
 /** Starts the bundled Chromium, which unpacks its files into the temporary folder. */
 async function openBundled(): Promise<Opened> {
   const folder = mkdtempSync(join(tmpdir(), "chromium-"));
@@ -37,11 +40,12 @@ async function openBundled(): Promise<Opened> {
   try {
     const { default: chromium } = await import("@sparticuz/chromium");
     const executablePath = await chromium.executablePath();
-    // The bundled configuration always names /tmp/fonts, but the fonts are here. Without fonts, a page has no text.
+    // The bundled configuration always names /tmp/fonts, but the fonts are here. Without fonts, a page has no text. None of them is
+    // monospaced.
     const fonts = join(folder, "fonts");
     writeFileSync(
       join(fonts, "fonts.conf"),
-      `<fontconfig><dir>${fonts}</dir><cachedir>${fonts}</cachedir></fontconfig>`,
+      `<fontconfig><dir>${fonts}</dir><dir>/usr/share/fonts</dir>${MONOSPACED}<cachedir>${fonts}</cachedir></fontconfig>`,
     );
     const browser = await launch({ executablePath, args: chromium.args, headless: "shell" });
     const close = async () => {

@@ -31,7 +31,7 @@ function shortReference(): string {
     "- Inputs of `CloudEndpoint`, each also as an output or a promise:",
     ...endpointInputs().map((field) => `  - ${signature(field)}: ${withoutDefault(field.text).rest}`),
     `- Outputs of \`CloudEndpoint\`, always: ${outputs(true)}. Undefined if they do not apply: ${outputs(false)}.`,
-    `- Filters of \`getEndpoints\`, all optional: ${signatures(endpointFilters())}. In \`urlPattern\`, \`*\` matches any text.`,
+    `- Filters of \`getEndpoints\`, all optional: ${signatures(endpointFilters())}. In \`urlPattern\`, \`*\` matches any text, and \`\\*\` a star.`,
     `- Inputs of \`WebhookVerification\`: ${signatures(webhookInputs())}. Of \`agent\`: ${signatures(agentInputs())}.`,
     `- Platforms: ${Object.keys(webhookPlatforms).join(", ")}.`,
     `- Policies: each phase is a list of rules with ${list(Object.keys(ruleKeys))}. Actions, with the keys of their \`config\` (\`?\` is optional, \`[]\` a list, \`{}\` a mapping, \`10s\` a duration):`,

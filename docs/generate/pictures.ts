@@ -43,6 +43,18 @@ async function demoPicture(): Promise<string> {
   return terminal("npm run demo", ["…", ...changes, "…", rows.trimEnd()].join("\n\n"));
 }
 
+/** Whether narrow and wide letters take the same room in code. */
+const HAS_MONOSPACED_CODE = `["iii", "WWW"]
+  .map((text) => {
+    const code = document.createElement("code");
+    code.textContent = text;
+    document.querySelector("main").append(code);
+    const { width } = code.getBoundingClientRect();
+    code.remove();
+    return width;
+  })
+  .every((width, _, [first]) => width === first)`;
+
 /** The page of the report in docs/drift.md. */
 async function driftPicture(): Promise<Uint8Array> {
   const [, report = ""] =
@@ -56,6 +68,8 @@ async function driftPicture(): Promise<Uint8Array> {
     await page.setViewport({ width: 840, height: 600 });
     await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
     await page.setContent(html);
+    if (!(await page.evaluate(HAS_MONOSPACED_CODE)))
+      throw new Error("there is no monospaced font for the picture of the drift page: install DejaVu");
     return await page.screenshot({ type: "webp", quality: 80, fullPage: true });
   } finally {
     await chromium.close();

@@ -150,8 +150,9 @@ export interface EndpointsFilter {
   /** Only endpoints of the region with this identifier. */
   region?: string | undefined;
   /**
-   * Only endpoints with this URL, in which `*` matches any text: `https://*.example.com`. Letter case does not matter. Edges
-   * have no `url` and are matched by their `publicUrl`.
+   * Only endpoints with this URL, in which `*` matches any text: `https://*.example.com`. `\*` is the star of a wildcard
+   * endpoint: `https://\*.example.com`, in a string of TypeScript `"https://\\*.example.com"`. Letter case does not matter.
+   * Edges have no `url` and are matched by their `publicUrl`.
    */
   urlPattern?: string | undefined;
   /** Only endpoints to which an agent gave this name. */

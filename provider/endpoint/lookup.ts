@@ -109,7 +109,7 @@ async function byUrl(api: EndpointsApi, url: string, lookup: Lookup): Promise<Li
   if (first) {
     const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
     throw new UserError(
-      `${found.length} endpoints serve ${shown}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shown}" })`,
+      `${found.length} endpoints serve ${shown}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shown.replaceAll("*", "\\\\*")}" })`,
     );
   }
   throw new UserError(
@@ -140,8 +140,8 @@ const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : 
  */
 function selectionOf(filter: EndpointsFilter, fits: (metadata: unknown) => boolean): Selection {
   const { types, region, urlPattern, name } = filter;
-  const isExact = types && !types.includes("edge") && urlPattern !== undefined && !urlPattern.includes("*");
-  const url = isExact ? normalizeUrl(urlPattern) : undefined;
+  const exact = types && !types.includes("edge") && urlPattern !== undefined && exactText(urlPattern);
+  const url = exact ? normalizeUrl(exact) : undefined;
   const conditions = [
     types && isOneOf("type", types.flatMap(namesOfType)),
     region !== undefined && isOneOf("region", [region]),
@@ -164,10 +164,7 @@ interface Conditions extends Omit<EndpointsFilter, "metadata"> {
 /** Whether an endpoint satisfies all given conditions, for data sources and commands alike. */
 export function matcher(conditions: Conditions): (live: LiveEndpoint) => boolean {
   const { id, types, region, urlPattern, name, binding, metadata } = conditions;
-  const hasUrl =
-    urlPattern === undefined
-      ? () => true
-      : textPattern(normalizeUrl(urlPattern) ?? urlPattern.toLowerCase().replace(/\/$/, ""));
+  const hasUrl = urlPattern === undefined ? () => true : urlMatcher(urlPattern);
   return (live) =>
     (id === undefined || live.id === id) &&
     (types === undefined || types.includes(live.type ?? "")) &&
@@ -190,9 +187,27 @@ function metadataFits(live: unknown, wanted: EndpointsFilter["metadata"]): boole
   );
 }
 
-/** Whether a text fits a pattern, in which `*` matches any text. */
+/** Whether a normalized URL fits a pattern, in any spelling. */
+function urlMatcher(pattern: string): (url: string) => boolean {
+  const exact = exactText(pattern);
+  const text = exact ?? pattern;
+  const wanted = normalizeUrl(text) ?? text.toLowerCase().replace(/\/$/, "");
+  return exact === undefined ? textPattern(wanted) : (url) => url === wanted;
+}
+
+/** The only text that fits a pattern; undefined if several can. */
+function exactText(pattern: string): string | undefined {
+  const [text, ...others] = partsOf(pattern);
+  return others.length === 0 ? text : undefined;
+}
+
+/** The texts between the stars of a pattern. */
+const partsOf = (pattern: string): string[] =>
+  pattern.split(/(?<!\\)\*/).map((part) => part.replaceAll("\\*", "*"));
+
+/** Whether a text fits a pattern, in which `*` matches any text, and `\*` only a star. */
 export function textPattern(pattern: string): (text: string) => boolean {
-  const [first = "", ...others] = pattern.split("*");
+  const [first = "", ...others] = partsOf(pattern);
   const last = others.pop();
   if (last === undefined) return (text) => text === first;
   return (text) => {

@@ -104,12 +104,17 @@ export function command<const T extends Options>(definition: Definition<T>): Cli
     } catch (error) {
       const isUsage = error instanceof UsageError;
       for (const line of messageOf(error).split("\n"))
-        log(`pulumi-endpoints ${definition.name}: ${line}${isUsage ? " (--help lists the options)" : ""}`);
+        log(`pulumi-endpoints ${definition.name}: ${line}${isUsage && isOnOption(line) ? HINT : ""}`);
       if (isUsage) return EXIT.usage;
       return isAuthenticationError(error) ? EXIT.authentication : EXIT.failed;
     }
   };
 }
+
+const HINT = " (--help lists the options)";
+
+/** Whether a message is about an option, which it then begins with. */
+const isOnOption = (message: string) => message.startsWith("-");
 
 const flagOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
 

@@ -5,16 +5,16 @@ import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
-import { interrupted, type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
-import { pooled, type Survey, sharedEndpoints, survey } from "./drift/survey";
+import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
+import { pooled, type Survey, type SurveyDependencies, sharedEndpoints, survey } from "./drift/survey";
 import { JSON_OPTION, outputFile, writeResult } from "./options";
-import { type Projects, projectsOf, projectsOptions } from "./projects";
-import { knownIds } from "./userProject";
+import { assertNotKnown, type Projects, projectsOf, projectsOptions } from "./projects";
+import { knownEntries } from "./userProject";
 
 /** Tests replace these, so that they need no Pulumi CLI. */
 interface DriftDependencies {
   open: OpenStacks;
-  readKnown: typeof knownIds;
+  readKnown: typeof knownEntries;
 }
 
 export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
@@ -48,14 +48,16 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
       let found: Survey;
       let elsewhere: Elsewhere;
       try {
-        const stacks = await open(projects.projects, interruption);
-        const deps = { log: logged, stopped: interruption.stopped };
+        const { stopped } = interruption;
+        const stacks = await open(projects, interruption);
+        assertNotKnown(stacks, projects.known);
+        const known = projects.known.map(({ folder, stack, fullName: name }) => {
+          return { name, read: () => readKnown({ folder }, stack, stopped) };
+        });
+        const deps: SurveyDependencies = { log: logged, stopped, known };
         found = await survey(stacks, deps);
         if (fix) found = await repairAll(found, deps);
-        elsewhere = await readElsewhere(found, projects, async (stack, folder) => {
-          if (interruption.stopped.aborted) throw interrupted();
-          return readKnown({ folder }, stack, interruption.stopped);
-        });
+        elsewhere = await readElsewhere(found, projects);
       } finally {
         interruption.end();
       }
@@ -68,50 +70,41 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
   });
 
 /** `npx pulumi-endpoints drift`: reports the differences between the service and the stacks' states. */
-export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownIds });
+export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownEntries });
 
 /**
- * Reads what other stacks manage, after the lists. A given stack is read again if its account has an endpoint that no stack
- * manages, because an `up` may run beside this. A state that cannot be read leaves open what is unmanaged.
+ * What stacks manage. A given stack is read again if its account has an endpoint that no stack manages, because an `up` may run
+ * beside this. A state that cannot be read leaves open what is unmanaged.
  */
-async function readElsewhere(
-  { stacks, accounts }: Survey,
-  { known, ignored }: Projects,
-  readKnown: (stack: string, folder: string) => Promise<string[]>,
-): Promise<Elsewhere> {
-  let areAllRead = stacks.every(({ managed }) => managed !== undefined);
-  const attempt = async (what: string, work: () => Promise<readonly string[]>) => {
-    try {
-      return await work();
-    } catch (error) {
-      areAllRead = false;
-      for (const account of accounts) account.unchecked.push(asUnchecked(what, error));
-      return [];
-    }
-  };
-  const idsElsewhere = await pooled(known, ({ stack, folder }) =>
-    attempt(`the known stack ${stack}`, () => readKnown(stack, folder)),
-  );
+async function readElsewhere({ stacks, accounts, known }: Survey, { ignored }: Projects): Promise<Elsewhere> {
+  let areAllRead =
+    stacks.every(({ managed }) => managed !== undefined) &&
+    known.every(({ entries }) => entries !== undefined);
   const managed = stacks.flatMap((stack) => (stack.managed ?? []).map(({ id }) => id));
   const elsewhere = (): Elsewhere => ({
     managed: areAllRead ? new Set(managed) : undefined,
-    known: new Set(idsElsewhere.flat()),
+    known: new Set(known.flatMap(({ entries = [] }) => entries.map(({ id }) => id))),
     projects: new Set(stacks.map(({ stack }) => stack.project)),
     ignored,
   });
   const suspects = accounts.filter((account) => accountReport(account, elsewhere()).unmanaged.length > 0);
   const doubtful = stacks.filter(({ stack }) => suspects.some((account) => account.stacks.has(stack.name)));
-  const later = await pooled(doubtful, ({ stack, again }) =>
-    attempt(`the state of the stack ${stack.name} after the list`, async () =>
-      (await again()).map(({ id }) => id),
-    ),
-  );
+  const later = await pooled(doubtful, async ({ stack, again }) => {
+    try {
+      return (await again()).map(({ id }) => id);
+    } catch (error) {
+      areAllRead = false;
+      const what = `the state of the stack ${stack.name} after the list`;
+      for (const account of accounts) account.unchecked.push(asUnchecked(what, error));
+      return [];
+    }
+  });
   managed.push(...later.flat());
   return elsewhere();
 }
 
 function reportOf(
-  { stacks, accounts }: Survey,
+  { stacks, accounts, known }: Survey,
   elsewhere: Elsewhere,
   options: Pick<DriftReport, "startedAt" | "fix" | "failOnUnmanaged">,
 ): DriftReport {
@@ -119,7 +112,7 @@ function reportOf(
     ...options,
     stacks: stacks.map(({ report }) => report),
     accounts: accounts.map((account) => accountReport(account, elsewhere)),
-    shared: sharedEndpoints(stacks),
+    shared: sharedEndpoints({ stacks, known }),
   };
   const endedAt = new Date().toISOString();
   // Removes fields that the schema does not document.

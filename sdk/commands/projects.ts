@@ -55,7 +55,7 @@ const hasKeys = (value: object) => Object.keys(value).length > 0;
 /** An endpoint that is meant to be there. All given conditions must hold. */
 const ignoredSchema = mapping({
   id: z.string().optional(),
-  /** Like the patterns of `getEndpoints`: `*` matches any text. */
+  /** Like the patterns of `getEndpoints`: `*` matches any text, and `\*` only a star. */
   url: z.string().optional(),
   /** These keys of the metadata have these values. */
   metadata: z.record(z.string(), z.json()).refine(hasKeys, { error: "needs a key" }).optional(),
@@ -101,9 +101,11 @@ export interface Project {
 }
 
 export interface Projects {
+  /** The file that lists them; undefined for the project of a folder, with the stacks that were given. */
+  file: string | undefined;
   projects: Project[];
-  /** Other stacks whose endpoints are managed, each with a folder in which Pulumi finds it. */
-  known: { folder: string; stack: string }[];
+  /** Other stacks whose endpoints are managed, each with its name and a folder for Pulumi, and with its full name. */
+  known: { folder: string; stack: string; fullName: string }[];
   ignored: readonly Ignored[];
 }
 
@@ -121,8 +123,7 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
     if (!existsSync(cwd)) throw new UsageError(`--cwd names a folder that does not exist: ${cwd}`);
     const project = projectIn(projectFolder(cwd), wanted);
     assertDistinct(stacksOf([project]));
-    const { folder } = project;
-    return { projects: [project], known: known.map((stack) => ({ folder, stack })), ignored: ignore };
+    return { file, projects: [project], known: knownFrom(project, known), ignored: ignore };
   }
   const listed = parsedFile(file, projectsFileSchema);
   const found: Project[] = [];
@@ -144,14 +145,34 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
     ...project,
     stacks: all.filter((one) => one.project === project && isChosen(one)).map(({ stack }) => stack),
   }));
-  const folder = found[0]?.folder ?? ".";
-  const elsewhere = [...known, ...listed.known].map((stack) => ({ folder, stack }));
+  const elsewhere = found.slice(0, 1).flatMap((first) => knownFrom(first, [...known, ...listed.known]));
   const left = all.filter((one) => !isChosen(one));
   return {
+    file,
     projects: projects.filter(({ stacks }) => stacks.length > 0),
-    known: [...elsewhere, ...left.map(({ project: { folder }, stack }) => ({ folder, stack }))],
+    known: [
+      ...elsewhere,
+      ...left.map(({ project: { folder }, stack, fullName }) => ({ folder, stack, fullName })),
+    ],
     ignored: [...listed.ignore, ...ignore],
   };
+}
+
+/** Stacks of any project, as Pulumi finds them from the folder of this one. */
+const knownFrom = ({ folder, name }: Project, stacks: readonly string[]): Projects["known"] =>
+  stacks.map((stack) => ({ folder, stack, fullName: withProject(stack, name) }));
+
+/** @throws UsageError if a known stack may be one of these, because each endpoint of that one would count as shared. */
+export function assertNotKnown(
+  stacks: readonly { name: string; project: string }[],
+  known: Projects["known"],
+): void {
+  for (const { name, project } of stacks) {
+    const fullName = withProject(name, project);
+    const same = known.find((one) => isEndOf(fullName, one.fullName) || isEndOf(one.fullName, fullName));
+    if (same)
+      throw new UsageError(`${fullName} and the known stack ${same.fullName} may be one stack; name it once`);
+  }
 }
 
 /** Whether all conditions of an entry hold. */

@@ -9,6 +9,7 @@ import { PROVIDER_TYPE, TYPES } from "../../provider/api/typeTokens";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { SECRET, SIGNATURE } from "../../provider/endpoint/secrets";
+import { ACCOUNT_KEY } from "../../provider/endpoint/state";
 import { REFERENCE, rebuild } from "../../provider/plugin/values";
 import { pulumi } from "../pulumi";
 import { type ExportedResource, type ExportedState, parseState } from "../stackState";
@@ -46,15 +47,15 @@ export async function stackState(
   return parseState((await pulumi(args, { cwd, signal })).stdout);
 }
 
-/** The ids of the cloud endpoints in the state of a stack of any project. Its secrets stay encrypted. */
-export async function knownIds(
+/** The cloud endpoints in the state of a stack of any project. Its secrets stay encrypted. */
+export async function knownEntries(
   { folder: cwd }: Pick<UserProject, "folder">,
   stack: string,
   signal?: AbortSignal,
-): Promise<string[]> {
+): Promise<Entry[]> {
   const args = ["stack", "export", "--stack", stack];
   const { stdout } = await pulumi(args, { cwd, signal });
-  return endpointsIn(parseState(stdout)).map(({ id = "" }) => id);
+  return endpointsIn(parseState(stdout)).map(entryOf);
 }
 
 /** Sets a secret of a stack's configuration. */
@@ -83,12 +84,22 @@ export function openAccount(config: ConfigReader, log: LogLine): EndpointsApi {
 export const cloudEndpoints = ({ list }: EndpointsApi): Promise<LiveEndpoint[]> =>
   list.select(CLOUD, "fromNow");
 
-/** A cloud endpoint in a stack's state. */
-export interface Managed {
+/** A cloud endpoint in a stack's state, without what may be secret. */
+export interface Entry {
   name: string;
   urn: string;
   type: string;
   id: string;
+  /** The fingerprint of the account that it was written with, if the state notes one. */
+  account: unknown;
+  /** The endpoint was replaced, or is being replaced. */
+  isOld: boolean;
+  /** It was deleted to be replaced, or Pulumi skipped the deletion, and the new endpoint was not created. */
+  isPending: boolean;
+}
+
+/** A cloud endpoint in a stack's state. */
+export interface Managed extends Entry {
   /** The reference to its provider, `URN::id`. */
   provider: string;
   /** The program's inputs, secrets decrypted. Never show them unmasked. */
@@ -98,8 +109,6 @@ export interface Managed {
   secrets: ReadonlySet<string>;
   /** The paths whose changes the program ignores. */
   ignored: string[];
-  /** It was replaced, and its deletion is pending. */
-  isOld: boolean;
 }
 
 /** The cloud endpoints that a stack manages. It does not manage those that it only reads (`CloudEndpoint.get`). */
@@ -130,19 +139,24 @@ const resourceNameOf = (urn: string): string => urn.split("::").slice(3).join(":
 /** The engine's own provider is named `default`, or `default_1_2_3` for a version. */
 const isDefaultProvider = (urn: string) => /^default(_\d+_\d+_\d+.*)?$/.test(resourceNameOf(urn));
 
+function entryOf(resource: ExportedResource): Entry {
+  const { urn, type, id = "", outputs = {}, delete: isReplaced, pendingReplacement } = resource;
+  const isPending = pendingReplacement === true;
+  const isOld = isReplaced === true || isPending;
+  return { name: resourceNameOf(urn), urn, type, id, account: outputs[ACCOUNT_KEY], isOld, isPending };
+}
+
 function managed(resource: ExportedResource): Managed {
-  const { urn, type, id = "", inputs = {}, outputs = {}, provider = "" } = resource;
-  const { ignoreChanges, delete: isReplaced, pendingReplacement } = resource;
+  const { inputs = {}, outputs = {}, provider = "", ignoreChanges } = resource;
   const all = [...Object.entries(inputs), ...Object.entries(outputs)];
   const { [PROVIDER_KEY]: _, ...given } = plainValues(inputs);
   return {
-    name: resourceNameOf(urn),
-    ...{ urn, type, id, provider },
+    ...entryOf(resource),
+    provider,
     inputs: given,
     outputs: plainValues(outputs),
     secrets: new Set(all.filter(([, value]) => hasSecretMark(value)).map(([name]) => name)),
     ignored: Array.isArray(ignoreChanges) ? ignoreChanges.map(String) : [],
-    isOld: isReplaced === true || pendingReplacement === true,
   };
 }
 

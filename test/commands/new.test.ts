@@ -33,9 +33,7 @@ test("without an example, new lists each with a line, and so does a usage error 
   expect(stdout).not.toContain("template");
   const wrong = await makeNew("quikstart");
   expect(wrong.code).toBe(2);
-  expect(wrong.stderr).toMatch(
-    /^ {2}python [\s\S]*no example quikstart; did you mean quickstart\? \(.*\)\n$/m,
-  );
+  expect(wrong.stderr).toMatch(/^ {2}python [\s\S]*no example quikstart; did you mean quickstart\?\n$/m);
   expect(existsSync(wrong.project)).toBe(false);
 });
 

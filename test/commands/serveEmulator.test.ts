@@ -69,7 +69,7 @@ test("the emulator refuses a file of --state with another content, and a port th
   writeFileSync(file, '{"name":"shop"}');
   const { port } = new URL((await service()).baseUrl);
   for (const [args, exitCode, message] of [
-    [["--state", file], 2, `${file} is no state of the emulator; delete it, or give another file (--help`],
+    [["--state", file], 2, `${file} is no state of the emulator; delete it, or give another file\n`],
     [["--port", port], 1, `port ${port} is in use; choose another with --port\n`],
   ] as const) {
     const { code, printed } = startInProcess(emulatorCommand, [...args]);

@@ -1,10 +1,13 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import { REPAIR_MESSAGE } from "../../sdk/commands/drift/stack";
 import { type Edit, Emulator } from "../../sdk/testing";
 import { drift } from "../commands/drift/driftRun";
+import { runCommand } from "../commands/runCommand";
 import { cli, project, service } from "../provider/plugin/pulumi";
 import { edit, onKit, PLUGIN } from "./setup";
 
@@ -168,7 +171,117 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     expect(JSON.parse(history)[0]).toMatchObject({ kind: "update", message: REPAIR_MESSAGE });
   });
 
-  test("exits with 8 after a failed up, also if a refresh followed, with 3 if the key is refused, and with 1 if there is no such stack", async () => {
+  test("names the replacements that a skipped deletion leaves pending, whose endpoints a refresh does not read", async () => {
+    const emulator = await service();
+    const program = `
+const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
+const kept = new Dynamic("kept", { url: "https://kept.example.com" }, { retainOnDelete: true });
+new CloudEndpoint("with", { url: "https://with.example.com" }, { deletedWith: kept, deleteBeforeReplace: true });
+`;
+    const stack = await project(program, { emulator });
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    const ids = ["kept", "with"].map((name) => idOf(emulator, name));
+    const { urn = "" } = (await stack.state()).resources.find(({ id }) => id === ids[0]) ?? {};
+    await expect(stack.pulumi("up", "--yes", "--skip-preview", "--replace", urn)).rejects.toThrow();
+    const marked = emulator.requests.length;
+    await stack.pulumi("refresh", "--yes", "--skip-preview");
+    expect(emulator.requests).toHaveLength(marked);
+    const { code, stdout } = await stack.command("drift", "--json", "-");
+    const [report] = reportSchema.parse(JSON.parse(stdout)).stacks;
+    expect(code).toBe(8);
+    expect(report?.pendingReplacements).toMatchObject(
+      ["kept", "with"].map((name, at) => ({ name, id: ids[at], exists: true })),
+    );
+    const text = (await stack.command("drift")).stdout;
+    expect(text).toContain(`\`ENDPOINTS_ADOPT=${ids.join(",")} pulumi up --stack test\``);
+  });
+
+  test("leaves a protected endpoint that a repair would replace, and repairs the others", async () => {
+    const emulator = await service();
+    const options = '{ protect: true, replaceOnChanges: ["description"], deleteBeforeReplace: true }';
+    const statements = [endpoint("guarded", 'description: "ours"', options), endpoint("free")];
+    const stack = await project(statements.join("\n"), { emulator });
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    for (const name of ["guarded", "free"]) emulator.edit(idOf(emulator, name), byHand);
+    const fixed = await stack.command("drift", "--fix");
+    expect([fixed.code, fixed.stdout]).toEqual([
+      1,
+      expect.stringMatching(
+        /changed free \(.*\): repaired\n[\s\S]*changed guarded \(.*preview failed: unable to replace resource/,
+      ),
+    ]);
+  });
+
+  test("leaves an endpoint that another stack of the file has, too, also if only one is selected", async () => {
+    const emulator = await service();
+    const adopted = "...(process.env.ADOPT && { adopt: process.env.ADOPT })";
+    const stack = await project(PROGRAM.replace('description: "front door"', adopted), { emulator });
+    writeFileSync(
+      join(stack.folder, "stacks.yaml"),
+      JSON.stringify({ projects: [{ folder: ".", stacks: ["test", "other"] }] }),
+    );
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    const id = idOf(emulator, "described");
+    await stack.pulumi("stack", "init", "other", "--copy-config-from", "test");
+    stack.edit(`const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
+new Dynamic("theirs", { url: "https://described.example.com", adopt: "${id}" });`);
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    emulator.edit(id, byHand);
+    const marked = emulator.requests.length;
+    const one = await stack.command("drift", "--projects", "stacks.yaml", "--stack", "other", "--fix");
+    expect(one.stdout).toMatch(/not repaired: it belongs to more than one resource/);
+    expect(one.stdout).toContain(
+      "it belongs to 'theirs' of the stack other and 'described' of the stack case/test",
+    );
+    expect(one.code).toBe(1);
+    expect(emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
+  });
+
+  test("finds a stack in another backend if its own project names that backend, and PULUMI_BACKEND_URL none", async () => {
+    const emulator = await service();
+    const [here, there] = [
+      await project('new CloudEndpoint("a", { url: "https://a.example.com" });', { emulator, name: "shop" }),
+      await project('new CloudEndpoint("b", { url: "https://b.example.com" });', { emulator, name: "edge" }),
+    ];
+    for (const { folder } of [here, there]) {
+      const file = join(folder, "Pulumi.yaml");
+      appendFileSync(file, `backend: {url: ${JSON.stringify(`file://${folder}`)}}\n`);
+    }
+    for (const stack of [here, there]) await stack.pulumi("up", "--yes", "--skip-preview");
+    const projects = [here, there].map(({ folder }) => ({ folder: `../${basename(folder)}` }));
+    writeFileSync(join(here.folder, "stacks.yaml"), JSON.stringify({ projects }));
+    const run = (backend: string | undefined, ...args: string[]) =>
+      runCommand(["drift", ...args], { ...here.env, PULUMI_BACKEND_URL: backend }, here.folder);
+    const known = ["--projects", "stacks.yaml", "--stack", "shop/test"];
+    const found = await run(undefined, ...known);
+    expect([found.code, found.stdout]).toEqual([0, expect.stringContaining("1 managed by known stacks")]);
+    expect((await run(`file://${here.folder}`, ...known)).code).toBe(1);
+    const byName = await run(undefined, "--stack", "test", "--known", "organization/edge/test");
+    expect([byName.code, byName.stdout]).toEqual([1, expect.stringContaining("no stack named")]);
+  });
+
+  test("exits with 0 after a run that was killed between two requests, of which only a preview knows", async () => {
+    const emulator = await service();
+    const stack = await project('new CloudEndpoint("a", { url: "https://a.example.com" });', { emulator });
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    stack.edit(`
+const a = new CloudEndpoint("a", { url: "https://a.example.com" });
+const wait = () => require("fs").writeFileSync("waits", "") ?? new Promise(() => setInterval(() => {}, 1000));
+const late = a.id.apply((id) => pulumi.runtime.isDryRun() ? id : wait());
+new CloudEndpoint("b", { url: "https://b.example.com", description: late });
+`);
+    const up = spawn("pulumi", ["up", "--yes", "--skip-preview", "--non-interactive"], {
+      ...{ cwd: stack.folder, env: stack.env, detached: true, stdio: "ignore" },
+    });
+    await expect.poll(() => existsSync(join(stack.folder, "waits")), { timeout: 60_000 }).toBe(true);
+    process.kill(-(up.pid ?? 0), "SIGKILL");
+    await once(up, "close");
+    expect(await stack.command("drift")).toMatchObject({ code: 0 });
+    await expect(stack.pulumi("up", "--yes", "--skip-preview")).rejects.toThrow("currently locked");
+    await expect(stack.pulumi("preview", "--expect-no-changes")).rejects.toThrow("no changes were expected");
+  });
+
+  test("exits with 8 after a failed up, also if a refresh followed, with 3 if the key is refused, and with 2 if there is no such stack", async () => {
     const emulator = await service();
     const other = emulator.seed({ type: "cloud", url: "https://late.example.com" });
     const stack = await project('new CloudEndpoint("late", { url: "https://late.example.com" });', {
@@ -186,8 +299,10 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     const refused = await run();
     expect(refused.code, refused.stdout).toBe(3);
     expect(refused.stdout).toMatch(/0 of 1 cloud endpoint compared[\s\S]*endpoints: .*status 401/);
-    const missing = await run("--stack", "nope");
-    expect(missing.code).toBe(1);
-    expect(missing.stdout).toMatch(/unchecked nope: the stack's state: no stack named 'nope' found/);
+    expect(await run("--stack", "nope")).toEqual({
+      code: 2,
+      stdout: "",
+      stderr: expect.stringMatching(/^pulumi-endpoints drift: no stack named 'nope' found.*\n$/),
+    });
   });
 });

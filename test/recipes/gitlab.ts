@@ -19,7 +19,7 @@ const job = z.object({
   environment: z.object({ name: z.string() }).optional(),
   resource_group: z.string().optional(),
   interruptible: z.boolean().optional(),
-  allow_failure: z.object({ exit_codes: z.number() }).optional(),
+  allow_failure: z.object({ exit_codes: z.array(z.number()) }).optional(),
   trigger: z.looseObject({ strategy: z.string() }).optional(),
   script: z.array(z.string()).default([]),
   variables: variables.optional(),

@@ -121,7 +121,7 @@ test("the pipeline for GitLab holds no key, runs no fork's program with one, and
     ["preview", none, none, true, none],
     // The trigger waits for the end of the child pipeline, and holds the resource as long.
     ["up", none, "endpoints", none, none],
-    ["drift", "endpoints-drift", "endpoints", none, 7],
+    ["drift", "endpoints-drift", "endpoints", none, [7, 8]],
     [".preview", "endpoints-preview", none, true, none],
     [".up", "endpoints/$PROJECT/$STACK", none, none, none],
     [".comment", "endpoints-preview", none, true, none],

@@ -111,15 +111,16 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     "\n**1 of 4 cloud endpoints drifted.** The whole report",
     "\n<pre>\nStack prod: drifted &lt;b&gt;\n",
   ];
-  const UNDEPLOYED = ["but these programs do not, or their previews failed", "\n<pre>\nshop prod\ndiffers\n"];
+  const DIFFERS = ["but these programs do not, or their previews failed", "\n<pre>\nshop prod\ndiffers\n"];
+  const UNDEPLOYED = [DRIFTED[0] ?? "", "The last run of a stack failed or was killed", DRIFTED[1] ?? ""];
   const preview = (folder: string) =>
     `/${folder}> pulumi preview --stack prod --expect-no-changes ${QUIET} (read-key)`;
   /** What becomes of the issue, by GitHub's CLI and by GitLab's API. */
   const CALLS = {
     none: [],
     opened: [
-      "> gh issue create --title Endpoints of stacks.yaml drifted --label endpoints-drift --body-file ~/issue.md",
-      "POST /issues Endpoints of stacks.yaml drifted endpoints-drift",
+      "> gh issue create --title Endpoints of stacks.yaml are not as deployed --label endpoints-drift --body-file ~/issue.md",
+      "POST /issues Endpoints of stacks.yaml are not as deployed endpoints-drift",
     ],
     edited: ["> gh issue edit 5 --body-file ~/issue.md", "PUT /issues/5"],
     closed: [
@@ -131,16 +132,16 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     [string, code: number, isOpen: boolean, differs: boolean, issue: keyof typeof CALLS, text?: string[]]
   >([
     ["no drift", 0, false, false, "none"],
-    ["a failed last deploy", 8, false, false, "none"],
+    ["a failed or killed last deploy", 8, false, false, "opened", UNDEPLOYED],
+    ["one as before", 8, true, false, "edited", UNDEPLOYED],
     ["a wrong key", 1, true, false, "none"],
     ["drift, and an issue of others", 7, false, false, "opened", DRIFTED],
     ["drift as before", 7, true, false, "edited", DRIFTED],
     ["drift that is gone", 0, true, false, "closed"],
-    ["a failed repair", 0, true, true, "edited", UNDEPLOYED],
-    ["a failed repair and deploy", 8, true, true, "edited", UNDEPLOYED],
+    ["a failed repair", 0, true, true, "edited", DIFFERS],
   ])("that finds %s makes these calls", async (_, code, isOpen, differs, issue, text = []) => {
     const pulumi = `[ "$1" = install ] && exit\necho "differs"\n[ "$3" != ${differs ? "shop" : "none"} ]`;
-    const compared = isOpen && (code === 0 || code === 8);
+    const compared = isOpen && code === 0;
     const issues = listed(ISSUE, isOpen);
     const [byGitHub = [], byGitLab = []] = CALLS[issue].map((call) => [call]);
     const hasText = (machine: Machine) => {
@@ -170,9 +171,9 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
 
     const onGitLab = new Machine(pulumi, { code, report: REPORT });
     const env = await gitlab.standInForGitLab(onGitLab, issues.onGitLab);
-    // Drift is a warning of the job, and a failed last deploy alone is no failure.
+    // Drift is a warning of the job, and so is a failed or killed deploy.
     const ran = await gitlab.play(onGitLab, "drift", { ...env, ...readKey });
-    expect(ran).toMatchObject({ code: code === 8 ? 0 : code });
+    expect(ran).toMatchObject({ code });
     expect(onGitLab.transcript()).toEqual([
       "> npm ci (read-key)",
       "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --html drift.html (read-key)",
@@ -184,6 +185,27 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     ]);
     hasText(onGitLab);
     if (text === DRIFTED) expect(onGitLab.read("written")).toContain("\n&#47;close &#64;all\n");
+  });
+
+  test("counts unmanaged endpoints as drift if a variable says so, and accepts the account that an input names", async () => {
+    const FAIL_ON_UNMANAGED = "true";
+    const account = "0123456789abcdef";
+    const noteAccount = 'echo "$ENDPOINTS_ACCEPT_ACCOUNT" >>"$HOME/accounts"';
+    const onGitHub = new Machine(noteAccount);
+    github.standInForGitHub(onGitHub, []);
+    await github.play(onGitHub, "drift", { "vars.FAIL_ON_UNMANAGED": FAIL_ON_UNMANAGED });
+    const onGitLab = new Machine(noteAccount);
+    const env = await gitlab.standInForGitLab(onGitLab, []);
+    await gitlab.play(onGitLab, "drift", { ...env, FAIL_ON_UNMANAGED });
+    for (const machine of [onGitHub, onGitLab])
+      expect(machine.transcript().join("\n")).toMatch(/ drift --projects \S+ --html \S+ --fail-on-unmanaged/);
+
+    await github.play(onGitHub, "up", { "inputs.accept-account": account });
+    await gitlab.play(onGitLab, ".up", { FOLDER: "shop", STACK: "prod", ENDPOINTS_ACCEPT_ACCOUNT: account });
+    for (const machine of [onGitHub, onGitLab])
+      expect(machine.read("accounts").trim().split("\n").at(-1)).toBe(account);
+    const given = (name: string) => github.workflows.endpoints.jobs[name]?.with["accept-account"];
+    expect(["up", "drift"].map(given)).toEqual(Array(2).fill(`\${{ inputs.accept_account }}`));
   });
 
   test("keeps a preview as it is printed, and runs no command in it", async () => {
@@ -333,7 +355,7 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
     ["no drift", 0, 0, 0, "none T", [CHECK, COMPARE]],
     ["drift", 7, 0, 7, "drift T", [CHECK]],
     ["a program that is not deployed", 0, 1, 8, "undeployed T", [CHECK, COMPARE]],
-    ["a failed last deploy that changed nothing", 8, 0, 0, "none T", [CHECK, COMPARE]],
+    ["a failed or killed last deploy", 8, 0, 8, "undeployed T", [CHECK]],
     ["a wrong key", 3, 0, 3, "check failed (3) T", [CHECK]],
   ])(
     "after a check that finds %s has this status, and results that only its group can read",
@@ -347,6 +369,12 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
       expect(["", "drift.txt", "drift.status"].map(mode)).toEqual([0o750, 0o640, 0o640]);
     },
   );
+
+  test("counts unmanaged endpoints as drift if a variable says so", async () => {
+    const machine = new Machine("", { code: 7, report: "the report" });
+    await run(machine, "drift", { FAIL_ON_UNMANAGED: "true" });
+    expect(machine.transcript()).toEqual([CHECK.replace("prod", "prod --fail-on-unmanaged")]);
+  });
 
   test("runs only once at a time, and processes that survive a killed script keep the lock", async () => {
     const machine = new Machine();

@@ -73,14 +73,18 @@ describe("getEndpoints", () => {
 
   // biome-ignore format: one line for each filter
   test.each<[GetEndpointsArgs, names: string[] | number]>([
-    [{ urlPattern: undefined, metadata: undefined }, 90],
+    [{ urlPattern: undefined, metadata: undefined }, 91],
     [{ types: ["ephemeral", "edge"], region: "us", urlPattern: "HTTPS://*.a.example.com/", name: "agent-3", binding: "public", metadata: (metadata) => (metadata as { i: number }).i > 20 }, ["ephemeral 87"]],
     [{ metadata: '{"kind": "edge", "i": 1}' }, ["edge 1"]],
     [{ metadata: { kind: "edge", i: 1 } }, ["edge 1"]],
     [{ urlPattern: "https://e2*.b.*" }, 6],
     [{ urlPattern: "HTTPS://e2.b.example.com:443/" }, ["cloud 2"]],
+    [{ urlPattern: "https://\\*.b.example.com:443/" }, ["cloud 90"]],
+    [{ types: ["cloud"], urlPattern: "https://\\*.B.example.com" }, ["cloud 90"]],
+    [{ urlPattern: "*://\\*.b.*" }, ["cloud 90"]],
   ])("returns the endpoints that match every filter of %j", async (args, expected) => {
     seedMany();
+    emulator.seed({ type: "cloud", url: "https://*.b.example.com", metadata: '{"i":90}' });
     const { endpoints, ids } = await getEndpoints(args);
     expect(ids).toEqual(endpoints.map(({ id }) => id));
     const names = endpoints.map(({ type, metadata }) => `${type} ${(readJson(metadata) as { i: number }).i}`);
@@ -177,11 +181,17 @@ describe("getEndpoint", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("throws an error that lists the ids if several endpoints share the URL", async () => {
-    const ids = [1, 2].map(() => emulator.seed({ type: "cloud", url: "https://pool.example.com" }).id);
-    const { message } = await thrown(getEndpoint({ url: "https://pool.example.com" }));
-    for (const id of ids) expect(message).toContain(id);
-  });
+  test.each(["https://pool.example.com", "https://*.example.com"])(
+    "throws an error that lists the ids if several endpoints share the URL %s, with a pattern for just them",
+    async (url) => {
+      emulator.seed({ type: "cloud", url: "https://a.example.com" });
+      const ids = [1, 2].map(() => emulator.seed({ type: "cloud", url }).id);
+      const { message } = await thrown(getEndpoint({ url }));
+      for (const id of ids) expect(message).toContain(id);
+      const [, urlPattern = ""] = /urlPattern: (".*?")/.exec(message) ?? [];
+      expect((await getEndpoints({ urlPattern: JSON.parse(urlPattern) })).ids.sort()).toEqual(ids.sort());
+    },
+  );
 });
 
 test("mocks of the user's own answer the data sources, and no request is sent", async () => {

@@ -4,7 +4,7 @@
 #
 # Settings come from the environment (README.md). Results are in the folder $STATE: `up.status` and `drift.status` have one
 # line, `up.txt`, `drift.txt` and `drift.html` the details. Exit codes: 75 if another run is in progress; drift exits with 0 for
-# none, 7 for drift, and 8 if the program is not deployed. Any other code is a failure.
+# none, 7 for drift, and 8 if the last `up` failed or was killed, or the program is not deployed. Any other code is a failure.
 set -eu
 # The group can read the results. Other users cannot.
 umask 027
@@ -68,10 +68,11 @@ up() {
 drift() {
   rm -f "$STATE/drift.html.new"
   code=0
-  npx --no-install pulumi-endpoints drift --stack "$STACK" --html "$STATE/drift.html.new" >"$STATE/drift.txt.new" 2>&1 || code=$?
-  # No drift from the state is not enough: after a failed `up` or repair, the program differs from it.
-  if [ "$code" -eq 0 ] || [ "$code" -eq 8 ]; then
-    code=0
+  set -- --stack "$STACK"
+  if [ "${FAIL_ON_UNMANAGED:-false}" = true ]; then set -- "$@" --fail-on-unmanaged; fi
+  npx --no-install pulumi-endpoints drift "$@" --html "$STATE/drift.html.new" >"$STATE/drift.txt.new" 2>&1 || code=$?
+  # No drift from the state is not enough: after a failed repair, or before the next `up`, the program differs from it.
+  if [ "$code" -eq 0 ]; then
     pulumi preview --stack "$STACK" --expect-no-changes --suppress-progress --non-interactive --color never \
       >"$STATE/preview.txt.new" 2>&1 || code=8
     publish preview.txt

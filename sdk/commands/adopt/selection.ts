@@ -10,19 +10,11 @@ import { otherStack } from "../../../provider/endpoint/owners";
 import { valueAt } from "../../ignoreChanges";
 import { parsePath } from "../../propertyPath";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
-import {
-  isIgnored,
-  lastOf,
-  type Project,
-  type Projects,
-  projectsOf,
-  projectsOptions,
-  withProject,
-} from "../projects";
+import { isIgnored, lastOf, type Project, projectsOf, projectsOptions, withProject } from "../projects";
 import { count, grouped } from "../text";
 import {
   cloudEndpoints,
-  knownIds,
+  knownEntries,
   managedEndpoints,
   openAccount,
   stackConfig,
@@ -33,7 +25,8 @@ import { Terraform } from "./terraform";
 
 /* The endpoints of an account that `adopt` brings into a program. */
 
-const SELECTS = "a URL in which * matches any text, an id, metadata.KEY=VALUE, or binding=NAME";
+const SELECTS =
+  "a URL in which * matches any text and \\* a star, an id, metadata.KEY=VALUE, or binding=NAME";
 
 export const selectionOptions = {
   select: {
@@ -138,7 +131,7 @@ export async function selectEndpoints(
 /** The ids that other stacks manage, with the stack's name. */
 async function idsElsewhere(
   projects: readonly Project[],
-  known: Projects["known"],
+  known: readonly { folder: string; stack: string }[],
 ): Promise<[name: string, ids: ReadonlySet<string>][]> {
   const all = [
     ...known.map(({ folder, stack }) => ({ folder, name: stack, stack })),
@@ -147,7 +140,10 @@ async function idsElsewhere(
     ),
   ];
   const ids: [string, ReadonlySet<string>][] = [];
-  for (const { folder, name, stack } of all) ids.push([name, new Set(await knownIds({ folder }, stack))]);
+  for (const { folder, name, stack } of all) {
+    const entries = await knownEntries({ folder }, stack);
+    ids.push([name, new Set(entries.map(({ id }) => id))]);
+  }
   return ids;
 }
 

@@ -48,7 +48,8 @@ export function driftOf(
   return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;
 }
 
-function maskedUrl({ inputs, secrets }: Managed): string | undefined {
+/** The URL of a state's entry, as a report may show it. */
+export function maskedUrl({ inputs, secrets }: Managed): string | undefined {
   const { url } = inputs;
   if (secrets.has("url")) return MASKED;
   return typeof url === "string" ? masking([inputs], secrets).text(url) : undefined;

@@ -25,7 +25,7 @@ interface RepairAttempt {
  */
 export async function repairAll(found: Survey, deps: SurveyDependencies): Promise<Survey> {
   const attempts: RepairAttempt[] = [];
-  const shared = new Set(sharedEndpoints(found.stacks).map(({ id }) => id));
+  const shared = new Set(sharedEndpoints(found).map(({ id }) => id));
   for (const surveyed of found.stacks) attempts.push(await attempt(surveyed, shared, deps));
 
   if (attempts.every(({ run }) => run === undefined))
@@ -34,8 +34,8 @@ export async function repairAll(found: Survey, deps: SurveyDependencies): Promis
   const stacks = found.stacks.map(({ stack }) => stack);
   const after = await survey(stacks, deps, found.stacks);
   return {
+    ...after,
     stacks: attempts.map((each, index) => withRepairs(each, after.stacks[index])),
-    accounts: after.accounts,
   };
 }
 
@@ -62,6 +62,14 @@ async function attempt(
   };
   const failure = (what: string, run: PulumiRun) =>
     run.ok ? undefined : `${what} failed: ${errorsOf(run) ?? "without a reason"}`;
+  /** One that Pulumi refuses by its name, such as a protected one that would be replaced, does not keep back the others. */
+  const previewedRepair = async (): Promise<PulumiRun> => {
+    const run = await stack.repairPreview(targets);
+    const isRefused = (urn: string) => !run.ok && errorsOf(run, urn) !== undefined;
+    if (!targets.some(isRefused) || targets.every(isRefused)) return run;
+    leave((urn) => (isRefused(urn) ? `the repair's preview failed: ${errorsOf(run, urn)}` : undefined));
+    return previewedRepair();
+  };
   try {
     leave((urn) => sharing(surveyed, urn, shared) ?? adoption(surveyed, urn));
     if (!isLeftToDo("previewing the program")) return attempted;
@@ -69,7 +77,7 @@ async function attempt(
     leave((urn) => failure("the program's preview", preview) ?? programDifference(preview, urn));
 
     if (!isLeftToDo("previewing the repair")) return attempted;
-    const repairPreview = await stack.repairPreview(targets);
+    const repairPreview = await previewedRepair();
     leave(
       (urn) =>
         failure("the repair's preview", repairPreview) ??

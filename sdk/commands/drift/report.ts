@@ -57,6 +57,17 @@ const driftedSchema = z.object({
   repair: repairSchema.optional(),
 });
 
+/** An entry that was deleted to be replaced, and whose new endpoint was not created. No refresh and no `destroy` reads it. */
+const pendingReplacementSchema = z.object({
+  name: z.string(),
+  urn: z.string(),
+  type: z.string(),
+  id: z.string(),
+  url: z.string().optional(),
+  /** Whether the service still has the endpoint, because Pulumi skipped its deletion (`retainOnDelete`, `deletedWith`). */
+  exists: z.boolean(),
+});
+
 const uncheckedSchema = z.object({
   /** The resource or the account. */
   what: z.string(),
@@ -76,6 +87,7 @@ const stackSchema = z.object({
   /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
   undeployed: z.string().optional(),
   drifted: z.array(driftedSchema),
+  pendingReplacements: z.array(pendingReplacementSchema),
   unchecked: z.array(uncheckedSchema),
 });
 
@@ -141,6 +153,7 @@ export type UnmanagedEndpoint = z.output<typeof unmanagedSchema>;
 export type AccountReport = z.output<typeof accountSchema>;
 export type DriftedEndpoint = z.output<typeof driftedSchema>;
 export type FieldChange = z.output<typeof changeSchema>;
+export type PendingReplacement = z.output<typeof pendingReplacementSchema>;
 export type SharedEndpoint = z.output<typeof sharedSchema>;
 export type Unchecked = z.output<typeof uncheckedSchema>;
 export type Repair = z.output<typeof repairSchema>;

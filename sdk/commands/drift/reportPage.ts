@@ -28,12 +28,12 @@ ${sections.map(sectionOf)}</main>
 
 const sectionOf = ({ title, summary, remedy, items }: Section): Html => html`<section>
 <h2><bdi>${title}</bdi></h2>
-${summary !== undefined && html`<p>${capital(summary)}.</p>\n`}${remedy !== undefined && html`<p>${remedy}</p>\n`}${items.map(article)}</section>
+${summary !== undefined && html`<p>${capital(summary)}.</p>\n`}${remedy !== undefined && html`<p>${prose(remedy)}</p>\n`}${items.map(article)}</section>
 `;
 
 const article = ({ word, mood, subject, text, changes = [], command }: Item): Html => html`<article>
-<h3><span class="word ${mood}">${word}</span> <bdi>${subject}</bdi></h3>
-${text !== undefined && html`<p>${text}</p>\n`}${changes.map(change)}${
+<h3><span class="word ${mood}">${word}</span> <bdi>${prose(subject)}</bdi></h3>
+${text !== undefined && html`<p>${prose(text)}</p>\n`}${changes.map(change)}${
   command !== undefined && html`<p><code>${command}</code></p>\n`
 }</article>
 `;
@@ -44,6 +44,12 @@ const change = ([path, expected, live]: NonNullable<Item["changes"]>[number]): H
 <dt>is</dt><dd><code dir="auto">${live}</code></dd>
 </dl>
 `;
+
+/** A text with its parts between backticks as code. */
+const prose = (text: string): Html[] =>
+  text
+    .split(/`([^`]*)`/)
+    .map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
 
 /** Text that is already HTML. */
 class Html {

@@ -12,6 +12,7 @@ import {
   type DriftedEndpoint,
   type DriftReport,
   type FieldChange,
+  type PendingReplacement,
   type SharedEndpoint,
   type StackReport,
   type UnmanagedEndpoint,
@@ -102,6 +103,8 @@ export function reportText(report: DriftReport): string {
 
 function sectionsOf({ stacks, accounts, shared }: DriftReport): Section[] {
   const hasFinding = ({ drifted, undeployed }: StackReport) => drifted.length > 0 || undeployed !== undefined;
+  const ofSeveral = new Set(shared.map(({ id }) => id));
+  const stackSection = (stack: StackReport) => sectionOf(stack, ofSeveral);
   const found = stacks.filter(hasFinding);
   const others = stacks.filter((stack) => !hasFinding(stack));
   const rest = { title: count(others.length, found.length > 0 ? "other stack" : "stack") };
@@ -116,9 +119,14 @@ function sectionsOf({ stacks, accounts, shared }: DriftReport): Section[] {
   return sections.filter(({ items, summary }) => items.length > 0 || summary !== undefined);
 }
 
-function stackSection(stack: StackReport): Section {
-  const { name, undeployed, drifted } = stack;
-  const text = "the state may not match the program. Review `pulumi preview`, then run `pulumi up`.";
+/** @param shared The ids of endpoints of more than one resource. */
+function sectionOf(stack: StackReport, shared: ReadonlySet<string>): Section {
+  const { name, project, undeployed, drifted, pendingReplacements } = stack;
+  const left = pendingReplacements.filter(({ id, exists }) => exists && !shared.has(id)).map(({ id }) => id);
+  const text =
+    left.length > 0
+      ? goOnWith(left, forPulumi(name, project))
+      : "the state may not match the program. Review `pulumi preview`, then run `pulumi up`.";
   return {
     title: `Stack ${name}`,
     summary: findings([stack]),
@@ -127,9 +135,23 @@ function stackSection(stack: StackReport): Section {
         ? []
         : [{ word: "undeployed", mood: "unsure" as const, subject: undeployed, text }]),
       ...drifted.map(driftedItem),
+      ...pendingReplacements.map(pendingItem),
     ],
   };
 }
+
+/** How to continue with endpoints that Pulumi left when it replaced their resources. */
+function goOnWith(ids: readonly string[], stack: string): string {
+  const line = `ENDPOINTS_ADOPT=${ids.join(",")} pulumi up --stack ${shellWord(stack)}`;
+  const skipped =
+    "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), so the old endpoint still has its URL";
+  return `${skipped}. To continue with ${ids.length > 1 ? "the old endpoints" : "the old endpoint"}, run \`${line}\` in the folder of the project.`;
+}
+
+const pendingItem = ({ name, url, id, exists }: PendingReplacement): Item => ({
+  ...{ word: "pending", mood: "unsure", subject: withFacts(name, [url, id]) },
+  text: `its replacement was not created, and its old endpoint ${exists ? "still exists" : "was deleted: `pulumi up` creates the new one"}`,
+});
 
 function driftedItem({ drift, repair, name, changes, ...endpoint }: DriftedEndpoint): Item {
   return {
@@ -147,7 +169,7 @@ function sharedItem({ id, takenOverBy, resources }: SharedEndpoint): Item {
   const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
   const commands = resources.map(({ stack, urn }) => {
     const { project } = partsOf({ urn });
-    return `\`pulumi state delete ${shellWord(urn)} --stack ${shellWord(forPulumi(stack, project))}\``;
+    return `\`pulumi state delete --force ${shellWord(urn)} --stack ${shellWord(forPulumi(stack, project))}\``;
   });
   const taker = takenOverBy === undefined ? "" : `; its mark says that ${takenOverBy} took it over`;
   return {
@@ -160,7 +182,7 @@ function sharedItem({ id, takenOverBy, resources }: SharedEndpoint): Item {
 
 /** What a person can do about the endpoints that no state has. This package never deletes them. */
 const UNMANAGED_REMEDY =
-  'No state that was read has the unmanaged endpoints. First check that no other stack has the endpoint, in this backend or in any other. Then take it over with adopt: "ep_…" for one `pulumi up`, or delete it with its curl line.';
+  'No state that was read has the unmanaged endpoints. First check that no other stack has the endpoint, in this backend or in any other. Then take it over with `adopt: "ep_…"` for one `pulumi up`, or delete it with its curl line.';
 
 function accountSection(account: AccountReport): Section {
   const { endpoints, unmanaged, others, ignored, known } = account;

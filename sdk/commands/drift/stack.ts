@@ -4,8 +4,8 @@ import { isMapping, jsonOf } from "../../../provider/api/json";
 import type { ConfigReader } from "../../../provider/api/settings";
 import { assertPulumi, type EngineRun, PulumiFailed, pulumi } from "../../pulumi";
 import type { ExportedState } from "../../stackState";
-import { messageOf } from "../command";
-import { type Project, withProject } from "../projects";
+import { messageOf, UsageError } from "../command";
+import { type Projects, withProject } from "../projects";
 import { stackConfig, stackState, type UserProject } from "../userProject";
 
 /* A stack for `drift`, read and repaired with the Pulumi CLI. */
@@ -22,7 +22,7 @@ export interface DriftStack {
   readonly project: string;
   /** Secrets decrypted. */
   config(): Promise<ConfigReader>;
-  /** Secrets decrypted. */
+  /** Secrets decrypted. @throws UsageError if there is no stack with the name that was given. */
   state(): Promise<ExportedState>;
   /** Whether the last `up` or `destroy` failed, so that the state may not match the program: `pulumi stack history`. */
   lastUpdateFailed(): Promise<boolean>;
@@ -35,7 +35,7 @@ export interface DriftStack {
 }
 
 /** Opens the stacks of these projects. A project without names has its selected stack. */
-export type OpenStacks = (projects: Project[], interruption: Interruption) => Promise<DriftStack[]>;
+export type OpenStacks = (projects: Projects, interruption: Interruption) => Promise<DriftStack[]>;
 
 /** The errors of a run, for one resource or for all; undefined if there are none. */
 export function errorsOf({ diagnostics }: PulumiRun, urn?: string): string | undefined {
@@ -88,16 +88,24 @@ export function onInterruption(log: (message: string) => void): Interruption {
 }
 
 /** Opens stacks of the Pulumi CLI. The selected stack stays selected. */
-export const openWithPulumi: OpenStacks = async (projects, interruption) => {
+export const openWithPulumi: OpenStacks = async ({ file, projects }, interruption) => {
   await assertPulumi();
   const stacks: DriftStack[] = [];
   for (const { folder, name: project, stacks: names } of projects)
     for (const name of names.length > 0 ? names : [await selectedStack(folder)]) {
       const shown = projects.length > 1 ? withProject(name, project) : name;
-      stacks.push(openStack({ folder, name: project }, name, shown, interruption));
+      const stack = openStack({ folder, name: project }, name, shown, interruption);
+      // A stack that a file lists may not exist yet, and hides no other one.
+      stacks.push(file === undefined ? { ...stack, state: () => stack.state().catch(asArgument) } : stack);
     }
   return stacks;
 };
+
+function asArgument(error: unknown): never {
+  if (error instanceof PulumiFailed && error.isUnknownStack)
+    throw new UsageError(error.message, { cause: error });
+  throw error;
+}
 
 async function selectedStack(cwd: string): Promise<string> {
   const { stdout } = await pulumi(["stack", "ls", "--json"], { cwd });

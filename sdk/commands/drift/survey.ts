@@ -8,29 +8,45 @@ import { confirmGone } from "../../../provider/endpoint/gone";
 import { look } from "../../../provider/endpoint/live";
 import { belongsElsewhere } from "../../../provider/endpoint/owners";
 import { hasSecrets } from "../../../provider/endpoint/secrets";
-import { ACCOUNT_KEY, VERSION_KEY } from "../../../provider/endpoint/state";
+import { VERSION_KEY } from "../../../provider/endpoint/state";
+import { UsageError } from "../command";
 import { count, grouped } from "../text";
-import { explicitProviders, type Managed, managedEndpoints } from "../userProject";
+import { type Entry, explicitProviders, type Managed, managedEndpoints } from "../userProject";
 import { type Account, Accounts, asUnchecked, seenOf } from "./accounts";
-import { driftOf } from "./compare";
-import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
+import { driftOf, maskedUrl } from "./compare";
+import type { DriftedEndpoint, PendingReplacement, SharedEndpoint, StackReport, Unchecked } from "./report";
 import { type DriftStack, interrupted } from "./stack";
 
 /*
- * Compares stacks with the service: reads all states, then lists the accounts, then compares here, with the functions that a
- * refresh uses. The order matters: what the states have must be in a later list.
+ * Compares stacks with the service: reads all states, then lists the accounts, then reads the known stacks, then compares here,
+ * with the functions that a refresh uses. The order matters: what the states have must be in a later list, and what the list has
+ * must be in a known stack that is read later.
  */
+
+/** A stack that is only read: what it has is managed. */
+export interface KnownStack {
+  name: string;
+  read(): Promise<readonly Entry[]>;
+}
 
 export interface SurveyDependencies {
   /** Receives messages. */
   log(message: string): void;
   /** Nothing new may begin. */
   stopped: AbortSignal;
+  known: readonly KnownStack[];
 }
 
 export interface Survey {
   stacks: SurveyedStack[];
   accounts: Account[];
+  known: SurveyedKnown[];
+}
+
+export interface SurveyedKnown {
+  name: string;
+  /** Undefined if its state could not be read. */
+  entries: readonly Entry[] | undefined;
 }
 
 export interface SurveyedStack {
@@ -80,12 +96,33 @@ export async function survey(
     return found;
   });
   await accounts.list();
+  const known = await pooled(deps.known, (stack) => readKnown(stack, deps, accounts));
+  // The evidence for "gone": the endpoints of all states, with the fingerprints of their accounts.
+  const all = [...known.map(({ entries }) => entries), ...read.map(({ managed }) => managed)];
+  const entries = all.flatMap((some) => some ?? []);
+  const evidence = new Map(entries.map(({ id, account }) => [id, account]));
   return {
     stacks: await pooled(read, (one) =>
-      compared(one, deps.stopped, before.find(({ stack }) => stack === one.stack)?.managed ?? []),
+      compared(one, { ...deps, evidence }, before.find(({ stack }) => stack === one.stack)?.managed ?? []),
     ),
     accounts: accounts.all,
+    known,
   };
+}
+
+/** A known state that cannot be read leaves open what of each account is unmanaged. */
+async function readKnown(
+  { name, read }: KnownStack,
+  { stopped }: SurveyDependencies,
+  accounts: Accounts,
+): Promise<SurveyedKnown> {
+  try {
+    if (stopped.aborted) throw interrupted();
+    return { name, entries: await read() };
+  } catch (error) {
+    for (const { unchecked } of accounts.all) unchecked.push(asUnchecked(`the known stack ${name}`, error));
+    return { name, entries: undefined };
+  }
 }
 
 /** A stack before its comparison with the service. */
@@ -110,6 +147,7 @@ async function readStack(
       if (stopped.aborted) throw interrupted();
       return await work();
     } catch (error) {
+      if (error instanceof UsageError) throw error;
       read.failures.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
       return undefined;
     }
@@ -122,8 +160,10 @@ async function readStack(
   if (!found) return read;
   const { managed, explicit, pending } = found;
   read.managed = managed;
+  const replacements = managed.filter(({ isPending }) => isPending).length;
   if (await attempt("the stack's history", () => stack.lastUpdateFailed()))
     read.reasons.push("its last update failed");
+  if (replacements > 0) read.reasons.push(`${count(replacements, "replacement")} pending`);
   if (pending > 0)
     read.reasons.push(
       `${count(pending, "operation")} of a killed run pending (after \`pulumi cancel\`, run \`pulumi refresh --clear-pending-creates\`)`,
@@ -149,7 +189,7 @@ async function readStack(
 /** Every managed endpoint is compared, or is reported as unchecked: itself, its account or the stack's configuration. */
 async function compared(
   { stack, managed, accounts, failures, reasons }: ReadStack,
-  stopped: AbortSignal,
+  { stopped, evidence }: SurveyDependencies & { evidence: ReadonlyMap<string, unknown> },
   expected: readonly Managed[],
 ): Promise<SurveyedStack> {
   let second: Promise<readonly Managed[]> | undefined;
@@ -162,15 +202,21 @@ async function compared(
   const missed: Unchecked[] = [];
   const checked = new Set<string>();
   const takers = new Map<string, Owner>();
-  // The evidence for "gone" of a refresh: the stack's other endpoints.
-  const known = new Map(current.map(({ id, outputs }) => [id, outputs[ACCOUNT_KEY]]));
-  const check = async (endpoint: Managed) => {
-    const { urn, id, name } = endpoint;
-    const account = accounts.get(endpoint);
-    if (!account?.cloud) return;
+  const pendingReplacements: PendingReplacement[] = [];
+  const attempt = async ({ name, id }: Managed, work: () => Promise<void>) => {
     try {
+      await work();
+    } catch (error) {
+      missed.push(asUnchecked(`${name} (${id})`, stopped.aborted ? interrupted() : error));
+    }
+  };
+  const check = (endpoint: Managed) =>
+    attempt(endpoint, async () => {
+      const { urn, id } = endpoint;
+      const account = accounts.get(endpoint);
+      if (!account?.cloud) return;
       assertNotLater(endpoint);
-      const live = await liveOf(endpoint, account, known);
+      const live = await liveOf(endpoint, account, evidence);
       const taker = live && belongsElsewhere(live, endpoint.outputs);
       const before = expected.find((one) => one.urn === urn && !one.isOld);
       const drift = driftOf(endpoint, live, before);
@@ -178,22 +224,35 @@ async function compared(
       if (taker) takers.set(id, taker);
       checked.add(urn);
       if (drift) drifted.push({ ...drift, ...(live && seenOf(live)) });
-    } catch (error) {
-      missed.push(asUnchecked(`${name} (${id})`, stopped.aborted ? interrupted() : error));
-    }
-  };
-  await Promise.all(current.map(check));
+    });
+  const checkPending = (endpoint: Managed) =>
+    attempt(endpoint, async () => {
+      const { name, urn, type, id } = endpoint;
+      const account = accounts.get(endpoint);
+      if (!account?.cloud) return;
+      const exists = (await liveOf(endpoint, account, evidence)) !== undefined;
+      if (!isSame(endpoint, await again())) throw changedMeanwhile();
+      const url = maskedUrl(endpoint);
+      pendingReplacements.push({ name, urn, type, id, ...(url !== undefined && { url }), exists });
+    });
+  await Promise.all([
+    ...current.map(check),
+    ...(managed ?? []).filter(({ isPending }) => isPending).map(checkPending),
+  ]);
   const report: StackReport = {
     name: stack.name,
     project: stack.project,
     endpoints: current.length,
     compared: checked.size,
     ...(reasons.length > 0 && { undeployed: reasons.join(", ") }),
-    drifted: drifted.sort((a, b) => (a.name < b.name ? -1 : 1)),
+    drifted: drifted.sort(byName),
+    pendingReplacements: pendingReplacements.sort(byName),
     unchecked: [...failures, ...missed],
   };
   return { stack, report, managed, checked, takers, again };
 }
+
+const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
 /** The live endpoint, as a refresh reads it; undefined if it is gone. */
 async function liveOf(
@@ -235,15 +294,19 @@ const changedMeanwhile = () =>
   new UserError("an update of the stack changed it during the check: run the command again");
 
 /**
- * Endpoints that are in several states, or twice in one state, or that a resource of another stack took over. A `destroy` of
- * one resource may delete the endpoint of the other.
+ * Endpoints of the given stacks that are in several states, known ones too, or twice in one state, or that a resource of another
+ * stack took over. A `destroy` of one resource may delete the endpoint of the other.
  */
-export function sharedEndpoints(stacks: readonly SurveyedStack[]): SharedEndpoint[] {
-  const entries = stacks.flatMap(({ stack, managed = [] }) =>
-    managed.filter(({ isOld }) => !isOld).map(({ id, name, urn }) => ({ id, stack: stack.name, name, urn })),
-  );
+export function sharedEndpoints({ stacks, known }: Omit<Survey, "accounts">): SharedEndpoint[] {
+  const inState = (stack: string, entries: readonly Entry[] = []) =>
+    entries
+      .filter(({ isOld, isPending }) => !isOld || isPending)
+      .map(({ id, name, urn }) => ({ id, stack, name, urn }));
+  const given = stacks.flatMap(({ stack, managed }) => inState(stack.name, managed));
+  const ids = new Set(given.map(({ id }) => id));
+  const others = known.flatMap(({ name, entries }) => inState(name, entries)).filter(({ id }) => ids.has(id));
   const takers = new Map(stacks.flatMap((stack) => [...stack.takers]));
-  return [...grouped(entries, ({ id }) => id)].flatMap(([id, same]) => {
+  return [...grouped([...given, ...others], ({ id }) => id)].flatMap(([id, same]) => {
     const taker = takers.get(id);
     if (same.length === 1 && !taker) return [];
     const resources = same.map(({ stack, name, urn }) => ({ stack, name, urn }));

@@ -1,6 +1,7 @@
-import { readFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { driftCommand } from "../../../sdk/commands/drift";
 import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
 import {
   type DriftStack,
@@ -8,6 +9,8 @@ import {
   onInterruption,
   REPAIR_MESSAGE,
 } from "../../../sdk/commands/drift/stack";
+import { temporaryFolder } from "../../folders";
+import { pathWithPulumi, runInProcess } from "../runCommand";
 import { drift } from "./driftRun";
 import { emulator, fakeStack } from "./stacks";
 
@@ -62,6 +65,34 @@ test("after an interruption, nothing more is read, no request is sent, and the r
   expect(ended.report.stacks.map(({ compared }) => compared)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(ended.stdout).toMatch(/unchecked one: .*: it was interrupted/);
   expect(ended.stderr).toContain("waiting for Pulumi to complete");
+});
+
+test("a stack that does not exist is an invalid argument, in one line, and one that a file lists hides no other", async () => {
+  const folder = temporaryFolder();
+  const missing = "error: no stack named 'nosuch' found";
+  vi.stubEnv("PATH", pathWithPulumi(`[ "$2" != export ] || { echo "${missing}" >&2; exit 255; }\necho '{}'`));
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
+  const file = join(folder, "stacks.yaml");
+  writeFileSync(file, "projects: [{folder: ., stacks: [nosuch]}]");
+  expect(await runInProcess(driftCommand, ["--cwd", folder, "--stack", "nosuch"])).toEqual({
+    code: 2,
+    stdout: "",
+    stderr:
+      "pulumi-endpoints drift: no stack named 'nosuch' found: `pulumi stack ls --all` lists the stacks\n",
+  });
+  const listed = await runInProcess(driftCommand, ["--projects", file]);
+  expect(listed).toMatchObject({ code: 1, stdout: expect.stringContaining("unchecked nosuch: the stack's") });
+});
+
+test("a known stack that may be a given one is an invalid argument, because each of its endpoints would be shared", async () => {
+  const folder = temporaryFolder();
+  vi.stubEnv("PATH", pathWithPulumi("exit 1"));
+  writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
+  for (const known of ["organization/shop/prod", "shop/prod", "prod"]) {
+    const args = ["--cwd", folder, "--stack", "prod", "--known", known];
+    const { code, stderr } = await runInProcess(driftCommand, args);
+    expect([code, stderr]).toEqual([2, expect.stringMatching(/ may be one stack; name it once\n$/)]);
+  }
 });
 
 test("an interruption ends a listing that waits for the rate limit", async () => {

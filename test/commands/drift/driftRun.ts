@@ -27,9 +27,9 @@ export async function drift(
   writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
   writeFileSync(projects, JSON.stringify({ projects: [{ folder: ".", stacks: ["prod"] }], ignore }));
   const readKnown = async (_: unknown, stack: string) => {
-    const ids = known[stack];
-    if (!ids) throw new UserError(`no stack named '${stack}' found`);
-    return ids;
+    const entries = known[stack];
+    if (!entries) throw new UserError(`no stack named '${stack}' found`);
+    return entries;
   };
   const command = driftWith({
     open: async () => (Array.isArray(stacks) ? stacks : [stackOf(stacks)]),

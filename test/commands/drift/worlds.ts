@@ -1,6 +1,7 @@
 import { UserError } from "../../../provider/api/apiErrors";
 import { VERSION } from "../../../provider/api/version";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
+import type { Entry } from "../../../sdk/commands/userProject";
 import { PulumiFailed } from "../../../sdk/pulumi";
 import type { Seed } from "../../../sdk/testing";
 import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
@@ -12,8 +13,8 @@ export interface World {
   args?: string[];
   /** The ignored endpoints of the projects file. */
   ignore?: object[];
-  /** Known stacks, with their ids; undefined for one that cannot be read. */
-  known?: Record<string, string[] | undefined>;
+  /** Known stacks, with their entries; undefined for one that cannot be read. */
+  known?: Record<string, Entry[] | undefined>;
 }
 
 const long = "a".repeat(500);
@@ -29,6 +30,12 @@ function loose(name: string, more: Partial<Seed> = {}, on = emulator): string {
   const url = `https://${name}.example.com`;
   return on.seed({ type: "cloud", id: `ep_${name}`, url, ...times, ...more }).id;
 }
+
+/** What the state of a known stack of the project web has. */
+const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
+  ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
+  ...{ account: undefined, isOld: false, isPending: false, ...more },
+});
 
 /** A mark, as a state notes it. */
 const noted = (project: string, time = "2026-01-01T00:00:00Z") => ({
@@ -200,6 +207,30 @@ export const worlds: Record<string, () => World> = {
   "the last update failed, and there is drift": () =>
     alone([changed], { lastUpdateFailed: async () => true }),
 
+  "replacements are pending, of which one deleted the old endpoint, and one left that of another stack":
+    () => {
+      const pending = { more: { pendingReplacement: true } };
+      const endpoints = [
+        { name: "kept", ...pending },
+        { name: "also", ...pending },
+        { name: "deleted", live: "gone" as const, ...pending },
+        { name: "both", ...pending },
+        { name: "a" },
+      ];
+      return { stacks: [fakeStack(endpoints), fakeStack([{ name: "both" }], { name: "shop/dev" })] };
+    },
+
+  "the key was rotated, an endpoint is gone, and only another stack shows that the account is right": () => {
+    const rotated = outputs({ __account: "before" });
+    const b = { name: "b", more: outputs({ url: "https://b.example.com", __account: "before" }) };
+    return { stacks: [fakeStack([{ ...gone, more: rotated }]), fakeStack([b], { name: "dev" })] };
+  },
+
+  "the key was rotated, an endpoint is gone, and only a known stack shows that the account is right": () => ({
+    ...alone([{ ...gone, more: outputs({ __account: "before" }) }]),
+    known: { "organization/web/prod": [entry("web", { id: loose("web"), account: "before" })] },
+  }),
+
   "two stacks, and two entries of one state, have one endpoint": () => {
     const inComponent = { urn: urnOf("twice", `shop:index:Shop$${TYPE}`) };
     const prod = [{ name: "twice" }, { name: "twice", more: inComponent }, { name: "both" }];
@@ -215,11 +246,14 @@ export const worlds: Record<string, () => World> = {
     loose("status", { metadata: '{"team":"vendor"}' });
     loose("ours", mark("tools", "2026-01-01T00:00:00Z"));
     const id = loose("by-id");
+    loose("*", { id: "ep_wildcard" });
     return {
       ...alone([], {}, "--fail-on-unmanaged"),
-      known: { "organization/web/prod": [loose("known")] },
+      known: { "organization/web/prod": [entry("known", { id: loose("known") })] },
       // All conditions of an entry must hold.
       ignore: [
+        // Without the backslash, it would also hold for the others.
+        { url: "https://\\*.example.com", reason: "the wildcard" },
         { url: "https://STATUS.*", metadata: { team: "vendor" }, reason: "the vendor's" },
         { id, reason: "its id" },
         { mark: { namespace: "platform", project: "tools", stack: "prod" }, reason: "its mark" },
@@ -229,6 +263,19 @@ export const worlds: Record<string, () => World> = {
       ],
     };
   },
+
+  "a known stack has an endpoint of a given stack, too": () => {
+    const known = [entry("a"), entry("ours", { id: "ep_b" }), entry("old", { id: "ep_c", isOld: true })];
+    return {
+      ...alone([{ name: "a" }, { name: "c" }]),
+      known: { "organization/web/prod": known, "organization/web/dev": [entry("b")] },
+    };
+  },
+
+  "--fix leaves an endpoint that a known stack has, too": () => ({
+    ...alone([changed], { repair: fail("must not run") }, "--fix"),
+    known: { "organization/web/prod": [entry("a")] },
+  }),
 
   "a known stack cannot be read": () => {
     loose("maybe-its");
@@ -337,6 +384,20 @@ export const worlds: Record<string, () => World> = {
     const repair = fail("must not run");
     const prod = fakeStack([changed, { name: "taken", id }], { repair });
     return { stacks: [prod, fakeStack([{ name: "a" }], { repair, name: "dev" })], args: ["--fix"] };
+  },
+
+  "--fix leaves an endpoint whose repair Pulumi refuses, and repairs the rest": () => {
+    const diagnostics = [{ severity: "error" as const, urn: urnOf("a"), message: "a is protected" }];
+    const repairPreview = async (urns: string[]) => {
+      const isRefused = urns.includes(urnOf("a"));
+      return { ok: !isRefused, steps: [], diagnostics: isRefused ? diagnostics : [] };
+    };
+    const repair = async (urns: string[]): Promise<PulumiRun> => {
+      if (urns.join() !== urnOf("b")) throw new UserError(`must not repair ${urns}`);
+      emulator.edit("ep_b", { description: undefined });
+      return { ok: true, steps: [], diagnostics: [] };
+    };
+    return alone([changed, { name: "b", live: byHand }], { repairPreview, repair }, "--fix");
   },
 
   "--fix leaves what the program changes, lacks, or would adopt": () => {

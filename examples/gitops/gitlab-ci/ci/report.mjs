@@ -3,8 +3,9 @@
  *
  *   node ci/report.mjs preview FOLDER      one comment on the merge request, updated by every later preview
  *   node ci/report.mjs issue               prints the number of the open issue, if there is one
- *   node ci/report.mjs drift FOUND FILE    one issue while there is drift (7), closed if there is none (0), and kept if a
- *                                          program differs from its state or cannot be compared (undeployed)
+ *   node ci/report.mjs drift FOUND FILE    one issue while there is drift (7), or a run that failed or was killed (8), closed if
+ *                                          there is neither (0), and kept if a program differs from its state or cannot be
+ *                                          compared (differs)
  *
  * It finds its comments and issues by their author, the token's user, and by their first line.
  */
@@ -73,19 +74,21 @@ async function reportDrift(found, report) {
     return;
   }
   // No reason to open an issue, and not enough to close one.
-  if (found === "undeployed" && !open) return;
+  if (found === "differs" && !open) return;
   // The report ends with its outcome, which must survive a cut.
   const outcome = escaped(report.trimEnd().split("\n").at(-1));
-  const headline =
-    found === "undeployed"
-      ? `The endpoints match the states of their stacks, but these programs do not, or their previews failed ([the last job](${CI_JOB_URL})). A failed repair or a pending deployment causes this. To deploy the programs, run a pipeline.`
-      : `**${outcome}** The whole report is an artifact of [the last job](${CI_JOB_URL}). To restore the endpoints, run a pipeline with \`REPAIR\` set to \`true\`.`;
+  const whole = `**${outcome}** The whole report is an artifact of [the last job](${CI_JOB_URL}).`;
+  const headlines = {
+    7: `${whole} To restore the endpoints, run a pipeline with \`REPAIR\` set to \`true\`. This issue closes by itself when there is no difference.`,
+    8: `${whole} The last run of a stack failed or was killed, and the report says which. Run a pipeline, after a killed run with \`RECOVER\` set to \`true\`. This issue closes by itself when the run has succeeded.`,
+    differs: `The endpoints match the states of their stacks, but these programs do not, or their previews failed ([the last job](${CI_JOB_URL})). A failed repair or a pending deployment causes this. To deploy the programs, run a pipeline. This issue closes by itself when there is no difference.`,
+  };
   // An edit sends no notification, so lasting drift is reported once.
-  const description = `${marker}\n${headline} This issue closes by itself when there is no difference.\n\n${quoted(report, 100_000)}`;
+  const description = `${marker}\n${headlines[found]}\n\n${quoted(report, 100_000)}`;
   if (open) await call("PUT", `${issues}/${open.iid}`, { description });
   else
     await call("POST", issues, {
-      title: `Endpoints of ${PROJECTS} drifted`,
+      title: `Endpoints of ${PROJECTS} are not as deployed`,
       labels: "endpoints-drift",
       description,
     });
