@@ -4,11 +4,12 @@ import { openSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { commandLine, commands } from "../../sdk/commands/main";
+import { until } from "../until";
 import { runInProcess, startCommand } from "./runCommand";
 
 test("a command whose reader has left, as with head, ends without a word", async () => {
   const { child, printed, ended } = startCommand(["emulator", "--api-key", "key"]);
-  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toMatch(/^export/m);
+  await until(() => /^export/m.test(printed.stdout));
   const [baseUrl = ""] = /http:\S+\d/.exec(printed.stdout) ?? [];
   child.stdout.destroy();
   await once(child.stdout, "close");

@@ -182,7 +182,6 @@ class InProcess extends Player {
   private phase(run: Run, pace: Pace = this.order.pace): Phase {
     const settings = {
       retryForSeconds: "120",
-      timeoutSeconds: "0.2",
       ...this.scene.settings,
       ...run.with,
     };

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test, vi } from "vitest";
+import { expect, test } from "vitest";
 import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
 import {
   type DriftStack,
@@ -8,6 +8,7 @@ import {
   onInterruption,
   REPAIR_MESSAGE,
 } from "../../../sdk/commands/drift/stack";
+import { until } from "../../until";
 import { drift } from "./driftRun";
 import { emulator, fakeStack } from "./stacks";
 
@@ -67,12 +68,12 @@ test("after an interruption, nothing more is read, no request is sent, and the r
 test("an interruption ends a listing that waits for the rate limit", async () => {
   const headers = { "retry-after": "300" };
   emulator.intercept(({ path }) => path === "/endpoints", { status: 429, headers, body: {} });
-  const running = drift([fakeStack([{ name: "a" }])]);
-  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), 10_000);
-  // Lets the wait begin.
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  process.emit("SIGTERM", "SIGTERM");
-  const ended = await running;
+  const ended = await drift([fakeStack([{ name: "a" }])], {
+    async during({ stderr }) {
+      await until(() => stderr().includes("requests wait 300 s"));
+      process.emit("SIGTERM", "SIGTERM");
+    },
+  });
   expect(emulator.requests).toHaveLength(1);
   expect(ended.stdout).toMatch(/the account's endpoints: it was interrupted/);
 });
