@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { lstatSync } from "node:fs";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { oneLine } from "../../provider/api/text";
 import { TYPES } from "../../provider/api/typeTokens";
@@ -9,7 +9,7 @@ import { namesOf } from "./adopt/names";
 import { programOf } from "./adopt/program";
 import { logLeftOut, selectEndpoints, selectionOptions, type TargetStack } from "./adopt/selection";
 import { command, EXIT, type LogLine, UsageError } from "./command";
-import { outputFile } from "./options";
+import { outputFile, writeText } from "./options";
 import { count, shellWord } from "./text";
 import { setSecret } from "./userProject";
 
@@ -36,7 +36,8 @@ export const adoptCommand = command({
 Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
 
   async run({ format, out, force, ...wanted }, { stdout, log }) {
-    if (out !== undefined && existsSync(out) && !force)
+    // A link counts, too, even if the file that it names does not exist.
+    if (out !== undefined && !force && lstatSync(out, { throwIfNoEntry: false }))
       throw new UsageError(`${out} exists; give --force to overwrite it, or another --out`);
 
     const selected = await selectEndpoints(wanted, log);
@@ -58,12 +59,14 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) log("Selected: 0 endpoints, so nothing was written");
     else {
-      const { text, messages } = format === "import" ? importResult(all, out) : await programResult(all, log);
+      const { text, secrets, messages } = format === "import" ? importResult(all, out) : programResult(all);
+      // Before the secrets, which nothing would need if the file cannot be written.
       if (out === undefined) stdout.write(text);
-      else writeFileSync(out, text, { flag: force ? "w" : "wx" });
+      else writeText(out, text, { isNew: !force });
       log(
         `Selected: ${count(adoptions.length, "endpoint")}${out === undefined ? "" : `, written to ${out}`}`,
       );
+      if (target) await setSecrets(target, secrets, out, log);
       for (const message of messages) log(message);
       if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
     }
@@ -87,28 +90,46 @@ interface Adopted {
 
 interface Result {
   text: string;
+  /** What the text reads from the configuration. */
+  secrets: readonly ConfigSecret[];
   /** What the user does next. */
   messages: string[];
 }
 
-/** The program. Sets its secrets in the target stack, or tells how to. */
-async function programResult(all: Adopted, log: LogLine): Promise<Result> {
+/** The program. Without a target stack, the messages say how to set its secrets. */
+function programResult(all: Adopted): Result {
   const { adoptions, unadoptable, names, target } = all;
   const secrets = secretsOf(adoptions, names, (name, value) => {
     const current = target?.config(`${target.project.name}:${name}`);
     return current === undefined || current === value;
   });
-  if (target && secrets.length > 0) {
-    for (const { name, value } of secrets) await setSecret(target.project, target.stack, name, value);
-    const list = secrets.map(({ name }) => name).join(", ");
-    log(`Set: ${count(secrets.length, "secret")} of the stack ${target.stack}: ${list}`);
-  }
   const marked = adoptions.some(isMarked) ? ", or “changes its mark”" : "";
   const next = `Next: import this file in the program, then run pulumi preview${stackOption(target)}, which shows “adopts … as it is” for each endpoint${marked}`;
   return {
     text: programOf(adoptions, names, secrets, unadoptable),
+    secrets,
     messages: [...(target ? [] : secretCommands(secrets, names)), next],
   };
+}
+
+/** Sets the secrets in the target stack. A failure is told with what exists, and with what is missing. */
+async function setSecrets(
+  { project, stack }: TargetStack,
+  secrets: readonly ConfigSecret[],
+  out: string | undefined,
+  log: LogLine,
+): Promise<void> {
+  if (secrets.length === 0) return;
+  const list = (some: readonly ConfigSecret[]) =>
+    `${count(some.length, "secret")} of the stack ${stack}: ${some.map(({ name }) => name).join(", ")}`;
+  for (const [index, { name, value }] of secrets.entries())
+    await setSecret(project, stack, name, value).catch((error: unknown) => {
+      const [left, them] = [secrets.slice(index), secrets.length - index === 1 ? "it" : "them"];
+      const again = `run the command again${out === undefined ? "" : ", with --force"}, which sets ${them}`;
+      log(`Not set: ${list(left)}. The program is written: ${again}`);
+      throw error;
+    });
+  log(`Set: ${list(secrets)}`);
 }
 
 /** The file for `pulumi import`. */
@@ -119,7 +140,7 @@ function importResult({ adoptions, names, target }: Adopted, out = "FILE"): Resu
   const warning = `${count(number, "endpoint")} with secrets, which the code that pulumi import prints shows in plain text: --generate-code=false prints no code, and --format program writes code without secrets`;
   const next = `Next: pulumi import --file ${shellWord(out)}${stackOption(target)}`;
   const text = `${JSON.stringify({ resources }, undefined, 2)}\n`;
-  return { text, messages: number > 0 ? [warning, next] : [next] };
+  return { text, secrets: [], messages: number > 0 ? [warning, next] : [next] };
 }
 
 const stackOption = (target: TargetStack | undefined) => (target ? ` --stack ${target.stack}` : "");

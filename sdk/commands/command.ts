@@ -196,6 +196,20 @@ function helpOf<T extends Options>({ name, about, takes, options, notes }: Defin
 /** An error's message, as people may read it. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
+/** Why something cannot be written, for the end of a sentence. */
+export function whyNotWritten(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? `${error.code}` : "";
+  const reasons: Record<string, string> = {
+    ENOSPC: "the disk is full",
+    EDQUOT: "the disk's quota is used up",
+    EROFS: "the disk is read-only",
+    EACCES: "permission denied",
+    EEXIST: "it exists already",
+    ENOENT: "its folder does not exist, or that of the file to which it links",
+  };
+  return reasons[code] ?? messageOf(error);
+}
+
 /** Whether the service refused the key, or Pulumi's backend the login. */
 export const isAuthenticationError = (error: unknown): boolean =>
   error instanceof ApiError

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { didYouMean } from "../../provider/api/text";
 import { VERSION } from "../../provider/api/version";
-import { type CliCommand, EXIT, messageOf } from "./command";
+import { type CliCommand, EXIT, messageOf, whyNotWritten } from "./command";
 import { columns } from "./text";
 
 /** What each command does, and how it is loaded, which happens only if it is run. */
@@ -59,9 +59,10 @@ export const commandLine: CliCommand = async ([name = "--help", ...args], stream
 // A test, or the generator of the reference, imports this module without running it.
 if (require.main === module) {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
     // The reader has left, as `head` does.
-    process.exit(EXIT.unread);
+    if (error.code === "EPIPE") process.exit(EXIT.unread);
+    process.stderr.write(`pulumi-endpoints: the output cannot be written: ${whyNotWritten(error)}\n`);
+    process.exit(EXIT.failed);
   });
   // Messages that nobody reads end no work.
   process.stderr.on("error", () => {});

@@ -1,13 +1,15 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { isMapping, jsonOf } from "../../provider/api/json";
 import { didYouMean } from "../../provider/api/text";
 import { Emulator, findPulumiCli, type Seed } from "../testing";
 import { command, EXIT, UsageError } from "./command";
 import { writeState } from "./emulatorState";
 import { columns, shellWord } from "./text";
 
-/** The examples of this package, which refers to itself by its name. */
-const EXAMPLES = join(dirname(require.resolve("pulumi-endpoints/package.json")), "examples");
+/** The folder of this package, which refers to itself by its name. */
+const PACKAGE_FOLDER = dirname(require.resolve("pulumi-endpoints/package.json"));
+const EXAMPLES = join(PACKAGE_FOLDER, "examples");
 
 /** `npx pulumi-endpoints new`: copies an example into a project of its own. It overwrites nothing. */
 export const newCommand = command({
@@ -70,7 +72,11 @@ interface Example {
   program: string;
   /** A policy pack is run with other programs. */
   isDeployed: boolean;
-  manifest: { scripts?: Record<string, string>; [key: string]: unknown };
+  manifest: {
+    scripts?: Record<string, string>;
+    dependencies?: Record<string, string>;
+    [key: string]: unknown;
+  };
   own: Own;
 }
 
@@ -138,8 +144,13 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
       contents.set(file, text.replaceAll(new RegExp(`^( +)${example.name}:`, "gm"), `$1${name}:`));
   }
   const emulator = hasEmulator ? { emulator: "pulumi-endpoints emulator --state .endpoints.json" } : {};
-  const { scripts, ...manifest } = example.manifest;
-  const all = { ...manifest, name, private: true, scripts: { ...scripts, ...emulator } };
+  const { manifest } = example;
+  const file = fileInstalled(PACKAGE_FOLDER, project);
+  const all = {
+    ...{ ...manifest, name, private: true },
+    dependencies: { ...manifest.dependencies, ...(file !== undefined && { "pulumi-endpoints": file }) },
+    scripts: { ...manifest.scripts, ...emulator },
+  };
   contents.set("package.json", `${JSON.stringify(all, null, 2)}\n`);
   if (example.program.endsWith(".ts") && !contents.has("tsconfig.json"))
     contents.set("tsconfig.json", readFileSync(join(EXAMPLES, "template", "tsconfig.json"), "utf8"));
@@ -148,6 +159,25 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
     mkdirSync(dirname(join(project, file)), { recursive: true });
     writeFileSync(join(project, file), text, { flag: "wx" });
   }
+}
+
+/**
+ * The dependency of a new project on the file from which this package was installed. Undefined if that was a registry.
+ *
+ * @param installed The package's folder.
+ */
+export function fileInstalled(installed: string, project: string): string | undefined {
+  // The outermost one, because pnpm keeps packages in folders below it.
+  const [, user] = /^(.*?)[\\/]node_modules[\\/]/.exec(installed) ?? [];
+  const manifest = user === undefined ? undefined : join(user, "package.json");
+  if (user === undefined || manifest === undefined || !existsSync(manifest)) return undefined;
+  const { dependencies, devDependencies } = Object(jsonOf(readFileSync(manifest, "utf8")));
+  const [given] = [dependencies, devDependencies].flatMap((all) =>
+    isMapping(all) && typeof all["pulumi-endpoints"] === "string" ? [all["pulumi-endpoints"]] : [],
+  );
+  if (given === undefined || !/^(file:|\.{0,2}\/)/.test(given)) return undefined;
+  const file = resolve(user, given.replace(/^file:/, ""));
+  return existsSync(file) ? `file:${relative(project, file).replaceAll("\\", "/")}` : undefined;
 }
 
 /** The paths of an example's files, without what a run in a clone has left there. */

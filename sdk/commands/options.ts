@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { text as textOf } from "node:stream/consumers";
 import { UserError } from "../../provider/api/apiErrors";
 import { PIPELINE_COMMAND } from "../../provider/api/text";
-import { type Option, type Terminal, UsageError } from "./command";
+import { type Option, type Terminal, UsageError, whyNotWritten } from "./command";
 
 /* What options take: numbers, files and streams. */
 
@@ -46,7 +46,16 @@ export function writeResult(
 ): void {
   const asJson = `${withEscapes(JSON.stringify(result, undefined, indent))}\n`;
   stdout.write(json === STANDARD_STREAM ? asJson : text);
-  if (json !== undefined && json !== STANDARD_STREAM) writeFileSync(json, asJson);
+  if (json !== undefined && json !== STANDARD_STREAM) writeText(json, asJson);
+}
+
+/** Writes the text of a file. @throws UserError with a sentence about the file */
+export function writeText(file: string, text: string, options: { isNew?: boolean } = {}): void {
+  try {
+    writeFileSync(file, text, { flag: options.isNew ? "wx" : "w" });
+  } catch (error) {
+    throw new UserError(`${file} cannot be written: ${whyNotWritten(error)}`, { cause: error });
+  }
 }
 
 /** JSON that controls no terminal and no pipeline: in JSON, an escape is the same text. */

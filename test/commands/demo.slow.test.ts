@@ -1,6 +1,7 @@
 import { readdirSync } from "node:fs";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../folders";
+import { until } from "../until";
 import { runCommand, startCommand } from "./runCommand";
 
 test("the demo creates, repairs, changes and deletes an endpoint, and prints the requests of each step", async () => {
@@ -27,7 +28,7 @@ test("the demo creates, repairs, changes and deletes an endpoint, and prints the
 test("a demo that Ctrl-C ends says so, and leaves no folder", async () => {
   const temporary = temporaryFolder();
   const { child, printed, ended } = startCommand(["demo"], { TMPDIR: temporary });
-  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toContain("── up: ");
+  await until(() => printed.stdout.includes("── up: "));
   child.kill("SIGINT");
   expect(await ended).toBe(1);
   expect(printed.stderr).toBe(

@@ -1,17 +1,31 @@
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { openSync } from "node:fs";
+import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { commandLine, commands } from "../../sdk/commands/main";
+import { until } from "../until";
 import { runInProcess, startCommand } from "./runCommand";
 
 test("a command whose reader has left, as with head, ends without a word", async () => {
   const { child, printed, ended } = startCommand(["emulator", "--api-key", "key"]);
-  await expect.poll(() => printed.stdout, { timeout: 60_000 }).toMatch(/^export/m);
+  await until(() => /^export/m.test(printed.stdout));
   const [baseUrl = ""] = /http:\S+\d/.exec(printed.stdout) ?? [];
   child.stdout.destroy();
   await once(child.stdout, "close");
   await fetch(`${baseUrl}/endpoints`).catch(() => {});
   expect(await ended).toBe(141);
   expect(printed.stderr).toBe("");
+});
+
+test("a result that the shell cannot write to a file ends the command with a sentence", () => {
+  const main = join(import.meta.dirname, "../../dist/sdk/commands/main.js");
+  const full = openSync("/dev/full", "w");
+  const { status, stderr } = spawnSync(process.execPath, [main, "help"], { stdio: ["ignore", full, "pipe"] });
+  expect([status, `${stderr}`]).toEqual([
+    1,
+    "pulumi-endpoints: the output cannot be written: the disk is full\n",
+  ]);
 });
 
 test("an unknown command is a usage error, with the nearest name and the list of commands", async () => {

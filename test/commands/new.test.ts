@@ -1,8 +1,8 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { newCommand } from "../../sdk/commands/new";
+import { fileInstalled, newCommand } from "../../sdk/commands/new";
 import { temporaryFolder } from "../folders";
 import { root } from "../package/pack";
 import { runInProcess } from "./runCommand";
@@ -68,6 +68,28 @@ test.each(examples)(
     expect(endpoints).toHaveLength(own.seed?.length ?? 0);
   },
 );
+
+test.each([
+  ["file:../package.tgz", "node_modules", "file:../package.tgz"],
+  ["./package.tgz", "node_modules", "file:../user/package.tgz"],
+  [
+    "file:../package.tgz",
+    "node_modules/.pnpm/pulumi-endpoints@file+package.tgz/node_modules",
+    "file:../package.tgz",
+  ],
+  ["file:../no-longer-there.tgz", "node_modules", undefined],
+  ["^0.1.0", "node_modules", undefined],
+  [undefined, "node_modules", undefined],
+])("a package that was installed as %s in %s gives a new project %s", (given, modules, expected) => {
+  const folder = temporaryFolder();
+  const user = join(folder, "user");
+  const installed = join(user, modules, "pulumi-endpoints");
+  mkdirSync(installed, { recursive: true });
+  for (const place of [folder, user]) writeFileSync(join(place, "package.tgz"), "");
+  const manifest = { devDependencies: given === undefined ? {} : { "pulumi-endpoints": given } };
+  writeFileSync(join(user, "package.json"), JSON.stringify(manifest));
+  expect(fileInstalled(installed, join(folder, "shop"))).toBe(expected);
+});
 
 test("the settings of an example's stacks are under the new project's name", async () => {
   const { project } = await makeNew("environments", "shop");

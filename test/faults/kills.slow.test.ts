@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
 import { newProject } from "../folders";
+import { until } from "../until";
 
 /*
  * Kills real processes during many creates, and then follows the documented recovery: `pulumi cancel`,
@@ -140,14 +141,6 @@ function output(command: string, args: string[]): string {
   } catch {
     return "";
   }
-}
-
-async function until<T>(found: () => T): Promise<T> {
-  for (const end = Date.now() + 60_000; Date.now() < end; await pause(5)) {
-    const value = found();
-    if (value) return value;
-  }
-  throw new Error("the condition was not met within a minute");
 }
 
 /** Waits until no more requests come. A provider ends within seconds after its engine. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { programFolder, temporaryFolder } from "../folders";
+import { until } from "../until";
 
 const PROGRAM = join(import.meta.dirname, "../../examples/quickstart");
 
@@ -75,5 +76,5 @@ test.each([
   const { code, output, left, isAlive } = await runNodeTest(body);
   expect(output).toContain(`pass ${passed}\n`);
   expect([code, left]).toEqual([1, []]);
-  await expect.poll(isAlive, { timeout: 30_000 }).toBe(false);
+  await until(() => !isAlive());
 });

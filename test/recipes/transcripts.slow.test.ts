@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { until } from "../until";
 import * as github from "./github";
 import * as gitlab from "./gitlab";
 import { isInstalled, Machine, QUIET, recipes } from "./machine";
@@ -384,6 +385,6 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
     const refused = { code: 75, output: "endpoints.sh up: another run is in progress\n" };
     expect(await run(machine, "up")).toEqual(refused);
     writeFileSync(join(machine.scratch, "state/end"), "");
-    await expect.poll(() => run(machine, "drift"), { timeout: 20_000 }).toMatchObject({ code: 0 });
+    await until(async () => (await run(machine, "drift")).code === 0);
   });
 });

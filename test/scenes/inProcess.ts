@@ -190,7 +190,6 @@ class InProcess extends Player {
     const { emulator, clock } = this;
     const settings = {
       retryForSeconds: "120",
-      timeoutSeconds: "0.2",
       ...this.scene.settings,
       ...run.with,
     };

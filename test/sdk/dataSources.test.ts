@@ -13,6 +13,7 @@ import {
 } from "../../sdk";
 import { Emulator } from "../../sdk/testing";
 import { thrown } from "../provider/world";
+import { until } from "../until";
 import { resolved } from "./program";
 
 let emulator: Emulator;
@@ -109,7 +110,7 @@ describe("getEndpoints", () => {
     seedMany();
     emulator.intercept(({ query }) => "before_id" in query, { status: 503, body: "", delayMs: 60 });
     const older = getEndpoints();
-    await vi.waitFor(() => expect(emulator.requests.length).toBeGreaterThan(1));
+    await until(() => emulator.requests.length > 1);
     const shop = new CloudEndpoint("shop", { url: "https://shop.example.com" });
     const inApply = resolved(shop.id.apply(async (id) => (await getEndpoints()).ids.includes(id)));
     const depending = resolved(getEndpointsOutput({ types: ["cloud"] }, { dependsOn: [shop] }));

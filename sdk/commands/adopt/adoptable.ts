@@ -102,7 +102,7 @@ export function adoptionsOf(
 const YAML_TEXT =
   "the layout and the comments of trafficPolicy in YAML, which the first change of the policy drops";
 
-/** The inputs that adopt the endpoint without a write. An input is left out if the service would choose the same value. */
+/** The inputs that adopt the endpoint without a write. An input is left out if the service chooses the same value. */
 export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
   const reserved = reservedKeyProblem(live);
   if (reserved !== undefined) return { live, reason: reserved };
@@ -146,8 +146,9 @@ function asWritten(live: LiveEndpoint): JsonObject {
 function isServicesChoice(name: ManagedInput, value: unknown, url: string): boolean {
   if (name === "poolingEnabled") return value === false;
   if (name !== "bindings") return false;
-  const usual = /\.internal(:\d+)?$/.test(url) ? "internal" : "public";
-  return sameSet(value, []) || sameSet(value, [usual]);
+  if (sameSet(value, [])) return true;
+  // Any other one is written: a service that chooses `public` would make the endpoint public when it is created anew.
+  return sameSet(value, ["public"]) && !/\.internal(:\d+)?$/.test(url);
 }
 
 /** A lone surrogate, and the character that replaces it in parsed replies. */

@@ -30,8 +30,9 @@ export function programOf(
   return [headOf(all.length, how, unadoptable), imports, KEEP, ...definitions].join("\n");
 }
 
-const KEEP = `// With this option, \`pulumi destroy\` does not delete the endpoints. Remove it if Pulumi may delete them.
-const keep = { retainOnDelete: true };
+const KEEP = `// With this option, Pulumi refuses to delete or replace an endpoint. Remove it if Pulumi may.
+// To give an endpoint back, run \`pulumi state delete --force URN\`, and then remove its definition.
+const keep = { protect: true };
 `;
 
 function headOf(number: number, how: string, unadoptable: readonly Unadoptable[]): string {

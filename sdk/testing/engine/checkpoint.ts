@@ -84,7 +84,7 @@ export const isProvider = (type: string) => type.startsWith(PROVIDERS);
 export const packageOf = (token: string) =>
   isProvider(token) ? token.slice(PROVIDERS.length) : (token.split(":")[0] ?? "");
 export const providerType = (package_: string) => PROVIDERS + package_;
-/** Whether the engine itself created this provider. */
+/** Whether Pulumi's engine takes this provider for one that it created. It goes by the name: a user's `default-eu` is one. */
 export const isDefaultProvider = (urn: string) =>
   isProvider(typeInUrn(urn)) && nameInUrn(urn).startsWith("default");
 

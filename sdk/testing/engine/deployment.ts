@@ -289,11 +289,9 @@ export class Deployment implements Deciding {
     const { urn, external } = old;
     if (old.delete) return this.deletedFirst.has(old) ? undefined : { op: "delete-replaced", urn, old };
     if (this.identities.isRegistered(urn)) return undefined;
-    if (!old.pendingReplacement) return { op: external ? "discard" : "delete", urn, old };
-    // It was deleted for a replacement, and the program no longer contains it.
-    this.checkpoint.drop(old);
-    this.checkpoint.save();
-    return undefined;
+    // It was already deleted for a replacement, or its deletion was skipped. Nothing asks the provider again.
+    if (old.pendingReplacement) return { op: "remove-pending-replace", urn, old };
+    return { op: external ? "discard" : "delete", urn, old };
   }
 }
 

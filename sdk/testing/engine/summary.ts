@@ -21,10 +21,7 @@ import {
 } from "./propertyDiff";
 
 /** The operations of this engine. It refuses the rare ones that only the CLI has. */
-type PlannedOp = Exclude<
-  StepOp,
-  "read-replacement" | "import-replacement" | "discard-replaced" | "remove-pending-replace"
->;
+type PlannedOp = Exclude<StepOp, "read-replacement" | "import-replacement" | "discard-replaced">;
 
 /** One operation on one resource. */
 export interface PlannedStep {
@@ -53,6 +50,7 @@ export const OPS: Record<PlannedOp, [sign: string, toDo: string, done: string, p
   refresh: ["~ ", "refresh", "refreshed"],
   discard: ["< ", "discard", "discarded", "deleting"],
   import: ["= ", "import", "imported", "importing"],
+  "remove-pending-replace": ["~ ", "", ""],
 };
 
 /** A step of a result. */
@@ -148,7 +146,7 @@ export class Summary {
 
 /** A read counts only if its outputs have changed. A replacement counts once, with its step `replace`. */
 function isCounted({ op, old, new: next }: PlannedStep): boolean {
-  if (op !== "read") return !/-(replaced|replacement)$/.test(op);
+  if (op !== "read") return !/-(replace|replaced|replacement)$/.test(op);
   return old !== undefined && changesBetween(old.outputs ?? {}, next?.outputs ?? {}).length > 0;
 }
 

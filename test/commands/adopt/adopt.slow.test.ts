@@ -116,10 +116,27 @@ test.skipIf(!cli)(
     );
     expect({ code: again.code, stdout: again.stdout }).toEqual({ code: 0, stdout: "" });
 
-    // After the first up, every `adopt` can be removed, and destroying the stack deletes nothing.
-    writeFileSync(join(stack.folder, "index.ts"), program.replaceAll(/^ {2}adopt: .*\n/gm, ""));
+    // After the first up, every `adopt` can be removed, and Pulumi deletes nothing.
+    const plain = program.replaceAll(/^ {2}adopt: .*\n/gm, "");
+    writeFileSync(join(stack.folder, "index.ts"), plain);
     await stack.pulumi("up", "--yes", "--skip-preview");
-    await stack.pulumi("destroy", "--yes", "--skip-preview");
+    const destroy = stack.pulumi("destroy", "--yes", "--skip-preview");
+    const refusal = { result: { stdout: expect.stringContaining("because it is protected") } };
+    await expect(destroy).rejects.toMatchObject(refusal);
+
+    // An endpoint is given back as the comment in the program says.
+    expect(program).toContain("`pulumi state delete --force URN`, and then remove its definition.");
+    const [name] = /(?<=new CloudEndpoint\(")[^"]+/.exec(plain) ?? [];
+    const { resources } = await stack.state();
+    const urn = resources.find((resource) => resource.urn.endsWith(`::${name}`))?.urn ?? "";
+    await stack.pulumi("state", "delete", "--force", "--yes", urn);
+    writeFileSync(
+      join(stack.folder, "index.ts"),
+      plain.replace(/^new CloudEndpoint\([\s\S]*?, keep\);\n/m, ""),
+    );
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("preview", "--expect-no-changes");
+    expect((await stack.state()).resources.map(({ urn }) => urn)).not.toContain(urn);
     expect(writes(emulator)).toEqual([]);
   },
 );

@@ -1,11 +1,13 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import type { Emulator } from "../../../sdk/testing/emulator";
+import { temporaryFolder } from "../../folders";
 import { service } from "../../provider/plugin/pulumi";
 import { runInProcess } from "../runCommand";
 import { oddLines, seedOdd } from "./oddEndpoints";
+import { projectWith } from "./stubbedProject";
 
 test("fields and endpoints that a program cannot express are reported in the log and in the program", async () => {
   const emulator = await service();
@@ -88,6 +90,85 @@ test("the documentation shows the program and the log of a real run", async () =
   expect(page).toContain(`\`\`\`ts\n${stdout}\`\`\`\n`);
   const listed = stderr.split("\n").filter((line) => line.startsWith("  "));
   expect(page).toContain(`\`\`\`\n${listed.join("\n")}\n\`\`\`\n`);
+});
+
+test("bindings are left out only if they are public or none, so that no service makes an endpoint public", async () => {
+  const emulator = await service();
+  const seed = (host: string, bindings: string[]) =>
+    emulator.seed({ type: "cloud", url: `https://${host}`, bindings });
+  seed("a.internal", ["internal"]);
+  seed("b.internal", ["public"]);
+  seed("c.example.com", ["public"]);
+  seed("d.example.com", ["kubernetes"]);
+  seed("e.example.com", []);
+  const { stdout } = await runInProcess(adoptCommand, [], emulator);
+  const written = [...stdout.matchAll(/^new CloudEndpoint\("([^"]+)", \{([^;]*)\}, keep\);/gm)].map(
+    ([, name, args = ""]) => [name, /bindings: (.*),/.exec(args)?.[1]],
+  );
+  expect(written).toEqual([
+    ["a-internal", '["internal"]'],
+    ["b-internal", '["public"]'],
+    ["c-example-com", undefined],
+    ["d-example-com", '["kubernetes"]'],
+    ["e-example-com", undefined],
+  ]);
+});
+
+describe("with secrets for a stack's configuration", () => {
+  /** An account with one secret, and a project whose Pulumi CLI logs the secrets that it sets. */
+  async function stackWithSecret(exit = 0) {
+    const emulator = await service();
+    const secret = { on_http_request: [{ actions: [{ type: "x", config: { secret: "whsec_CANARY" } }] }] };
+    emulator.seed({
+      type: "cloud",
+      url: "https://a.example.com",
+      traffic_policy: JSON.stringify(secret),
+    });
+    const log = join(temporaryFolder(), "set");
+    const refusal = exit === 0 ? "" : "echo 'error: the disk of the backend is full' >&2; ";
+    const first = `case "$*" in "config set"*) cat > /dev/null; echo "$4" >> '${log}'; ${refusal}exit ${exit} ;; esac`;
+    const folder = projectWith({ dev: undefined }, emulator, { first });
+    const adopt = (...args: string[]) =>
+      runInProcess(adoptCommand, ["--cwd", folder, "--stack", "dev", ...args]);
+    const set = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);
+    return { folder, adopt, set };
+  }
+
+  test("the file is written before they are set", async () => {
+    const { adopt, folder, set } = await stackWithSecret();
+    const file = join(folder, "endpoints.ts");
+    const { code, stderr } = await adopt("--out", file);
+    expect([code, set()]).toEqual([0, ["aExampleComSecret"]]);
+    expect(stderr).toMatch(/written to .*endpoints\.ts\nSet: 1 secret of the stack dev: aExampleComSecret\n/);
+    expect(readFileSync(file, "utf8")).toContain("aExampleComSecret");
+  });
+
+  test("none is set if the file cannot be written, and the message says why", async () => {
+    const { adopt, folder, set } = await stackWithSecret();
+    const link = join(folder, "link.ts");
+    symlinkSync(join(folder, "nowhere/endpoints.ts"), link);
+    const full = await adopt("--out", "/dev/full", "--force");
+    const there = await adopt("--out", link);
+    const dangling = await adopt("--out", link, "--force");
+    expect([full.code, there.code, dangling.code, set()]).toEqual([1, 2, 1, []]);
+    expect(full.stderr).toMatch(/: \/dev\/full cannot be written: the disk is full\n$/);
+    expect(there.stderr).toMatch(/: \S+link\.ts exists; give --force to overwrite it/);
+    expect(dangling.stderr).toMatch(
+      /: \S+link\.ts cannot be written: its folder does not exist, or that of /,
+    );
+    for (const { stderr } of [full, dangling]) expect(stderr).not.toMatch(/Selected|Set|Next|Error/);
+  });
+
+  test("a failure to set them says that the file is there, and that the same command sets them", async () => {
+    const { adopt, folder, set } = await stackWithSecret(1);
+    const file = join(folder, "endpoints.ts");
+    const { code, stderr } = await adopt("--out", file);
+    expect([code, set()]).toEqual([1, ["aExampleComSecret"]]);
+    expect(stderr).toMatch(
+      /written to .*\nNot set: 1 secret of the stack dev: aExampleComSecret\. The program is written: run the command again, with --force, which sets it\npulumi-endpoints adopt: the disk of the backend is full\n$/,
+    );
+    expect(existsSync(file)).toBe(true);
+  });
 });
 
 describe("--format import", () => {

@@ -7,6 +7,7 @@ import type { Emulator } from "../../../sdk/testing";
 import { temporaryFolder } from "../../folders";
 import { service } from "../../provider/plugin/pulumi";
 import { pathWithPulumi, runInProcess } from "../runCommand";
+import { projectWith, stateOf } from "./stubbedProject";
 
 const adopt = (args: string[], account?: Parameters<typeof runInProcess>[2]) =>
   runInProcess(adoptCommand, args, account);
@@ -153,37 +154,11 @@ test("refuses a stack of another project as the one that will manage the endpoin
   expect(stderr).toMatch(/organization\/other\/dev is no stack of the project web, which is in/);
 });
 
-const stateOf = (id = "") => {
-  const type = "endpoints:index:CloudEndpoint";
-  const urn = `urn:pulumi:dev::web::${type}::${id}`;
-  return JSON.stringify({ deployment: { resources: [{ urn, type, custom: true, id }] } });
-};
-
 const idsIn = (stdout: string) => stdout.match(/ep_\w+/g);
 
 /** Ids by their hosts. */
 const seeded = (emulator: Emulator, ...hosts: string[]) =>
   hosts.map((host) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id);
-
-/**
- * A project, and a Pulumi CLI that knows only these stacks, each with one endpoint.
- *
- * @param first What the CLI's script does first.
- */
-function projectWith(
-  states: Record<string, string | undefined>,
-  { baseUrl, apiKey }: Emulator,
-  { listed = {}, first = "" } = {},
-): string {
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
-  writeFileSync(join(folder, "stacks.yaml"), JSON.stringify(listed));
-  const config = { "endpoints:baseUrl": { value: baseUrl }, "endpoints:apiKey": { value: apiKey } };
-  const cases = Object.entries(states).map(([stack, id]) => `*"--stack ${stack}"*) echo '${stateOf(id)}' ;;`);
-  const script = ['case "$*" in', `config*) echo '${JSON.stringify(config)}' ;;`, ...cases, "esac"];
-  vi.stubEnv("PATH", pathWithPulumi([first, ...script].join("\n")));
-  return folder;
-}
 
 test("leaves out what a stack creates after the command has begun, because states are read after the list", async () => {
   const emulator = await service();

@@ -11,6 +11,7 @@ import {
 } from "../../../sdk/commands/drift/stack";
 import { temporaryFolder } from "../../folders";
 import { pathWithPulumi, runInProcess } from "../runCommand";
+import { until } from "../../until";
 import { drift } from "./driftRun";
 import { emulator, fakeStack } from "./stacks";
 
@@ -98,12 +99,12 @@ test("a known stack that may be a given one is an invalid argument, because each
 test("an interruption ends a listing that waits for the rate limit", async () => {
   const headers = { "retry-after": "300" };
   emulator.intercept(({ path }) => path === "/endpoints", { status: 429, headers, body: {} });
-  const running = drift([fakeStack([{ name: "a" }])]);
-  await vi.waitFor(() => expect(emulator.requests).toHaveLength(1), 10_000);
-  // Lets the wait begin.
-  await new Promise((resolve) => setTimeout(resolve, 200));
-  process.emit("SIGTERM", "SIGTERM");
-  const ended = await running;
+  const ended = await drift([fakeStack([{ name: "a" }])], {
+    async during({ stderr }) {
+      await until(() => stderr().includes("requests wait 300 s"));
+      process.emit("SIGTERM", "SIGTERM");
+    },
+  });
   expect(emulator.requests).toHaveLength(1);
   expect(ended.stdout).toMatch(/the account's endpoints: it was interrupted/);
 });

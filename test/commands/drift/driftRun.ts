@@ -16,10 +16,15 @@ export interface DriftResult extends CommandResult {
   page: string;
 }
 
+interface Options extends Omit<World, "stacks"> {
+  /** Called with what is printed so far, while the command runs. */
+  during?: (printed: { stderr: () => string }) => Promise<void>;
+}
+
 /** Runs `drift` on these stacks, beside these known ones, and writes every form of the report. */
 export async function drift(
   stacks: TestStack | DriftStack[],
-  { args = [], ignore = [], known = {} }: Omit<World, "stacks"> = {},
+  { args = [], ignore = [], known = {}, during }: Options = {},
 ): Promise<DriftResult> {
   const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
@@ -40,6 +45,7 @@ export async function drift(
     ...[...args, "--projects", projects, ...outputs],
     ...Object.keys(known).flatMap((name) => ["--known", name]),
   ]);
+  await during?.({ stderr: () => run.printed.stderr });
   const code = await run.code;
   const json = readFileSync(files.json, "utf8");
   const report = reportSchema.parse(JSON.parse(json));

@@ -1,5 +1,6 @@
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
+import { until } from "../../until";
 import { send, start } from "./requests";
 
 const url = "https://a.example.com";
@@ -29,13 +30,14 @@ test("the log is in order of arrival, even if a later request is answered first 
     httpRequest(`${emulator.baseUrl}/endpoints`, options).on("error", () => {}),
   );
   slow?.flushHeaders();
-  await expect.poll(() => emulator.requests.length).toBe(1);
+  await until(() => emulator.requests.length === 1);
   leaving?.write("{");
-  await expect.poll(() => emulator.requests.length).toBe(2);
+  await until(() => emulator.requests.length === 2);
   leaving?.destroy();
   await send(emulator, "GET", "/endpoints");
   slow?.end();
-  await expect.poll(() => answered).toEqual(["GET 200", "POST 401"]);
+  await until(() => answered.length === 2);
+  expect(answered).toEqual(["GET 200", "POST 401"]);
   expect(emulator.requests.map(({ status }) => status)).toEqual([401, 0, 200]);
 });
 
@@ -45,7 +47,7 @@ test("frees its port when it closes, even if requests are in progress", async ()
   const cut = send(emulator, "GET", "/endpoints");
   const sending = httpRequest(`${emulator.baseUrl}/endpoints`, HALF).on("error", () => {});
   sending.write("{");
-  await expect.poll(() => emulator.requests.length).toBe(2);
+  await until(() => emulator.requests.length === 2);
   await emulator.close();
   expect((await cut).error).toBeDefined();
   const again = await start({ port: Number(new URL(emulator.baseUrl).port) });

@@ -6,6 +6,7 @@ import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { secret, toStruct } from "../../../sdk/testing/engine/properties";
 import { TestEngine } from "../../../sdk/testing/engine/testEngine";
 import { programFolder } from "../../folders";
+import { until } from "../../until";
 import { type Answer, ask, InProcess, resource } from "./inProcess";
 
 type Played = Awaited<ReturnType<InProcess["play"]>>;
@@ -188,7 +189,7 @@ test("the state has each operation on disk while the provider runs it, at most e
       Promise.all(things.map((each) => ask((answer) => monitor.registerResource(each, answer)))),
     );
   const run = all();
-  await expect.poll(() => engine.state.pending_operations?.length).toBe(8);
+  await until(() => engine.state.pending_operations?.length === 8);
   release();
   await run;
   expect(engine.state.pending_operations).toBeUndefined();

@@ -4,6 +4,8 @@ import { type ObjectsById, PLUGGED, type PlayOptions, type Scenario, THINGS } fr
 
 const thing = (name: string) => `urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::${name}`;
 
+const plugin = (name: string) => `urn:pulumi:test::plugged::things:index:Thing::${name}`;
+
 const things: PlayOptions = { program: THINGS };
 
 const plugged: PlayOptions = {
@@ -102,6 +104,10 @@ export const scenarios: Record<string, Scenario> = {
     ...["preview providers.1", "up providers.1", "preview providers.2", "up providers.2"],
     ...["refresh", "up empty"],
   ],
+  "a provider whose name begins with default": [
+    plugged,
+    ...["preview namedDefault.1", "up namedDefault.1", "up namedDefault.2", "up namedDefault.3", "destroy"],
+  ],
   "a plugin's functions and refusals": [
     plugged,
     ...["preview badConfig", "preview refused", "up refused", "up checkFails"],
@@ -115,6 +121,43 @@ export const scenarios: Record<string, Scenario> = {
     there,
     ...["up importOptions.1", "up importOptions.1", "destroy"],
   ],
+  "replacements whose create fails": [
+    plugged,
+    // The deletion is skipped. Two later runs try the create again, with and without `--replace`.
+    "up kept.1",
+    full,
+    ["up kept.1", { replace: [plugin("kept")] }],
+    ...["refresh", "preview kept.1", "up kept.1"],
+    notFull,
+    ...["preview kept.1", "up kept.1", "up kept.1"],
+    full,
+    "up kept.2",
+    notFull,
+    ["up kept.2", { replace: [plugin("kept")] }],
+    // The entry leaves the state with the program's resource.
+    full,
+    "up kept.1",
+    ...["preview empty", "up empty"],
+    notFull,
+    // A protected entry does so, too. It was allowed to be replaced by an unprotected one.
+    "up kept.3",
+    full,
+    ["up kept.3", { replace: [plugin("kept")] }],
+    ["up kept.1", { replace: [plugin("kept")] }],
+    ...["up kept.3", "refresh", "destroy"],
+    notFull,
+    // The resource is deleted. With `--replace`, the provider cannot ask for that order, and the old id is deleted again.
+    "up deleted.1",
+    full,
+    "up deleted.2",
+    notFull,
+    "up deleted.2",
+    full,
+    "up deleted.1",
+    notFull,
+    ["up deleted.1", { replace: [plugin("deleted")] }],
+    "destroy",
+  ],
   [moves]: [plugged, "up moves.1", "up moves.2", "up moves.3"],
   "resources and functions of another package": [
     others,
@@ -124,6 +167,15 @@ export const scenarios: Record<string, Scenario> = {
   ],
   "outputs of other stacks": [others, ...["preview stacks", "up stacks", "up stacks", "refresh", "destroy"]],
 };
+
+/** From now on, every create fails. */
+function full(objects: ObjectsById): void {
+  objects["full"] = {};
+}
+
+function notFull(objects: ObjectsById): void {
+  delete objects["full"];
+}
 
 /** Adds objects that were created without Pulumi. */
 function there(objects: ObjectsById): void {

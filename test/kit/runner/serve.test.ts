@@ -3,6 +3,7 @@ import { request as httpRequest, type IncomingMessage } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { type Application, signWebhook } from "../../../sdk/testing";
+import { until } from "../../until";
 import { startApplication } from "./application";
 import { act, forward, HELLO, startEmulator, URL } from "./policies";
 
@@ -96,7 +97,7 @@ test("the request to the application ends if the client disconnects", async () =
   const { port } = await serve(application.url);
   const client = httpRequest({ port, headers: { host: HOST }, agent: false }).end();
   client.on("error", () => {});
-  await expect.poll(() => gone.length).toBe(1);
+  await until(() => gone.length === 1);
   client.destroy();
   await Promise.all(gone);
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { CONNECTIONS } from "../../../provider/api/client";
 import { temporaryFolder } from "../../folders";
+import { until } from "../../until";
 import { startProxy, useProxy } from "../servers";
 import { CANARY_KEY, service, thrown, wholeList } from "../world";
 
@@ -94,7 +95,7 @@ describe("a service that does not answer", () => {
     const { api, emulator, logged } = await service();
     emulator.intercept(() => true, { hang: true });
     const list = thrown(wholeList(api));
-    await vi.waitUntil(() => emulator.requests.length === 1, 60_000);
+    await until(() => emulator.requests.length === 1);
     vi.advanceTimersByTime(2_900);
     expect(logged).toEqual([]);
     vi.advanceTimersByTime(200);

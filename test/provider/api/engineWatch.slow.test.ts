@@ -2,8 +2,9 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
-import { expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { engineIsThere } from "../../../provider/api/engineWatch";
+import { until } from "../../until";
 
 /** A process that listens like an engine, on the port that it prints. */
 function startProcess(code: string) {
@@ -27,7 +28,7 @@ test.runIf(process.platform === "linux")(
     onTestFinished(() => {
       for (const socket of queue) socket.destroy();
     });
-    await vi.waitFor(() => expect(queue.some(({ readyState }) => readyState === "open")).toBe(true));
+    await until(() => queue.some(({ readyState }) => readyState === "open"));
     expect(await engineIsThere(address)).toBe(true);
     engine.kill("SIGKILL");
     await ended;
@@ -48,7 +49,7 @@ test("a provider that writes after its engine was killed ends, too, and does not
   provider.stdout.destroy();
   provider.stderr.destroy();
   engine.kill("SIGKILL");
-  const overdue = setTimeout(() => provider.kill("SIGKILL"), 8_000);
+  const overdue = setTimeout(() => provider.kill("SIGKILL"), 60_000);
   expect(await ended).toEqual([1, null]);
   clearTimeout(overdue);
 });

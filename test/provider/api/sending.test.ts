@@ -7,6 +7,7 @@ import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { RecordedRequest } from "../../../sdk/testing";
 import type { ScriptedReply } from "../../../sdk/testing/emulator";
 import { methods } from "../../requests";
+import { until } from "../../until";
 import { listening, useProxy } from "../servers";
 import { service, thrown } from "../world";
 
@@ -128,12 +129,15 @@ describe("after the engine ended", () => {
     );
 
   test("only those of 64 parallel creates are sent that had a connection before", async () => {
-    const { emulator, api, engine } = await client();
     const { provider } = CONNECTIONS;
-    const before = () => {
-      if (emulator.requests.length === provider) engine.isThere = false;
+    let looks = 0;
+    // Each create looks at the engine when it has a connection. The engine ends once all connections are in use.
+    const engineIsThere = async () => {
+      const isThere = ++looks <= provider;
+      await until(() => looks >= provider);
+      return isThere;
     };
-    emulator.intercept(() => true, { before, afterCommit: true, delayMs: 200 }, 64);
+    const { emulator, api } = await service({ engineIsThere });
     expect(await creates(api, 64)).toEqual([
       ...Array<string>(provider).fill("created"),
       ...Array<string>(64 - provider).fill("not sent"),
@@ -162,7 +166,7 @@ test("a stopped client fails a request that waits for a repetition, with its las
   const { emulator, api } = await service({ sleep: () => new Promise(() => {}) });
   emulator.intercept(() => true, { status: 503, body: "" });
   const error = thrown(api.get("ep_1"));
-  await vi.waitUntil(() => emulator.requests.some(({ status }) => status === 503), 60_000);
+  await until(() => emulator.requests.some(({ status }) => status === 503));
   api.http.stop();
   expect(await error).toMatchObject({ status: 503 });
 });

@@ -82,6 +82,12 @@ const scenes = {
     const a = new Thing("account-a", {}, { provider });
     new Thing("account-b", { from: a.id }, { provider });
   },
+  /** Pulumi's engine takes every provider whose name begins with "default" for its own: it neither shows nor counts it. */
+  namedDefault(step) {
+    const config = step === 3 ? { refused: "yes" } : { account: "eu", label: `l${step}` };
+    const provider = new Provider("default-eu", config);
+    new Thing("a", {}, { provider });
+  },
   unknownConfig(step) {
     const first = new Thing("first", { n: step });
     const provider = new Provider("late", { account: first.id, label: step > 1 ? first.computed : "x" });
@@ -117,6 +123,13 @@ const scenes = {
     const a = new Thing("a", { n: 5, secret: pulumi.secret("s") }, options);
     new Thing("b", { from: a.computed, step });
   },
+  /** Steps 1 and 2 differ in what requires a replacement; step 3 protects. */
+  kept(step) {
+    const options = { retainOnDelete: true, deleteBeforeReplace: true, protect: step === 3 };
+    const kept = new Thing("kept", { kind: step === 2 ? "k2" : "k1" }, options);
+    new Thing("user", { from: kept.computed });
+  },
+  deleted: (step) => new Thing("deleted", { kind: `k${step}`, dbr: true }),
   moves(step) {
     scenes.host(step);
     scenes.rename(step);

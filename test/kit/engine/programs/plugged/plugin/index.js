@@ -43,6 +43,7 @@ const failures = (list) =>
   list.map(([property, reason]) => new pb.CheckFailure().setProperty(property).setReason(reason));
 
 function make(name, inputs) {
+  if (load().full) throw new Error("no room");
   const id = change((objects) => {
     let n = 1;
     while (objects[`${name}-${n}`]) n++;
