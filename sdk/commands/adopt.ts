@@ -3,7 +3,7 @@ import type { LiveEndpoint } from "../../provider/api/contract";
 import { oneLine } from "../../provider/api/text";
 import { TYPES } from "../../provider/api/typeTokens";
 import { pathText } from "../../provider/endpoint/documents";
-import { type Adoption, adoptionsOf, isMarked, type Unadoptable, withAllFields } from "./adopt/adoptable";
+import { type Adoption, adoptionsOf, type Unadoptable, withAllFields } from "./adopt/adoptable";
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { namesOf } from "./adopt/names";
 import { programOf } from "./adopt/program";
@@ -103,8 +103,7 @@ function programResult(all: Adopted): Result {
     const current = target?.config(`${target.project.name}:${name}`);
     return current === undefined || current === value;
   });
-  const marked = adoptions.some(isMarked) ? ", or “changes its mark”" : "";
-  const next = `Next: import this file in the program, then run pulumi preview${stackOption(target)}, which shows “adopts … as it is” for each endpoint${marked}`;
+  const next = `Next: import this file in the program, then run pulumi preview${stackOption(target)}, which shows “adopts … as it is” for each endpoint`;
   return {
     text: programOf(adoptions, names, secrets, unadoptable),
     secrets,

@@ -84,7 +84,6 @@ async function readElsewhere({ stacks, accounts, known }: Survey, { ignored }: P
   const elsewhere = (): Elsewhere => ({
     managed: areAllRead ? new Set(managed) : undefined,
     known: new Set(known.flatMap(({ entries = [] }) => entries.map(({ id }) => id))),
-    projects: new Set(stacks.map(({ stack }) => stack.project)),
     ignored,
   });
   const suspects = accounts.filter((account) => accountReport(account, elsewhere()).unmanaged.length > 0);

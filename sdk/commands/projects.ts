@@ -4,7 +4,6 @@ import { z } from "zod";
 import { UserError } from "../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../provider/api/contract";
 import { isMapping } from "../../provider/api/json";
-import { partsOf } from "../../provider/api/mark";
 import { didYouMean } from "../../provider/api/text";
 import { pathText, problemOfTags, sameData } from "../../provider/endpoint/documents";
 import { matcher } from "../../provider/endpoint/lookup";
@@ -59,17 +58,9 @@ const ignoredSchema = mapping({
   url: z.string().optional(),
   /** These keys of the metadata have these values. */
   metadata: z.record(z.string(), z.json()).refine(hasKeys, { error: "needs a key" }).optional(),
-  /** The parts of the endpoint's mark (`endpoints:mark`). */
-  mark: mapping({
-    namespace: z.string().optional(),
-    project: z.string().optional(),
-    stack: z.string().optional(),
-  })
-    .refine(hasKeys, { error: "needs a namespace, a project or a stack" })
-    .optional(),
   reason: z.string().min(1),
 }).refine(({ reason: _, ...conditions }) => Object.keys(conditions).length > 0, {
-  error: "needs an id, a url, metadata or a mark",
+  error: "needs an id, a url or metadata",
 });
 export type Ignored = z.output<typeof ignoredSchema>;
 
@@ -176,11 +167,10 @@ export function assertNotKnown(
 }
 
 /** Whether all conditions of an entry hold. */
-export function isIgnored(live: LiveEndpoint, { id, url, metadata, mark }: Ignored): boolean {
+export function isIgnored(live: LiveEndpoint, { id, url, metadata }: Ignored): boolean {
   const has = (value: unknown, wanted: object = {}) =>
     Object.entries(wanted).every(([key, part]) => isMapping(value) && sameData(value[key], part));
-  const own = live.createdFor && { ...partsOf(live.createdFor), namespace: live.createdFor.namespace };
-  return matcher({ id, urlPattern: url, metadata: (data) => has(data, metadata) })(live) && has(own, mark);
+  return matcher({ id, urlPattern: url, metadata: (data) => has(data, metadata) })(live);
 }
 
 /** The endpoints of `--ignore`: a list, or that of a file with other keys, such as the one of `--projects`. */

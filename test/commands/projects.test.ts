@@ -122,7 +122,6 @@ test.each<[string, Where, string[], RegExp]>([
     /ignore\[0\]\.reason is missing, empty/,
   ],
   ["an entry that would ignore everything", ignoring("{reason: x}"), [], /ignore\[0\] needs an id/],
-  ["a mark without a part", ignoring("{mark: {}, reason: x}"), [], /ignore\[0\]\.mark needs/],
   ["metadata without a key", ignoring("{metadata: {}, reason: x}"), [], /ignore\[0\]\.metadata needs/],
   ["a list in place of a mapping", "[]", [], /stacks\.yaml: its content is missing, empty/],
   ["a tag", "projects: [!CANARY x]", [], /stacks\.yaml has a YAML tag \(line 1, column 12\): [^C]*$/],

@@ -2,7 +2,7 @@ import { isNotFound } from "../../../provider/api/apiErrors";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
 import type { JsonObject } from "../../../provider/api/json";
-import { differenceOnAdoption, reservedKeyProblem } from "../../../provider/endpoint/adopt";
+import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
 import {
   looksLikeJson,
   metadataFromText,
@@ -64,9 +64,6 @@ export async function withAllFields(
   return read.filter((live) => live !== undefined);
 }
 
-/** Whether an adoption changes the endpoint's mark. */
-export const isMarked = ({ live }: Adoption): boolean => live.createdFor !== undefined;
-
 /**
  * Splits the endpoints into those that one program can adopt, and the others.
  *
@@ -104,8 +101,6 @@ const YAML_TEXT =
 
 /** The inputs that adopt the endpoint without a write. An input is left out if the service chooses the same value. */
 export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
-  const reserved = reservedKeyProblem(live);
-  if (reserved !== undefined) return { live, reason: reserved };
   const current = asWritten(live);
   const given: JsonObject = { adopt: live.id };
   const leftToService: string[] = [];

@@ -1,8 +1,7 @@
 import { isMapping } from "../../../provider/api/json";
-import { ownerText } from "../../../provider/api/mark";
 import { oneLine } from "../../../provider/api/text";
 import { count } from "../text";
-import { type Adoption, isMarked, type Unadoptable } from "./adoptable";
+import type { Adoption, Unadoptable } from "./adoptable";
 import { ConfigSecret, secretReplacement } from "./configSecrets";
 
 /* The program that adopts existing endpoints. Its layout is plain: formatting is left to the user's own formatter. */
@@ -17,17 +16,15 @@ export function programOf(
   const inputsOf = secretReplacement(secrets);
   const all = adoptions.map((adoption) => ({ ...adoption, inputs: inputsOf(adoption) }));
   const definitions = all.map(({ live, leftToService, inputs }) => {
-    const owner = live.createdFor ? `// Created for ${oneLine(ownerText(live.createdFor))}.\n` : "";
     const notes = leftToService.map((what) => `// Left to the service: ${oneLine(what)}.\n`).join("");
     const args = `{\n${linesOf(entriesOf(inputs, ""), "")}}`;
-    return `${owner}${notes}new CloudEndpoint(${quotedText(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
+    return `${notes}new CloudEndpoint(${quotedText(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
   });
   const imports =
     secrets.length > 0
       ? 'import * as pulumi from "@pulumi/pulumi";\nimport { CloudEndpoint } from "pulumi-endpoints";\n\nconst config = new pulumi.Config();\n'
       : 'import { CloudEndpoint } from "pulumi-endpoints";\n';
-  const how = adoptions.some(isMarked) ? "and only changes marks" : "without a change";
-  return [headOf(all.length, how, unadoptable), imports, KEEP, ...definitions].join("\n");
+  return [headOf(all.length, unadoptable), imports, KEEP, ...definitions].join("\n");
 }
 
 const KEEP = `// With this option, Pulumi refuses to delete or replace an endpoint. Remove it if Pulumi may.
@@ -35,13 +32,13 @@ const KEEP = `// With this option, Pulumi refuses to delete or replace an endpoi
 const keep = { protect: true };
 `;
 
-function headOf(number: number, how: string, unadoptable: readonly Unadoptable[]): string {
+function headOf(number: number, unadoptable: readonly Unadoptable[]): string {
   const them = number === 1 ? "it" : "them";
   const others = unadoptable.map(
     ({ live, reason }) =>
       `// Left out: ${oneLine(`${live.id} (${live.url ?? "without a URL"}): ${reason}`)}.\n`,
   );
-  return `// ${count(number, "cloud endpoint")}, as the service had ${them}. The first \`pulumi up\` adopts ${them} ${how};
+  return `// ${count(number, "cloud endpoint")}, as the service had ${them}. The first \`pulumi up\` adopts ${them} without a change;
 // after that, every \`adopt\` can be removed. Written by \`npx pulumi-endpoints adopt\`.
 ${others.join("")}`;
 }

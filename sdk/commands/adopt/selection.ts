@@ -1,17 +1,15 @@
 import { UserError } from "../../../provider/api/apiErrors";
-import type { LiveEndpoint, Owner } from "../../../provider/api/contract";
+import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { stackText } from "../../../provider/api/mark";
-import { ConfigError, type ConfigReader, readSettings } from "../../../provider/api/settings";
+import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
 import { oneLine } from "../../../provider/api/text";
 import { urlOf } from "../../../provider/api/url";
 import { matcher, textPattern } from "../../../provider/endpoint/lookup";
-import { otherStack } from "../../../provider/endpoint/owners";
 import { valueAt } from "../../ignoreChanges";
 import { parsePath } from "../../propertyPath";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
-import { isIgnored, lastOf, type Project, projectsOf, projectsOptions, withProject } from "../projects";
-import { count, grouped } from "../text";
+import { isIgnored, type Project, projectsOf, projectsOptions, withProject } from "../projects";
+import { count } from "../text";
 import {
   cloudEndpoints,
   knownEntries,
@@ -31,7 +29,7 @@ const SELECTS =
 export const selectionOptions = {
   select: {
     value: "WHAT",
-    help: `only these endpoints: ${SELECTS}. What carries the mark of another stack (endpoints:mark) is taken only by its id`,
+    help: `only these endpoints: ${SELECTS}`,
     isRepeatable: true,
   },
   except: { value: "WHAT", help: "not these endpoints, with the same values", isRepeatable: true },
@@ -110,20 +108,9 @@ export async function selectEndpoints(
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
   const ignored = [...(listed?.ignored ?? []), ...ignore];
   keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there");
-  const own = target && ownerOf(target);
-  const ownerOfMark = (live: LiveEndpoint) => {
-    const owner = select.includes(live.id) ? undefined : otherStack(live, own);
-    return owner && stackText(owner);
-  };
-  for (const owner of grouped(endpoints, ownerOfMark).keys())
-    if (owner !== undefined)
-      keep(
-        (live) => ownerOfMark(live) !== owner,
-        `with the mark of the stack ${owner}; --select takes one by its id, ep_…`,
-      );
   if (!listed && known.length === 0 && endpoints.length > 0)
     log(
-      "No other stack was read: without a mark, an endpoint does not show who manages it. Leave out what the stacks of `pulumi stack ls --all` manage, with --known or --projects",
+      "No other stack was read, and an endpoint does not show who manages it. Leave out what the stacks of `pulumi stack ls --all` manage, with --known or --projects",
     );
   return { account, endpoints, target, terraform, managed };
 }
@@ -198,14 +185,6 @@ async function targetOf(given: string, folder: string): Promise<TargetStack> {
   const [stack] = project?.stacks ?? [];
   if (!project || stack === undefined) throw new UsageError(`there is no stack ${given} in ${folder}`);
   return { project, stack, config: await stackConfig(project, stack) };
-}
-
-/** The target stack, as an owner of marks. Undefined if it does not mark its creates. */
-function ownerOf({ project, stack, config }: TargetStack): Owner | undefined {
-  const namespace = readSettings(config).mark;
-  // `dev`, `organization/dev` or `organization/project/dev`.
-  const name = lastOf(stack);
-  return namespace === undefined ? undefined : { namespace, urn: `urn:pulumi:${name}::${project.name}` };
 }
 
 /** @throws UserError if the environment names no account. */

@@ -1,7 +1,6 @@
 import { API_VERSION } from "../../../provider/api/connections";
 import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { isProven, ownerText, partsOf } from "../../../provider/api/mark";
 import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import { isAuthenticationError, messageOf } from "../command";
@@ -84,8 +83,6 @@ export interface Elsewhere {
   managed: ReadonlySet<string> | undefined;
   /** The ids that known stacks manage. */
   known: ReadonlySet<string>;
-  /** The projects of the given stacks. */
-  projects: ReadonlySet<string>;
   /** The entries of `--ignore`, and of `ignore` in the projects file. */
   ignored: readonly Ignored[];
 }
@@ -94,7 +91,7 @@ export interface Elsewhere {
 export function accountReport(account: Account, elsewhere: Elsewhere): AccountReport {
   const { stacks, cloud = [] } = account;
   const service = account.api?.http.settings.baseUrl;
-  const { managed, known, projects, ignored } = elsewhere;
+  const { managed, known, ignored } = elsewhere;
   const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
@@ -104,7 +101,6 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
     stacks: [...stacks],
     endpoints: cloud.length,
     unmanaged: [],
-    others: [],
     ignored: [],
     known: cloud.filter(({ id }) => known.has(id)).length,
     unchecked: managed ? account.unchecked : [...account.unchecked, unknown],
@@ -113,9 +109,7 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
     const { id, url } = live;
     if (managed?.has(id) || known.has(id)) continue;
     const entry = ignored.find((each) => isIgnored(live, each));
-    const owner = isProven(live) ? live.createdFor : undefined;
     if (entry) report.ignored.push({ id, ...(url !== undefined && { url }), reason: entry.reason });
-    else if (owner && !projects.has(partsOf(owner).project)) report.others.push(unmanagedEndpoint(live));
     else report.unmanaged.push({ ...unmanagedEndpoint(live), deleteCommand: deleteCommand(account, id) });
   }
   return report;
@@ -130,7 +124,7 @@ function deleteCommand({ api }: Account, id: string): string {
 }
 
 function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
-  const { id, url, createdFor } = live;
+  const { id, url } = live;
   const createdAt = timeOf(live.createdAt);
   const description = live.description && masking([inputsFromLive(live)], new Set()).text(live.description);
   return {
@@ -139,7 +133,6 @@ function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
     ...(description && { description }),
     ...(createdAt !== undefined && { createdAt }),
     ...seenOf(live),
-    ...(createdFor && { createdFor: ownerText(createdFor) }),
   };
 }
 

@@ -97,8 +97,6 @@ const unmanagedSchema = z.object({
   description: z.string().optional(),
   createdAt: z.iso.datetime().optional(),
   ...seenSchema,
-  /** The resource that it was created for, if it has a mark (`endpoints:mark`). */
-  createdFor: z.string().optional(),
   /** A line for a POSIX shell that deletes it, with the key in `ENDPOINTS_API_KEY`; missing for `others`. */
   deleteCommand: z.string().optional(),
 });
@@ -111,8 +109,6 @@ const accountSchema = z.object({
   endpoints: z.int(),
   /** The endpoints that no given or known stack manages, newest first. */
   unmanaged: z.array(unmanagedSchema),
-  /** Of the others, those with a mark of another project, which are therefore not unmanaged. */
-  others: z.array(unmanagedSchema),
   /** Of the others, those that are meant to be there (`--ignore`, or `ignore` in the projects file). */
   ignored: z.array(z.object({ id: z.string(), url: z.string().optional(), reason: z.string() })),
   /** The number of those that a known stack manages (`--known`, or `known` in the projects file). */
@@ -123,8 +119,6 @@ const accountSchema = z.object({
 /** An endpoint of more than one resource. Each resource undoes the changes of the other. */
 const sharedSchema = z.object({
   id: z.string(),
-  /** The resource that took it over, if its mark (`endpoints:mark`) is not the one that the state notes. */
-  takenOverBy: z.string().optional(),
   resources: z.array(z.object({ stack: z.string(), name: z.string(), urn: z.string() })),
 });
 
@@ -143,7 +137,7 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
-  /** Endpoints that are in several states, or twice in one state, or that another stack took over. They count as drift. */
+  /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
 });
 

@@ -1,4 +1,3 @@
-import { partsOf } from "../../../provider/api/mark";
 import { escaped } from "../../../provider/api/text";
 import { MASKED } from "../../../provider/endpoint/secrets";
 import { forPulumi } from "../projects";
@@ -165,18 +164,17 @@ function driftedItem({ drift, repair, name, changes, ...endpoint }: DriftedEndpo
   };
 }
 
-function sharedItem({ id, takenOverBy, resources }: SharedEndpoint): Item {
+function sharedItem({ id, resources }: SharedEndpoint): Item {
   const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
   const commands = resources.map(({ stack, urn }) => {
-    const { project } = partsOf({ urn });
+    const [, project = ""] = urn.split("::");
     return `\`pulumi state delete --force ${shellWord(urn)} --stack ${shellWord(forPulumi(stack, project))}\``;
   });
-  const taker = takenOverBy === undefined ? "" : `; its mark says that ${takenOverBy} took it over`;
   return {
     word: "shared",
     mood: "bad",
     subject: id,
-    text: `it belongs to ${where.join(" and ")}${taker}. So each undoes the other's changes, and deleting one may delete the endpoint for both. Keep one, and remove the other from its state, in the folder of its project: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`,
+    text: `it belongs to ${where.join(" and ")}. So each undoes the other's changes, and deleting one may delete the endpoint for both. Keep one, and remove the other from its state, in the folder of its project: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`,
   };
 }
 
@@ -185,10 +183,9 @@ const UNMANAGED_REMEDY =
   'No state that was read has the unmanaged endpoints. First check that no other stack has the endpoint, in this backend or in any other. Then take it over with `adopt: "ep_…"` for one `pulumi up`, or delete it with its curl line.';
 
 function accountSection(account: AccountReport): Section {
-  const { endpoints, unmanaged, others, ignored, known } = account;
+  const { endpoints, unmanaged, ignored, known } = account;
   const counts = [
     [known, "managed by known stacks"],
-    [others.length, "marked for other projects"],
     [ignored.length, "ignored"],
   ] as const;
   const parts = [
@@ -200,8 +197,7 @@ function accountSection(account: AccountReport): Section {
     ...(endpoints > 0 && { summary: parts.join(", ") }),
     ...(unmanaged.length > 0 && { remedy: UNMANAGED_REMEDY }),
     items: [
-      ...unmanaged.map((each) => unmanagedItem("unmanaged", each)),
-      ...others.map((each) => unmanagedItem("marked", each)),
+      ...unmanaged.map(unmanagedItem),
       ...ignored.map(({ id, url, reason }) => ({
         ...{ word: "ignored", mood: "good" as const },
         subject: withFacts(url, [id]),
@@ -216,17 +212,16 @@ function accountName({ stacks, service }: AccountReport): string {
   return `account of ${names}${service === undefined ? "" : ` at ${service}`}`;
 }
 
-function unmanagedItem(word: string, endpoint: UnmanagedEndpoint): Item {
-  const { id, url, description, createdAt, createdFor, deleteCommand } = endpoint;
+function unmanagedItem(endpoint: UnmanagedEndpoint): Item {
+  const { id, url, description, createdAt, deleteCommand } = endpoint;
   const facts = [
     id,
     description && JSON.stringify(description),
     createdAt && `created ${timeText(createdAt)}`,
     ...seenFacts(endpoint),
-    createdFor && `for ${createdFor}`,
   ];
   return {
-    ...{ word, mood: "unsure", subject: withFacts(url, facts) },
+    ...{ word: "unmanaged", mood: "unsure", subject: withFacts(url, facts) },
     ...(deleteCommand !== undefined && { command: deleteCommand }),
   };
 }

@@ -1,12 +1,10 @@
 import { isNotFound, UserError } from "../../../provider/api/apiErrors";
-import type { LiveEndpoint, Owner } from "../../../provider/api/contract";
-import { ownerText } from "../../../provider/api/mark";
+import type { LiveEndpoint } from "../../../provider/api/contract";
 import type { ConfigReader } from "../../../provider/api/settings";
 import { VERSION } from "../../../provider/api/version";
 import { wrongType } from "../../../provider/endpoint/errors";
 import { confirmGone } from "../../../provider/endpoint/gone";
 import { look } from "../../../provider/endpoint/live";
-import { belongsElsewhere } from "../../../provider/endpoint/owners";
 import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { VERSION_KEY } from "../../../provider/endpoint/state";
 import { UsageError } from "../command";
@@ -56,8 +54,6 @@ export interface SurveyedStack {
   managed: readonly Managed[] | undefined;
   /** The URNs of the endpoints that were compared. */
   checked: ReadonlySet<string>;
-  /** By id, who took an endpoint over. */
-  takers: ReadonlyMap<string, Owner>;
   /** Those that it manages now. An `up` may run beside the check. Reads the state once. */
   again(): Promise<readonly Managed[]>;
 }
@@ -201,7 +197,6 @@ async function compared(
   const drifted: DriftedEndpoint[] = [];
   const missed: Unchecked[] = [];
   const checked = new Set<string>();
-  const takers = new Map<string, Owner>();
   const pendingReplacements: PendingReplacement[] = [];
   const attempt = async ({ name, id }: Managed, work: () => Promise<void>) => {
     try {
@@ -212,16 +207,14 @@ async function compared(
   };
   const check = (endpoint: Managed) =>
     attempt(endpoint, async () => {
-      const { urn, id } = endpoint;
+      const { urn } = endpoint;
       const account = accounts.get(endpoint);
       if (!account?.cloud) return;
       assertNotLater(endpoint);
       const live = await liveOf(endpoint, account, evidence);
-      const taker = live && belongsElsewhere(live, endpoint.outputs);
       const before = expected.find((one) => one.urn === urn && !one.isOld);
       const drift = driftOf(endpoint, live, before);
-      if ((drift || taker) && !isSame(endpoint, await again())) throw changedMeanwhile();
-      if (taker) takers.set(id, taker);
+      if (drift && !isSame(endpoint, await again())) throw changedMeanwhile();
       checked.add(urn);
       if (drift) drifted.push({ ...drift, ...(live && seenOf(live)) });
     });
@@ -249,7 +242,7 @@ async function compared(
     pendingReplacements: pendingReplacements.sort(byName),
     unchecked: [...failures, ...missed],
   };
-  return { stack, report, managed, checked, takers, again };
+  return { stack, report, managed, checked, again };
 }
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
@@ -264,7 +257,9 @@ async function liveOf(
   const api = account.api.about({ hasSecrets: () => hasSecrets(stored) });
   const live = await look(api, id, stored).catch((notFound: unknown) => {
     if (!isNotFound(notFound)) throw notFound;
-    return confirmGone(api, { id, stored, notFound, accounts });
+    const isOfAccount = (other: string, written: unknown) =>
+      accounts.has(other) && accounts.get(other) === written;
+    return confirmGone(api, { id, stored, notFound, isOfAccount });
   });
   if (live?.type !== undefined && live.type !== "cloud") throw wrongType(id, live.type);
   return live;
@@ -294,8 +289,7 @@ const changedMeanwhile = () =>
   new UserError("an update of the stack changed it during the check: run the command again");
 
 /**
- * Endpoints of the given stacks that are in several states, known ones too, or twice in one state, or that a resource of another
- * stack took over. A `destroy` of one resource may delete the endpoint of the other.
+ * Endpoints of the given stacks that are in several states, known ones too, or twice in one state. A `destroy` of one resource may delete the endpoint of the other.
  */
 export function sharedEndpoints({ stacks, known }: Omit<Survey, "accounts">): SharedEndpoint[] {
   const inState = (stack: string, entries: readonly Entry[] = []) =>
@@ -305,11 +299,9 @@ export function sharedEndpoints({ stacks, known }: Omit<Survey, "accounts">): Sh
   const given = stacks.flatMap(({ stack, managed }) => inState(stack.name, managed));
   const ids = new Set(given.map(({ id }) => id));
   const others = known.flatMap(({ name, entries }) => inState(name, entries)).filter(({ id }) => ids.has(id));
-  const takers = new Map(stacks.flatMap((stack) => [...stack.takers]));
   return [...grouped([...given, ...others], ({ id }) => id)].flatMap(([id, same]) => {
-    const taker = takers.get(id);
-    if (same.length === 1 && !taker) return [];
+    if (same.length === 1) return [];
     const resources = same.map(({ stack, name, urn }) => ({ stack, name, urn }));
-    return [{ id, ...(taker && { takenOverBy: ownerText(taker) }), resources }];
+    return [{ id, resources }];
   });
 }

@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { MARK_FIELD } from "../../../provider/api/mark";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import type { Emulator } from "../../../sdk/testing";
 import { temporaryFolder } from "../../folders";
@@ -52,38 +51,6 @@ test("takes what --select matches, by URL, id, metadata or binding, leaves out w
     expect(stderr).toContain(`Selected: ${ids.length} endpoint`);
     expect((stdout.match(/ep_\w+/g) ?? []).sort(), args.join(" ")).toEqual([...ids].sort());
   }
-});
-
-test("leaves out what another stack has marked, saying how many and whose, unless --select names its id", async () => {
-  const emulator = await service();
-  const created_at = "2020-01-01T00:00:00Z";
-  const seed = (host: string, stack?: string, time = created_at) => {
-    const urn = `urn:pulumi:${stack}::shop::endpoints:index:CloudEndpoint::front`;
-    const mark = { namespace: "team", urn, nonce: "0011", time };
-    const metadata = stack && JSON.stringify({ [MARK_FIELD]: mark });
-    const url = `https://${host}.example.com`;
-    return emulator.seed({ type: "cloud", url, created_at, ...(metadata && { metadata }) }).id;
-  };
-  const [free, copied] = [seed("free"), seed("copied", "prod", "2021-01-01T00:00:00Z")];
-  const prod = ["a", "b"].map((host) => seed(host, "prod"));
-  const dev = seed("c", "dev");
-  const run = async (...args: string[]) => {
-    const { stdout, stderr } = await adopt(args, emulator);
-    return { ids: (stdout.match(/ep_\w+/g) ?? []).sort(), stdout, stderr };
-  };
-  const { ids, stderr } = await run();
-  expect(ids).toEqual([free, copied].sort());
-  expect(stderr).toContain(
-    "Left out: 2 with the mark of the stack shop/prod (team); --select takes one by its id, ep_…\n",
-  );
-  expect(stderr).toContain("Left out: 1 with the mark of the stack shop/dev (team)");
-  const [taken = "", other = ""] = prod;
-  const some = await run("--select", taken, "--select", "https://*.example.com");
-  expect(some.ids).toEqual([free, copied, taken].sort());
-  expect(some.stderr).toContain("Left out: 1 with the mark of the stack shop/prod (team)");
-  expect(some.stdout).toContain(`adopt: "${taken}"`);
-  expect(some.stderr).toContain("changes its mark");
-  expect((await run("--select", dev, "--select", other)).ids).toEqual([dev, other].sort());
 });
 
 test("is a usage error if a selector matches nothing", async () => {
@@ -207,7 +174,7 @@ test("leaves out what the target stack and those of a file manage, and what the 
   ])
     expect(stderr).toContain(`Left out: 1 that ${line}\n`);
   for (const args of [stack, []])
-    expect((await adopt(args, emulator)).stderr).toContain("No other stack was read: without a mark");
+    expect((await adopt(args, emulator)).stderr).toContain("No other stack was read, and an endpoint");
 
   const named = await adopt([...stack, "--known", "prod", "--ignore", file]);
   expect(idsIn(named.stdout)).toEqual([free]);

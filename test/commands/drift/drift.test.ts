@@ -10,8 +10,8 @@ import {
   REPAIR_MESSAGE,
 } from "../../../sdk/commands/drift/stack";
 import { temporaryFolder } from "../../folders";
-import { pathWithPulumi, runInProcess } from "../runCommand";
 import { until } from "../../until";
+import { pathWithPulumi, runInProcess } from "../runCommand";
 import { drift } from "./driftRun";
 import { emulator, fakeStack } from "./stacks";
 

@@ -37,19 +37,6 @@ const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
   ...{ account: undefined, isOld: false, isPending: false, ...more },
 });
 
-/** A mark, as a state notes it. */
-const noted = (project: string, time = "2026-01-01T00:00:00Z") => ({
-  namespace: "platform",
-  urn: `urn:pulumi:prod::${project}::${TYPE}::front`,
-  nonce: "00",
-  time,
-});
-
-/** The metadata with the mark that a create writes at this time. */
-const mark = (project: string, time: string): Pick<Seed, "metadata"> => ({
-  metadata: JSON.stringify({ "pulumi-endpoints": noted(project, time) }),
-});
-
 /** A stack whose second state, and every later one, is another one. */
 function changing(first: DriftStack, then: DriftStack): DriftStack {
   let reads = 0;
@@ -147,15 +134,6 @@ export const worlds: Record<string, () => World> = {
     stacks: [changing(fakeStack([]), fakeStack([{ name: "new" }]))],
   }),
 
-  "an up gives an endpoint another mark during the check": () => {
-    const id = loose("a", mark("shop", "2026-01-01T00:00:00Z"));
-    const marked = (nonce: string) => {
-      const more = outputs({ __mark: { ...noted("shop"), nonce } });
-      return fakeStack([{ name: "a", id, more }]);
-    };
-    return { stacks: [changing(marked("11"), marked("00"))] };
-  },
-
   "stacks use two accounts, and one of them an explicit provider": () => {
     const provider = {
       // The engine names its own provider default, as this project is named.
@@ -237,14 +215,9 @@ export const worlds: Record<string, () => World> = {
     return { stacks: [fakeStack(prod), fakeStack([{ name: "both" }], { name: "shop/dev" })] };
   },
 
-  "endpoints are unmanaged, known, ignored, and of other projects": () => {
+  "endpoints are unmanaged, known and ignored": () => {
     loose("by-hand", { description: "made by hand", principal: { id: "usr_1", uri: "" } });
-    loose("blog", mark("blog", "2026-01-01T00:00:00Z"));
-    loose("shop", mark("shop", "2026-01-01T00:00:00Z"));
-    // A mark that somebody copied from another endpoint is no evidence.
-    loose("copied", mark("blog", "2025-01-01T00:00:00Z"));
     loose("status", { metadata: '{"team":"vendor"}' });
-    loose("ours", mark("tools", "2026-01-01T00:00:00Z"));
     const id = loose("by-id");
     loose("*", { id: "ep_wildcard" });
     return {
@@ -256,10 +229,8 @@ export const worlds: Record<string, () => World> = {
         { url: "https://\\*.example.com", reason: "the wildcard" },
         { url: "https://STATUS.*", metadata: { team: "vendor" }, reason: "the vendor's" },
         { id, reason: "its id" },
-        { mark: { namespace: "platform", project: "tools", stack: "prod" }, reason: "its mark" },
         { url: "https://by-hand.*", metadata: { team: "a" }, reason: "wrong" },
         { id, url: "https://else.*", reason: "wrong" },
-        { url: "https://shop.*", mark: { stack: "dev" }, reason: "wrong" },
       ],
     };
   },
@@ -380,9 +351,8 @@ export const worlds: Record<string, () => World> = {
   },
 
   "--fix leaves endpoints of more than one resource": () => {
-    const id = loose("taken", { ...mark("blog", "2026-01-01T00:00:00Z"), ...byHand });
     const repair = fail("must not run");
-    const prod = fakeStack([changed, { name: "taken", id }], { repair });
+    const prod = fakeStack([changed], { repair });
     return { stacks: [prod, fakeStack([{ name: "a" }], { repair, name: "dev" })], args: ["--fix"] };
   },
 
