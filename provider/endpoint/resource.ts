@@ -4,7 +4,6 @@ import type { LiveEndpoint, Owner } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
 import { parseMark, randomNumber } from "../api/mark";
-import { isPublicService } from "../api/settings";
 import { announceAdoption, findAdoptable, reservedKeyProblem, takeOver } from "./adopt";
 import { createOnce } from "./create";
 import { hasUnknown } from "./documents";
@@ -22,7 +21,7 @@ import {
 } from "./errors";
 import { managedInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
-import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY, URN_KEY } from "./inputs";
+import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY, URN_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
 import { belongsElsewhere, type Claim, markOf, Owners, otherStack } from "./owners";
 import { answerForEngine, hasSecrets, shownUrl } from "./secrets";
@@ -64,7 +63,7 @@ export class CloudEndpoints {
   constructor(private readonly deps: Dependencies) {}
 
   /**
-   * Finds all mistakes, and warns of values that the service may refuse. Before a first create with `adopt`, it logs the
+   * Finds all mistakes. Before a first create with `adopt`, it logs the
    * changes of the adoption.
    */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
@@ -73,11 +72,8 @@ export class CloudEndpoints {
 
     try {
       // Finds a missing key or base URL at the preview, before anything is done.
-      const { settings } = this.deps.connect().http;
+      this.deps.connect();
       const inputs = checkedInputs(checked.inputs);
-      const facts = { isPublicService: isPublicService(settings.baseUrl) };
-      for (const warning of inputWarnings(inputs, olds, facts))
-        this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && inputs.adopt && !hasUnknown([inputs.adopt, inputs.url]))
         await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(checked.inputs)));
