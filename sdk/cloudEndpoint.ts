@@ -8,18 +8,20 @@ import { PROBLEM_KEY, PROVIDER_KEY } from "../provider/endpoint/inputs";
 import { SECRETS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
 import { outdateListings } from "./dataSources";
+import { withParsedText, withPlainData } from "./plainData";
 import type { TrafficPolicy } from "./policyRules";
 import {
   assertNodeForProviders,
   assertResolvable,
   problemAmongResources,
   reportMistakes,
+  warnOfInputs,
   warnOfPolicy,
   warnOfSettings,
-  withDoubts,
+  withMistakes,
 } from "./preflight";
 import { type InputOf, isOfType } from "./programRun";
-import { aliasesOf, providerKindOf } from "./provider";
+import { aliasesOf, optionMistakes, providerKindOf } from "./provider";
 
 /**
  * The provider string in every state of the dynamic type, in place of a serialized provider. It never changes, so upgrades show
@@ -89,20 +91,30 @@ export class CloudEndpoint extends pulumi.CustomResource {
   constructor(name: string, args: CloudEndpointArgs, options?: pulumi.CustomResourceOptions);
   /** @internal Reads an existing endpoint: `CloudEndpoint.get`. */
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions);
-  constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions) {
+  constructor(name: string, given: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions) {
     assertNodeForProviders();
     const kind = providerKindOf(options);
     if (kind === "dynamic") assertResolvable();
     warnOfSettings();
-    if (options?.customTimeouts)
+    if (given && options?.customTimeouts)
       void pulumi.log.warn(
         `${name}: the option customTimeouts has no effect; endpoints:retryForSeconds bounds how long requests are repeated`,
       );
+    if (given && options?.deletedWith)
+      void pulumi.log.warn(
+        `${name}: the option deletedWith leaves the endpoint live: Pulumi skips its deletion, and the service deletes no endpoint together with another resource; remove the option`,
+      );
     const readPolicy = policyReader();
+    const plain = given && withPlainData(given);
+    const args = plain && withParsedText(plain, readPolicy);
+    if (plain) void warnOfInputs(name, plain, options);
     const problem =
       args &&
-      withDoubts(problemAmongResources(name, args, options), warnOfPolicy(name, args, options, readPolicy));
-    const reported = problem && reportMistakes(name, args, problem, readPolicy);
+      withMistakes(problemAmongResources(name, args, options), [
+        ...optionMistakes(kind, options),
+        warnOfPolicy(name, plain, options, readPolicy),
+      ]);
+    const reported = problem && reportMistakes(name, args, problem);
     const secrets = secretFieldsOf(args ?? {});
     const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
     const { stackTraceLimit } = Error;
@@ -129,7 +141,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
         },
         pulumi.mergeOptions(
           { deleteBeforeReplace: true, aliases: aliasesOf(kind, options?.aliases) },
-          options,
+          kind === "dynamic" ? withoutImport(options) : options,
         ),
       );
     } finally {
@@ -140,6 +152,14 @@ export class CloudEndpoint extends pulumi.CustomResource {
     // A list that a data source is reading may lack this endpoint.
     this.id.apply(outdateListings);
   }
+}
+
+/** With the option `import`, the engine would read the endpoint before the check could refuse the option. */
+function withoutImport({
+  import: _,
+  ...options
+}: pulumi.CustomResourceOptions = {}): pulumi.CustomResourceOptions {
+  return options;
 }
 
 /** A document as text, as in the contract. */

@@ -3,11 +3,11 @@ import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { isMapping, type JsonObject } from "../provider/api/json";
-import { policyWarningsMode, settingFields } from "../provider/api/settings";
+import { isPublicBaseUrl, policyWarningsMode, settingFields } from "../provider/api/settings";
 import { nearName } from "../provider/api/text";
 import { PACKAGE } from "../provider/api/typeTokens";
 import { UNKNOWN } from "../provider/endpoint/documents";
-import { checkInputs } from "../provider/endpoint/inputs";
+import { checkInputs, inputWarnings } from "../provider/endpoint/inputs";
 import { UrlRegistry } from "../provider/endpoint/urlRegistry";
 import {
   failingWarnings,
@@ -44,7 +44,6 @@ export async function reportMistakes(
   name: string,
   args: JsonObject,
   problem: pulumi.Output<string>,
-  readPolicy: PolicyReader,
 ): Promise<void> {
   const run = checksOfRun();
   const place = run.resources++;
@@ -61,9 +60,7 @@ export async function reportMistakes(
   const checked = Object.entries(args).map(async ([input, value]) => {
     if (value === undefined) return;
     const output = pulumi.output(value);
-    const isPolicy = input === "trafficPolicy";
-    const read = (known: unknown) => (isPolicy ? readPolicy(known)?.data : undefined) ?? known;
-    if (!isMocked()) await whenKnown(output, (known) => check({ [input]: read(known) }, input));
+    if (!isMocked()) await whenKnown(output, (known) => check({ [input]: known }, input));
   });
   if (isMocked()) return;
   if (args["url"] === undefined) check({}, "url");
@@ -112,6 +109,31 @@ function warnOnce(text: string): void {
   warned.add(text);
 }
 
+/** Warns of inputs that the service may refuse. Makes no request, and skips unknown and secret values. */
+export async function warnOfInputs(
+  name: string,
+  {
+    url,
+    bindings,
+    trafficPolicy,
+    adopt,
+  }: { [input in "url" | "bindings" | "trafficPolicy" | "adopt"]?: unknown },
+  options: pulumi.CustomResourceOptions | undefined,
+): Promise<void> {
+  // Of a policy, only its absence matters.
+  const isLater = pulumi.Output.isInstance(trafficPolicy) || isPromise(trafficPolicy);
+  const given = [url, bindings, isLater && trafficPolicy, adopt, explicitProvider(options)?.baseUrl];
+  const [address, names, later, adopted, own] = await Promise.all(given.map(publicValue));
+  const policy = isLater ? later : trafficPolicy;
+  const inputs = { url: address, bindings: names, trafficPolicy: policy, adopt: adopted };
+  const configured = typeof own === "string" ? own : pulumi.runtime.getConfig("endpoints:baseUrl");
+  const facts = {
+    isPublicService: own !== UNKNOWN && isPublicBaseUrl(() => configured),
+    isNew: options?.import === undefined,
+  };
+  for (const warning of inputWarnings(inputs, facts)) warnOnce(`${name}: ${warning}`);
+}
+
 /**
  * Warns of probable mistakes in a resource's policy. If `endpoints:policyWarnings` is `error`, returns them instead, one a line;
  * otherwise resolves to an empty text. Makes no request, and skips unknown and secret values.
@@ -154,7 +176,8 @@ function publicValue(value: unknown): unknown {
 }
 
 async function publicOutput(output: pulumi.Output<unknown>): Promise<unknown> {
-  if ((await pulumi.isSecret(output)) || !(await isKnown(output))) return UNKNOWN;
+  // Of an output that failed, it cannot be asked whether it is secret.
+  if (!(await isKnown(output)) || (await pulumi.isSecret(output))) return UNKNOWN;
   return new Promise((resolve) => output.apply(resolve));
 }
 
@@ -183,11 +206,14 @@ export function problemAmongResources(
   });
 }
 
-/** The problem and the doubts about the policy, which count even while the problem is unknown. */
-export function withDoubts(problem: pulumi.Output<string>, doubts: Promise<string>): pulumi.Output<string> {
-  return pulumi.output(doubts).apply((doubts): pulumi.Output<string> => {
-    if (doubts === "") return problem;
-    const all = [doubts];
+/** The problem and other mistakes of the resource, which count even while the problem is unknown. */
+export function withMistakes(
+  problem: pulumi.Output<string>,
+  mistakes: (string | Promise<string>)[],
+): pulumi.Output<string> {
+  return pulumi.output(Promise.all(mistakes)).apply((mistakes): pulumi.Output<string> => {
+    const all = mistakes.filter((mistake) => mistake !== "");
+    if (all.length === 0) return problem;
     const added = whenKnown(problem, (known) => known && all.unshift(known));
     return pulumi.output(added.then(() => all.join("\n")));
   });

@@ -40,6 +40,9 @@ export class Provider extends pulumi.ProviderResource {
   /** @internal Undefined if the program leaves it to the stack's configuration. */
   readonly policyWarnings: pulumi.Output<string> | undefined;
 
+  /** @internal Undefined if the program leaves it to the stack's configuration. */
+  readonly baseUrl: pulumi.Output<string> | undefined;
+
   /** @throws RunError if the engine would not find the plugin. */
   constructor(name: string, args: ProviderArgs = {}, options?: pulumi.ResourceOptions) {
     assertPluginInReach();
@@ -50,6 +53,7 @@ export class Provider extends pulumi.ProviderResource {
       options,
     );
     this.policyWarnings = args.policyWarnings === undefined ? undefined : pulumi.output(args.policyWarnings);
+    this.baseUrl = args.baseUrl === undefined ? undefined : pulumi.output(args.baseUrl);
     this.isKnown = pulumi.unsecret(pulumi.output(args)).apply(() => true as const);
   }
 }
@@ -64,17 +68,27 @@ const STANDARD: ProviderKind = "dynamic";
 export function providerKindOf(options: pulumi.CustomResourceOptions | undefined): ProviderKind {
   const kind = explicitProvider(options) ? "plugin" : chosenKind();
   if (kind === "plugin") assertPluginInReach();
-  else if (options?.import !== undefined)
-    throw needsPlugin("import", "take the endpoint over with the input adopt");
-  // The engine applies this option to the places of a detailed diff, and a dynamic provider cannot return one.
-  else if (options?.replaceOnChanges?.length) throw needsPlugin("replaceOnChanges", "remove the option");
   return kind;
 }
 
-const needsPlugin = (option: string, otherwise: string) =>
-  programError(
-    `the option ${option} needs the plugin: name it in Pulumi.yaml (docs/plugin.md) and run \`pulumi config set ${SETTING} plugin\`; or ${otherwise}`,
-  );
+/** The options that this kind of provider cannot carry out. */
+export function optionMistakes(
+  kind: ProviderKind,
+  options: pulumi.CustomResourceOptions | undefined,
+): string[] {
+  if (kind === "plugin") return [];
+  const mistakes: string[] = [];
+  const needsPlugin = (option: string, otherwise: string) => {
+    const missing = isPluginInReach() ? "" : "name it in Pulumi.yaml (docs/plugin.md) and ";
+    mistakes.push(
+      `the option ${option} needs the plugin: ${missing}run \`pulumi config set ${SETTING} plugin\`; or ${otherwise}`,
+    );
+  };
+  if (options?.import !== undefined) needsPlugin("import", "take the endpoint over with the input adopt");
+  // The engine applies this option to the places of a detailed diff, and a dynamic provider cannot return one.
+  if (options?.replaceOnChanges?.length) needsPlugin("replaceOnChanges", "remove the option");
+  return mistakes;
+}
 
 /** The account that the options name, or those of the parent; undefined for the stack's own. */
 export function explicitProvider(
@@ -121,17 +135,23 @@ const ENDINGS = process.platform === "win32" ? [".exe", ".cmd"] : [""];
 
 const pluginSearch = perRun(() => ({ found: false }));
 
+/** Whether the engine would find the plugin. Looks in the same places. */
+function isPluginInReach(): boolean {
+  const run = pluginSearch();
+  const root = pulumi.runtime.getRootDirectory();
+  run.found ||= isNamedByProject(root) || isOnPath() || isInstalled() || isAttached();
+  return run.found;
+}
+
 /**
- * Looks for the plugin in the same places as the engine, which would advise to download it. There is no download, so the
- * message names the lines to add.
+ * The engine would advise to download a plugin that it does not find. There is no download, so the message names the lines to
+ * add.
  *
  * @throws RunError if the engine would not find the plugin.
  */
 function assertPluginInReach(): void {
-  const run = pluginSearch();
+  if (isPluginInReach()) return;
   const root = pulumi.runtime.getRootDirectory();
-  run.found ||= isNamedByProject(root) || isOnPath() || isInstalled() || isAttached();
-  if (run.found) return;
   const installed = dirname(require.resolve("pulumi-endpoints/package.json"));
   const path = relative(root, join(installed, "provider", "plugin"))
     .split(sep)

@@ -170,6 +170,12 @@ export const policyWarningsMode = (
   environment: NodeJS.ProcessEnv = process.env,
 ): Settings["policyWarnings"] => parseAll(config, environment).values.policyWarnings ?? "on";
 
+/** Whether the service is the public one. `readSettings` reports a base URL that is missing or invalid. */
+export function isPublicBaseUrl(config: ConfigReader, environment: NodeJS.ProcessEnv = process.env): boolean {
+  const { baseUrl } = parseAll(config, environment).values;
+  return baseUrl !== undefined && isPublicService(baseUrl);
+}
+
 /** The values of the valid settings, and the problems of the others. */
 function parseAll(config: ConfigReader, environment: NodeJS.ProcessEnv) {
   const values: Record<string, unknown> = {};

@@ -9,6 +9,9 @@ import { canonicalJson, isDeeper, isMapping, type JsonObject, parseJson } from "
 /** The engine's sentinel for a value that is not known yet, in any field and at any depth. */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
+/** The key that marks an object as special in Pulumi's protocol. */
+export const SIGNATURE = "4dabf18193072939515e22adb298388d";
+
 /** Whether any part of the value is unknown. Such a value passes every check, and is never compared. */
 export function hasUnknown(value: unknown): boolean {
   if (value === UNKNOWN) return true;
@@ -33,6 +36,13 @@ export function wireText(value: unknown): string {
 
 /** The names and indexes that lead to a part of a document. */
 export type Path = (string | number)[];
+
+/** The mistake of a policy that was bytes, or a list, before an SDK made a mapping of it. */
+export function numberedPhases(policy: object): string | undefined {
+  const keys = Object.keys(policy);
+  if (keys.length === 0 || !keys.every((key) => /^\d+$/.test(key))) return undefined;
+  return "has only numbers for phases, as the bytes of a file have; read the file as text, with utf8";
+}
 
 /** Every part of a document with its path. A part comes before what it contains. */
 export function* partsOf(part: unknown, path: Path = []): Generator<[path: Path, part: unknown]> {
@@ -140,7 +150,7 @@ export function documentsFromText(text: string): { documents: TextDocument[] } |
   for (const { data, nodes } of parsed.documents) {
     if (!isMapping(data)) return { problem: typeof data === "string" ? NO_FILE : NO_MAPPING };
     // YAML has values that JSON lacks. In both, a short text can become long on the wire: 1e20 has 21 digits.
-    const [problem] = problemsOfData(data);
+    const problem = problemsOfData(data)[0] ?? numberedPhases(data);
     if (problem !== undefined) return { problem };
     documents.push({ data, nodes });
   }

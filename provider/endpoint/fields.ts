@@ -8,6 +8,7 @@ import { normalizeUrl, urlProblem } from "../api/url";
 import {
   hasUnknown,
   metadataFromText,
+  numberedPhases,
   type Parsed,
   policyFromText,
   problemsOfData,
@@ -107,6 +108,7 @@ const rows = {
     reply: textReply,
     input: document(isMapping)
       .transform((policy, context): JsonObject => asData(policy, policyFromText, context) as JsonObject)
+      .check(refuse(numberedPhases))
       .optional(),
     parse: (written) => {
       const parsed = policyFromText(written);

@@ -4,7 +4,7 @@ import { didYouMean } from "../api/text";
 import { derivedFromUrl, schemeDiffers } from "../api/url";
 import { hasUnknown, UNKNOWN } from "./documents";
 import { type Inputs, inputFields } from "./fields";
-import { outputsAsText } from "./outputAsText";
+import { standInsIn } from "./outputAsText";
 import { notedFields, SECRETS_KEY } from "./secrets";
 
 /** The property in which Pulumi keeps a dynamic resource's provider. It belongs to the engine, not to the user. */
@@ -70,9 +70,9 @@ interface CheckedInput {
 }
 
 function checkInput(name: keyof typeof inputFields, value: unknown): CheckedInput {
-  const stringified = outputsAsText(value);
-  // A text in place of a value has other mistakes, too, which would only distract.
-  if (stringified.length > 0) return { reasons: stringified.map((what) => `${name} ${what}`) };
+  const standIns = standInsIn(value);
+  // What stands in place of a value has other mistakes, too, which would only distract.
+  if (standIns.length > 0) return { reasons: standIns.map((what) => `${name} ${what}`) };
   if (hasUnknown(value)) return { value, reasons: [] };
   const parsed = inputFields[name].safeParse(value);
   if (!parsed.success) return { reasons: parsed.error.issues.map(({ message }) => `${name} ${message}`) };
@@ -103,29 +103,27 @@ function isInput(name: string): name is keyof typeof inputFields {
 export const knownBindings: readonly string[] = Object.values(Binding);
 
 /**
- * The warnings of an endpoint's inputs, as sentences that follow its URL. They never block, because the service may have
- * changed. None quotes a value.
+ * The warnings of an endpoint's inputs. They never block, because the service may have changed. None quotes a value.
  *
- * @param olds The inputs of the last run; empty for a new resource.
+ * @param isNew Whether the endpoint may have to be created.
  */
 export function inputWarnings(
-  inputs: Inputs,
-  olds: JsonObject,
-  { isPublicService }: { isPublicService: boolean },
+  inputs: { [Name in "url" | "bindings" | "trafficPolicy" | "adopt"]?: unknown },
+  { isPublicService, isNew }: { isPublicService: boolean; isNew: boolean },
 ): string[] {
-  const bindings = hasUnknown(inputs.bindings) ? [] : (inputs.bindings ?? []);
-  const misspelt = bindings.flatMap((name) => {
-    const hint = knownBindings.includes(name) ? "" : didYouMean(name, knownBindings);
+  const bindings = Array.isArray(inputs.bindings) ? inputs.bindings : [];
+  const misspelt = bindings.flatMap((name: unknown) => {
+    const isChecked = typeof name === "string" && name !== UNKNOWN && !knownBindings.includes(name);
+    const hint = isChecked && didYouMean(name, knownBindings);
     return hint ? [`bindings has a name that the public service does not know${hint}`] : [];
   });
-  const isInternal = /\.internal$/.test(derivedFromUrl(inputs.url)?.publicUrl ?? "");
+  const isInternal = /\.internal$/.test(derivedFromUrl(String(inputs.url))?.publicUrl ?? "");
   const exposed =
     isInternal && bindings.includes("public")
       ? [
           "bindings contains public, but an endpoint whose host ends with .internal is never public; write internal, or leave bindings out",
         ]
       : [];
-  const isNew = Object.keys(olds).length === 0;
   const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
   const policy =
     "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";

@@ -8,6 +8,7 @@ import { normalizeUrl, spellings, urlOf, urlProblem } from "../api/url";
 import { metadataFromText, sameData } from "./documents";
 import { endpointNotFound } from "./errors";
 import { ifAbsent } from "./live";
+import { standInsIn } from "./outputAsText";
 
 const textArgument = z.string({ error: "must be text" }).optional();
 
@@ -33,6 +34,10 @@ export const endpointsFilter = {
       (value) => typeof value === "string" || (typeof value === "object" && value !== null),
       { error: "must be an object or text" },
     )
+    .check((context) => {
+      for (const message of standInsIn(context.value))
+        context.issues.push({ code: "custom", message, input: undefined });
+    })
     .optional(),
 } satisfies Checks<EndpointsFilter>;
 

@@ -1,9 +1,10 @@
 import { isMapping } from "../api/json";
-import { DEEPEST, MOST_PROBLEMS, partsOf, pathText } from "./documents";
+import { DEEPEST, MOST_PROBLEMS, partsOf, pathText, SIGNATURE } from "./documents";
 
 /*
- * Texts that languages and Pulumi's SDKs write in place of a value that is not text yet. The service would accept them, and a
- * preview would look right. No message quotes what is around them.
+ * What stands in place of a value: texts that languages, Pulumi's SDKs and the resource's class write for a value that is no data,
+ * and objects of Pulumi's protocol. The service would accept them, and a preview would look right. No message quotes what is
+ * around them.
  */
 
 const STAND_INS: readonly [pattern: RegExp, what: string][] = [
@@ -19,18 +20,37 @@ const STAND_INS: readonly [pattern: RegExp, what: string][] = [
   ],
 ];
 
-const standIn = (text: string) => STAND_INS.find(([pattern]) => pattern.test(text))?.[1];
+/** The text in place of a value of a kind that is no data, such as a `Date`. The check refuses a text that is nothing else. */
+export const standInFor = (kind: string): string => `[object ${kind.replace(/[^\w$ .-]/g, "_") || "value"}]`;
 
-/** The mistakes of an input with such texts in it, as sentences that follow its name. */
-export function outputsAsText(value: unknown): string[] {
+const STAND_IN_FOR = /^\[object ([\w$ .-]+)\]$/;
+const BYTES = /^(Buffer|(Shared)?ArrayBuffer|DataView|(Big)?(Int|Uint|Float)\d+(Clamped)?Array)$/;
+const NO_DATA = "which is no plain data; write it as text, numbers, lists and plain objects";
+
+function standIn(text: string): string | undefined {
+  const known = STAND_INS.find(([pattern]) => pattern.test(text))?.[1];
+  const [, kind] = STAND_IN_FOR.exec(text) ?? [];
+  if (known !== undefined || kind === undefined) return known;
+  const named = `${/^[aeio]/i.test(kind) ? "an" : "a"} ${kind}`;
+  return BYTES.test(kind)
+    ? `${named}, which is bytes; read it with utf8, as in readFileSync(file, "utf8")`
+    : `${named}, ${NO_DATA}`;
+}
+
+/** The mistakes of an input with such texts or objects in it, as sentences that follow its name. */
+export function standInsIn(value: unknown): string[] {
   const found: string[] = [];
   for (const [path, part] of partsOf(value)) {
     // The check of the document refuses more levels.
     if (path.length === DEEPEST || found.length === MOST_PROBLEMS) break;
     const place = pathText(path);
+    const at = place && `at ${place} `;
     const text = typeof part === "string" ? standIn(part) : undefined;
-    if (text !== undefined) found.push(`contains ${place && `at ${place} `}${text}`);
-    const key = isMapping(part) ? standIn(Object.keys(part).join("\n")) : undefined;
+    if (text !== undefined) found.push(`contains ${at}${text}`);
+    if (!isMapping(part)) continue;
+    // A path below it would lead into Pulumi's protocol.
+    if (SIGNATURE in part) return [...found, `contains ${at}an asset, an archive or a resource, ${NO_DATA}`];
+    const key = standIn(Object.keys(part).join("\n"));
     // A path below such a key would quote it.
     if (key !== undefined) return [...found, `contains in a key ${place && `of ${place} `}${key}`];
   }

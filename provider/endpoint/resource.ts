@@ -3,7 +3,7 @@ import type { Log } from "../api/client";
 import type { LiveEndpoint } from "../api/contract";
 import type { EndpointsApi } from "../api/endpoints";
 import type { JsonObject } from "../api/json";
-import { isPublicService, type Settings } from "../api/settings";
+import type { Settings } from "../api/settings";
 import { announceAdoption, type Claim, findAdoptable, takeOver } from "./adopt";
 import { createOnce, moveOnce } from "./create";
 import { hasUnknown } from "./documents";
@@ -20,7 +20,7 @@ import {
 import { type Inputs, managedInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
 import { Holdings } from "./holdings";
-import { type Checked, checkedInputs, checkInputs, inputWarnings, PROVIDER_KEY } from "./inputs";
+import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
 import { answerForEngine, hasSecrets, shownUrl } from "./secrets";
 import {
@@ -65,7 +65,7 @@ export class CloudEndpoints {
   constructor(private readonly deps: Dependencies) {}
 
   /**
-   * Finds all mistakes, and warns of values that the service may refuse. Before a first create with `adopt`, it logs the
+   * Finds all mistakes. Before a first create with `adopt`, it logs the
    * changes of the adoption.
    */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
@@ -74,11 +74,8 @@ export class CloudEndpoints {
 
     try {
       // Finds a missing key or base URL at the preview, before anything is done.
-      const { settings } = this.deps.connect().http;
+      this.deps.connect();
       const inputs = checkedInputs(checked.inputs);
-      const facts = { isPublicService: isPublicService(settings.baseUrl) };
-      for (const warning of inputWarnings(inputs, olds, facts))
-        this.warnOnce(`${shownUrl(inputs)}: ${warning}`);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
         await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(checked.inputs)));

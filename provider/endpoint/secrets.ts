@@ -1,6 +1,6 @@
 import type { JsonObject } from "../api/json";
 import { oneLine } from "../api/text";
-import { type Path, partsOf, pathText, UNKNOWN, wireText } from "./documents";
+import { type Path, partsOf, pathText, SIGNATURE, UNKNOWN, wireText } from "./documents";
 import {
   decidedWithUrl,
   derivedWithUrl,
@@ -19,8 +19,9 @@ import {
 /** The property with the note: the names of the secret fields. */
 export const SECRETS_KEY = "__secrets";
 
-/** The key that marks an object as special in Pulumi's protocol, and its value for a secret. */
-export const SIGNATURE = "4dabf18193072939515e22adb298388d";
+export { SIGNATURE };
+
+/** The value of Pulumi's signature for a secret. */
 export const SECRET = "1b47061264138c4ac30d75fd1eb44270";
 
 /** A value that Pulumi's protocol marks as secret. */

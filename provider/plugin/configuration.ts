@@ -2,6 +2,7 @@ import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { isMapping, type JsonObject, jsonOf } from "../api/json";
 import {
   type ConfigReader,
+  isPublicBaseUrl,
   MissingSetting,
   policyWarningsMode,
   readSettings,
@@ -32,6 +33,10 @@ export class Configuration {
   /** Whether all settings are known. In a preview, one may come from a resource that does not exist yet. */
   get isKnown(): boolean {
     return !hasUnknown(this.args);
+  }
+
+  get isPublicService(): boolean {
+    return isPublicBaseUrl(this.reader, this.environment);
   }
 
   get policyWarnings(): Settings["policyWarnings"] {

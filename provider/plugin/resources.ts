@@ -2,7 +2,7 @@ import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../api/json";
 import { hasUnknown } from "../endpoint/documents";
-import { checkedInputs, checkInputs, PROBLEM_KEY } from "../endpoint/inputs";
+import { checkedInputs, checkInputs, inputWarnings, PROBLEM_KEY } from "../endpoint/inputs";
 import { previewCreate, previewUpdate } from "../endpoint/previews";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { answerForEngine, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
@@ -43,7 +43,13 @@ export class Resources {
     const { inputs } = checked;
     const reasons = checked.failures.map(({ reason }) => reason);
     // The package's own SDK has checked the resources of the program, and passes on the result.
-    if (!(PROBLEM_KEY in news)) reasons.push(...this.problemsInProgram(request, inputs, readPolicy));
+    if (!(PROBLEM_KEY in news)) {
+      const isNew = Object.keys(olds).length === 0;
+      const facts = { isPublicService: this.configuration.isPublicService, isNew };
+      const warnings = reasons.length > 0 ? [] : inputWarnings(inputs, facts);
+      for (const warning of warnings) this.log.warnOnce(warning);
+      reasons.push(...this.problemsInProgram(request, inputs, readPolicy));
+    }
     return new pb.CheckResponse()
       .setInputs(toEngine(withSecretsMarked(inputs)))
       .setFailuresList(reasons.map((reason) => checkFailure(reason)));

@@ -35,12 +35,12 @@ export function rebuild(value: unknown, signed: (object: JsonObject) => unknown)
   return Object.fromEntries(parts.map(([name, part]) => [name, rebuild(part, signed)]));
 }
 
-/** An asset or an archive. Every check refuses it, because it is no plain data. */
-class Foreign {}
-
 /** Properties from the engine. */
 interface FromEngine {
-  /** The values for the core: the content of secrets, the ids of references, and one text for all unknown values. */
+  /**
+   * The values for the core: the content of secrets, the id of a resource that is a property itself, and one text for all unknown
+   * values. Assets, archives and resources within a value keep their signature, and the checks refuse them.
+   */
   props: JsonObject;
   /** The top-level properties with a secret in them. */
   secrets: ReadonlySet<string>;
@@ -49,17 +49,20 @@ interface FromEngine {
 /** @param hidesSecrets Whether secrets count as unknown values. */
 export function fromEngine(struct: Struct | undefined, { hidesSecrets = false } = {}): FromEngine {
   const secrets = new Set<string>();
-  const plain = (value: unknown, name: string): unknown =>
+  const plain = (value: unknown, name: string, isProperty = true): unknown =>
     rebuild(value, (object) => {
+      const isWhole = isProperty && object === value;
       const { [SIGNATURE]: signature } = object;
       const isSecret = signature === SECRET || (signature === OUTPUT && object["secret"] === true);
       if (isSecret) secrets.add(name);
       if (isSecret || signature === OUTPUT)
-        return "value" in object && !(isSecret && hidesSecrets) ? plain(object["value"], name) : UNKNOWN;
-      // A reference to a resource becomes its id, which is empty while it is unknown. A component has no id but a URN.
-      if (signature === REFERENCE)
+        return "value" in object && !(isSecret && hidesSecrets)
+          ? plain(object["value"], name, isWhole)
+          : UNKNOWN;
+      // The id is empty while it is unknown. A component has no id but a URN.
+      if (signature === REFERENCE && isWhole)
         return "id" in object ? plain(object["id"] || UNKNOWN, name) : object["urn"];
-      return new Foreign();
+      return object;
     });
   const all = Object.entries(struct?.toJavaScript() ?? {});
   return { props: Object.fromEntries(all.map(([name, value]) => [name, plain(value, name)])), secrets };

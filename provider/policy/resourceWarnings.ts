@@ -1,5 +1,5 @@
-import type { JsonObject } from "../api/json";
-import { LONGEST, type Path } from "../endpoint/documents";
+import { isMapping, type JsonObject } from "../api/json";
+import { LONGEST, numberedPhases, type Path } from "../endpoint/documents";
 import { type SourceDocument, sourceDocuments } from "./positions";
 import { expressionWarnings, type PolicyWarning, policyWarnings, warningText } from "./warnings";
 
@@ -47,6 +47,8 @@ export function resourceWarnings(
 ): string[] {
   if (trafficPolicy === undefined) return [];
   const source = readPolicy(trafficPolicy);
+  // The check refuses it. Each number would be an unknown phase.
+  if (isMapping(source?.data) && numberedPhases(source.data) !== undefined) return [];
   const warnings = policyWarnings(source?.data, { url, bindings, isCloud: !isPart }, MOST_SHOWN + 1);
   const parent = [isPart ? "policy" : "trafficPolicy"];
   const lines = warnings.slice(0, MOST_SHOWN).map((one) => lineOf(one, parent, source?.positionOf));

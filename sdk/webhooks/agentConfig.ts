@@ -19,11 +19,18 @@ export type CheckedVerification = Pick<WebhookSettings, "platform" | "enforce" |
 /** An agent's whole policy, for the file of `--traffic-policy-file`, as canonical JSON. */
 export const policyText = (verification: CheckedVerification) => canonicalJson(agentPolicy(verification));
 
-/** The command-line options, as an argument list. If flags are not enough, the option with the policy's file. */
-export function agentOptions(verification: CheckedVerification, policyFile: string): string[] {
+/** The command-line options, as an argument list. If flags are not enough, they include the option with the policy's file. */
+export function agentOptions(
+  verification: CheckedVerification,
+  agent: WebhookAgent | undefined,
+  policyFile: string,
+): string[] {
   const { platform, secret } = verification;
-  if (needsPolicy(verification)) return ["--traffic-policy-file", policyFile];
-  return ["--verify-webhook", platform, "--verify-webhook-secret", secret];
+  const address = agent?.url === undefined ? [] : ["--url", agent.url];
+  const verifying = needsPolicy(verification)
+    ? ["--traffic-policy-file", policyFile]
+    : ["--verify-webhook", platform, "--verify-webhook-secret", secret];
+  return [...address, ...verifying];
 }
 
 /** The agent's configuration file, without the agent's own token, which belongs in the agent's environment. */

@@ -1,5 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { policyReader } from "../../provider/policy/resourceWarnings";
+import { plainData } from "../plainData";
 import type { TrafficPolicy } from "../policyRules";
 import { warnOfPolicy } from "../preflight";
 import { inProgram, programError } from "../programRun";
@@ -34,7 +35,7 @@ export function mergeTrafficPolicy(
   const policies = pulumi.all(
     all.map((each) => (WebhookVerification.isInstance(each) ? each.trafficPolicy : undefined)),
   );
-  const given = (pulumi.output(policy) as pulumi.Output<object | string>).apply((policy) =>
+  const given = (pulumi.output(plainData(policy)) as pulumi.Output<object | string>).apply((policy) =>
     inProgram(() => policyData(policy)),
   );
   // Checked here, because the result is secret.

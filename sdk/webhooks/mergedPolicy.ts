@@ -1,7 +1,8 @@
 import { UserError } from "../../provider/api/apiErrors";
 import { isMapping, type JsonObject } from "../../provider/api/json";
 import { oneLine } from "../../provider/api/text";
-import { policyFromText } from "../../provider/endpoint/documents";
+import { numberedPhases, policyFromText } from "../../provider/endpoint/documents";
+import { standInsIn } from "../../provider/endpoint/outputAsText";
 import { mayAnswer as canAnswer, endsTraffic, phaseMeant } from "../../provider/policy/warnings";
 
 /* The merge behind `mergeTrafficPolicy`, for Node programs and, in the plugin, for all others. */
@@ -66,15 +67,18 @@ function verificationRules(text: string | undefined, place: number): object[] {
   );
 }
 
-/** @throws UserError for text that is no policy. */
+/** @throws UserError for text that is no policy, and for values that are no data. */
 export function policyData(policy: object | string): JsonObject {
-  if (typeof policy !== "string") {
-    if (isMapping(policy)) return policy;
-    throw new UserError("mergeTrafficPolicy: the policy must be an object or text");
-  }
-  const parsed = policyFromText(policy);
-  if ("problem" in parsed) throw new UserError(`mergeTrafficPolicy: the policy ${parsed.problem}`);
-  return parsed.data as JsonObject;
+  const fail = (...problems: string[]) => {
+    throw new UserError(problems.map((problem) => `mergeTrafficPolicy: the policy ${problem}`).join("\n"));
+  };
+  const standIns = standInsIn(policy);
+  if (standIns.length > 0) return fail(...standIns);
+  const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
+  if ("problem" in parsed) return fail(parsed.problem);
+  if (!isMapping(parsed.data)) return fail("must be an object or text");
+  const problem = numberedPhases(parsed.data);
+  return problem === undefined ? parsed.data : fail(problem);
 }
 
 /** The service might run rules under another name of a phase before the verification, or not at all. */

@@ -2,7 +2,7 @@ import { createPublicKey } from "node:crypto";
 import { z } from "zod";
 import { didYouMean } from "../../provider/api/text";
 import { normalizeUrl, urlProblem } from "../../provider/api/url";
-import { outputsAsText } from "../../provider/endpoint/outputAsText";
+import { standInsIn } from "../../provider/endpoint/outputAsText";
 import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 import {
@@ -178,14 +178,19 @@ export function base64Key(secret: string): Buffer | undefined {
 /** In bytes. Platforms use keys of 24 bytes or more. A key below this length was cut off, or can be guessed. */
 const SHORTEST_SIGNING_KEY = 16;
 
+/** Texts that templates and displays write in place of a secret. `[secret]` is Pulumi's. */
+const PLACEHOLDER = /^(change[-_ ]?me|[*•]+|\[secret\])$/i;
+
 /** A mistake in the text that is wrong for every platform. */
 function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
   // These texts are the same everywhere, so anybody could sign with them.
-  const [stringified] = outputsAsText(secret);
-  if (stringified !== undefined) return stringified;
+  const [standIn] = standInsIn(secret);
+  if (standIn !== undefined) return standIn;
   if (secret === "undefined")
     return "is the word undefined, which JavaScript writes for a value that is missing; check where the secret comes from";
+  if (PLACEHOLDER.test(secret))
+    return "is a placeholder, which anybody could sign with; give the secret itself";
   // Checked before line breaks: a PEM file has some, and it would be wrong without them, too.
   if (/^\s*-----BEGIN/.test(secret))
     return "is a PEM file; give the text between its first and last line, without line breaks";

@@ -40,8 +40,8 @@ export class WebhookVerification extends pulumi.ComponentResource {
   readonly platform: pulumi.Output<string>;
 
   /**
-   * The agent's command-line options, as an argument list for `http <upstream>`. Agents of version 3 accept them and call
-   * them deprecated. Flags cannot express `enforce: false`, `expressions` or a reference to the vault. In these cases the
+   * The agent's command-line options, as an argument list for `http <upstream>`, with the `url` of `agent`. Agents of version 3
+   * accept them and call those of the verification deprecated. Flags cannot express `enforce: false`, `expressions` or a reference to the vault. In these cases the
    * list names a policy file, `<name>.policy.json`: write the output `trafficPolicy` into it. Secret.
    */
   readonly agentOptions: pulumi.Output<string[]>;
@@ -78,7 +78,9 @@ export class WebhookVerification extends pulumi.ComponentResource {
     this.secretSource = platform.apply((platform) => secretSource(platform));
     this.trafficPolicy = pulumi.secret(verification.apply(policyText));
     this.agentOptions = pulumi.secret(
-      verification.apply((verification) => agentOptions(verification, `${name}.policy.json`)),
+      pulumi
+        .all([verification, agent])
+        .apply(([verification, agent]) => agentOptions(verification, agent, `${name}.policy.json`)),
     );
     this.agentConfig = pulumi.secret(
       pulumi

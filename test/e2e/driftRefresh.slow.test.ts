@@ -58,6 +58,12 @@ const CASES: Record<string, Case> = {
     byHand: { metadata: JSON.stringify(listOf([9, 1], [9, 2])) },
     ignored: ["metadata"],
   },
+  "ignored-text": {
+    inputs: { metadata: JSON.stringify(listOf([1, 1], [2, 2])) },
+    options: 'ignoreChanges: ["metadata.list[*].k"]',
+    byHand: { metadata: JSON.stringify(listOf([9, 1], [9, 2])) },
+    ignored: ["metadata"],
+  },
   "ignored-beside": {
     inputs: { metadata: listOf([1, 1], [2, 2]) },
     options: 'ignoreChanges: ["metadata.list[*].k"]',

@@ -17,7 +17,13 @@ const same = new CloudEndpoint("g", { url: url("same") });
 new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });
 new CloudEndpoint("i", { url: url("i"), description: "of " + same.id, metadata: { key: "" + Promise.resolve() } });
 new CloudEndpoint("j", { url: url("j"), adopt: true }, { deleteBeforeReplace: false });
-new CloudEndpoint("k", { url: url("k"), trafficPolicy: "on_http_request:\\n- expressions:\\n  - ! req.host == '${CANARY}'" });`;
+const bytes = Buffer.from("on_http_request: [] # ${CANARY}");
+new CloudEndpoint("k", { url: url("k"), trafficPolicy: bytes, metadata: pulumi.secret(1).apply(() => ({ at: [new Date()] })) });
+new CloudEndpoint("l", { url: url("l"), trafficPolicy: pulumi.output(bytes), metadata: new Map([["${CANARY}", 1n]]) });
+new CloudEndpoint("n", { url: url("n"), trafficPolicy: "on_http_request:\\n- expressions:\\n  - ! req.host == '${CANARY}'" });`;
+
+const optional = `
+new CloudEndpoint("m", { url: url("m"), bindings: [] }, { import: "ep_1", replaceOnChanges: ["description"] });`;
 
 const webhooks = `
 const secret = pulumi.secret("${CANARY}");
@@ -31,7 +37,10 @@ onBothDrivers("mistakes in a program", (start) => {
   test.each(["dynamic", "plugin"])(
     "are all shown by one preview of the %s provider, one line for each, without a secret and without a request",
     async (provider) => {
-      const stack = await start(program + webhooks, { env: { ENDPOINTS_PROVIDER: provider } });
+      const isDynamic = provider === "dynamic";
+      const stack = await start(program + (isDynamic ? optional : "") + webhooks, {
+        env: { ENDPOINTS_PROVIDER: provider },
+      });
       const { text, requests, diagnostics } = await failure(stack.preview());
       // The engine reports the mistakes of the first resource, and the program those of all others.
       const lines = diagnostics.map(({ message }) =>
@@ -52,7 +61,18 @@ onBothDrivers("mistakes in a program", (start) => {
         /^i: description contains an output used as text; .*pulumi\.interpolate/,
         /^i: metadata contains at key a promise used as text/,
         /^j: adopt together with deleteBeforeReplace: false could delete/,
-        /^k: trafficPolicy has a YAML tag \(line 3, column 5\): an unquoted ! begins one; quote it/,
+        /^n: trafficPolicy has a YAML tag \(line 3, column 5\): an unquoted ! begins one; quote it/,
+        /^k: metadata contains at at\[0\] a Date, which is no plain data/,
+        /^k: trafficPolicy contains a Buffer, which is bytes; read it with utf8/,
+        /^l: metadata contains a Map, which is no plain data/,
+        /^l: trafficPolicy has only numbers for phases/,
+        ...(isDynamic
+          ? [
+              /^m: bindings must name at least one binding/,
+              /^m: the option import needs the plugin: run `pulumi config set/,
+              /^m: the option replaceOnChanges needs the plugin: run `pulumi config set/,
+            ]
+          : []),
         /^resource 'a' has a problem: bindings has a duplicate at \[1\]/,
         /^resource 'a' has a problem: metadata must be an object or text/,
         /^resource 'a' has a problem: url is not a URL/,

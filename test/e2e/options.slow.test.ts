@@ -28,19 +28,53 @@ onBothDrivers("resource options", (start) => {
   });
 });
 
+const ignoring = (name: string, body: string) => `
+const { Provider } = require("pulumi-endpoints");
+const policy = { on_http_request: [{ name: "${name}", actions: [{ type: "custom-response", config: { body: "${body}" } }] }] };
+const text = JSON.stringify(policy);
+const yaml = "on_http_request: [{ name: ${name}, actions: [{ type: custom-response, config: { body: ${body} } }] }]";
+const provider = new Provider("account");
+const documents = { yaml, json: pulumi.output(text), secret: pulumi.secret(text), object: policy };
+for (const [name, trafficPolicy] of Object.entries(documents))
+  for (const options of [{}, { provider }]) {
+    const label = name + Object.keys(options).length;
+    const args = { url: "https://" + label + ".example.com", trafficPolicy, metadata: JSON.stringify({ "of.team": "${name}" }) };
+    const ignoreChanges = ["trafficPolicy.on_http_request[*].name", 'metadata["of.team"]'];
+    new CloudEndpoint(label, args, { ...options, ignoreChanges });
+  }`;
+
+onBothDrivers("ignoreChanges of a place in a document", (start) => {
+  test("ignores it, and nothing else, also if the document is text", async () => {
+    const stack = await start(ignoring("first", "old"));
+    await stack.up();
+    edit(stack, ignoring("second", "old"));
+    expect((await stack.up()).requests.filter(({ method }) => method !== "GET")).toEqual([]);
+    edit(stack, ignoring("second", "new"));
+    await stack.up();
+    const live = stack.emulator.endpoints.map(({ traffic_policy = "", metadata = "" }) => [
+      JSON.parse(traffic_policy).on_http_request[0],
+      JSON.parse(metadata),
+    ]);
+    const first = { name: "first", actions: [{ type: "custom-response", config: { body: "new" } }] };
+    expect(live).toEqual(Array(8).fill([first, { "of.team": "first" }]));
+  });
+});
+
 /** What the test kit's engine does not support. */
 const cliOnly = `
 const transform = ({ props, opts }) => ({ props: { ...props, description: "by the transform" }, opts });
 new CloudEndpoint("transforms", { url: "https://transforms.example.com" }, { transforms: [transform] });
-new CloudEndpoint("timeouts", { url: "https://timeouts.example.com" }, { customTimeouts: { create: "1m" } });`;
+const timeouts = new CloudEndpoint("timeouts", { url: "https://timeouts.example.com" }, { customTimeouts: { create: "1m" } });
+new CloudEndpoint("with", { url: "https://with.example.com" }, { deletedWith: timeouts });`;
 
 onCli("resource options that the test kit's engine lacks", (start) => {
-  test("work, but for customTimeouts, which warns", async () => {
+  test("work, but for customTimeouts and deletedWith, which warn", async () => {
     const stack = await start(cliOnly);
     const { diagnostics } = await stack.up();
     const warnings = diagnostics.filter(({ severity }) => severity === "warning");
     expect(warnings.map(({ message }) => message)).toEqual([
-      expect.stringMatching(/customTimeouts has no effect; endpoints:retryForSeconds/),
+      expect.stringMatching(/^timeouts: .* customTimeouts has no effect; endpoints:retryForSeconds/),
+      expect.stringMatching(/^with: the option deletedWith leaves the endpoint live/),
     ]);
     expect(stack.emulator.endpoints.map(({ description }) => description)).toContain("by the transform");
   });

@@ -3,7 +3,7 @@ import { VERSION } from "../../provider/api/version";
 import { UNKNOWN } from "../../provider/endpoint/documents";
 import { documentsAsText } from "../../provider/endpoint/fields";
 import { bodies } from "../requests";
-import { bothProviders, created, type Options, type Props, startDynamic } from "./bothProviders";
+import { bothProviders, created, type Props, startDynamic } from "./bothProviders";
 import { thrown } from "./world";
 
 /*
@@ -113,28 +113,6 @@ describe.each(bothProviders)("%s", (_, start) => {
     const edge = provider.emulator.seed({ type: "edge" });
     const { message } = await thrown(provider.read(edge.id, provider.outs, provider.inputs));
     expect(message).toMatch(/is of type edge; CloudEndpoint manages cloud endpoints only/);
-  });
-
-  const onPublicService = { settings: { baseUrl: "https://api.ngrok.com" } };
-  const missing = /: trafficPolicy is missing, and the public service refuses to create/;
-  const misspelt = /: bindings has a name that the public service does not know; did you mean public\?/;
-  const exposed =
-    /: bindings contains public, but an endpoint whose host ends with \.internal is never public; write internal/;
-  const internal = (bindings: string[]) => ({ url: "https://app.internal:8443", bindings });
-  const bindings = [["publik"], ["publik"], ["edge-of-the-world"], ["kubernetes"], UNKNOWN];
-
-  // biome-ignore format: one line for each warning
-  test.each<[string, Options, Props, news: Props[], warnings: RegExp[]]>([
-    ["tell once of a misspelt binding, but not of an unknown one", {}, {}, bindings.map((bindings) => ({ url, bindings })), [misspelt]],
-    ["tell of the binding public where the URL is internal", {}, {}, [internal(["public"]), internal(["internal"]), { url, bindings: ["public"] }], [exposed]],
-    ["tell once of each create on the public service without a policy", onPublicService, {}, [{ url }, { url }, { url: UNKNOWN }], [missing, missing]],
-    ["do not tell of a policy that is given or unknown", onPublicService, {}, [policy, UNKNOWN].map((trafficPolicy) => ({ url, trafficPolicy })), []],
-    ["do not tell of a policy that an endpoint lacks already", onPublicService, { url }, [{ url, description: "new" }], []],
-    ["do not tell of a policy that is missing on another service", {}, {}, [{ url }], []],
-  ])("warnings %s", async (_, options, olds, news, warnings) => {
-    const { check, logged } = await start(options);
-    for (const each of news) expect((await check(olds, each)).failures).toEqual([]);
-    expect(logged()).toEqual(warnings.map((warning) => expect.stringMatching(warning)));
   });
 });
 

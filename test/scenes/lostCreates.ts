@@ -8,7 +8,6 @@ const shop = { url: at("shop") };
 const pooled = { ...shop, poolingEnabled: true };
 /** A service that accepts a URL twice, so that no refusal reveals another endpoint. */
 const trusting = { urlTaken: "allowed" } as const;
-const theirs = { theirs: shop };
 
 /** A create takes effect, and gets this reply. */
 const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;

@@ -46,7 +46,7 @@ test("the outputs trafficPolicy and metadata are text even if the inputs are obj
   const trafficPolicy = { on_tcp_connect: [], on_http_request: [] };
   const texts = ['{"on_http_request":[],"on_tcp_connect":[]}', '{"team":"shop"}'];
   expect(await outputs("data", { trafficPolicy, metadata: { team: "shop" } })).toEqual(texts);
-  expect(await outputs("text", { trafficPolicy: "a: []", metadata: "plain" })).toEqual(["a: []", "plain"]);
+  expect(await outputs("text", { trafficPolicy: "a: []", metadata: "plain" })).toEqual(['{"a":[]}', "plain"]);
   expect(await outputs("none", {})).toEqual([undefined, undefined]);
 });
 
@@ -103,6 +103,37 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a misspelt header's 
     );
     // With this input, the plugin's check leaves the warning to the class.
     expect(registered[0]?.inputs["__problem"]).toBe(provider === "plugin" ? "" : undefined);
+  });
+});
+
+describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is warned", (provider) => {
+  const PUBLIC = "https://api.ngrok.com";
+  const MISSING =
+    "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
+  const MISSPELT = "bindings has a name that the public service does not know; did you mean public?";
+  const DELETED_WITH =
+    "the option deletedWith leaves the endpoint live: Pulumi skips its deletion, and the service deletes no endpoint together with another resource; remove the option";
+  const deny = { on_http_request: [{ actions: [{ type: "deny" }] }] };
+  afterEach(() => {
+    pulumi.runtime.setAllConfig({});
+    vi.restoreAllMocks();
+  });
+
+  // biome-ignore format: one line for each warning
+  test.each<[string, args: object, option: "" | "deletedWith", warnings: string[], baseUrl?: string]>([
+    ["of a misspelt binding", { bindings: [pulumi.output("publik")] }, "", [MISSPELT]],
+    ["not of a secret binding, or of none", { bindings: [pulumi.secret("publik"), 7] }, "", []],
+    ["of a missing policy on the public service", { trafficPolicy: pulumi.output(undefined) }, "", [MISSING], PUBLIC],
+    ["not of a missing policy elsewhere", {}, "", []],
+    ["not of a policy on the public service", { trafficPolicy: pulumi.secret(deny) }, "", [], PUBLIC],
+    ["not of a missing policy if it adopts", { adopt: true }, "", [], PUBLIC],
+    ["of deletedWith", { trafficPolicy: deny }, "deletedWith", [DELETED_WITH]],
+  ])("%s", async (_, args, option, warnings, baseUrl = "https://api.example.com") => {
+    pulumi.runtime.setAllConfig({ "endpoints:provider": provider, "endpoints:baseUrl": baseUrl });
+    const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+    const options = option ? { [option]: new pulumi.ComponentResource("a:b:C", "site") } : {};
+    await resolved(new CloudEndpoint("shop", { url: "https://shop.example.com", ...args }, options).id);
+    expect(warn.mock.calls.flat()).toEqual(warnings.map((text) => `warning: [runtime] shop: ${text}`));
   });
 });
 

@@ -99,6 +99,10 @@ describe("getEndpoints", () => {
     ],
     [{ type: "cloud" }, /did you mean types\?/],
     [{ bindings: "public", regoin: "eu" }, /did you mean binding\?; regoin .* did you mean region\?/],
+    [
+      { metadata: { at: [new Date()] } },
+      /getEndpoints: metadata contains at at\[0\] a Date, which is no plain data/,
+    ],
     [{ types: "cloud" }, /types must be a list, as in \["cloud"\]/],
   ])("refuses what is no filter, instead of returning everything: %j", async (args, reason) => {
     const plain: object = args;
@@ -205,6 +209,19 @@ test("mocks of the user's own answer the data sources, and no request is sent", 
     [{ token: "endpoints:index:getEndpoints", inputs: { types: ["cloud"] } }],
   ]);
   expect(emulator.requests).toEqual([]);
+});
+
+test("mocks of the user's own can answer with a call's arguments, as on Pulumi's page on unit tests", async () => {
+  await pulumi.runtime.setMocks({
+    newResource: ({ name, inputs }) => ({ id: `${name}_id`, state: inputs }),
+    call: ({ inputs }) => inputs,
+  });
+  const shop = new CloudEndpoint("shop", { url: "https://shop.example.com" });
+  const none = { endpoints: [], ids: [] };
+  expect(await getEndpoints()).toEqual(none);
+  expect(await getEndpoints({ types: ["cloud"] })).toEqual(none);
+  expect(await resolved(getEndpointsOutput({ types: ["cloud"] }, { dependsOn: shop }))).toEqual(none);
+  expect(await getEndpoint({ id: "ep_1" })).toEqual({ id: "ep_1" });
 });
 
 test("readJson reads JSON and YAML, applies a given parser, and never quotes invalid text", () => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { CloudEndpoint, Provider } from "../../sdk";
-import { aliasesOf } from "../../sdk/provider";
+import { aliasesOf, optionMistakes } from "../../sdk/provider";
 import { mockEngine, resolved } from "./program";
 
 const folder = mkdtempSync(join(tmpdir(), "provider-"));
@@ -47,19 +47,29 @@ test("the stack's configuration takes precedence over the environment, and an ex
   ]);
 });
 
-test.each<[string, pulumi.CustomResourceOptions, otherwise: string]>([
-  ["import", { import: "ep_1" }, "or take the endpoint over with the input adopt"],
-  ["replaceOnChanges", { replaceOnChanges: ["trafficPolicy"] }, "or remove the option"],
-])(
-  "the dynamic provider's endpoint with the option %s fails, and needs the plugin",
-  (option, options, otherwise) => {
-    const advice = `the option ${option} needs the plugin: name it in Pulumi.yaml (docs/plugin.md) and run \`pulumi config set endpoints:provider plugin\`; ${otherwise}`;
-    expect(() => endpoint("a", options)).toThrow(advice);
-    const theirs = new Provider("theirs", { apiKey: "k" });
-    expect(() => endpoint("b", { ...options, provider: theirs })).not.toThrow();
-    expect(() => endpoint("c", { replaceOnChanges: [] })).not.toThrow();
-  },
-);
+test("options that need the plugin are mistakes of a dynamic endpoint, which say only what the project lacks", async () => {
+  const options = { import: "ep_1", replaceOnChanges: ["trafficPolicy"] };
+  const problems = (plugin: string) => [
+    `the option import needs the plugin: ${plugin}run \`pulumi config set endpoints:provider plugin\`; or take the endpoint over with the input adopt`,
+    `the option replaceOnChanges needs the plugin: ${plugin}run \`pulumi config set endpoints:provider plugin\`; or remove the option`,
+  ];
+  writeProject("");
+  expect(optionMistakes("dynamic", options)).toEqual(
+    problems("name it in Pulumi.yaml (docs/plugin.md) and "),
+  );
+  writeProject("plugins:\n  providers:\n    - name: endpoints\n      path: x\n");
+  expect(optionMistakes("dynamic", options)).toEqual(problems(""));
+  expect(optionMistakes("dynamic", { replaceOnChanges: [] })).toEqual([]);
+  expect(optionMistakes("plugin", options)).toEqual([]);
+
+  let sent: unknown;
+  await mockEngine(({ inputs }) => {
+    sent = inputs.__problem;
+  });
+  await resolved(endpoint("a", options).id);
+  // The check reports them together with all other mistakes.
+  expect(sent).toBe(problems("").join("\n"));
+});
 
 test("a provider marks its key as a secret even if the program does not", async () => {
   let sent: unknown;

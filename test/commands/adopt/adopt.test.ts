@@ -187,11 +187,10 @@ describe("--format import", () => {
 
   test("leaves out what a program would change or could not give, also if the list omits policies", async () => {
     const emulator = await service();
-    const seed = (host: string, traffic_policy: string, metadata = "") =>
-      emulator.seed({ type: "cloud", url: `https://${host}.example.com`, traffic_policy, metadata }).id;
+    const seed = (host: string, traffic_policy: string) =>
+      emulator.seed({ type: "cloud", url: `https://${host}.example.com`, traffic_policy }).id;
     const fine = seed("fine", '{"x":{"api_key":"of-somebody"}}');
     seed("big", '{"on_http_request":[{"actions":[{"type":"deny","config":{"n":9007199254740993}}]}]}');
-    seed("odd", "{}", '{"pulumi-endpoints":"by hand"}');
     const endpoints = emulator.endpoints.map(({ traffic_policy: _, ...item }) => item);
     const body = { endpoints, next_page_uri: null };
     emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
@@ -201,7 +200,6 @@ describe("--format import", () => {
     expect(stderr).toMatch(
       /Left out: ep_\w+ \(https:\/\/big\.example\.com\): trafficPolicy contains a number with more than 15 digits.* With --format program, a program can leave that to the service\n/,
     );
-    expect(stderr).toMatch(/Left out: .*odd\.example\.com\): its metadata has the key pulumi-endpoints/);
     expect(stderr).toContain("1 endpoint with secrets, which the code that pulumi import prints shows");
     expect(stderr).not.toContain("of-somebody");
   });

@@ -19,8 +19,8 @@ function linesOf({ outcome, exitCode, stacks, accounts, shared }: DriftReport): 
       ...drifted.flatMap(({ changes, ...one }) => [line(one), ...changes.map(line)]),
       ...unchecked.map(line),
     ]),
-    ...accounts.flatMap(({ unmanaged, others, ignored, unchecked, ...account }) =>
-      [account, ...unmanaged, ...others, ...ignored, ...unchecked].map(line),
+    ...accounts.flatMap(({ unmanaged, ignored, unchecked, ...account }) =>
+      [account, ...unmanaged, ...ignored, ...unchecked].map(line),
     ),
     ...shared.map(line),
   ];

@@ -175,10 +175,10 @@ describe.each<Row>([
     });
     const lookUps = await cost(async (api) => {
       for (const index of [0, 2, 5])
-        found.push((await findEndpoint(api, { url: `https://e${index}.example.com/` }, { fresh: false })).id);
+        found.push((await findEndpoint(api, { url: `https://e${index}.example.com/` }, { age: "withinAMinute" })).id);
     });
     const named = await cost(async (api) => {
-      const data = await findEndpoints(api, { name: "agent-7", region: "eu" }, { fresh: false });
+      const data = await findEndpoints(api, { name: "agent-7", region: "eu" }, "withinAMinute");
       // What a filter omits from a data source is not noticed.
       expect(data.map(({ name }) => name)).toEqual(
         filters === "incomplete" ? expect.anything() : ["agent-7"],
@@ -197,8 +197,7 @@ describe("a filter", () => {
   test("finds types, and an edge, which only has a public URL, and quotes what it looks for", async () => {
     const { api, emulator, cloud } = await account("works");
     const edge = emulator.seed({ type: "edge", url: undefined, public_url: "https://edge.example.com" });
-    const idsOf = async (args: object) =>
-      (await findEndpoints(api, args, { fresh: true })).map(({ id }) => id);
+    const idsOf = async (args: object) => (await findEndpoints(api, args, "fromNow")).map(({ id }) => id);
     expect(await idsOf({ types: ["cloud"] })).toEqual(cloud.map(({ id }) => id).reverse());
     expect(await idsOf({ types: ["edge"], urlPattern: "https://edge.example.com" })).toEqual([edge.id]);
     expect(await idsOf({ name: 'agent-7" || true || "' })).toEqual([]);

@@ -32,6 +32,8 @@ describe("a text that stands in place of a value fails with what to write, and w
   const ofNode = `${pulumi.output(1)}`;
   const ofPython = "Calling __str__ on an Output[T] is not supported.\n\nTo get the value of an Output[T]…";
   const ofGo = "of %!s(*internal.OutputState=&{{{} [0 0 0]} 0xc000})";
+  // Pulumi's protocol, which a dynamic provider receives as it is.
+  const asset = { "4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17", text: "CANARY" };
   const ofDotnet = "Calling [ToString] on an [Output<T>] is not supported.";
 
   test.each([
@@ -46,6 +48,17 @@ describe("a text that stands in place of a value fails with what to write, and w
     [{ trafficPolicy: "a: # [object Object]\n" }, /^trafficPolicy contains an object used as text/],
     [{ url: `https://${ofNode}` }, /^url contains an output used as text/],
     [{ bindings: [`${{}}`] }, /^bindings contains at \[0\] an object used as text, \[object Object\]/],
+    [{ metadata: { at: "[object Date]" } }, /^metadata contains at at a Date, which is no plain data/],
+    [
+      { trafficPolicy: "[object Buffer]" },
+      /^trafficPolicy contains a Buffer, which is bytes; read it with utf8/,
+    ],
+    [{ trafficPolicy: { 0: 111, 1: 110 } }, /^trafficPolicy has only numbers for phases.* with utf8/],
+    [
+      { metadata: { a: [asset] } },
+      /^metadata contains at a\[0\] an asset, an archive or a resource, which is no/,
+    ],
+    [{ trafficPolicy: asset }, /^trafficPolicy contains an asset, an archive or a resource, which is no/],
     [{ url: "https://undefined" }, /^url has undefined as a part of its host.*value that is missing/],
   ])("%j", (news, reason) => {
     expect(reasons({ url, ...news })).toEqual([expect.stringMatching(reason)]);

@@ -4,7 +4,7 @@ import { canonicalJson } from "../../../provider/api/json";
 import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { methods } from "../../requests";
 import { thrown } from "../world";
-import { created, full, plugin, pluginClient, rules, secret, URN, url } from "./pluginClient";
+import { created, full, type Props, plugin, pluginClient, rules, secret, URN, url } from "./pluginClient";
 
 describe("secrets", () => {
   test("within a document make it secret as a whole", async () => {
@@ -32,9 +32,11 @@ const aBoolean = "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7";
 const aList = "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2";
 // biome-ignore format: one line for each value
 test.each<[string, object, object | RegExp]>([
-  ["a reference to another resource becomes its id", { metadata: { a: reference({ id: "ep_1" }) } }, { metadata: { a: "ep_1" } }],
-  ["a reference to a component becomes its URN", { metadata: { a: reference({}) } }, { metadata: { a: "urn:x" } }],
-  ["an asset is refused", { metadata: { asset } }, /metadata contains at asset a value that JSON cannot hold/],
+  ["a reference to another resource becomes its id", { metadata: reference({ id: "ep_1" }) }, { metadata: "ep_1" }],
+  ["a reference to a component becomes its URN", { metadata: reference({}) }, { metadata: "urn:x" }],
+  ["a reference within a document is refused", { metadata: { a: secret(reference({ id: "ep_1" })) } }, /^metadata contains at a an asset, an archive or a resource, which is no plain data/],
+  ["an asset is refused", { metadata: { asset } }, /^metadata contains at asset an asset, an archive or a resource, which is no plain data/],
+  ["an asset in place of a policy is refused", { trafficPolicy: asset }, /^trafficPolicy contains an asset, an archive or a resource, which is no plain data/],
   ["an unknown value of any type is accepted", { poolingEnabled: aBoolean, bindings: aList, trafficPolicy: { on_http_request: aList } }, { poolingEnabled: UNKNOWN, bindings: UNKNOWN, trafficPolicy: { on_http_request: UNKNOWN } }],
 ])("%s", async (_, news, expected) => {
   const { client } = await plugin();
@@ -53,6 +55,24 @@ test.each<[string, Record<string, unknown>, RegExp?]>([
   expect((await client.check({}, news)).failures).toEqual([]);
   const { failures } = await pluginClient(client.raw, `${URN}-b`).check({}, news);
   expect(failures).toEqual(reason ? [{ property: "", reason: expect.stringMatching(reason) }] : []);
+});
+
+const onPublicService = { apiKey: secret("key"), baseUrl: "https://api.ngrok.com" };
+const MISSING = "trafficPolicy is missing, and the public service refuses to create";
+const MISSPELT = "bindings has a name that the public service does not know; did you mean public?";
+
+// biome-ignore format: one line for each warning
+test.each<[string, args: Props | undefined, olds: Props, news: Props[], warnings: string[]]>([
+  ["of a misspelt binding, but not of an unknown one", undefined, {}, ["publik", "publik", "edge-of-the-world", "kubernetes", UNKNOWN].map((name) => ({ bindings: [name] })), [MISSPELT]],
+  ["of a create on the public service without a policy", onPublicService, {}, [{}, {}], [MISSING]],
+  ["not of a policy that is given or unknown", onPublicService, {}, [{ on_http_request: [{ actions: [{ type: "deny" }] }] }, UNKNOWN].map((trafficPolicy) => ({ trafficPolicy })), []],
+  ["not of a policy that an endpoint lacks already", onPublicService, { url }, [{ description: "new" }], []],
+  ["not of a missing policy on another service", { ...onPublicService, baseUrl: "https://api.example.com" }, {}, [{}], []],
+  ["of nothing that the class has checked", onPublicService, {}, [{ bindings: ["publik"], __problem: "" }], []],
+])("a resource is warned %s", async (_, args, olds, news, warnings) => {
+  const { client, logged } = await plugin(args && { args });
+  for (const each of news) expect((await client.check(olds, { url, ...each })).failures).toEqual([]);
+  expect(logged).toEqual(warnings.map((text) => ({ severity: 2, message: expect.stringContaining(text), urn: URN })));
 });
 
 describe("warnings of a policy", () => {

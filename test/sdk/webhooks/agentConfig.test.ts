@@ -77,7 +77,7 @@ describe("options, policy and configurations of both versions", () => {
     expect(JSON.stringify(config(verification, 3))).toContain(JSON.stringify(secret));
     expect(JSON.parse(policyText(verification))).toEqual(rule({ provider: "github", secret }));
     const options = ["--verify-webhook", "github", "--verify-webhook-secret", secret];
-    expect(agentOptions(verification, "p.json")).toEqual(options);
+    expect(agentOptions(verification, undefined, "p.json")).toEqual(options);
   });
 
   test.each<Partial<CheckedVerification>>([
@@ -88,7 +88,7 @@ describe("options, policy and configurations of both versions", () => {
   ])("contain a policy for %j, which flags and tunnel settings cannot express", (more) => {
     const verification = { ...github, ...more };
     const policy = JSON.parse(policyText(verification));
-    expect(agentOptions(verification, "p.json")).toEqual(["--traffic-policy-file", "p.json"]);
+    expect(agentOptions(verification, undefined, "p.json")).toEqual(["--traffic-policy-file", "p.json"]);
     expect(config(verification, 2)).toEqual({
       version: 2,
       tunnels: { hooks: { proto: "http", addr: 8080, domain: "hooks.example.com", traffic_policy: policy } },
@@ -140,6 +140,10 @@ test("a WebhookVerification configures the agent under the agent's name, or else
   expect(await configured({})).toBeUndefined();
   expect(await configured({ agent: own })).toBe(agentConfig(github, { name: "hooks", ...own }, 3));
   expect(await configured({ agent: mine, agentConfigVersion: 2 })).toBe(agentConfig(github, mine, 2));
+  const atUrl = verification({ agent });
+  expect((await resolved(atUrl.agentOptions)).join(" ")).toBe(
+    "--url https://hooks.example.com --verify-webhook github --verify-webhook-secret <secret>",
+  );
   const { agentOptions: options, trafficPolicy } = verification({ enforce: false });
   expect(await resolved(options)).toEqual(["--traffic-policy-file", "hooks.policy.json"]);
   expect(await resolved(trafficPolicy)).toBe(policyText(lax));

@@ -1,3 +1,4 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { nearName } from "../../../provider/api/text";
 import { webhookPlatforms } from "../../../sdk";
@@ -13,6 +14,16 @@ describe("the catalogue of platforms", () => {
       expect(new URL(page).protocol, id).toBe("https:");
     }
   });
+});
+
+test("the page on webhooks lists the platforms that have a form of secrets", () => {
+  const page = readFileSync("docs/webhooks.md", "utf8");
+  const [, listed = ""] = /Eight platforms have a documented form(.*?)Of the other/s.exec(page) ?? [];
+  const withForm = Object.entries(webhookPlatforms).filter(([, platform]) => "form" in platform);
+  expect([...listed.matchAll(/`([a-z_]+)`/g)].map(([, name]) => name).sort()).toEqual(
+    withForm.map(([name]) => name).sort(),
+  );
+  expect(withForm).toHaveLength(8);
 });
 
 describe("the nearest name of a platform", () => {

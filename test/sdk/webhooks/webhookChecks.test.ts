@@ -34,6 +34,8 @@ test.each<[platform: string, what: string, secrets: (string | undefined)[], RegE
   ["github", "an expression", [`${CANARY}\${x}`], /starts an expression/],
   ["github", "a PEM file", [pem, `${pem}\n`], /PEM file/],
   ["github", "an output used as text", [`${CANARY}${pulumi.output(1)}`], /an output used as text; .*pulumi\.interpolate/],
+  ["github", "a placeholder", ["changeme", "CHANGE_ME", "********", "••••", "[secret]"], /is a placeholder, which anybody could sign with/],
+  ["github", "a word with one in it", ["changeme-1", "x[secret]", "a***"], undefined],
   ["github", "the word undefined", [`${undefined}`], /is the word undefined/],
   ["github", "a text that is too short to be masked", ["x", "xyz"], /4 characters/],
   ["sns", "an account number", ["123456789012"], undefined],

@@ -66,6 +66,21 @@ test("a merged policy without an action that answers gets a warning", async () =
   ]);
 });
 
+test("a value that is no data in a merged policy is reported with its place", async () => {
+  const verification = create("a", { platform: "github", secret: "shared" });
+  const merge = (policy: object) => reported(() => mergeTrafficPolicy(policy, verification));
+  expect(await merge({ on_http_request: [{ name: new Date(), actions: [{ type: "deny" }] }] })).toEqual([
+    expect.stringMatching(/^mergeTrafficPolicy: the policy contains at on_http_request\[0\]\.name a Date, /),
+  ]);
+  const bytes = Buffer.from("on_http_request: []");
+  expect(await merge(bytes)).toEqual([
+    expect.stringMatching(/^mergeTrafficPolicy: the policy contains a Buffer, .* with utf8/),
+  ]);
+  expect(await merge(pulumi.output(bytes))).toEqual([
+    expect.stringMatching(/^mergeTrafficPolicy: the policy has only numbers for phases/),
+  ]);
+});
+
 describe("an unknown platform", () => {
   const unnamed = /is not in the catalogue; ignore this if the service now supports it/;
   // biome-ignore format: one line for each platform
