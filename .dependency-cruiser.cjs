@@ -1,5 +1,5 @@
 /*
- * Who may import whom. Data flows one way: program → sdk → engine → provider → provider/api → HTTP, and each layer imports
+ * Who may import whom. Data flows one way: program → sdk → engine → provider → provider/service → HTTP, and each layer imports
  * only from those to its right.
  */
 
@@ -22,11 +22,18 @@ module.exports = {
       to: { circular: true },
     },
     {
-      name: "api-is-a-leaf",
+      name: "service-is-a-leaf",
       comment: "What the client of the service needs from above is handed to it.",
       severity: "error",
-      from: { path: "^provider/api/" },
-      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^provider/api/" },
+      from: { path: "^provider/service/" },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^provider/service/" },
+    },
+    {
+      name: "pulumi-knows-no-endpoints",
+      comment: "What Pulumi's protocol is, for whoever speaks it.",
+      severity: "error",
+      from: { path: "^provider/pulumi/" },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^provider/(pulumi/|service/json\\.ts$)" },
     },
     {
       name: "provider-knows-no-programs",
@@ -54,7 +61,7 @@ module.exports = {
       comment:
         "What is known of policies only warns. The core works without it, and hands it parsed documents.",
       severity: "error",
-      from: { path: "^provider/(api|endpoint)/|^provider/(dynamic|index)\\.ts$" },
+      from: { path: "^provider/(service|pulumi|endpoint)/|^provider/(dynamic|index)\\.ts$" },
       to: { path: "^provider/policy/" },
     },
     {
@@ -64,7 +71,7 @@ module.exports = {
       from: { path: "^provider/policy/" },
       to: {
         path: "^provider/",
-        pathNot: "^provider/(policy/|endpoint/documents\\.ts$|api/(json|text|url)\\.ts$)",
+        pathNot: "^provider/(policy/|endpoint/documents\\.ts$|pulumi/sentinels\\.ts$|service/(json|text|url)\\.ts$)",
       },
     },
     {

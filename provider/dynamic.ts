@@ -1,17 +1,17 @@
-import { UserError } from "./api/apiErrors";
-import { HttpClient } from "./api/client";
-import { type Clock, realClock } from "./api/clock";
-import type { EndpointsApi } from "./api/endpoints";
-import { endWithEngine, engineAddress, engineIsThere } from "./api/engineWatch";
-import type { JsonObject } from "./api/json";
-import { type ConfigReader, readSettings, removedSettings } from "./api/settings";
-import { oneLine } from "./api/text";
-import { hasUnknown } from "./endpoint/documents";
 import { endpointsApi } from "./endpoint/fields";
 import { checkedInputs } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";
 import { notedFields, shownPath, shownUrl } from "./endpoint/secrets";
 import { changedPlaces } from "./endpoint/state";
+import { endWithEngine, engineAddress, engineIsThere } from "./pulumi/engineWatch";
+import { hasUnknown } from "./pulumi/sentinels";
+import { UserError } from "./service/apiErrors";
+import { HttpClient } from "./service/client";
+import { type Clock, realClock } from "./service/clock";
+import type { EndpointsApi } from "./service/endpoints";
+import type { JsonObject } from "./service/json";
+import { type ConfigReader, readSettings, removedSettings } from "./service/settings";
+import { oneLine } from "./service/text";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
 interface ConfigureRequest {

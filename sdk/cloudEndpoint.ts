@@ -1,12 +1,12 @@
 import * as pulumi from "@pulumi/pulumi";
-import type { alwaysPresent, CloudEndpointWritten, Endpoint } from "../provider/api/contract";
-import { isMapping } from "../provider/api/json";
-import { TYPES } from "../provider/api/typeTokens";
 import { wireText } from "../provider/endpoint/documents";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
 import { PROBLEM_KEY, PROVIDER_KEY } from "../provider/endpoint/inputs";
 import { SECRETS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
+import { TYPES } from "../provider/pulumi/typeTokens";
+import type { alwaysPresent, CloudEndpointWritten, Endpoint } from "../provider/service/contract";
+import { isMapping } from "../provider/service/json";
 import { outdateListings } from "./dataSources";
 import { withParsedText, withPlainData } from "./plainData";
 import type { TrafficPolicy } from "./policyRules";

@@ -1,9 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import { CONNECTIONS, HttpClient } from "../provider/api/client";
-import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/api/contract";
-import type { EndpointsApi } from "../provider/api/endpoints";
-import type { Age } from "../provider/api/list";
-import { readSettings } from "../provider/api/settings";
 import { policyFromText } from "../provider/endpoint/documents";
 import { endpointsApi } from "../provider/endpoint/fields";
 import {
@@ -16,6 +11,11 @@ import {
   typeWarnings,
 } from "../provider/endpoint/lookup";
 import { MASKED } from "../provider/endpoint/secrets";
+import { CONNECTIONS, HttpClient } from "../provider/service/client";
+import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/service/contract";
+import type { EndpointsApi } from "../provider/service/endpoints";
+import type { Age } from "../provider/service/list";
+import { readSettings } from "../provider/service/settings";
 import { plainData } from "./plainData";
 import { type Inputs, inProgram, isMocked, perRun, programError } from "./programRun";
 import { explicitProvider } from "./provider";

@@ -1,6 +1,6 @@
-import { isMapping } from "../provider/api/json";
 import type { Path } from "../provider/endpoint/documents";
-import { asSecret, SECRET, SIGNATURE } from "../provider/endpoint/secrets";
+import { asSecret, SECRET, SIGNATURE } from "../provider/pulumi/sentinels";
+import { isMapping } from "../provider/service/json";
 import { parsePath } from "./propertyPath";
 
 type Props = Record<string, unknown>;

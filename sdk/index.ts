@@ -1,4 +1,4 @@
-export { Binding, type Ref } from "../provider/api/contract";
+export { Binding, type Ref } from "../provider/service/contract";
 export { CloudEndpoint, type CloudEndpointArgs, type CloudEndpointOutputs } from "./cloudEndpoint";
 export {
   type AnyEndpoint,

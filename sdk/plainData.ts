@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
-import { isMapping } from "../provider/api/json";
 import { metadataFromText, problemsOfData } from "../provider/endpoint/documents";
 import { documentFields } from "../provider/endpoint/fields";
 import { standInFor } from "../provider/endpoint/outputAsText";
 import type { PolicyReader } from "../provider/policy/resourceWarnings";
+import { isMapping } from "../provider/service/json";
 
 /*
  * Documents before Pulumi's SDK makes plain objects of them: a Date would become {}, and a Buffer an object of numbers. What has

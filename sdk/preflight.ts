@@ -2,11 +2,6 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { isMapping, type JsonObject } from "../provider/api/json";
-import { isPublicBaseUrl, policyWarningsMode, settingFields } from "../provider/api/settings";
-import { nearName } from "../provider/api/text";
-import { PACKAGE } from "../provider/api/typeTokens";
-import { UNKNOWN } from "../provider/endpoint/documents";
 import { checkInputs, inputWarnings } from "../provider/endpoint/inputs";
 import { UrlRegistry } from "../provider/endpoint/urlRegistry";
 import {
@@ -15,6 +10,11 @@ import {
   resourceWarnings,
   ruleWarnings,
 } from "../provider/policy/resourceWarnings";
+import { UNKNOWN } from "../provider/pulumi/sentinels";
+import { PACKAGE } from "../provider/pulumi/typeTokens";
+import { isMapping, type JsonObject } from "../provider/service/json";
+import { isPublicBaseUrl, policyWarningsMode, settingFields } from "../provider/service/settings";
+import { nearName } from "../provider/service/text";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
 

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { UserError } from "../provider/api/apiErrors";
+import { UserError } from "../provider/service/apiErrors";
 
 /* What every part of a program needs: its run, its mistakes, its outputs, and the types of its inputs. */
 

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isMapping } from "../provider/api/json";
+import { isMapping } from "../provider/service/json";
 
 /* The project file, for programs, commands and the test kit. This module loads nothing of Pulumi's SDK. */
 

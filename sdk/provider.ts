@@ -2,10 +2,10 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { isMapping } from "../provider/api/json";
-import { environmentName, type SettingName, type settingFields } from "../provider/api/settings";
-import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/api/typeTokens";
 import { policyFromText } from "../provider/endpoint/documents";
+import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/pulumi/typeTokens";
+import { isMapping } from "../provider/service/json";
+import { environmentName, type SettingName, type settingFields } from "../provider/service/settings";
 import { isOfType, perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./projectFile";
 

@@ -3,8 +3,8 @@ import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { UserError } from "../provider/api/apiErrors";
-import { oneLine } from "../provider/api/text";
+import { UserError } from "../provider/service/apiErrors";
+import { oneLine } from "../provider/service/text";
 
 /* The Pulumi CLI, for commands and the test kit. It never asks a question. This module loads nothing of Pulumi's SDK. */
 

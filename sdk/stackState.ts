@@ -1,5 +1,5 @@
-import { UserError } from "../provider/api/apiErrors";
-import { isMapping, jsonOf } from "../provider/api/json";
+import { UserError } from "../provider/service/apiErrors";
+import { isMapping, jsonOf } from "../provider/service/json";
 
 /** A state in the format of `pulumi stack export`. */
 export interface ExportedState {

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import { alwaysPresent } from "../../provider/api/contract";
-import { refSchema } from "../../provider/api/replySchemas";
-import { environmentName, secretSettings, settingFields } from "../../provider/api/settings";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
+import { alwaysPresent } from "../../provider/service/contract";
+import { refSchema } from "../../provider/service/replySchemas";
+import { environmentName, secretSettings, settingFields } from "../../provider/service/settings";
 import { agentFields, webhookFields } from "../../sdk/webhooks/webhookChecks";
 import { commentsIn, membersOf } from "./docs";
 
@@ -23,7 +23,7 @@ export interface SchemaField extends Field {
   json: JsonType;
 }
 
-const CONTRACT = "provider/api/contract.ts";
+const CONTRACT = "provider/service/contract.ts";
 const WEBHOOK_ARGS = "sdk/webhooks/webhookArgs.ts";
 
 export const refFields = () => fieldsOf(refSchema.shape, CONTRACT, "Ref");
@@ -52,7 +52,7 @@ export interface Setting extends Field {
 }
 
 export function settings(): Setting[] {
-  const comments = commentsIn("provider/api/settings.ts");
+  const comments = commentsIn("provider/service/settings.ts");
   return Object.keys(settingFields).map((name) => ({
     name,
     type: name === "requestsPerWindow" ? "integer" : name.endsWith("Seconds") ? "number" : "string",

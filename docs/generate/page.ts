@@ -41,7 +41,7 @@ ${sections.join("\n\n")}
 }
 
 function resource(): string[] {
-  const ref = commentsIn("provider/api/contract.ts").get("Ref");
+  const ref = commentsIn("provider/service/contract.ts").get("Ref");
   return [
     "## CloudEndpoint",
     inputTable("input", endpointInputs()),

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { VERSION } from "../../provider/api/version";
+import { VERSION } from "../../provider/service/version";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import { reportPage } from "../../sdk/commands/drift/reportPage";
 import { openChromium } from "./chromium";

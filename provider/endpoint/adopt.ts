@@ -1,9 +1,9 @@
-import type { Log } from "../api/client";
-import type { LiveEndpoint } from "../api/contract";
-import type { EndpointsApi } from "../api/endpoints";
-import { EVERYTHING } from "../api/list";
-import { oneLine } from "../api/text";
-import { normalizeUrl } from "../api/url";
+import type { Log } from "../service/client";
+import type { LiveEndpoint } from "../service/contract";
+import type { EndpointsApi } from "../service/endpoints";
+import { EVERYTHING } from "../service/list";
+import { oneLine } from "../service/text";
+import { normalizeUrl } from "../service/url";
 import { changesBetween } from "./documents";
 import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
 import { documentsAsData, type Inputs, type ManagedInput } from "./fields";

@@ -6,13 +6,13 @@ import {
   isOfService,
   ReplyError,
   type UserError,
-} from "../api/apiErrors";
-import { createdAt } from "../api/clock";
-import type { LiveEndpoint } from "../api/contract";
-import { CLOUD, EVERYTHING } from "../api/list";
-import { idSchema } from "../api/replySchemas";
-import { Budget } from "../api/retry";
-import { normalizeUrl, urlOf } from "../api/url";
+} from "../service/apiErrors";
+import { createdAt } from "../service/clock";
+import type { LiveEndpoint } from "../service/contract";
+import { CLOUD, EVERYTHING } from "../service/list";
+import { idSchema } from "../service/replySchemas";
+import { Budget } from "../service/retry";
+import { normalizeUrl, urlOf } from "../service/url";
 import { type Claim, isWanted, serves } from "./adopt";
 import {
   continuesWith,

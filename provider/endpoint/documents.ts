@@ -1,23 +1,10 @@
 import type { Document } from "yaml";
-import { canonicalJson, isDeeper, isMapping, type JsonObject, parseJson } from "../api/json";
+import { canonicalJson, isDeeper, isMapping, type JsonObject, parseJson } from "../service/json";
 
 /*
  * Policies and metadata as data. The check parses text once, and the inputs hold the data. The wire and the outputs hold
  * canonical JSON, because Pulumi writes one text into a checkpoint much faster than many values.
  */
-
-/** The engine's sentinel for a value that is not known yet, in any field and at any depth. */
-export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-
-/** The key that marks an object as special in Pulumi's protocol. */
-export const SIGNATURE = "4dabf18193072939515e22adb298388d";
-
-/** Whether any part of the value is unknown. Such a value passes every check, and is never compared. */
-export function hasUnknown(value: unknown): boolean {
-  if (value === UNKNOWN) return true;
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some(hasUnknown);
-}
 
 export function sameData(a: unknown, b: unknown): boolean {
   return canonicalJson(a) === canonicalJson(b);

@@ -5,9 +5,9 @@ import {
   isOfService,
   ReplyError,
   UserError,
-} from "../api/apiErrors";
-import type { LiveEndpoint } from "../api/contract";
-import { oneLine } from "../api/text";
+} from "../service/apiErrors";
+import type { LiveEndpoint } from "../service/contract";
+import { oneLine } from "../service/text";
 
 /*
  * The errors and warnings of operations, except for those of requests (`api/apiErrors.ts`). A message is one line: what happened, then

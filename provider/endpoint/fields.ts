@@ -1,12 +1,12 @@
 import { z } from "zod";
-import type { HttpClient } from "../api/client";
-import type { CloudEndpointWritten, Endpoint } from "../api/contract";
-import { EndpointsApi } from "../api/endpoints";
-import { isMapping, type JsonObject } from "../api/json";
-import { endpointReader, refSchema } from "../api/replySchemas";
-import { normalizeUrl, urlProblem } from "../api/url";
+import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
+import type { HttpClient } from "../service/client";
+import type { CloudEndpointWritten, Endpoint } from "../service/contract";
+import { EndpointsApi } from "../service/endpoints";
+import { isMapping, type JsonObject } from "../service/json";
+import { endpointReader, refSchema } from "../service/replySchemas";
+import { normalizeUrl, urlProblem } from "../service/url";
 import {
-  hasUnknown,
   metadataFromText,
   numberedPhases,
   type Parsed,
@@ -14,7 +14,6 @@ import {
   problemsOfData,
   sameData,
   sameSet,
-  UNKNOWN,
   wireText,
 } from "./documents";
 import { missingInHost } from "./outputAsText";

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
-import { type ApiError, EndpointsError, isNotFound, isOfService } from "../api/apiErrors";
-import { createdAt } from "../api/clock";
-import type { LiveEndpoint } from "../api/contract";
-import type { EndpointsApi } from "../api/endpoints";
-import type { Age, Reading } from "../api/list";
-import type { Settings } from "../api/settings";
+import { type ApiError, EndpointsError, isNotFound, isOfService } from "../service/apiErrors";
+import { createdAt } from "../service/clock";
+import type { LiveEndpoint } from "../service/contract";
+import type { EndpointsApi } from "../service/endpoints";
+import type { Age, Reading } from "../service/list";
+import type { Settings } from "../service/settings";
 import { droppedByConsent, goneUnproven, otherAccount, stillListed } from "./errors";
 import { ACCOUNT_KEY, type State } from "./state";
 

@@ -1,8 +1,8 @@
-import { Binding } from "../api/contract";
-import type { JsonObject } from "../api/json";
-import { didYouMean } from "../api/text";
-import { derivedFromUrl, schemeDiffers } from "../api/url";
-import { hasUnknown, UNKNOWN } from "./documents";
+import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
+import { Binding } from "../service/contract";
+import type { JsonObject } from "../service/json";
+import { didYouMean } from "../service/text";
+import { derivedFromUrl, schemeDiffers } from "../service/url";
 import { type Inputs, inputFields } from "./fields";
 import { standInsIn } from "./outputAsText";
 import { notedFields, SECRETS_KEY } from "./secrets";

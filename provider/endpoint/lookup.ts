@@ -1,10 +1,10 @@
 import { z } from "zod";
-import { UserError } from "../api/apiErrors";
-import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../api/contract";
-import type { EndpointsApi } from "../api/endpoints";
-import { type Age, EVERYTHING, isOneOf, ofUrl, type Selection } from "../api/list";
-import { didYouMean, oneLine } from "../api/text";
-import { normalizeUrl, spellings, urlOf, urlProblem } from "../api/url";
+import { UserError } from "../service/apiErrors";
+import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../service/contract";
+import type { EndpointsApi } from "../service/endpoints";
+import { type Age, EVERYTHING, isOneOf, ofUrl, type Selection } from "../service/list";
+import { didYouMean, oneLine } from "../service/text";
+import { normalizeUrl, spellings, urlOf, urlProblem } from "../service/url";
 import { metadataFromText, sameData } from "./documents";
 import { endpointNotFound } from "./errors";
 import { ifAbsent } from "./live";

@@ -1,5 +1,5 @@
-import { derivedFromUrl } from "../api/url";
-import { hasUnknown, UNKNOWN } from "./documents";
+import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
+import { derivedFromUrl } from "../service/url";
 import {
   clearedFields,
   decidedWithUrl,

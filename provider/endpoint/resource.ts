@@ -1,12 +1,12 @@
-import { isNotFound, isOfService, ReplyError, UserError } from "../api/apiErrors";
-import type { Log } from "../api/client";
-import type { LiveEndpoint } from "../api/contract";
-import type { EndpointsApi } from "../api/endpoints";
-import type { JsonObject } from "../api/json";
-import type { Settings } from "../api/settings";
+import { hasUnknown } from "../pulumi/sentinels";
+import { isNotFound, isOfService, ReplyError, UserError } from "../service/apiErrors";
+import type { Log } from "../service/client";
+import type { LiveEndpoint } from "../service/contract";
+import type { EndpointsApi } from "../service/endpoints";
+import type { JsonObject } from "../service/json";
+import type { Settings } from "../service/settings";
 import { announceAdoption, type Claim, findAdoptable, takeOver } from "./adopt";
 import { createOnce, moveOnce } from "./create";
-import { hasUnknown } from "./documents";
 import {
   belongsToAnother,
   endpointNotFound,

@@ -1,6 +1,7 @@
-import type { JsonObject } from "../api/json";
-import { oneLine } from "../api/text";
-import { type Path, partsOf, pathText, SIGNATURE, UNKNOWN, wireText } from "./documents";
+import { asSecret, UNKNOWN } from "../pulumi/sentinels";
+import type { JsonObject } from "../service/json";
+import { oneLine } from "../service/text";
+import { type Path, partsOf, pathText, wireText } from "./documents";
 import {
   decidedWithUrl,
   derivedWithUrl,
@@ -18,14 +19,6 @@ import {
 
 /** The property with the note: the names of the secret fields. */
 export const SECRETS_KEY = "__secrets";
-
-export { SIGNATURE };
-
-/** The value of Pulumi's signature for a secret. */
-export const SECRET = "1b47061264138c4ac30d75fd1eb44270";
-
-/** A value that Pulumi's protocol marks as secret. */
-export const asSecret = (value: unknown): JsonObject => ({ [SIGNATURE]: SECRET, value });
 
 export function notedFields(props: JsonObject): string[] {
   const note = props[SECRETS_KEY];

@@ -1,9 +1,9 @@
 import { randomBytes } from "node:crypto";
-import type { Endpoint, LiveEndpoint, WireChange } from "../api/contract";
-import { isMapping, type JsonObject } from "../api/json";
-import { snakeCase } from "../api/replySchemas";
-import { normalizeUrl, schemeDiffers } from "../api/url";
-import { VERSION } from "../api/version";
+import type { Endpoint, LiveEndpoint, WireChange } from "../service/contract";
+import { isMapping, type JsonObject } from "../service/json";
+import { snakeCase } from "../service/replySchemas";
+import { normalizeUrl, schemeDiffers } from "../service/url";
+import { VERSION } from "../service/version";
 import { type Change, changesBetween, sameSet } from "./documents";
 import {
   choices,

@@ -1,5 +1,5 @@
-import { oneLine } from "../api/text";
-import { normalizeUrl } from "../api/url";
+import { oneLine } from "../service/text";
+import { normalizeUrl } from "../service/url";
 
 /** What a resource claims. */
 interface UrlClaim {

@@ -1,5 +1,10 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
-import { isMapping, type JsonObject, jsonOf } from "../api/json";
+import { changesBetween } from "../endpoint/documents";
+import { withSecretsMarked } from "../endpoint/secrets";
+import { hasUnknown } from "../pulumi/sentinels";
+import { isDefaultProvider } from "../pulumi/urn";
+import { fromEngine, toEngine } from "../pulumi/values";
+import { isMapping, type JsonObject, jsonOf } from "../service/json";
 import {
   type ConfigReader,
   isPublicBaseUrl,
@@ -10,15 +15,9 @@ import {
   type Settings,
   secretSettings,
   settingsProblems,
-} from "../api/settings";
-import { changesBetween, hasUnknown } from "../endpoint/documents";
-import { withSecretsMarked } from "../endpoint/secrets";
+} from "../service/settings";
 import { detailedDiff } from "./detailedDiff";
 import { checkFailure } from "./failure";
-import { fromEngine, toEngine } from "./values";
-
-/** The engine's names for a default provider. */
-const DEFAULT_PROVIDER = /^default(_\d+_\d+_\d+.*)?$/;
 
 /**
  * The settings of a provider instance: the program's arguments, then the stack's configuration, then (as for the dynamic
@@ -65,7 +64,8 @@ export class Configuration {
     const name = request.getName();
     const problems = settingsProblems(this.readerOf(props, name), this.environment).filter(
       (problem) =>
-        !hasUnknown(props[problem.setting]) && !(isDefault(name) && problem instanceof MissingSetting),
+        !hasUnknown(props[problem.setting]) &&
+        !(isDefaultProvider(name) && problem instanceof MissingSetting),
     );
     return (
       new pb.CheckResponse()
@@ -88,7 +88,7 @@ export class Configuration {
     // The engine puts the stack's configuration of this package into the environment of the plugin.
     const given = jsonOf(this.environment["PULUMI_CONFIG"] ?? "");
     const stack = isMapping(given) ? given : {};
-    const [first, second] = isDefault(providerName) ? [stack, args] : [args, stack];
+    const [first, second] = isDefaultProvider(providerName) ? [stack, args] : [args, stack];
     return (key) => {
       const name = key.replace(/^endpoints:/, "");
       const value = first[name] ?? second[name];
@@ -99,5 +99,3 @@ export class Configuration {
     };
   }
 }
-
-const isDefault = (providerName: string) => DEFAULT_PROVIDER.test(providerName);

@@ -1,7 +1,7 @@
 import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
-import type { JsonObject } from "../api/json";
 import { type Change, changesBetween, pathText } from "../endpoint/documents";
 import { documentFields } from "../endpoint/fields";
+import type { JsonObject } from "../service/json";
 
 const { Kind } = PropertyDiff;
 

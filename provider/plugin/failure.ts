@@ -3,7 +3,7 @@ import { InputPropertiesError } from "@pulumi/pulumi/proto/errors_pb";
 import { CheckFailure } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
-import { UserError } from "../api/apiErrors";
+import { UserError } from "../service/apiErrors";
 
 /** Mistakes in the inputs of a component, each with its path. */
 export class InvalidInputs extends UserError {

@@ -5,11 +5,6 @@ import {
   InvokeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
-import { UserError } from "../api/apiErrors";
-import type { EndpointsApi } from "../api/endpoints";
-import type { JsonObject } from "../api/json";
-import type { Settings } from "../api/settings";
-import { UNKNOWN } from "../endpoint/documents";
 import { unknownToken } from "../endpoint/errors";
 import {
   filterArguments,
@@ -18,10 +13,15 @@ import {
   queryArguments,
   typeWarnings,
 } from "../endpoint/lookup";
-import { asSecret, MASKED } from "../endpoint/secrets";
+import { MASKED } from "../endpoint/secrets";
 import { failingWarnings, resourceWarnings } from "../policy/resourceWarnings";
+import { asSecret, UNKNOWN } from "../pulumi/sentinels";
+import { fromEngine, toEngine } from "../pulumi/values";
+import { UserError } from "../service/apiErrors";
+import type { EndpointsApi } from "../service/endpoints";
+import type { JsonObject } from "../service/json";
+import type { Settings } from "../service/settings";
 import { checkFailure } from "./failure";
-import { fromEngine, toEngine } from "./values";
 
 /** `sdk/webhooks`, which is handed to the plugin, because the provider knows nothing of programs. */
 export interface Webhooks {

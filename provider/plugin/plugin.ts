@@ -6,15 +6,16 @@ import {
   GetSchemaResponse,
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
-import { UserError } from "../api/apiErrors";
-import { HttpClient } from "../api/client";
-import { type Clock, realClock } from "../api/clock";
-import type { EndpointsApi } from "../api/endpoints";
-import { TYPES, WEBHOOK_TYPE } from "../api/typeTokens";
-import { VERSION } from "../api/version";
 import { unknownToken } from "../endpoint/errors";
 import { endpointsApi } from "../endpoint/fields";
 import { CloudEndpoints } from "../endpoint/resource";
+import { TYPES, WEBHOOK_TYPE } from "../pulumi/typeTokens";
+import { partsOfUrn } from "../pulumi/urn";
+import { UserError } from "../service/apiErrors";
+import { HttpClient } from "../service/client";
+import { type Clock, realClock } from "../service/clock";
+import type { EndpointsApi } from "../service/endpoints";
+import { VERSION } from "../service/version";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure } from "./failure";
@@ -84,8 +85,7 @@ export function pluginProvider(options: PluginOptions) {
   ): grpc.handleUnaryCall<Q, R> {
     return unary(
       (request) => {
-        const [, , types = ""] = request.getUrn().split("::");
-        const type = types.split("$").at(-1) ?? "";
+        const { type } = partsOfUrn(request.getUrn());
         if (type !== TYPES.plugin) throw unknownToken(type, [TYPES.plugin]);
         return work(request);
       },

@@ -1,11 +1,9 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { JsonObject } from "../api/json";
-import { hasUnknown } from "../endpoint/documents";
 import { checkedInputs, checkInputs, inputWarnings, PROBLEM_KEY } from "../endpoint/inputs";
 import { previewCreate, previewUpdate } from "../endpoint/previews";
 import type { CloudEndpoints } from "../endpoint/resource";
-import { answerForEngine, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
+import { answerForEngine, notedFields, SECRETS_KEY, withNote, withSecretsMarked } from "../endpoint/secrets";
 import { changedPlaces, stateWithGiven } from "../endpoint/state";
 import { UrlRegistry } from "../endpoint/urlRegistry";
 import {
@@ -14,11 +12,13 @@ import {
   policyReader,
   resourceWarnings,
 } from "../policy/resourceWarnings";
+import { hasUnknown } from "../pulumi/sentinels";
+import { fromEngine, toEngine } from "../pulumi/values";
+import type { JsonObject } from "../service/json";
 import type { Configuration } from "./configuration";
 import { changesOfInputs, detailedDiff } from "./detailedDiff";
 import type { EngineLog } from "./engineLog";
 import { checkFailure } from "./failure";
-import { fromEngine, toEngine } from "./values";
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {
@@ -51,7 +51,7 @@ export class Resources {
       reasons.push(...this.problemsInProgram(request, inputs, readPolicy));
     }
     return new pb.CheckResponse()
-      .setInputs(toEngine(withSecretsMarked(inputs)))
+      .setInputs(asStruct(withSecretsMarked(inputs)))
       .setFailuresList(reasons.map((reason) => checkFailure(reason)));
   }
 
@@ -85,10 +85,10 @@ export class Resources {
     const news = this.propsOf(request.getProperties());
     if (request.getPreview()) {
       const previewed = answerForEngine(previewCreate(checkedInputs(news)), news);
-      return new pb.CreateResponse().setProperties(toEngine(previewed));
+      return new pb.CreateResponse().setProperties(asStruct(previewed));
     }
     const { id, outs } = await this.core.create(news);
-    return new pb.CreateResponse().setId(id).setProperties(toEngine(outs));
+    return new pb.CreateResponse().setId(id).setProperties(asStruct(outs));
   }
 
   /** A refresh has the state's inputs. A call without them is an import, or a program's `get`. */
@@ -105,8 +105,8 @@ export class Resources {
 
     const response = new pb.ReadResponse().setId(found.id);
     if (found.id === "") return response;
-    if (found.inputs) response.setInputs(toEngine(found.inputs));
-    return response.setProperties(toEngine(found.props));
+    if (found.inputs) response.setInputs(asStruct(found.inputs));
+    return response.setProperties(asStruct(found.props));
   }
 
   async update(request: pb.UpdateRequest): Promise<pb.UpdateResponse> {
@@ -115,7 +115,7 @@ export class Resources {
     const outs = request.getPreview()
       ? answerForEngine(previewUpdate(olds, checkedInputs(news)), news)
       : (await this.core.update(request.getId(), olds, news)).outs;
-    return new pb.UpdateResponse().setProperties(toEngine(outs));
+    return new pb.UpdateResponse().setProperties(asStruct(outs));
   }
 
   async delete(request: pb.DeleteRequest): Promise<void> {
@@ -128,3 +128,6 @@ export class Resources {
     return withNote(props, [...notedFields(props), ...secrets]);
   }
 }
+
+/** Properties for the engine. The note of secret fields is left out, because the plugin receives and sends marks. */
+const asStruct = ({ [SECRETS_KEY]: _, ...props }: JsonObject): Struct => toEngine(props);

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
-import { endWithEngine, engineAddress, engineIsThere } from "../api/engineWatch";
+import { endWithEngine, engineAddress, engineIsThere } from "../pulumi/engineWatch";
 import type { Webhooks } from "./functions";
 import { pluginProvider } from "./plugin";
 

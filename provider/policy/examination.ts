@@ -1,4 +1,4 @@
-import { didYouMean } from "../api/text";
+import { didYouMean } from "../service/text";
 import { celLibrary, flatName, flattened, type Node, namesOfExpressions, type Use } from "./cel";
 import { functionsAlsoCalled, standardFunctions } from "./vocabulary";
 

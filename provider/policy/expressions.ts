@@ -1,4 +1,4 @@
-import { UNKNOWN } from "../endpoint/documents";
+import { UNKNOWN } from "../pulumi/sentinels";
 import { namesOfExpressions, QUOTED, type Use } from "./cel";
 import { examined, type Finding } from "./examination";
 

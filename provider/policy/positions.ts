@@ -1,5 +1,4 @@
 import type { Document } from "yaml";
-import type { JsonObject } from "../api/json";
 import {
   documentsFromText,
   type Path,
@@ -9,6 +8,7 @@ import {
   withoutMark,
   yaml,
 } from "../endpoint/documents";
+import type { JsonObject } from "../service/json";
 
 /* The positions of data in its text. */
 

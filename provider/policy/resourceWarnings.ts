@@ -1,5 +1,5 @@
-import { isMapping, type JsonObject } from "../api/json";
 import { LONGEST, numberedPhases, type Path } from "../endpoint/documents";
+import { isMapping, type JsonObject } from "../service/json";
 import { type SourceDocument, sourceDocuments } from "./positions";
 import { expressionWarnings, type PolicyWarning, policyWarnings, warningText } from "./warnings";
 

@@ -1,7 +1,8 @@
-import { isMapping, type JsonObject } from "../api/json";
-import { didYouMean, nearName, oneLine } from "../api/text";
-import { derivedFromUrl } from "../api/url";
-import { type Path, pathText, UNKNOWN } from "../endpoint/documents";
+import { type Path, pathText } from "../endpoint/documents";
+import { UNKNOWN } from "../pulumi/sentinels";
+import { isMapping, type JsonObject } from "../service/json";
+import { didYouMean, nearName, oneLine } from "../service/text";
+import { derivedFromUrl } from "../service/url";
 import {
   type ActionInfo,
   type ActionType,

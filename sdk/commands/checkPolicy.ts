@@ -1,17 +1,12 @@
 import { existsSync } from "node:fs";
-import { UserError } from "../../provider/api/apiErrors";
-import { isMapping, type JsonObject } from "../../provider/api/json";
-import { urlProblem } from "../../provider/api/url";
-import {
-  type Path,
-  type Position,
-  pathText,
-  SEVERAL_DOCUMENTS,
-  UNKNOWN,
-} from "../../provider/endpoint/documents";
+import { type Path, type Position, pathText, SEVERAL_DOCUMENTS } from "../../provider/endpoint/documents";
 import { phases } from "../../provider/policy/catalogue";
 import { type SourceDocument, sourceDocuments } from "../../provider/policy/positions";
 import { type PolicyTarget, phaseMeant, policyWarnings, warningText } from "../../provider/policy/warnings";
+import { UNKNOWN } from "../../provider/pulumi/sentinels";
+import { UserError } from "../../provider/service/apiErrors";
+import { isMapping, type JsonObject } from "../../provider/service/json";
+import { urlProblem } from "../../provider/service/url";
 import { command, EXIT, UsageError } from "./command";
 import { inputText, JSON_OPTION, readText, STANDARD_STREAM, writeResult } from "./options";
 import { clientIp, headerPair, requestLine, tryRequest, vaultValue } from "./policyRequest";

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { ApiError, UserError } from "../../provider/api/apiErrors";
-import { didYouMean } from "../../provider/api/text";
+import { ApiError, UserError } from "../../provider/service/apiErrors";
+import { didYouMean } from "../../provider/service/text";
 import { NEEDS_LOGIN, PulumiFailed } from "../pulumi";
 import { columns, wrapped } from "./text";
 

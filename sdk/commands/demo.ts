@@ -1,7 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
-import { UserError } from "../../provider/api/apiErrors";
+import { UserError } from "../../provider/service/apiErrors";
 import {
   Emulator,
   findPulumiCli,

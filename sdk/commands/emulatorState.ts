@@ -1,6 +1,6 @@
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { z } from "zod";
-import { isMapping } from "../../provider/api/json";
+import { isMapping } from "../../provider/service/json";
 import type { Emulator, Seed } from "../testing/emulator";
 import { UsageError } from "./command";
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-import { didYouMean } from "../../provider/api/text";
-import { VERSION } from "../../provider/api/version";
+import { didYouMean } from "../../provider/service/text";
+import { VERSION } from "../../provider/service/version";
 import { type CliCommand, EXIT, messageOf, whyNotWritten } from "./command";
 import { columns } from "./text";
 

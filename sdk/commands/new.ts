@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { isMapping, jsonOf } from "../../provider/api/json";
-import { didYouMean } from "../../provider/api/text";
+import { isMapping, jsonOf } from "../../provider/service/json";
+import { didYouMean } from "../../provider/service/text";
 import { Emulator, findPulumiCli, type Seed } from "../testing";
 import { command, EXIT, UsageError } from "./command";
 import { writeState } from "./emulatorState";

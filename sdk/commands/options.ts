@@ -1,8 +1,8 @@
 import { readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { text as textOf } from "node:stream/consumers";
-import { UserError } from "../../provider/api/apiErrors";
-import { PIPELINE_COMMAND } from "../../provider/api/text";
+import { UserError } from "../../provider/service/apiErrors";
+import { PIPELINE_COMMAND } from "../../provider/service/text";
 import { type Option, type Terminal, UsageError, whyNotWritten } from "./command";
 
 /* What options take: numbers, files and streams. */

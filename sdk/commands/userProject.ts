@@ -1,16 +1,17 @@
-import { UserError } from "../../provider/api/apiErrors";
-import { CONNECTIONS, HttpClient } from "../../provider/api/client";
-import type { LiveEndpoint } from "../../provider/api/contract";
-import type { EndpointsApi } from "../../provider/api/endpoints";
-import { isMapping, type JsonObject, jsonOf } from "../../provider/api/json";
-import { CLOUD } from "../../provider/api/list";
-import { type ConfigReader, readSettings } from "../../provider/api/settings";
-import { PROVIDER_TYPE, TYPES } from "../../provider/api/typeTokens";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
-import { SECRET, SIGNATURE } from "../../provider/endpoint/secrets";
 import { ACCOUNT_KEY } from "../../provider/endpoint/state";
-import { REFERENCE, rebuild } from "../../provider/plugin/values";
+import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
+import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
+import { isDefaultProvider, partsOfUrn } from "../../provider/pulumi/urn";
+import { rebuild } from "../../provider/pulumi/values";
+import { UserError } from "../../provider/service/apiErrors";
+import { CONNECTIONS, HttpClient } from "../../provider/service/client";
+import type { LiveEndpoint } from "../../provider/service/contract";
+import type { EndpointsApi } from "../../provider/service/endpoints";
+import { isMapping, type JsonObject, jsonOf } from "../../provider/service/json";
+import { CLOUD } from "../../provider/service/list";
+import { type ConfigReader, readSettings } from "../../provider/service/settings";
 import { pulumi } from "../pulumi";
 import { type ExportedResource, type ExportedState, parseState } from "../stackState";
 import type { LogLine } from "./command";
@@ -125,7 +126,7 @@ const endpointsIn = ({ deployment }: ExportedState): ExportedResource[] =>
  */
 export function explicitProviders({ deployment }: ExportedState): Map<string, JsonObject> {
   const all = (deployment.resources ?? []).filter(
-    ({ type, urn }) => type === PROVIDER_TYPE && !isDefaultProvider(urn),
+    ({ type, urn }) => type === PROVIDER_TYPE && !isDefaultProvider(partsOfUrn(urn).name),
   );
   return new Map(all.map(({ urn, id, inputs = {} }) => [`${urn}::${id}`, plainValues(inputs)]));
 }
@@ -133,17 +134,11 @@ export function explicitProviders({ deployment }: ExportedState): Map<string, Js
 /** Whether this is a cloud endpoint of the dynamic provider or of the plugin. */
 const isCloudEndpointType = (type: string): boolean => Object.values<string>(TYPES).includes(type);
 
-/** The name in `urn:pulumi:stack::project::type::name`, which may contain `::` itself. */
-const resourceNameOf = (urn: string): string => urn.split("::").slice(3).join("::");
-
-/** The engine's own provider is named `default`, or `default_1_2_3` for a version. */
-const isDefaultProvider = (urn: string) => /^default(_\d+_\d+_\d+.*)?$/.test(resourceNameOf(urn));
-
 function entryOf(resource: ExportedResource): Entry {
   const { urn, type, id = "", outputs = {}, delete: isReplaced, pendingReplacement } = resource;
   const isPending = pendingReplacement === true;
   const isOld = isReplaced === true || isPending;
-  return { name: resourceNameOf(urn), urn, type, id, account: outputs[ACCOUNT_KEY], isOld, isPending };
+  return { name: partsOfUrn(urn).name, urn, type, id, account: outputs[ACCOUNT_KEY], isOld, isPending };
 }
 
 function managed(resource: ExportedResource): Managed {

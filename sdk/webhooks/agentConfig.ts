@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { UserError } from "../../provider/api/apiErrors";
-import type { JsonObject } from "../../provider/api/json";
-import { canonicalJson } from "../../provider/api/json";
 import { fromYaml, LONGEST, type Parsed, yaml } from "../../provider/endpoint/documents";
+import { UserError } from "../../provider/service/apiErrors";
+import type { JsonObject } from "../../provider/service/json";
+import { canonicalJson } from "../../provider/service/json";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 import { vaultReference } from "./webhookChecks";
 

@@ -1,9 +1,9 @@
-import { UserError } from "../../provider/api/apiErrors";
-import { isMapping, type JsonObject } from "../../provider/api/json";
-import { oneLine } from "../../provider/api/text";
 import { numberedPhases, policyFromText } from "../../provider/endpoint/documents";
 import { standInsIn } from "../../provider/endpoint/outputAsText";
 import { mayAnswer as canAnswer, endsTraffic, phaseMeant } from "../../provider/policy/warnings";
+import { UserError } from "../../provider/service/apiErrors";
+import { isMapping, type JsonObject } from "../../provider/service/json";
+import { oneLine } from "../../provider/service/text";
 
 /* The merge behind `mergeTrafficPolicy`, for Node programs and, in the plugin, for all others. */
 

@@ -1,9 +1,9 @@
 import { createPublicKey } from "node:crypto";
 import { z } from "zod";
-import { didYouMean } from "../../provider/api/text";
-import { normalizeUrl, urlProblem } from "../../provider/api/url";
 import { standInsIn } from "../../provider/endpoint/outputAsText";
 import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
+import { didYouMean } from "../../provider/service/text";
+import { normalizeUrl, urlProblem } from "../../provider/service/url";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 import {
   agentConfigVersions,

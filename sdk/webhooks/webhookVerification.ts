@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
-import { didYouMean } from "../../provider/api/text";
-import { WEBHOOK_TYPE } from "../../provider/api/typeTokens";
+import { WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
+import { didYouMean } from "../../provider/service/text";
 import { ruleErrors, warnOfRule } from "../preflight";
 import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";

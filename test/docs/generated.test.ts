@@ -42,6 +42,6 @@ test("the page for assistants has at most 150 lines, five programs, nine mistake
   }
   // A scene plays it: "a rename without an alias fails".
   const [rename] = mistakes.filter(({ outcome }) => outcome === "up fails");
-  expect(readFileSync("provider/endpoint/takenUrl.ts", "utf8")).toContain(rename?.message);
+  expect(readFileSync("provider/endpoint/errors.ts", "utf8")).toContain(rename?.message);
   expect(namesIn("Exports of `pulumi-endpoints`")).toEqual(expect.arrayContaining(Object.keys(sdk)));
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { packageSchema } from "../../docs/generate/packageSchema";
-import { settingFields } from "../../provider/api/settings";
 import { inputFields } from "../../provider/endpoint/fields";
+import { settingFields } from "../../provider/service/settings";
 import * as sdk from "../../sdk";
 import { webhookFields } from "../../sdk/webhooks/webhookChecks";
 

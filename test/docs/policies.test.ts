@@ -2,9 +2,9 @@ import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { policySchema } from "../../docs/generate/policySchema";
-import { hasUnknown } from "../../provider/endpoint/documents";
 import { actions } from "../../provider/policy/catalogue";
 import { policyWarnings } from "../../provider/policy/warnings";
+import { hasUnknown } from "../../provider/pulumi/sentinels";
 import { isOfShape, mistakes, moreRightPolicies, rightPolicies } from "../provider/policy/cases";
 import { blocksOf } from "./pages";
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UNKNOWN } from "../../provider/endpoint/documents";
+import { UNKNOWN } from "../../provider/pulumi/sentinels";
 import { edit, methods, onBothDrivers, writes } from "./setup";
 
 /** What data sources, `get` and resources give to others, all of it unknown at the first preview. */

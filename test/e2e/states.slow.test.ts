@@ -3,8 +3,8 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import type { WireEndpoint } from "../../provider/api/contract";
 import { accountFingerprint } from "../../provider/endpoint/gone";
+import type { WireEndpoint } from "../../provider/service/contract";
 import { Emulator, type ExportedState } from "../../sdk/testing";
 import { edit, methods, onBothDrivers, plainIn, type Start, writes } from "./setup";
 
@@ -28,7 +28,9 @@ const KEY = "2throwThisKeyAwayAfterTests_aKeyOfNobodyAtAll1";
 const settings = (provider: string) => ({ "endpoints:provider": provider });
 
 /** The version of the compiled package, which the stacks run. */
-const { VERSION }: { VERSION: string } = createRequire(import.meta.url)("../../dist/provider/api/version.js");
+const { VERSION }: { VERSION: string } = createRequire(import.meta.url)(
+  "../../dist/provider/service/version.js",
+);
 
 const policy = (body: string) =>
   `{ on_http_request: [{ actions: [{ type: "custom-response", config: { status_code: 200, body: ${body} } }] }] }`;

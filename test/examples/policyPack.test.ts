@@ -6,7 +6,7 @@ import type {
 } from "@pulumi/policy";
 import { describe, expect, test } from "vitest";
 import { owned, poolsAgree, restricted, secretsInVault } from "../../examples/policy-pack/rules";
-import { PROVIDER_TYPE, TYPES } from "../../provider/api/typeTokens";
+import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
 import { CloudEndpoint, Provider, WebhookVerification } from "../../sdk";
 
 /** Checks a type as `@pulumi/policy` does: it calls `isInstance` with an object that has only the type. */

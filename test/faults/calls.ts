@@ -1,8 +1,8 @@
 import { chai, expect } from "vitest";
 import { z } from "zod";
-import { UserError } from "../../provider/api/apiErrors";
 import { endpointFields } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
+import { UserError } from "../../provider/service/apiErrors";
 import { CANARY_KEY, wholeList } from "../provider/world";
 import { MOST_REQUESTS, type RawService, type ReceivedRequest } from "./rawService";
 

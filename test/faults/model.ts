@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../provider/api/json";
+import type { JsonObject } from "../../provider/service/json";
 import type { Process, World } from "./world";
 
 /*

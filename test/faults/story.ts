@@ -1,5 +1,5 @@
-import type { JsonObject } from "../../provider/api/json";
 import { accountFingerprint } from "../../provider/endpoint/gone";
+import type { JsonObject } from "../../provider/service/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
 import { Advice } from "./advice";

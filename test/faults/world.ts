@@ -1,10 +1,10 @@
-import { EndpointsError } from "../../provider/api/apiErrors";
-import { HttpClient, type Log } from "../../provider/api/client";
-import type { Clock } from "../../provider/api/clock";
-import type { Request } from "../../provider/api/connections";
-import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
+import { EndpointsError } from "../../provider/service/apiErrors";
+import { HttpClient, type Log } from "../../provider/service/client";
+import type { Clock } from "../../provider/service/clock";
+import type { Request } from "../../provider/service/connections";
+import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 import { type Busy, freeSlowly } from "./serviceFaults";
 

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test, vi } from "vitest";
-import { canonicalJson } from "../../provider/api/json";
+import { canonicalJson } from "../../provider/service/json";
 import { CloudEndpoint, getEndpoint, getEndpoints, getEndpointsOutput, Provider } from "../../sdk";
 import { Emulator, type EndpointMocksOptions, endpointMocks } from "../../sdk/testing";
 import { resolved } from "../sdk/program";

@@ -122,7 +122,7 @@ test("npm version writes the new version wherever the old one stands, and begins
   const env = { ...process.env, npm_old_version: manifest.version, npm_new_version: "99.0.0-rc.1" };
   execFileSync(process.execPath, [join(root, "test/tools/version.mjs")], { cwd: clone, env });
   const places = '("pulumi-endpoints": "\\^|pulumi-endpoints:|[^_]VERSION = "|VERSION=)[0-9][0-9a-z.-]*';
-  const folders = ["examples", "package-lock.json", "provider/api"];
+  const folders = ["examples", "package-lock.json", "provider/service"];
   const found = git("-C", clone, "grep", "-hoE", places, "--", ...folders);
   expect(found.length).toBeGreaterThan(20);
   expect(found.filter((place) => !place.endsWith("99.0.0-rc.1"))).toEqual([]);

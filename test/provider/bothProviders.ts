@@ -1,6 +1,6 @@
 import { afterEach, vi } from "vitest";
-import type { Clock } from "../../provider/api/clock";
 import { dynamicProvider } from "../../provider/dynamic";
+import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
 import { type PluginClient, type Props, plugin, pluginClient, startEngine } from "./plugin/pluginClient";
 import { virtualClock } from "./virtualClock";

@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from "vitest";
-import { VERSION } from "../../provider/api/version";
-import { UNKNOWN } from "../../provider/endpoint/documents";
 import { documentsAsText } from "../../provider/endpoint/fields";
+import { UNKNOWN } from "../../provider/pulumi/sentinels";
+import { VERSION } from "../../provider/service/version";
 import { bodies } from "../requests";
 import { bothProviders, created, type Props, startDynamic } from "./bothProviders";
 import { thrown } from "./world";

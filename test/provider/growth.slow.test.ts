@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { errorFromWire } from "../../provider/api/replySchemas";
-import { normalizeUrl } from "../../provider/api/url";
 import * as documents from "../../provider/endpoint/documents";
 import { endpointFromWire, inputFields } from "../../provider/endpoint/fields";
 import { textPattern } from "../../provider/endpoint/lookup";
 import { sourceDocuments } from "../../provider/policy/positions";
 import { resourceWarnings } from "../../provider/policy/resourceWarnings";
 import { policyWarnings } from "../../provider/policy/warnings";
+import { errorFromWire } from "../../provider/service/replySchemas";
+import { normalizeUrl } from "../../provider/service/url";
 import { expectLinear, expectTimes } from "../growth";
 import { act, onRequest, rule } from "./policy/cases";
 

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { setImmediate } from "node:timers/promises";
 import { onTestFinished } from "vitest";
-import type { Clock } from "../../provider/api/clock";
+import type { Clock } from "../../provider/service/clock";
 
 /** After so many turns of the event loop without an event, every call under way sleeps. gRPC needs fewer than ten. */
 const QUIET_TURNS = 25;

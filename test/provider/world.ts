@@ -1,12 +1,12 @@
 import { onTestFinished } from "vitest";
-import { HttpClient } from "../../provider/api/client";
-import type { Clock } from "../../provider/api/clock";
-import type { LiveEndpoint } from "../../provider/api/contract";
-import type { EndpointsApi } from "../../provider/api/endpoints";
-import type { Reading } from "../../provider/api/list";
-import { readSettings } from "../../provider/api/settings";
 import { endpointsApi } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
+import { HttpClient } from "../../provider/service/client";
+import type { Clock } from "../../provider/service/clock";
+import type { LiveEndpoint } from "../../provider/service/contract";
+import type { EndpointsApi } from "../../provider/service/endpoints";
+import type { Reading } from "../../provider/service/list";
+import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 import { virtualClock } from "./virtualClock";
 

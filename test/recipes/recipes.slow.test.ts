@@ -4,7 +4,7 @@ import { createRequire } from "node:module";
 import { join, relative } from "node:path";
 import { expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { VERSION } from "../../provider/api/version";
+import { VERSION } from "../../provider/service/version";
 import { jobs, workflows } from "./github";
 import * as gitlab from "./gitlab";
 import { isInstalled, recipes } from "./machine";

@@ -1,6 +1,6 @@
 import { expect, vi } from "vitest";
-import type { Clock } from "../../provider/api/clock";
 import { accountFingerprint } from "../../provider/endpoint/gone";
+import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
 import { startDynamic, startPlugin } from "../provider/bothProviders";
 import { secret, startEngine } from "../provider/plugin/pluginClient";

@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../provider/api/contract";
+import type { WireEndpoint } from "../../provider/service/contract";
 import type { Emulator, Seed } from "../../sdk/testing/emulator";
 import type { RecordedRequest } from "../../sdk/testing/types";
 import { labelOf, type Reply } from "./scene";

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import type { Clock } from "../../provider/api/clock";
+import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
 import { EndpointNames, reply } from "./names";
 import { createsOf, type Hand, type Run, type Scene } from "./scene";

@@ -1,4 +1,4 @@
-import type { Clock } from "../../provider/api/clock";
+import type { Clock } from "../../provider/service/clock";
 import type { Emulator, EmulatorOptions, ScriptedReply, Seed } from "../../sdk/testing/emulator";
 
 /*

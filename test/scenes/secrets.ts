@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../provider/api/json";
+import { canonicalJson } from "../../provider/service/json";
 import { secret } from "../provider/plugin/pluginClient";
 import { at, coded, type Hand, type Props, type Reply, refused, type Scene, scene } from "./scene";
 

@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { type Clock, realClock } from "../../provider/api/clock";
+import { type Clock, realClock } from "../../provider/service/clock";
 import { type ExportedResource, RunFailed, TestStack } from "../../sdk/testing";
 import { Emulator } from "../../sdk/testing/emulator";
 import { normalize } from "../e2e/normalize";

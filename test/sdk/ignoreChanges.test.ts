@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { asSecret } from "../../provider/endpoint/secrets";
+import { asSecret } from "../../provider/pulumi/sentinels";
 import { ignoreChanges } from "../../sdk/ignoreChanges";
 
 test.each<[string[], olds: object, inputs: object, result: object, failed?: string[]]>([

@@ -4,7 +4,7 @@ import { readFileSync, realpathSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 const root = realpathSync(fileURLToPath(new URL("../..", import.meta.url)));
-const file = `${root}/dist/provider/api/version.js`;
+const file = `${root}/dist/provider/service/version.js`;
 const { RELEASE = "" } = process.env;
 if (!["", "yes"].includes(RELEASE)) throw new Error("RELEASE must be yes, or not set");
 const suffix = RELEASE === "yes" ? "" : `+dev${commit()}`;

@@ -8,9 +8,13 @@ if (!before || !after) throw new Error("npm runs this: npm version 0.2.0 --no-gi
 /** What stands before the version: a requirement, the tag of an image, its build argument, the constant. */
 const PLACES = ['"pulumi-endpoints": "^', "pulumi-endpoints:", "VERSION=", 'VERSION = "'];
 
-const files = execFileSync("git", ["ls-files", "examples", "package-lock.json", "provider/api/version.ts"], {
-  encoding: "utf8",
-});
+const files = execFileSync(
+  "git",
+  ["ls-files", "examples", "package-lock.json", "provider/service/version.ts"],
+  {
+    encoding: "utf8",
+  },
+);
 for (const file of files.trim().split("\n")) {
   const text = readFileSync(file, "utf8");
   const changed = PLACES.reduce((all, place) => all.replaceAll(place + before, place + after), text);

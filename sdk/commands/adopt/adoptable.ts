@@ -1,7 +1,3 @@
-import { isNotFound } from "../../../provider/api/apiErrors";
-import type { LiveEndpoint } from "../../../provider/api/contract";
-import type { EndpointsApi } from "../../../provider/api/endpoints";
-import type { JsonObject } from "../../../provider/api/json";
 import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
 import {
   looksLikeJson,
@@ -16,9 +12,13 @@ import {
   ownTexts,
 } from "../../../provider/endpoint/fields";
 import { checkedInputs, checkInputs } from "../../../provider/endpoint/inputs";
-import { SIGNATURE, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
+import { secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { inputsFromLive } from "../../../provider/endpoint/state";
-import { UNKNOWNS } from "../../../provider/plugin/values";
+import { SIGNATURE, UNKNOWNS } from "../../../provider/pulumi/sentinels";
+import { isNotFound } from "../../../provider/service/apiErrors";
+import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { EndpointsApi } from "../../../provider/service/endpoints";
+import type { JsonObject } from "../../../provider/service/json";
 import type { LogLine } from "../command";
 import { count, grouped } from "../text";
 

@@ -1,7 +1,7 @@
-import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { type Path, partsOf } from "../../../provider/endpoint/documents";
 import { ownTexts } from "../../../provider/endpoint/fields";
 import { findSecrets, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
+import { isMapping, type JsonObject } from "../../../provider/service/json";
 import { vaultReference } from "../../webhooks/webhookChecks";
 import { grouped } from "../text";
 import type { Adoption } from "./adoptable";

@@ -1,5 +1,5 @@
-import type { LiveEndpoint } from "../../../provider/api/contract";
-import { urlOf } from "../../../provider/api/url";
+import type { LiveEndpoint } from "../../../provider/service/contract";
+import { urlOf } from "../../../provider/service/url";
 import { shortAddress } from "./terraform";
 
 /**

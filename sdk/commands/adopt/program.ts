@@ -1,5 +1,5 @@
-import { isMapping } from "../../../provider/api/json";
-import { oneLine } from "../../../provider/api/text";
+import { isMapping } from "../../../provider/service/json";
+import { oneLine } from "../../../provider/service/text";
 import { count } from "../text";
 import type { Adoption, Unadoptable } from "./adoptable";
 import { ConfigSecret, secretReplacement } from "./configSecrets";

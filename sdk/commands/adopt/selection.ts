@@ -1,10 +1,10 @@
-import { UserError } from "../../../provider/api/apiErrors";
-import type { LiveEndpoint } from "../../../provider/api/contract";
-import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
-import { oneLine } from "../../../provider/api/text";
-import { urlOf } from "../../../provider/api/url";
 import { matcher, textPattern } from "../../../provider/endpoint/lookup";
+import { UserError } from "../../../provider/service/apiErrors";
+import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { EndpointsApi } from "../../../provider/service/endpoints";
+import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
+import { oneLine } from "../../../provider/service/text";
+import { urlOf } from "../../../provider/service/url";
 import { valueAt } from "../../ignoreChanges";
 import { parsePath } from "../../propertyPath";
 import { type LogLine, type Options, UsageError, type Values } from "../command";

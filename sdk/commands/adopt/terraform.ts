@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { LiveEndpoint } from "../../../provider/api/contract";
-import { isMapping, jsonOf } from "../../../provider/api/json";
-import { escaped } from "../../../provider/api/text";
+import type { LiveEndpoint } from "../../../provider/service/contract";
+import { isMapping, jsonOf } from "../../../provider/service/json";
+import { escaped } from "../../../provider/service/text";
 import { type LogLine, UsageError } from "../command";
 import { inputText, STANDARD_STREAM } from "../options";
 import { grouped, shellWord } from "../text";

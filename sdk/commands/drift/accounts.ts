@@ -1,8 +1,8 @@
-import { API_VERSION } from "../../../provider/api/connections";
-import type { LiveEndpoint } from "../../../provider/api/contract";
-import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { ConfigError, type ConfigReader } from "../../../provider/api/settings";
 import { inputsFromLive } from "../../../provider/endpoint/state";
+import { API_VERSION } from "../../../provider/service/connections";
+import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { EndpointsApi } from "../../../provider/service/endpoints";
+import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { isAuthenticationError, messageOf } from "../command";
 import { type Ignored, isIgnored } from "../projects";
 import { shellWord } from "../text";

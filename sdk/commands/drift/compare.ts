@@ -1,6 +1,4 @@
 import { z } from "zod";
-import type { LiveEndpoint } from "../../../provider/api/contract";
-import { isMapping, type JsonObject } from "../../../provider/api/json";
 import { type Path, pathText } from "../../../provider/endpoint/documents";
 import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
 import { checkedInputs } from "../../../provider/endpoint/inputs";
@@ -11,6 +9,8 @@ import {
   inputsWithChoices,
   refreshedFromLive,
 } from "../../../provider/endpoint/state";
+import type { LiveEndpoint } from "../../../provider/service/contract";
+import { isMapping, type JsonObject } from "../../../provider/service/json";
 import { valueAt } from "../../ignoreChanges";
 import { isWithin, parsePath } from "../../propertyPath";
 import type { Managed } from "../userProject";

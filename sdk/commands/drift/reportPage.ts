@@ -1,4 +1,4 @@
-import { VERSION } from "../../../provider/api/version";
+import { VERSION } from "../../../provider/service/version";
 import type { DriftReport } from "./report";
 import { capital, type Item, type Section, timeText, viewOf } from "./reportView";
 

@@ -1,5 +1,6 @@
-import { escaped } from "../../../provider/api/text";
 import { MASKED } from "../../../provider/endpoint/secrets";
+import { partsOfUrn } from "../../../provider/pulumi/urn";
+import { escaped } from "../../../provider/service/text";
 import { forPulumi } from "../projects";
 import { count, grouped, shellWord } from "../text";
 import {
@@ -167,7 +168,7 @@ function driftedItem({ drift, repair, name, changes, ...endpoint }: DriftedEndpo
 function sharedItem({ id, resources }: SharedEndpoint): Item {
   const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
   const commands = resources.map(({ stack, urn }) => {
-    const [, project = ""] = urn.split("::");
+    const { project } = partsOfUrn(urn);
     return `\`pulumi state delete --force ${shellWord(urn)} --stack ${shellWord(forPulumi(stack, project))}\``;
   });
   return {

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { UserError } from "../../../provider/api/apiErrors";
-import { isMapping, jsonOf } from "../../../provider/api/json";
-import type { ConfigReader } from "../../../provider/api/settings";
+import { UserError } from "../../../provider/service/apiErrors";
+import { isMapping, jsonOf } from "../../../provider/service/json";
+import type { ConfigReader } from "../../../provider/service/settings";
 import { assertPulumi, type EngineRun, PulumiFailed, pulumi } from "../../pulumi";
 import type { ExportedState } from "../../stackState";
 import { messageOf, UsageError } from "../command";

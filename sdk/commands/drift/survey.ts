@@ -1,12 +1,12 @@
-import { isNotFound, UserError } from "../../../provider/api/apiErrors";
-import type { LiveEndpoint } from "../../../provider/api/contract";
-import type { ConfigReader } from "../../../provider/api/settings";
-import { VERSION } from "../../../provider/api/version";
 import { wrongType } from "../../../provider/endpoint/errors";
 import { confirmGone } from "../../../provider/endpoint/gone";
 import { look } from "../../../provider/endpoint/live";
 import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { VERSION_KEY } from "../../../provider/endpoint/state";
+import { isNotFound, UserError } from "../../../provider/service/apiErrors";
+import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { ConfigReader } from "../../../provider/service/settings";
+import { VERSION } from "../../../provider/service/version";
 import { UsageError } from "../command";
 import { count, grouped } from "../text";
 import { type Entry, explicitProviders, type Managed, managedEndpoints } from "../userProject";

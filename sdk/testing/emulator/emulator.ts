@@ -1,7 +1,7 @@
 import { createServer, type Server } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import type { WireEndpoint } from "../../../provider/api/contract";
+import type { WireEndpoint } from "../../../provider/service/contract";
 import { listen } from "../listen";
 import {
   type Account,

@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../../provider/api/contract";
+import type { WireEndpoint } from "../../../provider/service/contract";
 import type { Behaviour } from "./behaviour";
 import type { Key } from "./keys";
 import { ServiceError } from "./serviceErrors";

@@ -1,4 +1,4 @@
-import type { WireEndpoint } from "../../../provider/api/contract";
+import type { WireEndpoint } from "../../../provider/service/contract";
 import { base62 } from "./random";
 import { type ParsedUrl, parseUrl } from "./serviceRules";
 import { bindingsFor, type Store } from "./store";

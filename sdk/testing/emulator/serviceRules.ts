@@ -1,5 +1,5 @@
 import { parse as parseYaml } from "yaml";
-import type { WireChange, WireEndpoint } from "../../../provider/api/contract";
+import type { WireChange, WireEndpoint } from "../../../provider/service/contract";
 import { type Behaviour, urlTakenError } from "./behaviour";
 import { ServiceError } from "./serviceErrors";
 

@@ -1,4 +1,4 @@
-import type { WireChange, WireEndpoint } from "../../../provider/api/contract";
+import type { WireChange, WireEndpoint } from "../../../provider/service/contract";
 import { type Behaviour, reportedTime } from "./behaviour";
 import { base62 } from "./random";
 import type { Clock } from "./serviceClock";

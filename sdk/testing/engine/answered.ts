@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
-import { rebuild } from "../../../provider/plugin/values";
+import { rebuild } from "../../../provider/pulumi/values";
 import type { StackOptions } from "../types";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
 import { Unsupported } from "./project";

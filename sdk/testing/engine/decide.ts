@@ -1,4 +1,4 @@
-import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { ignoreChanges } from "../../ignoreChanges";
 import {
   dependentsOf,

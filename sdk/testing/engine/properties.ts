@@ -1,8 +1,7 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { isMapping } from "../../../provider/api/json";
-import { UNKNOWN } from "../../../provider/endpoint/documents";
-import { SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
-import { OUTPUT, REFERENCE, rebuild } from "../../../provider/plugin/values";
+import { OUTPUT, REFERENCE, SECRET, SIGNATURE, UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { rebuild } from "../../../provider/pulumi/values";
+import { isMapping } from "../../../provider/service/json";
 import { Unsupported } from "./project";
 
 /*

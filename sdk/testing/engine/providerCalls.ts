@@ -1,8 +1,8 @@
 import * as grpc from "@grpc/grpc-js";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
-import { hasUnknown } from "../../../provider/endpoint/documents";
 import { Empty, insecure } from "../../../provider/plugin/protocol";
+import { hasUnknown } from "../../../provider/pulumi/sentinels";
 import { parsePath } from "../../propertyPath";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
 import { NOT_READY, Unsupported } from "./project";

@@ -1,4 +1,4 @@
-import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { type Checkpoint, isProvider, packageOf, type ResourceState } from "./checkpoint";
 import { equal, isSecret, secret } from "./properties";
 import type { Providers } from "./providers";

@@ -1,4 +1,5 @@
-import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
+import { pathText } from "../../../provider/endpoint/documents";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import type { Diagnostic, RunResult, Step, StepOp } from "../types";
 import {
   isDefaultProvider,

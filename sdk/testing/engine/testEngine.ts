@@ -2,7 +2,7 @@ import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type * as pulumi from "@pulumi/pulumi";
-import { PACKAGE } from "../../../provider/api/typeTokens";
+import { PACKAGE } from "../../../provider/pulumi/typeTokens";
 import { removeAtExit } from "../leftovers";
 import {
   type Command,

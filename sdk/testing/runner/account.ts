@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { isIP } from "node:net";
-import type { WireEndpoint } from "../../../provider/api/contract";
-import { isMapping } from "../../../provider/api/json";
 import { namesOfExpressions } from "../../../provider/policy/cel";
+import type { WireEndpoint } from "../../../provider/service/contract";
+import { isMapping } from "../../../provider/service/json";
 import type { Values } from "./expressions";
 import { type Application, receive, respond, toApplication } from "./http";
 import { normalUrl } from "./request";

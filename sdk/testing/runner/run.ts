@@ -1,4 +1,4 @@
-import { isMapping } from "../../../provider/api/json";
+import { isMapping } from "../../../provider/service/json";
 import type { Budget } from "./budget";
 import { evaluate, type RequestFunctions, type Values } from "./expressions";
 import { basicAuth } from "./functions";

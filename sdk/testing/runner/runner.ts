@@ -1,5 +1,5 @@
-import { isMapping } from "../../../provider/api/json";
 import { actions as catalogue, type KeyInfo } from "../../../provider/policy/catalogue";
+import { isMapping } from "../../../provider/service/json";
 import { actions, type End } from "./actions";
 import { Budget } from "./budget";
 import { type Rule, readPolicy } from "./policy";

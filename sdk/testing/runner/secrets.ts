@@ -1,5 +1,5 @@
-import { isMapping } from "../../../provider/api/json";
 import { SHORTEST_SECRET } from "../../../provider/endpoint/secrets";
+import { isMapping } from "../../../provider/service/json";
 import type { Policy } from "./policy";
 import type { TracedRule } from "./trace";
 

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import type { LiveEndpoint } from "../../../provider/api/contract";
+import type { LiveEndpoint } from "../../../provider/service/contract";
 import { expectLinear } from "../../growth";
 import { endpoint, written } from "./written";
 

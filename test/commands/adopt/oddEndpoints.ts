@@ -1,4 +1,4 @@
-import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import type { Emulator, Seed } from "../../../sdk/testing/emulator";
 
 /** Endpoints that a program cannot express at all, or only without a field. */

@@ -1,4 +1,4 @@
-import type { LiveEndpoint } from "../../../provider/api/contract";
+import type { LiveEndpoint } from "../../../provider/service/contract";
 import { adoptionOf } from "../../../sdk/commands/adopt/adoptable";
 import { secretsOf } from "../../../sdk/commands/adopt/configSecrets";
 import { namesOf } from "../../../sdk/commands/adopt/names";

@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { UserError } from "../../../provider/api/apiErrors";
+import { UserError } from "../../../provider/service/apiErrors";
 import { driftWith } from "../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../sdk/commands/drift/report";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach } from "vitest";
-import { isMapping } from "../../../provider/api/json";
 import { accountFingerprint } from "../../../provider/endpoint/gone";
-import { SECRET, SIGNATURE } from "../../../provider/endpoint/secrets";
+import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
+import { isMapping } from "../../../provider/service/json";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import { type ExportedResource, parseState } from "../../../sdk/stackState";
 import { Emulator } from "../../../sdk/testing";

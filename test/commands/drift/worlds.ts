@@ -1,5 +1,5 @@
-import { UserError } from "../../../provider/api/apiErrors";
-import { VERSION } from "../../../provider/api/version";
+import { UserError } from "../../../provider/service/apiErrors";
+import { VERSION } from "../../../provider/service/version";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import type { Entry } from "../../../sdk/commands/userProject";
 import { PulumiFailed } from "../../../sdk/pulumi";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { snakeCase } from "../../../provider/api/replySchemas";
 import { managedInputs } from "../../../provider/endpoint/fields";
+import { snakeCase } from "../../../provider/service/replySchemas";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing";
 import { CHANGEABLE } from "../../../sdk/testing/emulator/serviceRules";
 import { type Exchange, World } from "./requests";

@@ -1,6 +1,6 @@
 import { type Dispatcher, request } from "undici";
 import { expect, onTestFinished } from "vitest";
-import type { WireEndpoint } from "../../../provider/api/contract";
+import type { WireEndpoint } from "../../../provider/service/contract";
 import { Emulator, type EmulatorOptions, type Seed } from "../../../sdk/testing/emulator";
 
 /** Starts an emulator and closes it after the test. */

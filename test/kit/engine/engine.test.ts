@@ -2,7 +2,7 @@ import { Alias } from "@pulumi/pulumi/proto/alias_pb";
 import { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { expect, test } from "vitest";
-import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { secret, toStruct } from "../../../sdk/testing/engine/properties";
 import { TestEngine } from "../../../sdk/testing/engine/testEngine";
 import { programFolder } from "../../folders";

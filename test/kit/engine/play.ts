@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../../provider/api/json";
+import { canonicalJson } from "../../../provider/service/json";
 import { CliStack, findPulumiCli } from "../../../sdk/testing/cli";
 import { TestEngine } from "../../../sdk/testing/engine/testEngine";
 import type { TestStackOptions } from "../../../sdk/testing/testStack";

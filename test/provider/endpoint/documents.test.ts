@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../../provider/api/json";
 import {
   changesBetween,
   metadataFromText,
@@ -9,6 +8,7 @@ import {
   problemsOfData,
   sameData,
 } from "../../../provider/endpoint/documents";
+import { canonicalJson } from "../../../provider/service/json";
 
 const reasonOf = (text: string) => {
   const parsed = policyFromText(text);

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test } from "vitest";
-import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { checkInputs } from "../../../provider/endpoint/inputs";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 
 const url = "https://shop.example.com";
 const reasons = (news: Record<string, unknown>, olds?: Record<string, unknown>) =>

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { Emulator } from "../../../sdk/testing/emulator";
 import { plugin, secret, url } from "./pluginClient";
 

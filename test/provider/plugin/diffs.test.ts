@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { created, full, plugin, rules } from "./pluginClient";
 
 /* What the engine shows at a preview: the exact places of a diff, and the outputs. Conformance and scenes have what follows. */

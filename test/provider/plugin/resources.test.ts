@@ -1,7 +1,7 @@
 import * as grpc from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../../provider/api/json";
-import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { canonicalJson } from "../../../provider/service/json";
 import { methods } from "../../requests";
 import { thrown } from "../world";
 import { created, full, type Props, plugin, pluginClient, rules, secret, URN, url } from "./pluginClient";

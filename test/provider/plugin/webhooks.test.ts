@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { UNKNOWN } from "../../../provider/endpoint/documents";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { thrown } from "../world";
 import { mistakesIn, monitor, plugin, secret } from "./pluginClient";
 

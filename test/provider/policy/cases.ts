@@ -1,6 +1,6 @@
-import { UNKNOWN } from "../../../provider/endpoint/documents";
 import { type ActionInfo, actions, type KeyInfo } from "../../../provider/policy/catalogue";
 import type { PolicyTarget } from "../../../provider/policy/warnings";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 
 /* Policies with and without mistakes, for the tests of the warnings and the JSON Schema. */
 

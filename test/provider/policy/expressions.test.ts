@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
-import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
+import { pathText } from "../../../provider/endpoint/documents";
 import { flatName, namesOfExpressions } from "../../../provider/policy/cel";
 import { ruleWarnings } from "../../../provider/policy/resourceWarnings";
 import { policyWarnings } from "../../../provider/policy/warnings";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { calls } from "../../kit/runner/documentedCalls";
 import { act, onRequest, onResponse, rule } from "./cases";
 

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { pathText, UNKNOWN } from "../../../provider/endpoint/documents";
+import { pathText } from "../../../provider/endpoint/documents";
 import { type ActionInfo, actions } from "../../../provider/policy/catalogue";
 import { mayAnswer, policyWarnings, warningText } from "../../../provider/policy/warnings";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { act, mistakes, moreRightPolicies, onRequest, rightPolicies, rule } from "./cases";
 
 test("the catalogue knows which actions can answer, and an unknown action may", () => {

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { nearName } from "../../../provider/api/text";
+import { nearName } from "../../../provider/service/text";
 import { webhookPlatforms } from "../../../sdk";
 import { platformNames, secretSource } from "../../../sdk/webhooks/platforms";
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, ConnectionError, ReplyError } from "../../../provider/api/apiErrors";
-import { RateLimiter } from "../../../provider/api/rateLimiter";
-import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/api/retry";
+import { ApiError, ConnectionError, ReplyError } from "../../../provider/service/apiErrors";
+import { RateLimiter } from "../../../provider/service/rateLimiter";
+import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/service/retry";
 import { virtualClock } from "../virtualClock";
 import { service, thrown } from "../world";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { engineIsThere } from "../../../provider/api/engineWatch";
+import { engineIsThere } from "../../../provider/pulumi/engineWatch";
 import { until } from "../../until";
 
 /** A process that listens like an engine, on the port that it prints. */
@@ -39,7 +39,7 @@ test.runIf(process.platform === "linux")(
 test("a provider that writes after its engine was killed ends, too, and does not fill the memory", async () => {
   const engine = startProcess(LISTEN);
   const [port] = await once(engine.stdout, "data");
-  const module = join(import.meta.dirname, "../../../dist/provider/api/engineWatch.js");
+  const module = join(import.meta.dirname, "../../../dist/provider/pulumi/engineWatch.js");
   // Like Pulumi's host, it writes each uncaught error, also that of a write to the engine's closed pipe.
   const provider = startProcess(`process.on("uncaughtException", (error) => console.error(error));
     require(${JSON.stringify(module)}).endWithEngine({ host: "127.0.0.1", port: ${Number(port)} });

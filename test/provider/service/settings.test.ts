@@ -7,7 +7,7 @@ import {
   type Settings,
   settingFields,
   settingsProblems,
-} from "../../../provider/api/settings";
+} from "../../../provider/service/settings";
 import { thrown } from "../world";
 
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { CONNECTIONS } from "../../../provider/api/client";
+import { CONNECTIONS } from "../../../provider/service/client";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { startProxy, useProxy } from "../servers";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { ApiError, ReplyError, remedyFor } from "../../../provider/api/apiErrors";
-import { VERSION } from "../../../provider/api/version";
+import { ApiError, ReplyError, remedyFor } from "../../../provider/service/apiErrors";
+import { VERSION } from "../../../provider/service/version";
 import type { ScriptedReply } from "../../../sdk/testing/emulator";
 import { service, thrown } from "../world";
 

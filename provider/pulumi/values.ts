@@ -1,26 +1,11 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { isMapping, type JsonObject } from "../api/json";
-import { UNKNOWN } from "../endpoint/documents";
-import { SECRET, SECRETS_KEY, SIGNATURE } from "../endpoint/secrets";
+import { isMapping, type JsonObject } from "../service/json";
+import { OUTPUT, REFERENCE, SECRET, SIGNATURE, UNKNOWN, UNKNOWNS } from "./sentinels";
 
 /*
  * The codec of Pulumi's properties, on the wire and in a state: JSON in which objects with a signature have a special meaning,
  * and some texts mean "not known yet". The core receives neither.
  */
-
-export const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
-export const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
-
-/** The texts for unknown values, one for each type of value. The core only uses the first. */
-export const UNKNOWNS: ReadonlySet<unknown> = new Set([
-  UNKNOWN,
-  "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
-  "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
-  "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
-  "030794c1-ac77-496b-92df-f27374a8bd58",
-  "e48ece36-62e2-4504-bad9-02848725956a",
-  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
-]);
 
 /**
  * Converts a value: every unknown becomes the same text, and `signed` converts each object with a signature. Undefined parts are
@@ -68,8 +53,8 @@ export function fromEngine(struct: Struct | undefined, { hidesSecrets = false } 
   return { props: Object.fromEntries(all.map(([name, value]) => [name, plain(value, name)])), secrets };
 }
 
-/** Properties for the engine. The note of secret fields is left out, because the plugin receives and sends marks. */
-export function toEngine({ [SECRETS_KEY]: _, ...props }: JsonObject): Struct {
+/** Properties for the engine. */
+export function toEngine(props: JsonObject): Struct {
   // A message refuses undefined values, and JSON omits them.
   return Struct.fromJavaScript(JSON.parse(JSON.stringify(props)));
 }

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { endWithEngine, engineAddress, engineIsThere } from "../../../provider/api/engineWatch";
+import { endWithEngine, engineAddress, engineIsThere } from "../../../provider/pulumi/engineWatch";
 import { listening } from "../servers";
 
 async function startEngine() {

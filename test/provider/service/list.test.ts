@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import type { EndpointsApi } from "../../../provider/api/endpoints";
-import { CLOUD, isOneOf, OLDEST_LISTING } from "../../../provider/api/list";
 import { accountFingerprint } from "../../../provider/endpoint/gone";
 import { findEndpoint, findEndpoints } from "../../../provider/endpoint/lookup";
+import type { EndpointsApi } from "../../../provider/service/endpoints";
+import { CLOUD, isOneOf, OLDEST_LISTING } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";
 import type { Behaviour, Emulator } from "../../../sdk/testing/emulator";
 import { methods, paths } from "../../requests";
@@ -175,7 +175,9 @@ describe.each<Row>([
     });
     const lookUps = await cost(async (api) => {
       for (const index of [0, 2, 5])
-        found.push((await findEndpoint(api, { url: `https://e${index}.example.com/` }, { age: "withinAMinute" })).id);
+        found.push(
+          (await findEndpoint(api, { url: `https://e${index}.example.com/` }, { age: "withinAMinute" })).id,
+        );
     });
     const named = await cost(async (api) => {
       const data = await findEndpoints(api, { name: "agent-7", region: "eu" }, "withinAMinute");

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalizeUrl, schemeDiffers, urlProblem } from "../../../provider/api/url";
+import { normalizeUrl, schemeDiffers, urlProblem } from "../../../provider/service/url";
 
 test.each([
   ["HTTPS://Shop.Example.COM/", "https://shop.example.com"],

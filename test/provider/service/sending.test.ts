@@ -1,9 +1,9 @@
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type ConnectionError, UnsentError } from "../../../provider/api/apiErrors";
-import { CONNECTIONS } from "../../../provider/api/client";
-import type { EndpointsApi } from "../../../provider/api/endpoints";
+import { type ConnectionError, UnsentError } from "../../../provider/service/apiErrors";
+import { CONNECTIONS } from "../../../provider/service/client";
+import type { EndpointsApi } from "../../../provider/service/endpoints";
 import type { RecordedRequest } from "../../../sdk/testing";
 import type { ScriptedReply } from "../../../sdk/testing/emulator";
 import { methods } from "../../requests";

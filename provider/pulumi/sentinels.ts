@@ -1,0 +1,31 @@
+/* The texts and objects that have a special meaning in Pulumi's protocol. */
+
+/** The text for a value that is not known yet, in any field and at any depth. */
+export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+
+/** The same, one text for each type of value. A dynamic provider only receives the first. */
+export const UNKNOWNS: ReadonlySet<unknown> = new Set([
+  UNKNOWN,
+  "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
+  "3eeb2bf0-c639-47a8-9e75-3b44932eb421",
+  "6a19a0b0-7e62-4c92-b797-7f8e31da9cc2",
+  "030794c1-ac77-496b-92df-f27374a8bd58",
+  "e48ece36-62e2-4504-bad9-02848725956a",
+  "dd056dcd-154b-4c76-9bd3-c8f88648b5ff",
+]);
+
+/** The key that marks an object as special, and its values. */
+export const SIGNATURE = "4dabf18193072939515e22adb298388d";
+export const SECRET = "1b47061264138c4ac30d75fd1eb44270";
+export const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
+export const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
+
+/** A value that is marked as secret. */
+export const asSecret = (value: unknown): { [key: string]: unknown } => ({ [SIGNATURE]: SECRET, value });
+
+/** Whether any part of the value is unknown. Such a value passes every check, and is never compared. */
+export function hasUnknown(value: unknown): boolean {
+  if (value === UNKNOWN) return true;
+  if (typeof value !== "object" || value === null) return false;
+  return Object.values(value).some(hasUnknown);
+}
