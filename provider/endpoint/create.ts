@@ -298,10 +298,14 @@ async function classify(
     if (urlOf(item) !== inputs.url || item.id === mover || holdings.isGone(item.id)) continue;
     const live = await api.find(item.id);
     const canBeOurs = underWay !== undefined && !holdings.isOurs(item.id);
-    const isOurs = canBeOurs ? live && isOfCreate(claim, underWay, live) : false;
-    if (isOurs) found.ours.push(live as LiveEndpoint);
+    if (!live) {
+      if (canBeOurs) found.doubtful.push(item.id);
+      continue;
+    }
+    const isOurs = canBeOurs && isOfCreate(claim, underWay, live);
+    if (isOurs) found.ours.push(live);
     else if (isOurs === undefined) found.doubtful.push(item.id);
-    if (!isOurs && live && holds(live, inputs)) found.holders.push(live);
+    if (!isOurs && holds(live, inputs)) found.holders.push(live);
   }
   return found;
 }

@@ -1,9 +1,10 @@
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
+import { UserError } from "../service/apiErrors";
 import { Binding } from "../service/contract";
 import type { JsonObject } from "../service/json";
 import { didYouMean } from "../service/text";
 import { derivedFromUrl, schemeDiffers } from "../service/url";
-import { type Inputs, inputFields } from "./fields";
+import { type Inputs, inputFields, type PreviewInputs } from "./fields";
 import { standInsIn } from "./outputAsText";
 import { notedFields, SECRETS_KEY } from "./secrets";
 
@@ -90,11 +91,28 @@ function checkOther(name: string, value: unknown, news: JsonObject): CheckedInpu
   return { reasons: [`${name} is no input of a cloud endpoint${hint}`] };
 }
 
-/** The inputs that `checkInputs` returned, without the properties of the engine and of the resource's class. */
-export function checkedInputs(news: JsonObject): Inputs {
-  const { [PROVIDER_KEY]: _, ...inputs } = news;
-  return inputs as Inputs;
+/** What a check has returned, as the engine hands it back: with its own property, and the note of the secret fields. */
+export type EngineInputs = PreviewInputs & { [PROVIDER_KEY]?: unknown; [SECRETS_KEY]?: unknown };
+
+/** @throws UserError if these are no inputs of a cloud endpoint. */
+export function engineInputs(props: JsonObject): EngineInputs {
+  if (isEngineInputs(props)) return props;
+  throw new UserError(
+    "The state has no inputs of this endpoint. Run `pulumi refresh`, then run the command again.",
+  );
 }
+
+const isEngineInputs = (props: JsonObject): props is EngineInputs => typeof props["url"] === "string";
+
+/** @throws UserError if a part is unknown. The engine knows all values when it asks for a change. */
+export function knownInputs(inputs: PreviewInputs): Inputs {
+  if (isKnown(inputs)) return inputs;
+  throw new UserError(
+    "Pulumi has asked for a change with a value that is not known yet. Run the command again.",
+  );
+}
+
+const isKnown = (inputs: PreviewInputs): inputs is Inputs => !hasUnknown(inputs);
 
 function isInput(name: string): name is keyof typeof inputFields {
   return Object.hasOwn(inputFields, name);
