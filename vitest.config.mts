@@ -13,7 +13,8 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 120_000,
     // The types of the examples are checked once, by `npm run lint`.
-    env: { PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
+    // A time without a zone is never this machine's.
+    env: { PULUMI_NODEJS_TRANSPILE_ONLY: "true", TZ: "America/St_Johns" },
     projects: [
       {
         extends: true,

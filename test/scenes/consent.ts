@@ -245,6 +245,17 @@ export const unclearRefusals: Scene[] = [
     fails: /status 400/,
     seconds: 1,
   }),
+  ...(["409-bare", "400-bare"] as const).map((urlTaken) =>
+    scene(`a create waits for a URL that is freed in this run, after a refusal of the form ${urlTaken}`, {
+      service: { urlTaken },
+      from: { one: "a" },
+      later: true,
+      program: { one: "b", two: "a" },
+      writes: ["PATCH a url=b", "POST a"],
+      state: { one: "a=b", two: "a#2" },
+      engine: "parallel",
+    }),
+  ),
   scene("a create's two seconds begin after ten minutes of 429 with the service's code", {
     service: { urlTaken: "allowed" },
     byHand: ({ emulator, seed, clock }) => {

@@ -253,6 +253,18 @@ export const gone: Scene[] = [
     state: { p: "other" },
     live: ["a", "b", "other"],
   }),
+  scene("with a rotated key, the first read of a refresh has no evidence yet, and names the way out", {
+    from: { o: "shop", p: "other" },
+    later: true,
+    byHand: (hand) => [rotated(hand), removed(hand)],
+    with: otherKey,
+    command: "refresh",
+    engine: "serial",
+    order: ["o", "p"],
+    fails: WRONG_ACCOUNT,
+    next: [{ with: otherKey, command: "refresh", environment: { ENDPOINTS_ACCEPT_ACCOUNT: "@fingerprint" } }],
+    state: { p: "other" },
+  }),
   scene("a rotated key drops nothing if the list only shows endpoints that it created", {
     from,
     later: true,
