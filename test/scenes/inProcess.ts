@@ -2,31 +2,25 @@ import { expect, vi } from "vitest";
 import { accountFingerprint } from "../../provider/endpoint/gone";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
-import { startDynamic, startPlugin } from "../provider/bothProviders";
+import { Engine, type Resource, type State } from "../model/engine";
+import type { Order, Process, Provider } from "../model/phase";
+import { type DrivenProvider, startDynamic, startPlugin } from "../provider/bothProviders";
 import { secret, startEngine } from "../provider/plugin/pluginClient";
 import { virtualClock } from "../provider/virtualClock";
 import { startEmulator } from "../provider/world";
-import { type Kind, type Order, type Pace, Phase, type Step } from "./phase";
 import { Player } from "./player";
-import { type Hand, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
+import { type Hand, type Kind, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
 
-/* Plays a scene in this process, with a small model of Pulumi's engine: each phase of a run has its own provider processes. */
+/* Plays a scene in this process, on the model of Pulumi's engine. */
 
 const start = { dynamic: startDynamic, plugin: startPlugin };
-
-/** A resource in the state. */
-interface Entry {
-  id: string;
-  kind: Kind;
-  inputs: Props;
-  outs: Props;
-  /** The engine has replaced it, and skipped its deletion; the new one is not created yet. */
-  pending?: true;
-}
-type State = Map<string, Entry>;
+const TYPES = {
+  dynamic: "pulumi-nodejs:dynamic/endpoints:CloudEndpoint",
+  plugin: "endpoints:index:CloudEndpoint",
+};
 
 /** Plays the scene in one order, and checks all that it says. */
-export async function play(scene: Scene, kind: Kind, order: Order): Promise<void> {
+export async function playInProcess(scene: Scene, kind: Kind, order: Order): Promise<void> {
   const clock = virtualClock();
   await new InProcess(scene, await startEmulator(clock, scene.service), clock, kind, order).play();
 }
@@ -48,166 +42,81 @@ class InProcess extends Player {
 
   protected async command(run: Run): Promise<{ errors: string; said: string }> {
     vi.unstubAllEnvs();
+    const { clock, order } = this;
     this.program = run.program ?? this.program;
-    const stack = this.stateOf(run.stack);
-    const before = new Map(stack);
-    const began = this.clock.now();
-    const phases = await this[run.command ?? "up"](run, stack);
-    if (run.seconds !== undefined) expect((this.clock.now() - began) / 1000).toBeLessThan(run.seconds);
+    const state = this.stateOf(run.stack);
+    const before = new Map(state);
+    const began = clock.now();
+    const started: DrivenProvider[] = [];
+    const startProcess = async (kind: string) => {
+      const process = await this.start(kind as Kind, run);
+      started.push(process);
+      return this.processOf(kind as Kind, process, run);
+    };
+    const engine = new Engine({ clock, order, start: startProcess }, state);
+    const program = new Map(Object.keys(this.program).map((name) => [name, this.resource(name)]));
+    const done = {
+      up: () => engine.up(program, run),
+      refresh: () => engine.refresh(run),
+      destroy: () => engine.destroy(new Map(), run),
+    }[run.command ?? "up"];
+    const errors = (await done()).errors.map(([, message]) => message).join("\n");
+    if (run.seconds !== undefined) expect((clock.now() - began) / 1000).toBeLessThan(run.seconds);
     if (run.killed) this.states.set(run.stack ?? "dev", before);
-    const errors = phases.flatMap((phase) => phase.errors).join("\n");
-    return { errors, said: [errors, ...phases.flatMap((phase) => phase.logged())].join("\n") };
+    return { errors, said: [errors, ...started.flatMap((process) => process.logged())].join("\n") };
   }
 
   protected override assertState({ stored = {}, inputs, stack }: Run): void {
-    for (const [name, { inputs: found, outs }] of this.stateOf(stack)) {
-      expect(outs).toMatchObject(stored[name] ?? {});
+    for (const [name, { inputs: found, outputs }] of this.stateOf(stack)) {
+      expect(outputs).toMatchObject(stored[name] ?? {});
       if (inputs) expect(found).toEqual(inputs[name]);
     }
   }
 
   protected async state(): Promise<[string, string][]> {
     const entries = [...this.states.values()].flatMap((state) => [...state]);
-    for (const [, { outs }] of entries) expect(JSON.stringify(outs, withoutSecrets)).not.toMatch(/CANARY/i);
+    for (const [, { outputs }] of entries) expectMarked(outputs);
     return entries.map(([name, { id }]) => [name, id]);
   }
 
-  /** Previews, then creates, updates and replaces, then deletes. */
-  private async up(run: Run, state: State): Promise<Phase[]> {
-    const preview = this.phase(run, "planned");
-    await preview.steps(this.inOrder(Object.keys(this.program), run), async (name) => {
-      await this.decide(name, run, state, preview);
-      return async () => {};
-    });
-    if (preview.errors.length > 0) return [preview];
-    const phase = this.phase(run);
-    const kept = new Set<string>();
-    const deletions = new Map<string, Entry>();
-    await phase.steps(this.inOrder(Object.keys(this.program), run), async (name) => {
-      const alias = resourceOf(this.program[name]).options.alias ?? "";
-      kept.add(state.has(name) ? name : alias);
-      return this.decide(name, run, state, phase, deletions);
-    });
-    for (const name of this.inOrder([...state.keys()], run)) {
-      const entry = state.get(name);
-      if (entry && !(name in this.program) && !kept.has(name)) deletions.set(name, entry);
-    }
-    await this.deleteAll(phase, state, deletions);
-    return [preview, phase];
-  }
-
-  private async refresh(run: Run, state: State): Promise<Phase[]> {
-    const phase = this.phase({ ...run, continueOnError: true });
-    await phase.steps(this.inOrder([...state.keys()], run), async (name) => async () => {
-      const entry = state.get(name);
-      if (!entry || entry.pending) return;
-      const provider = await phase.provider(entry.kind, name);
-      const found = await provider.read(
-        entry.id,
-        sent(entry.kind, entry.outs),
-        sent(entry.kind, entry.inputs),
-      );
-      expect(JSON.stringify(found, withoutSecrets)).not.toMatch(/CANARY/i);
-      if (found.id === "") state.delete(name);
-      else state.set(name, { ...entry, outs: found.props ?? {}, inputs: found.inputs ?? entry.inputs });
-    });
-    return [phase];
-  }
-
-  private async destroy(run: Run, state: State): Promise<Phase[]> {
-    const phase = this.phase(run);
-    const names = this.inOrder([...state.keys()], run);
-    await this.deleteAll(phase, state, new Map([...state].filter(([name]) => names.includes(name))));
-    return [phase];
-  }
-
-  /** Deletes entries. That of a replaced resource is no longer in the state. */
-  private async deleteAll(phase: Phase, state: State, entries: Map<string, Entry>): Promise<void> {
-    await phase.steps(this.inOrder([...entries.keys()]), async (name) => async () => {
-      const entry = entries.get(name);
-      if (!entry) return;
-      if (!entry.pending)
-        await (await phase.provider(entry.kind, name)).delete(entry.id, sent(entry.kind, entry.outs));
-      if (state.get(name) === entry) state.delete(name);
-    });
-  }
-
-  /** Asks check and diff for a resource. Returns the step that follows. */
-  private async decide(
-    name: string,
-    run: Run,
-    state: State,
-    phase: Phase,
-    deletions = new Map<string, Entry>(),
-  ): Promise<Step> {
+  private resource(name: string): Resource {
     const { options, news } = resourceOf(this.program[name], (name) => this.names.idOf(name));
-    const kind = options.provider === "other" ? otherThan(this.kind) : this.kind;
-    const provider = await phase.provider(kind, name);
-    const old = state.has(name) ? name : (options.alias ?? name);
-    const entry = state.get(old);
-    const check = async (olds: Props): Promise<Props> => {
-      const { inputs, failures } = await provider.check(
-        sent(kind, olds),
-        withSecrets(kind, news, options.secret),
-      );
-      if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("; "));
-      return inputs;
-    };
-    const store = (id: string, inputs: Props, outs: Props) => state.set(name, { id, kind, inputs, outs });
-    const create = async (inputs: Props) => {
-      const made = await provider.create(inputs);
-      store(made.id, inputs, made.outs);
-    };
-    const inputs = await check(entry?.inputs ?? {});
-    if (!entry) return () => create(inputs);
-    const olds = sent(kind, entry.outs);
-    const isForced = run.replace?.includes(name) === true;
-    const decision = isForced ? undefined : await provider.diff(entry.id, olds, inputs);
-    if (!decision || entry.pending || decision.replaces.length > 0) {
-      const again = await check({});
-      return async () => {
-        // In the real state, the old entry then waits for its deletion beside the new one.
-        if (options.createsFirst && !entry.pending) deletions.set(old, entry);
-        else if (options.retains || entry.pending) state.set(old, { ...entry, pending: true });
-        else {
-          await provider.delete(entry.id, olds);
-          state.delete(old);
-        }
-        await create(again);
-      };
-    }
-    return async () => {
-      const outs = decision.changes ? (await provider.update(entry.id, olds, inputs)).outs : entry.outs;
-      state.delete(old);
-      store(entry.id, inputs, outs);
+    const { provider, secret: names, alias, retains, deletedWith, byDiff } = options;
+    const kind = provider === "other" ? otherThan(this.kind) : this.kind;
+    const deletesFirst = byDiff ? undefined : true;
+    return {
+      provider: kind,
+      news: withSecrets(kind, news, names),
+      options: { alias, retains, deletedWith, deletesFirst },
     };
   }
 
-  private readonly inOrder = (names: string[], { target }: Run = {}) =>
-    this.order.names.filter((name) => names.includes(name) && (target?.includes(name) ?? true));
-
-  private phase(run: Run, pace: Pace = this.order.pace): Phase {
+  private async start(kind: Kind, run: Run): Promise<DrivenProvider> {
     const { emulator, clock } = this;
-    const settings = {
-      retryForSeconds: "120",
-      ...this.scene.settings,
-      ...run.with,
-    };
+    const settings = { retryForSeconds: "120", ...this.scene.settings, ...run.with };
     const fingerprint = accountFingerprint({ ...emulator, ...run.with });
     const environment = mapValues(run.environment ?? {}, (value) =>
       value.replace(/@([\w#]+)/g, (_, name) =>
         name === "fingerprint" ? fingerprint : this.names.idOf(name),
       ),
     );
-    return new Phase(pace, clock, run, async (kind) => {
-      if (kind === "plugin") this.engine ??= startEngine();
-      const engine = await this.engine;
-      return start[kind]({ emulator, clock, settings, environment, ...(engine && { engine }) });
-    });
+    if (kind === "plugin") this.engine ??= startEngine();
+    const engine = await this.engine;
+    return start[kind]({ emulator, clock, settings, environment, ...(engine && { engine }) });
   }
 
+  private processOf = (kind: Kind, process: DrivenProvider, { stack = "dev" }: Run): Process => ({
+    of: (name) => {
+      const marked = process.of(`urn:pulumi:${stack}::shop::${TYPES[kind]}::${name}`);
+      const driven = kind === "plugin" ? marked : withoutMarks(marked);
+      const read: Provider["read"] = async (...args) => expectMarked(await driven.read(...args));
+      return { ...driven, read };
+    },
+    kill: () => {},
+  });
+
   private stateOf(stack = "dev"): State {
-    const state = this.states.get(stack) ?? new Map<string, Entry>();
+    const state = this.states.get(stack) ?? (new Map() as State);
     this.states.set(stack, state);
     return state;
   }
@@ -216,7 +125,7 @@ class InProcess extends Player {
     return {
       editState: (name, edit) => {
         const entry = this.stateOf(stack).get(name);
-        if (entry) this.stateOf(stack).set(name, { ...entry, outs: edit(entry.outs) });
+        if (entry) this.stateOf(stack).set(name, { ...entry, outputs: edit(entry.outputs) });
       },
       renameStack: (from, to) => {
         this.states.set(to, this.stateOf(from));
@@ -226,7 +135,7 @@ class InProcess extends Player {
   }
 }
 
-const mapValues = (values: Record<string, string>, to: (value: string) => string) =>
+const mapValues = <From, To>(values: Record<string, From>, to: (value: From) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]));
 
 const otherThan = (kind: Kind): Kind => (kind === "plugin" ? "dynamic" : "plugin");
@@ -234,15 +143,25 @@ const otherThan = (kind: Kind): Kind => (kind === "plugin" ? "dynamic" : "plugin
 const isSecret = (value: unknown): value is Props =>
   typeof value === "object" && value !== null && Object.keys(secret("")).every((key) => key in value);
 
-const withoutSecrets = (_: string, value: unknown) => (isSecret(value) ? "[secret]" : value);
+/** Expects that what goes into the state has its secrets marked. */
+function expectMarked<T>(props: T): T {
+  const masked = JSON.stringify(props, (_, value) => (isSecret(value) ? "[secret]" : value));
+  expect(masked).not.toMatch(/CANARY/i);
+  return props;
+}
 
-/** What the engine sends of a state: it unwraps the secrets of a dynamic resource. */
-const sent = (kind: Kind, props: Props): Props =>
-  kind === "plugin"
-    ? props
-    : Object.fromEntries(
-        Object.entries(props).map(([name, value]) => [name, isSecret(value) ? value["value"] : value]),
-      );
+/** The provider of a dynamic resource: the engine unwraps the secrets that it sends. */
+const withoutMarks = (provider: DrivenProvider): DrivenProvider => ({
+  ...provider,
+  check: (olds, news) => provider.check(unwrapped(olds), news),
+  diff: (id, olds, news) => provider.diff(id, unwrapped(olds), news),
+  read: (id, outputs, inputs) => provider.read(id, unwrapped(outputs), unwrapped(inputs)),
+  update: (id, olds, news) => provider.update(id, unwrapped(olds), news),
+  delete: (id, outputs) => provider.delete(id, unwrapped(outputs)),
+});
+
+const unwrapped = (props: Props = {}): Props =>
+  mapValues(props, (value) => (isSecret(value) ? value["value"] : value));
 
 /** The program's inputs with their secrets: the plugin gets marks, and the dynamic provider the names. */
 function withSecrets(kind: Kind, news: Props, names: string[] = []): Props {

@@ -11,6 +11,9 @@ import type { Emulator, EmulatorOptions, ScriptedReply, Seed } from "../../sdk/t
 
 export type Props = Record<string, unknown>;
 
+/** One of the two providers. */
+export type Kind = "dynamic" | "plugin";
+
 export const at = (label: string) => `https://${label}.example.com`;
 
 /**
@@ -26,10 +29,12 @@ interface ResourceOptions {
   provider?: "other";
   /** The inputs that the program marks as secret. */
   secret?: string[];
-  /** `deleteBeforeReplace: false`. */
-  createsFirst?: true;
+  /** Without the option `deleteBeforeReplace`, which the class of Node.js sets: the provider's diff decides. */
+  byDiff?: true;
   /** `retainOnDelete`: the engine skips the deletion. */
   retains?: true;
+  /** `deletedWith`: the engine skips the deletion if it deletes this resource, too. */
+  deletedWith?: string;
 }
 
 /** A resource's inputs and options. */
