@@ -2,7 +2,7 @@ import type { Clock } from "../../provider/service/clock";
 import type { Emulator, EmulatorOptions, ScriptedReply, Seed } from "../../sdk/testing/emulator";
 
 /*
- * A scene is a row of data: what somebody does, one run after the other, and what follows from it. `inProcess.ts` plays each scene
+ * A scene is a row of data: what somebody does, one run after the other, and what follows from it. `onModel.ts` plays each scene
  * on both providers, in all orders of calls that the engine may choose; `stacks.ts` plays those with `stacks` as real programs.
  *
  * Names of endpoints: a new endpoint gets the label of its URL, `shop` for https://shop.example.com (the second one `shop#2`),

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import { playInProcess } from "./inProcess";
+import { playOnModel } from "./onModel";
 import { ordersOf } from "./orders";
 import { subjects } from "./subjects";
 
@@ -11,7 +11,7 @@ describe.each(["dynamic", "plugin"] as const)("with the %s provider", (kind) => 
       // The plugin has the same core, so its first and its last order are enough.
       const some = all.filter((_, index) => index % (all.length - 1 || 1) === 0);
       for (const order of kind === "plugin" ? some : all)
-        await playInProcess(scene, kind, order).catch((error: Error) => {
+        await playOnModel(scene, kind, order).catch((error: Error) => {
           error.message = `${order.pace}, ${order.names?.join(", ")}: ${error.message}`;
           throw error;
         });

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../../../sdk/testing/engine/testEngine";
 import { programFolder } from "../../folders";
-import { PLUGGED, type PlayOptions, Things } from "./play";
+import { PLUGGED, type ProgramOptions, Things } from "./runScenarios";
 
 /* What needs a program's or a provider's own process. `engine.test.ts` has what the engine does in between. */
 
-async function kit(options?: PlayOptions): Promise<Things<TestEngine>> {
+async function kit(options?: ProgramOptions): Promise<Things<TestEngine>> {
   const things = await Things.onKit(options);
   onTestFinished(() => things.close());
   return things;
@@ -16,15 +16,20 @@ async function kit(options?: PlayOptions): Promise<Things<TestEngine>> {
 test("a program that throws, rejects or exits early fails the run, nothing is deleted, and its output is shown", async () => {
   const { run, engine, env } = await kit();
   await run("up createFails.2");
-  for (const [scene, message] of [
+  for (const [variant, message] of [
     ["throws", "the program threw"],
     ["rejects", "in apply"],
     ["exitsWell", "Program exited with non-zero exit code: 1"],
   ] as const) {
-    const { ok, messages, calls } = await run(`up ${scene}`, { skipPreview: true });
-    expect([scene, ok, messages.join(), calls]).toEqual([scene, false, expect.stringContaining(message), []]);
+    const { ok, messages, calls } = await run(`up ${variant}`, { skipPreview: true });
+    expect([variant, ok, messages.join(), calls]).toEqual([
+      variant,
+      false,
+      expect.stringContaining(message),
+      [],
+    ]);
   }
-  env["SCENE"] = "prints";
+  env["VARIANT"] = "prints";
   const printed = JSON.stringify((await engine.preview()).diagnostics);
   for (const text of ["to stdout", "to stderr", "logged an error"]) expect(printed).toContain(text);
   expect(printed).not.toContain("not shown");
@@ -32,7 +37,7 @@ test("a program that throws, rejects or exits early fails the run, nothing is de
   expect((await engine.destroy()).steps.map(({ name }) => name)).toEqual(["b", "a"]);
 });
 
-test.for<[what: string, options: PlayOptions | undefined, run: string, message: string]>([
+test.for<[what: string, options: ProgramOptions | undefined, run: string, message: string]>([
   ["a resource that is not ready", undefined, "up unready", "that exist but are not ready: use the driver"],
   [
     "a plugin without secrets",

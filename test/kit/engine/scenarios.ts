@@ -1,14 +1,14 @@
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
-import { type ObjectsById, PLUGGED, type PlayOptions, type Scenario, THINGS } from "./play";
+import { type ObjectsById, PLUGGED, type ProgramOptions, type Scenario, THINGS } from "./runScenarios";
 
 const thing = (name: string) => `urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::${name}`;
 
 const plugin = (name: string) => `urn:pulumi:test::plugged::things:index:Thing::${name}`;
 
-const things: PlayOptions = { program: THINGS };
+const things: ProgramOptions = { program: THINGS };
 
-const plugged: PlayOptions = {
+const plugged: ProgramOptions = {
   program: PLUGGED,
   config: {
     "things:account": "configured",
@@ -18,7 +18,7 @@ const plugged: PlayOptions = {
 };
 
 /** Another package, whose plugin the CLI runs and the test kit answers for, and other stacks, which the CLI has in its backend. */
-const others: PlayOptions = {
+const others: ProgramOptions = {
   program: THINGS,
   env: { PATH: `${join(THINGS, "elsewhere")}${delimiter}${process.env["PATH"]}` },
   stackReferences: {
@@ -37,7 +37,7 @@ const others: PlayOptions = {
 /** Runs most of the engine's code in few commands. */
 export const moves = "aliases, replacements, and moves between a dynamic type and a plugin's";
 
-/** Each scenario is a sequence of commands, which play scenes of the program, and of edits of the provider's objects. */
+/** Each scenario is a sequence of commands, which run variants of the program, and of edits of the provider's objects. */
 export const scenarios: Record<string, Scenario> = {
   "components, parents, dependencies, secrets, unknowns and get": [
     things,

@@ -11,7 +11,7 @@ import { startEmulator } from "../provider/world";
 import { Player } from "./player";
 import { type Hand, type Kind, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
 
-/* Plays a scene in this process, on the model of Pulumi's engine. */
+/* Plays a scene on the model of Pulumi's engine, with both providers in this process. */
 
 const start = { dynamic: startDynamic, plugin: startPlugin };
 const TYPES = {
@@ -20,12 +20,12 @@ const TYPES = {
 };
 
 /** Plays the scene in one order, and checks all that it says. */
-export async function playInProcess(scene: Scene, kind: Kind, order: Order): Promise<void> {
+export async function playOnModel(scene: Scene, kind: Kind, order: Order): Promise<void> {
   const clock = virtualClock();
-  await new InProcess(scene, await startEmulator(clock, scene.service), clock, kind, order).play();
+  await new OnModel(scene, await startEmulator(clock, scene.service), clock, kind, order).play();
 }
 
-class InProcess extends Player {
+class OnModel extends Player {
   private readonly states = new Map<string, State>();
   private program: Program = {};
   private engine: ReturnType<typeof startEngine> | undefined;
