@@ -2,9 +2,10 @@ import type { JsonObject } from "../../provider/service/json";
 import type { Edit, Seed } from "../../sdk/testing/emulator";
 import type { Engine, Entry } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
+import { CANARY_KEY } from "../provider/world";
 import type { Story } from "./events";
 import { rivalsOn } from "./serviceFaults";
-import { KEY_CANARY, SECRET_CANARY, type Testbed } from "./testbed";
+import { SECRET_CANARY, type Testbed } from "./testbed";
 
 /* Knows the owner of each endpoint, which the provider cannot know, and finds the faults of a story. */
 
@@ -236,7 +237,7 @@ export class Judge {
         .map(([name]) => name),
       badMessages: [
         ...this.messages.filter((message) => !NEXT_STEP.test(message)),
-        ...texts.filter((text) => [SECRET_CANARY, KEY_CANARY, ...keys].some((key) => text.includes(key))),
+        ...texts.filter((text) => [SECRET_CANARY, CANARY_KEY, ...keys].some((key) => text.includes(key))),
       ],
       needlessAdoptions: this.needlessAdoptions,
       overBudget: processes

@@ -7,12 +7,11 @@ import type { Request } from "../../provider/service/connections";
 import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 import type { Process } from "../model/phase";
+import { CANARY_KEY } from "../provider/world";
 import { type Busy, freeSlowly } from "./serviceFaults";
 
 /** A secret in every policy. No message may contain it. */
 export const SECRET_CANARY = "CANARY-9c1e";
-/** The account's key. No message may contain it. */
-export const KEY_CANARY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
 
 /** The names of resources with the second provider, which has processes of its own, start like this. */
 export const SECOND = "second/";
@@ -97,7 +96,7 @@ export class Testbed {
   /** For new processes, until it is reset. */
   override: Override = {};
   /** The key of the stack. */
-  apiKey = KEY_CANARY;
+  apiKey = CANARY_KEY;
   readonly processes: TestProcess[] = [];
   private readonly clients: HttpClient[] = [];
 
@@ -114,7 +113,7 @@ export class Testbed {
     const emulator: Emulator = await Emulator.start({
       ...options,
       onAnswer: () => freed?.(emulator),
-      apiKey: KEY_CANARY,
+      apiKey: CANARY_KEY,
       basePath: "/api/v2",
       now: () => new Date(clock.now()),
     });

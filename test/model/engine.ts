@@ -1,6 +1,5 @@
-import type { Clock } from "../../provider/service/clock";
 import type { JsonObject } from "../../provider/service/json";
-import { type Command, type Order, type Outcome, Phase, type Process, type Step } from "./phase";
+import { type Command, type Dependencies, type Outcome, Phase, type Step } from "./phase";
 
 /*
  * A small model of Pulumi's engine. It asks check and diff for each resource, hands out the steps, and keeps the state. Deletions
@@ -42,12 +41,6 @@ export interface Entry extends Pick<ResourceOptions, "retains" | "deletedWith"> 
 
 /** The entries by the names of their resources. */
 export type State = Map<string, Entry>;
-
-interface Dependencies {
-  clock: Clock;
-  order: Order;
-  start(provider: string): Promise<Process>;
-}
 
 export class Engine {
   /** The ids whose deletion was skipped, and that no entry has since. */
@@ -186,12 +179,11 @@ export class Engine {
         // In the real state, the old entry then waits for its deletion beside the new one.
         replaced.set(old, entry);
       };
+    if (entry.isPending) return () => create(again);
     phase.deletes.add(old);
     return async () => {
-      if (!entry.isPending) {
-        await this.delete(phase, old, entry);
-        phase.store(() => this.state.set(old, { ...entry, isPending: true }));
-      }
+      await this.delete(phase, old, entry);
+      phase.store(() => this.state.set(old, { ...entry, isPending: true }));
       await create(again);
     };
   }

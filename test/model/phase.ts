@@ -76,7 +76,7 @@ export type Step = () => Promise<unknown>;
 
 const isSerial = (pace: Pace) => pace === "one by one" || pace === "planned";
 
-interface Dependencies {
+export interface Dependencies {
   clock: Clock;
   order: Order;
   start(provider: string): Promise<Process>;
