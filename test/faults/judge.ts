@@ -2,7 +2,7 @@ import type { JsonObject } from "../../provider/service/json";
 import type { Edit, Seed } from "../../sdk/testing/emulator";
 import type { Engine, Entry } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
-import { CANARY_KEY } from "../provider/world";
+import { CANARY_KEY } from "../provider/emulated";
 import type { Story } from "./events";
 import { rivalsOn } from "./serviceFaults";
 import { SECRET_CANARY, type Testbed } from "./testbed";

@@ -7,7 +7,7 @@ import type { Request } from "../../provider/service/connections";
 import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 import type { Process } from "../model/phase";
-import { CANARY_KEY } from "../provider/world";
+import { CANARY_KEY } from "../provider/emulated";
 import { type Busy, freeSlowly } from "./serviceFaults";
 
 /** A secret in every policy. No message may contain it. */

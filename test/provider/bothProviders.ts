@@ -3,9 +3,9 @@ import { dynamicProvider } from "../../provider/dynamic";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
 import type { Provider } from "../model/phase";
+import { startEmulator } from "./emulated";
 import { type PluginClient, type Props, plugin, pluginClient, startEngine } from "./plugin/pluginClient";
 import { virtualClock } from "./virtualClock";
-import { startEmulator } from "./world";
 
 /* One interface to both providers. Each test drives them as their protocols do. */
 

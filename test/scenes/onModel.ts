@@ -5,9 +5,9 @@ import type { Emulator } from "../../sdk/testing/emulator";
 import { Engine, type Resource, type State } from "../model/engine";
 import type { Order, Process, Provider } from "../model/phase";
 import { type DrivenProvider, startDynamic, startPlugin } from "../provider/bothProviders";
+import { startEmulator } from "../provider/emulated";
 import { secret, startEngine } from "../provider/plugin/pluginClient";
 import { virtualClock } from "../provider/virtualClock";
-import { startEmulator } from "../provider/world";
 import { Player } from "./player";
 import { type Hand, type Kind, type Program, type Props, type Run, resourceOf, type Scene } from "./scene";
 
