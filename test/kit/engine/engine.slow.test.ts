@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../../../sdk/testing/engine/testEngine";
 import { programFolder } from "../../folders";
-import { PLUGGED, type ProgramOptions, Things } from "./runScenarios";
+import { PLUGGED, type ProgramOptions, Things } from "./play";
 
 /* What needs a program's or a provider's own process. `engine.test.ts` has what the engine does in between. */
 

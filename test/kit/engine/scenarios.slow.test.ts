@@ -1,4 +1,4 @@
-import { testAll } from "./runScenarios";
+import { testAll } from "./play";
 import { scenarios } from "./scenarios";
 
 testAll(scenarios);

@@ -1,4 +1,4 @@
-import { testOnKit } from "./runScenarios";
+import { testOnKit } from "./play";
 import { moves, scenarios } from "./scenarios";
 
 /* This scenario runs most of the engine's code. scenarios.slow.test.ts plays all of them, also on the CLI. */

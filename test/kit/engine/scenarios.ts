@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
-import { type ObjectsById, PLUGGED, type ProgramOptions, type Scenario, THINGS } from "./runScenarios";
+import { type ObjectsById, PLUGGED, type ProgramOptions, type Scenario, THINGS } from "./play";
 
 const thing = (name: string) => `urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::${name}`;
 
