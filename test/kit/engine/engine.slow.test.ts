@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../../../sdk/testing/engine/testEngine";
 import { programFolder } from "../../folders";
-import { PLUGGED, type ProgramOptions, Things } from "./play";
+import { PLUGGED, type PlayOptions, Things } from "./play";
 
 /* What needs a program's or a provider's own process. `engine.test.ts` has what the engine does in between. */
 
-async function kit(options?: ProgramOptions): Promise<Things<TestEngine>> {
+async function kit(options?: PlayOptions): Promise<Things<TestEngine>> {
   const things = await Things.onKit(options);
   onTestFinished(() => things.close());
   return things;
@@ -37,7 +37,7 @@ test("a program that throws, rejects or exits early fails the run, nothing is de
   expect((await engine.destroy()).steps.map(({ name }) => name)).toEqual(["b", "a"]);
 });
 
-test.for<[what: string, options: ProgramOptions | undefined, run: string, message: string]>([
+test.for<[what: string, options: PlayOptions | undefined, run: string, message: string]>([
   ["a resource that is not ready", undefined, "up unready", "that exist but are not ready: use the driver"],
   [
     "a plugin without secrets",

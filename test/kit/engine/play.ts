@@ -31,13 +31,13 @@ const cli = await findPulumiCli();
 type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
 export type ObjectsById = Record<string, Record<string, unknown>>;
 
-export interface ProgramOptions extends Pick<TestStackOptions, "program" | "config" | "stackReferences"> {
+export interface PlayOptions extends Pick<TestStackOptions, "program" | "config" | "stackReferences"> {
   env?: Record<string, string>;
   /** For the test kit's engine. */
   others?: NonNullable<TestStackOptions["others"]>;
 }
 
-export type Scenario = [ProgramOptions, ...Part[]];
+export type Scenario = [PlayOptions, ...Part[]];
 
 const fileOf = (name: string) => join(RECORDED, `${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.jsonl`);
 
@@ -80,7 +80,7 @@ export function testOnKit(name: string, scenario: Scenario): void {
  */
 async function runScenario(
   [options, ...parts]: Scenario,
-  start: (options: ProgramOptions) => Promise<Things<Stack>>,
+  start: (options: PlayOptions) => Promise<Things<Stack>>,
 ): Promise<unknown[]> {
   const things = await start(options);
   const lines: unknown[] = [];
@@ -116,13 +116,13 @@ export class Things<S extends Stack> {
     private readonly isDynamic: boolean,
   ) {}
 
-  static onKit = (options?: ProgramOptions) => Things.on(TestEngine, QUICK, options);
-  static onCli = (options?: ProgramOptions) => Things.on(CliStack, {}, options);
+  static onKit = (options?: PlayOptions) => Things.on(TestEngine, QUICK, options);
+  static onCli = (options?: PlayOptions) => Things.on(CliStack, {}, options);
 
   private static async on<S extends Stack>(
-    driver: { create: (options: ProgramOptions) => Promise<S> },
+    driver: { create: (options: PlayOptions) => Promise<S> },
     own: Record<string, string>,
-    options: ProgramOptions = { program: THINGS },
+    options: PlayOptions = { program: THINGS },
   ): Promise<Things<S>> {
     const file = join(mkdtempSync(join(tmpdir(), "things-")), "objects.json");
     const env = { ...own, THINGS: file, ...options.env };

@@ -1,14 +1,14 @@
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
-import { type ObjectsById, PLUGGED, type ProgramOptions, type Scenario, THINGS } from "./play";
+import { type ObjectsById, PLUGGED, type PlayOptions, type Scenario, THINGS } from "./play";
 
 const thing = (name: string) => `urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::${name}`;
 
 const plugin = (name: string) => `urn:pulumi:test::plugged::things:index:Thing::${name}`;
 
-const things: ProgramOptions = { program: THINGS };
+const things: PlayOptions = { program: THINGS };
 
-const plugged: ProgramOptions = {
+const plugged: PlayOptions = {
   program: PLUGGED,
   config: {
     "things:account": "configured",
@@ -18,7 +18,7 @@ const plugged: ProgramOptions = {
 };
 
 /** Another package, whose plugin the CLI runs and the test kit answers for, and other stacks, which the CLI has in its backend. */
-const others: ProgramOptions = {
+const others: PlayOptions = {
   program: THINGS,
   env: { PATH: `${join(THINGS, "elsewhere")}${delimiter}${process.env["PATH"]}` },
   stackReferences: {
