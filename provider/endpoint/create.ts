@@ -107,23 +107,31 @@ interface UnderWay {
   to: number;
 }
 
+/** Sends until the outcome is certain. Returns the endpoint that was made, or that an attempt has made nevertheless. */
 async function settle(claim: Claim, send: (budget: Budget) => Promise<LiveEndpoint>): Promise<LiveEndpoint> {
   const { clock, settings } = claim.api.http;
   const budget = new Budget(clock, settings.retryForSeconds * 1000);
   let from: number | undefined;
   for (let refusals = 0; ; ) {
     const outcome = await outcomeOf(send(budget), claim);
-    if (outcome.kind === "made") return outcome.live;
-    const { error } = outcome;
-    if (mayHaveHadEffect(error)) from ??= error.sentAt ?? clock.now();
+    if (outcome.kind !== "made" && mayHaveHadEffect(outcome.error))
+      from ??= outcome.error.sentAt ?? clock.now();
     const underWay = from === undefined ? undefined : { from, to: clock.now() };
     const attempts = { budget, refusals, underWay };
-    const found =
-      outcome.kind === "lost"
-        ? await afterLoss(claim, outcome.error, attempts)
-        : await afterRefusal(claim, outcome.error, attempts);
-    if (found) return found;
-    if (outcome.kind === "refused") refusals++;
+    switch (outcome.kind) {
+      case "made":
+        return outcome.live;
+      case "lost": {
+        const live = await afterLoss(claim, outcome.error, attempts);
+        if (live) return live;
+        break;
+      }
+      case "refused": {
+        const live = await afterRefusal(claim, outcome.error, attempts);
+        if (live) return live;
+        refusals++;
+      }
+    }
   }
 }
 
