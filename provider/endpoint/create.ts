@@ -166,7 +166,7 @@ const mayBeTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].include
 /**
  * Looks for the endpoint that a lost create has made.
  *
- * @returns It; undefined if the create certainly had no effect and can be sent again.
+ * @returns The endpoint; undefined if the create certainly had no effect and can be sent again.
  * @throws The loss, if the budget is spent; UserError that names the candidates, or the holder of the URL.
  */
 async function afterLoss(
@@ -330,7 +330,7 @@ function isOfCreate({ api, inputs }: Claim, { from, to }: UnderWay, live: LiveEn
   return created >= earliest - TOLERANCE && created <= latest + TOLERANCE;
 }
 
-/** Whether an endpoint keeps the URL from this resource. The members of a pool share theirs. */
+/** Whether an endpoint keeps the URL from this resource. The members of a pool share their URL. */
 const holds = (live: LiveEndpoint, inputs: Inputs): boolean =>
   urlOf(live) === inputs.url && !(inputs.poolingEnabled === true && live.poolingEnabled === true);
 
@@ -341,7 +341,7 @@ function taken(error: EndpointsError, holder: LiveEndpoint, claim: Claim): UserE
     isOfMove: mover !== undefined,
     stays: holdings.stays(id),
     isOurs: holdings.isOurs(id),
-    // One that differs from the program may be somebody else's, so no other message names it.
+    // An endpoint that differs from the program may be somebody else's, so no other message names it.
     adoptable: isWanted(holder, inputs) ? holdings.standsInTheWay(id) : [id],
   });
 }
@@ -365,7 +365,7 @@ async function leaves({ id, type }: LiveEndpoint, { api, inputs, holdings }: Cla
 
 /**
  * The members of a pool that equal what a create makes, and that no entry of this run is known to have. A killed run may have left
- * them. The service accepts any number of members, so no refusal would reveal them. They decide nothing.
+ * these members. The service accepts any number of members, so no refusal would reveal them. This warns, and decides nothing.
  */
 async function equalMembers({ api, inputs, holdings }: Claim): Promise<LiveEndpoint[]> {
   if (inputs.poolingEnabled !== true) return [];
