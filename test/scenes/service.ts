@@ -253,6 +253,16 @@ export const gone: Scene[] = [
     state: { p: "other" },
     live: ["a", "b", "other"],
   }),
+  scene("of several endpoints in another account, the first is told in full, and the others by its name", {
+    from: { o: "shop", p: "other" },
+    later: true,
+    byHand: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
+    with: otherKey,
+    command: "refresh",
+    fails:
+      /does not have (ep_\w+), and may not be the account[^\n]*\n[^\n]*does not have ep_\w+ either\. See the message about \1\.$/,
+    state: { o: "shop", p: "other" },
+  }),
   scene("with a rotated key, the first read of a refresh has no evidence yet, and names the way out", {
     from: { o: "shop", p: "other" },
     later: true,
