@@ -323,6 +323,14 @@ export const gone: Scene[] = [
     order: ["o", "p"],
     reads: ["/endpoints/shop", "/endpoints/shop"],
   }),
+  scene("a read that fails for another reason says nothing of another account", {
+    from,
+    later: true,
+    byHand: rotated,
+    with: otherKey,
+    replies: [["by id", refused, 9]],
+    says: [/^\s*$/],
+  }),
   scene("an unchanged resource that moved to another account is warned of, once, with the way to move it", {
     from: { o: "shop", p: "other" },
     byHand: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
