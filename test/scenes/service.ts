@@ -331,6 +331,15 @@ export const gone: Scene[] = [
     replies: [["by id", refused, 9]],
     says: [/^\s*$/],
   }),
+  scene("a preview does not wait for a service that fails, only because the key was rotated", {
+    from,
+    later: true,
+    byHand: rotated,
+    with: otherKey,
+    replies: [["by id", { status: 503, body: "" }, 9]],
+    reads: ["/endpoints/shop", "/endpoints/shop"],
+    says: [/^\s*$/],
+  }),
   scene("an unchanged resource that moved to another account is warned of, once, with the way to move it", {
     from: { o: "shop", p: "other" },
     byHand: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
