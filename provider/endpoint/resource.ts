@@ -4,6 +4,7 @@ import type { Log } from "../service/client";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { JsonObject } from "../service/json";
+import { Budget } from "../service/retry";
 import type { Settings } from "../service/settings";
 import { announceAdoption, type Claim, findAdoptable, takeOver } from "./adopt";
 import { createOnce, moveOnce } from "./create";
@@ -13,6 +14,8 @@ import {
   notAdoptable,
   notOfThisAccount,
   OperationError,
+  OtherAccountError,
+  otherAccountToo,
   takeOverFailed,
   updateNotFound,
   wrongType,
@@ -66,6 +69,8 @@ export class CloudEndpoints {
   private readonly warned = new Set<string>();
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names, once they are read. */
   private consented: Promise<LiveEndpoint[]> | undefined;
+  /** The first failure of this process because of another account. */
+  private otherAccount: OtherAccountError | undefined;
   /** Whether one unchanged resource was looked for in another account than its state's. */
   private hasLookedForAccount = false;
 
@@ -213,10 +218,20 @@ export class CloudEndpoints {
     const { isOfAccount } = this.holdings;
     return reading.catch(async (notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
-      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, isOfAccount });
+      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, isOfAccount }).catch(
+        (error: unknown) => {
+          throw error instanceof OtherAccountError ? this.onceInFull(error) : error;
+        },
+      );
       if (!live) this.holdings.isFoundGone(id);
       return live;
     });
+  }
+
+  /** With a wrong key, every endpoint of the stack is missing. */
+  private onceInFull(error: OtherAccountError): UserError {
+    const first = (this.otherAccount ??= error);
+    return first.id === error.id ? error : otherAccountToo(error.id, first);
   }
 
   private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {
@@ -274,13 +289,12 @@ export class CloudEndpoints {
     if (!settings || account === undefined || account === accountFingerprint(settings)) return;
     if (this.hasLookedForAccount) return;
     this.hasLookedForAccount = true;
-    const isMissing = await this.deps
-      .connect()
-      .get(id)
-      .then(
-        () => false,
-        (error: unknown) => isNotFound(error) && isOfService(error),
-      );
+    const api = this.deps.connect();
+    // One attempt: a preview must not wait for a service that it does not need.
+    const isMissing = await api.get(id, new Budget(api.http.clock, 0)).then(
+      () => false,
+      (error: unknown) => isNotFound(error) && isOfService(error),
+    );
     if (isMissing) this.warnOnce(notOfThisAccount(id, settings.baseUrl));
   }
 

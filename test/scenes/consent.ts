@@ -35,6 +35,7 @@ export const consent: Scene[] = [
     environment: adopts("shop", "shop#2"),
     program: { one: pooled, two: pooled, three: pooled },
     writes: ["POST shop"],
+    says: [/adopts (ep_\w+) \(ENDPOINTS_ADOPT\)[\s\S]*adopts (?!\1)ep_\w+ \(ENDPOINTS_ADOPT\)/],
     // Which one takes which is the engine's order.
     next: [{ command: "destroy", writes: ["DELETE shop", "DELETE shop#2", "DELETE shop#3"] }],
   }),
@@ -320,6 +321,17 @@ export const unclearRefusals: Scene[] = [
       engine: "parallel",
     }),
   ),
+  scene("outside of pools, a 409 without a code that passes after some seconds is sent again", {
+    replies: [["create", { status: 409, body: "" }, 3]],
+    writes: ["POST shop"],
+    seconds: 10,
+  }),
+  scene("a create that a gateway refused is found although a list shows it after three more attempts", {
+    service: { urlTaken: "409-bare", listLag: 4_000 },
+    replies: [["create", unsigned(409)]],
+    says: [/after a refusal \(status 409\), this run continues with ep_\w+/],
+    next: [{}],
+  }),
   scene("a create's two seconds begin after ten minutes of 429 with the service's code", {
     service: { urlTaken: "allowed" },
     byHand: ({ emulator, seed, clock }) => {
