@@ -229,6 +229,12 @@ export const gone: Scene[] = [
           },
           {
             with: otherKey,
+            environment: { ENDPOINTS_ACCEPT_ACCOUNT: "0123456789abcdef" },
+            command,
+            fails: WRONG_ACCOUNT,
+          },
+          {
+            with: otherKey,
             environment: { ENDPOINTS_ACCEPT_ACCOUNT: "@fingerprint" },
             command,
             says: [/ep_\w+ counts as gone, because ENDPOINTS_ACCEPT_ACCOUNT accepts the account/],
