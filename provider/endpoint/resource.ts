@@ -230,8 +230,8 @@ export class CloudEndpoints {
 
   /** With a wrong key, every endpoint of the stack is missing. */
   private onceInFull(error: OtherAccountError): UserError {
-    const first = (this.otherAccount ??= error);
-    return first.id === error.id ? error : otherAccountToo(error.id, first);
+    this.otherAccount ??= error;
+    return this.otherAccount.id === error.id ? error : otherAccountToo(error.id, this.otherAccount);
   }
 
   private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {
