@@ -48,6 +48,13 @@ export async function stackState(
   return parseState((await pulumi(args, { cwd, signal })).stdout);
 }
 
+/** The names of all stacks of the backend, as Pulumi takes them in this folder. */
+export async function stackNames({ folder: cwd }: Pick<UserProject, "folder">): Promise<string[]> {
+  const list = jsonOf((await pulumi(["stack", "ls", "--all", "--json"], { cwd })).stdout);
+  if (!Array.isArray(list)) throw new UserError("`pulumi stack ls --json` wrote no list");
+  return list.flatMap((one) => (isMapping(one) && typeof one["name"] === "string" ? [one["name"]] : []));
+}
+
 /** The cloud endpoints in the state of a stack of any project. Its secrets stay encrypted. */
 export async function knownEntries(
   { folder: cwd }: Pick<UserProject, "folder">,
