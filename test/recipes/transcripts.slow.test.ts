@@ -36,8 +36,8 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   const CANCEL = "cancel --stack prod --yes --non-interactive";
   const LOOK = "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --stack shop/prod";
   const AFTER_KILL = [
-    CANCEL,
     LOOK,
+    CANCEL,
     "refresh --stack prod --yes --skip-preview --clear-pending-creates --non-interactive --color never",
   ];
   test.each([
@@ -96,7 +96,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       ] as const) {
         expect(ran.code).toBe(code);
         expect(ran.output).toContain(drift.report);
-        const calls = ["install", "cancel", ...(isCleared ? ["refresh", "up"] : [])];
+        const calls = ["install", ...(isCleared ? ["cancel", "refresh", "up"] : [])];
         const noted = machine.read("ids").trimEnd().split("\n");
         expect(noted.map((line) => line.split(" ")[0])).toEqual(calls);
         if (isCleared) expect(noted.at(-1)).toBe(`up ${ids}`.trim());
