@@ -71,7 +71,8 @@ module.exports = {
       from: { path: "^provider/policy/" },
       to: {
         path: "^provider/",
-        pathNot: "^provider/(policy/|endpoint/documents\\.ts$|pulumi/sentinels\\.ts$|service/(json|text|url)\\.ts$)",
+        pathNot:
+          "^provider/(policy/|endpoint/documents\\.ts$|pulumi/sentinels\\.ts$|service/(json|text|url)\\.ts$)",
       },
     },
     {

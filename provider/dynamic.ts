@@ -31,11 +31,12 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
   let watched = false;
   const address = engineAddress();
   const write = (message: string) => console.log(message);
-  const log = { info: write, warn: write };
+  // A dynamic provider can only print: the engine shows all of it alike.
+  const log = { info: write, warn: (message: string) => write(`warning: ${message}`) };
   const deps = { clock, log, engineIsThere: () => engineIsThere(address) };
   const connect = () => {
     const settings = readSettings(config);
-    for (const warning of removedSettings(config)) write(warning);
+    for (const warning of removedSettings(config)) log.warn(warning);
     return endpointsApi(new HttpClient(settings, deps));
   };
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });

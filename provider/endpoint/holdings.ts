@@ -75,8 +75,8 @@ export class Holdings {
   /**
    * Notes that a create will adopt an endpoint.
    *
-   * @throws UserError if another resource of the program has it. One with a change may be the resource itself: the engine checks a
-   *   resource again before it replaces it.
+   * @throws UserError if another resource of the program keeps the endpoint. A resource with a change may be the same one: the engine
+   *   checks a resource again before it replaces the endpoint.
    */
   willAdopt(id: string, inputs: PreviewInputs): void {
     if (this.isItsOwn(id, inputs)) return;
@@ -94,7 +94,7 @@ export class Holdings {
   /**
    * Notes a new entry.
    *
-   * @param inputs Those of the create; undefined for an import.
+   * @param inputs The inputs of the create; undefined for an import.
    * @throws UserError if another resource of the program has the endpoint.
    */
   add(id: string, { token, account }: Entry, inputs?: PreviewInputs): void {

@@ -13,7 +13,7 @@ export const PROVIDER_KEY = "__provider";
 
 /**
  * The property in which the resource's class passes on mistakes that the check of a single resource cannot see, such as a
- * conflict with another resource of the program. One a line, empty if there is none. It is never stored.
+ * conflict with another resource of the program. Each mistake is a line; the text is empty if there is none. It is never stored.
  */
 export const PROBLEM_KEY = "__problem";
 
@@ -121,7 +121,7 @@ function isInput(name: string): name is keyof typeof inputFields {
 export const knownBindings: readonly string[] = Object.values(Binding);
 
 /**
- * The warnings of an endpoint's inputs. They never block, because the service may have changed. None quotes a value.
+ * The warnings of an endpoint's inputs. They never block, because the service may have changed, and never quote a value.
  *
  * @param isNew Whether the endpoint may have to be created.
  */

@@ -13,6 +13,8 @@ import {
   notAdoptable,
   notOfThisAccount,
   OperationError,
+  OtherAccountError,
+  otherAccountToo,
   takeOverFailed,
   updateNotFound,
   wrongType,
@@ -66,6 +68,8 @@ export class CloudEndpoints {
   private readonly warned = new Set<string>();
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names, once they are read. */
   private consented: Promise<LiveEndpoint[]> | undefined;
+  /** The first failure of this process because of another account. */
+  private otherAccount: OtherAccountError | undefined;
   /** Whether one unchanged resource was looked for in another account than its state's. */
   private hasLookedForAccount = false;
 
@@ -213,10 +217,20 @@ export class CloudEndpoints {
     const { isOfAccount } = this.holdings;
     return reading.catch(async (notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
-      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, isOfAccount });
+      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, isOfAccount }).catch(
+        (error: unknown) => {
+          throw error instanceof OtherAccountError ? this.onceInFull(error) : error;
+        },
+      );
       if (!live) this.holdings.isFoundGone(id);
       return live;
     });
+  }
+
+  /** With a wrong key, every endpoint of the stack is missing. */
+  private onceInFull(error: OtherAccountError): UserError {
+    const first = (this.otherAccount ??= error);
+    return first.id === error.id ? error : otherAccountToo(error.id, first);
   }
 
   private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {

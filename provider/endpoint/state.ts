@@ -113,7 +113,7 @@ export function inputsFromLive(live: LiveEndpoint): JsonObject {
   return documentsAsData(pick(fieldsFromLive(live, undefined), managedInputs));
 }
 
-/** The state with the note of the given inputs. That of an imported endpoint lacks it, so it is derived from the inputs. */
+/** The state with the note of the given inputs. The state of an imported endpoint lacks the note, so the note is derived from the inputs. */
 export function stateWithGiven(state: State, inputs: JsonObject): State {
   return GIVEN_KEY in state ? state : { ...state, [GIVEN_KEY]: givenInputs(inputs) };
 }

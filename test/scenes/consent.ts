@@ -35,6 +35,7 @@ export const consent: Scene[] = [
     environment: adopts("shop", "shop#2"),
     program: { one: pooled, two: pooled, three: pooled },
     writes: ["POST shop"],
+    says: [/adopts (ep_\w+) \(ENDPOINTS_ADOPT\)[\s\S]*adopts (?!\1)ep_\w+ \(ENDPOINTS_ADOPT\)/],
     // Which one takes which is the engine's order.
     next: [{ command: "destroy", writes: ["DELETE shop", "DELETE shop#2", "DELETE shop#3"] }],
   }),

@@ -253,6 +253,16 @@ export const gone: Scene[] = [
     state: { p: "other" },
     live: ["a", "b", "other"],
   }),
+  scene("of several endpoints in another account, the first is told in full, and the others by its name", {
+    from: { o: "shop", p: "other" },
+    later: true,
+    byHand: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
+    with: otherKey,
+    command: "refresh",
+    fails:
+      /does not have (ep_\w+), and may not be the account[^\n]*\n[^\n]*does not have ep_\w+ either\. See the message about \1\.$/,
+    state: { o: "shop", p: "other" },
+  }),
   scene("with a rotated key, the first read of a refresh has no evidence yet, and names the way out", {
     from: { o: "shop", p: "other" },
     later: true,
@@ -312,6 +322,14 @@ export const gone: Scene[] = [
     says: [/^\s*$/],
     order: ["o", "p"],
     reads: ["/endpoints/shop", "/endpoints/shop"],
+  }),
+  scene("a read that fails for another reason says nothing of another account", {
+    from,
+    later: true,
+    byHand: rotated,
+    with: otherKey,
+    replies: [["by id", refused, 9]],
+    says: [/^\s*$/],
   }),
   scene("an unchanged resource that moved to another account is warned of, once, with the way to move it", {
     from: { o: "shop", p: "other" },
