@@ -101,7 +101,7 @@ export interface Projects {
 }
 
 /** The most stacks in a message. */
-const MOST_SHOWN = 10;
+export const MOST_SHOWN = 10;
 
 /**
  * Resolves the options. Makes no request and runs no Pulumi.
@@ -209,7 +209,7 @@ export const forPulumi = (stack: string, project: string): string =>
 
 export const lastOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
-const isEndOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${name}`);
+export const isEndOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${name}`);
 
 interface NamedStack {
   project: Project;

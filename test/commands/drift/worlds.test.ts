@@ -13,9 +13,9 @@ function linesOf({ outcome, exitCode, stacks, accounts, shared }: DriftReport): 
     });
   return [
     `${outcome}, exit code ${exitCode}`,
-    ...stacks.flatMap(({ drifted, pendingReplacements, unchecked, ...stack }) => [
+    ...stacks.flatMap(({ drifted, pendingCreates, unchecked, ...stack }) => [
       line(stack),
-      ...pendingReplacements.map(line),
+      ...pendingCreates.map((create) => JSON.stringify({ ...create, urn: undefined, type: undefined })),
       ...drifted.flatMap(({ changes, ...one }) => [line(one), ...changes.map(line)]),
       ...unchecked.map(line),
     ]),
