@@ -71,7 +71,8 @@ module.exports = {
       from: { path: "^provider/policy/" },
       to: {
         path: "^provider/",
-        pathNot: "^provider/(policy/|endpoint/documents\\.ts$|pulumi/sentinels\\.ts$|service/(json|text|url)\\.ts$)",
+        pathNot:
+          "^provider/(policy/|endpoint/documents\\.ts$|pulumi/sentinels\\.ts$|service/(json|text|url)\\.ts$)",
       },
     },
     {
@@ -80,6 +81,30 @@ module.exports = {
       severity: "error",
       from: { path: "^provider/", pathNot: "^provider/plugin/" },
       to: { path: "^provider/plugin/" },
+    },
+    {
+      name: "test-engine-has-one-door",
+      comment: "It is a package of its own: the rest uses what its index exports.",
+      severity: "error",
+      from: { pathNot: "^sdk/test-engine/" },
+      to: { path: "^sdk/test-engine/", pathNot: "^sdk/test-engine/index\\.ts$" },
+    },
+    {
+      name: "test-engine-is-a-leaf",
+      comment: "It runs any Pulumi program, and knows nothing of endpoints.",
+      severity: "error",
+      from: { path: "^sdk/test-engine/" },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^sdk/test-engine/" },
+    },
+    {
+      name: "test-engine-loads-lazily",
+      comment: "Programs and commands use its tools. The engine and the driver of the CLI are for tests.",
+      severity: "error",
+      from: { path: "^sdk/test-engine/[^/]+\\.ts$", pathNot: "^sdk/test-engine/cliDriver\\.ts$" },
+      to: {
+        path: "^sdk/test-engine/(engine/|cliDriver\\.ts$)",
+        dependencyTypesNot: ["dynamic-import"],
+      },
     },
     {
       name: "test-kit-is-for-tests",
@@ -96,7 +121,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|node_modules)/|/\\.programs/" },
+    exclude: { path: "^(dist|sdk/[^/]+/dist|node_modules)/|/\\.programs/" },
     // Types are dependencies too.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },
