@@ -24,8 +24,8 @@ export const PLUGGED = join(import.meta.dirname, "programs/plugged");
 /** The package's folder. */
 const ROOT = join(import.meta.dirname, "..");
 const RECORDED = join(import.meta.dirname, "recorded");
-/** On the test kit's engine, processes start quickly, because a scenario compares the engine and not Pulumi's loader. */
-const QUICK = {
+/** On the test engine, processes start quickly, because a scenario compares the engine and not Pulumi's loader. */
+export const QUICK = {
   NODE_OPTIONS: `--require ${JSON.stringify(join(import.meta.dirname, "programs/quick.cjs"))}`,
 };
 
@@ -39,7 +39,7 @@ export type ObjectsById = Record<string, Record<string, unknown>>;
 
 export interface PlayOptions extends Pick<TestStackOptions, "program" | "config" | "stackReferences"> {
   env?: Record<string, string>;
-  /** For the test kit's engine. */
+  /** For the test engine. */
   others?: NonNullable<TestStackOptions["others"]>;
 }
 
@@ -75,7 +75,7 @@ export function playAll(scenarios: Record<string, Scenario>): void {
 }
 
 export function playOnKit(name: string, scenario: Scenario): void {
-  test(`the test kit's engine equals the recorded CLI: ${name}`, { timeout: 900_000 }, async () => {
+  test(`the test engine equals the recorded CLI: ${name}`, { timeout: 900_000 }, async () => {
     expect(await play(scenario, Things.onKit)).toEqual(recorded(name));
   });
 }

@@ -17,7 +17,7 @@ const plugged: PlayOptions = {
   },
 };
 
-/** Another package, whose plugin the CLI runs and the test kit answers for, and other stacks, which the CLI has in its backend. */
+/** Another package, whose plugin the CLI runs and the test engine answers for, and other stacks, which the CLI has in its backend. */
 const others: PlayOptions = {
   program: THINGS,
   env: { PATH: `${join(THINGS, "elsewhere")}${delimiter}${process.env["PATH"]}` },

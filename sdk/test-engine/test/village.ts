@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import { type Stack, TestStack } from "../index";
+import { QUICK } from "./play";
 
 /**
  * Runs a program that has a component, a dynamic provider of its own, a plugin in a folder, and a stack reference: a preview, an
@@ -10,6 +11,7 @@ export async function plays(driver: Stack["driver"]): Promise<void> {
   await using stack = await TestStack.create({
     driver,
     program: join(import.meta.dirname, "programs/village"),
+    ...(driver === "kit" && { env: QUICK }),
     stackReferences: { "organization/region/dev": { groundwater: 7 } },
   });
   const named = ({ steps }: Awaited<ReturnType<Stack["up"]>>) =>

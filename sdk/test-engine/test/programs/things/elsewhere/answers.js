@@ -1,4 +1,4 @@
-/** The answers of the package `elsewhere`: of its plugin, which the CLI runs, and of the test kit's option `others`. */
+/** The answers of the package `elsewhere`: of its plugin, which the CLI runs, and of the test engine's option `others`. */
 exports.newResource = ({ name, inputs, id }) =>
   id
     ? { id, state: { text: `read ${id}`, computed: `of ${id}` } }
