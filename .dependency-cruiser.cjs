@@ -98,13 +98,14 @@ module.exports = {
     },
     {
       name: "test-engine-loads-lazily",
-      comment: "Programs and commands use its tools. The engine and the driver of the CLI are for tests.",
+      comment:
+        "Programs and commands use its tools. The engine and the driver of the CLI are loaded with the first stack.",
       severity: "error",
-      from: { path: "^sdk/test-engine/[^/]+\\.ts$", pathNot: "^sdk/test-engine/cliDriver\\.ts$" },
-      to: {
-        path: "^sdk/test-engine/(engine/|cliDriver\\.ts$)",
-        dependencyTypesNot: ["dynamic-import"],
+      from: {
+        path: "^sdk/test-engine/[^/]+\\.ts$",
+        pathNot: "^sdk/test-engine/(cliDriver|drivers|testStack)\\.ts$",
       },
+      to: { path: "^sdk/test-engine/(engine/|(cliDriver|drivers)\\.ts$)" },
     },
     {
       name: "test-kit-is-for-tests",

@@ -31,16 +31,16 @@ export class TestStack implements Stack {
     return new TestStack(await TestStack.open(options), options.service);
   }
 
-  /** Loads the driver, and opens a stack with it. */
+  /** Opens a stack with its driver. */
   protected static async open({ driver = "kit", ...options }: TestStackOptions): Promise<Stack> {
-    if (driver === "kit") return (await import("./engine/testEngine.js")).TestEngine.create(options);
+    if (driver === "kit") return (await drivers()).TestEngine.create(options);
     if (options.others !== undefined)
       throw new Error("others is only for the driver kit, because the CLI downloads and runs the plugins");
     if (options.stateFile !== undefined)
       throw new Error(
         "stateFile is only for the driver kit, because the CLI keeps its state in a backend; use exportState and importState",
       );
-    return (await import("./cliDriver.js")).CliDriver.create(options);
+    return (await drivers()).CliDriver.create(options);
   }
 
   get driver(): Stack["driver"] {
@@ -82,6 +82,13 @@ export class CliStack extends TestStack {
     return new CliStack(await TestStack.open({ ...options, driver: "cli" }));
   }
 }
+
+/**
+ * Loads the drivers. Compiled code requires them, because a test runner that keeps modules apart, such as Jest, refuses `import()`.
+ * Only the source can be run by one that has no `require` for it.
+ */
+const drivers = async (): Promise<typeof import("./drivers")> =>
+  __filename.endsWith(".js") ? require("./drivers") : import("./drivers.js");
 
 /** @throws TypeError for an option of another command. Ignoring it could deploy what a test only wanted to preview. */
 function checked<O extends object>(command: keyof typeof commandOptions, options?: O): O | undefined {

@@ -5,7 +5,7 @@ import { inNewProcess, LOADED } from "./newProcess";
 
 test("the package's import in a program loads no HTTP client, no YAML parser, and nothing that is for tests", async () => {
   const script = `require(process.argv[1]);
-    const files = Object.keys(require.cache).filter((file) => /sdk.(testing|test-engine.(engine|cliDriver))/.test(file));
+    const files = Object.keys(require.cache).filter((file) => /sdk.(testing|test-engine.(engine|cliDriver|drivers))/.test(file));
     console.log(JSON.stringify([${LOADED}, files]));
     process.exit();`;
   const [packages, files] = z

@@ -1,4 +1,5 @@
 import type { ExportedResource, ExportedState } from "../index";
+import { isObject } from "../properties";
 
 /** Fields that differ in each run: times and places in source files. */
 const VOLATILE = ["created", "modified", "sourcePosition", "stackTrace"];
@@ -16,10 +17,11 @@ export function comparableState({ deployment }: ExportedState): { resources: unk
     (text, [pattern, mask]) => text.replace(pattern, mask),
     JSON.stringify({ resources, pending }),
   );
-  // The CLI's JSON of secrets has other escapes.
-  return JSON.parse(masked, (name, value) =>
-    name === "plaintext" ? JSON.stringify(JSON.parse(value)) : value,
-  );
+  return JSON.parse(masked, (name, value) => {
+    // The CLI's JSON of secrets has other escapes.
+    if (name === "plaintext") return JSON.stringify(JSON.parse(value));
+    return isObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+  });
 }
 
 function comparable({ ...resource }: ExportedResource): ExportedResource {

@@ -7,6 +7,32 @@ import { temporaryFolder } from "./tools";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
+/** Loads the package in functions without `import()`, as Jest does, and then does the same. */
+const LIKE_JEST = `
+  const { readFileSync } = require("node:fs");
+  const { createRequire } = require("node:module");
+  const { dirname } = require("node:path");
+  const { compileFunction } = require("node:vm");
+  const loaded = new Map();
+  function load(file) {
+    if (!/test-engine.dist/.test(file)) return require(file);
+    const module = loaded.get(file) ?? { exports: {} };
+    if (loaded.has(file)) return module.exports;
+    loaded.set(file, module);
+    const parameters = ["exports", "require", "module", "__filename", "__dirname"];
+    const resolve = createRequire(file).resolve;
+    const run = compileFunction(readFileSync(file, "utf8"), parameters, { filename: file });
+    run(module.exports, (name) => load(resolve(name)), module, file, dirname(file));
+    return module.exports;
+  }
+  const { TestStack } = load(require.resolve("test-engine"));
+  const stackReferences = { "organization/region/dev": { groundwater: 7 } };
+  TestStack.create({ program: "village", stackReferences }).then(async (stack) => {
+    console.log(JSON.stringify((await stack.up()).outputs));
+    await stack.close();
+  });
+`;
+
 test("the packed package runs a program in an empty folder, with no other package than those that it names", () => {
   const folder = temporaryFolder();
   const [tarball] = JSON.parse(
@@ -33,8 +59,11 @@ test("the packed package runs a program in an empty folder, with no other packag
     console.log(JSON.stringify((await stack.up()).outputs));
     await stack.close();`,
   );
-  const printed = execFileSync(process.execPath, ["test.mjs"], { cwd: folder, encoding: "utf8" });
-  expect(JSON.parse(printed)).toEqual({ door: "door-red", isOpen: false, litres: 700 });
+  writeFileSync(join(folder, "test.cjs"), LIKE_JEST);
+  for (const script of ["test.mjs", "test.cjs"]) {
+    const printed = execFileSync(process.execPath, [script], { cwd: folder, encoding: "utf8" });
+    expect(JSON.parse(printed)).toEqual({ door: "door-red", isOpen: false, litres: 700 });
+  }
 });
 
 test("the package takes the libraries in the versions of the root", () => {
