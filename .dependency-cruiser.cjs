@@ -83,6 +83,31 @@ module.exports = {
       to: { path: "^provider/plugin/" },
     },
     {
+      name: "test-engine-has-one-door",
+      comment: "It is a package of its own: the rest uses what its index exports.",
+      severity: "error",
+      from: { pathNot: "^sdk/test-engine/" },
+      to: { path: "^sdk/test-engine/", pathNot: "^sdk/test-engine/index\\.ts$" },
+    },
+    {
+      name: "test-engine-is-a-leaf",
+      comment: "It runs any Pulumi program, and knows nothing of endpoints.",
+      severity: "error",
+      from: { path: "^sdk/test-engine/" },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^sdk/test-engine/" },
+    },
+    {
+      name: "test-engine-loads-lazily",
+      comment:
+        "Programs and commands use its tools. The engine and the driver of the CLI are loaded with the first stack.",
+      severity: "error",
+      from: {
+        path: "^sdk/test-engine/[^/]+\\.ts$",
+        pathNot: "^sdk/test-engine/(cliDriver|drivers|testStack)\\.ts$",
+      },
+      to: { path: "^sdk/test-engine/(engine/|(cliDriver|drivers)\\.ts$)" },
+    },
+    {
       name: "test-kit-is-for-tests",
       comment:
         "Production code does not run on the test kit; the commands that show or serve the emulator, or try a policy, do, and the pictures of the docs.",
@@ -97,7 +122,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|node_modules)/|/\\.programs/" },
+    exclude: { path: "^(dist|sdk/[^/]+/dist|node_modules)/|/\\.programs/" },
     // Types are dependencies too.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

@@ -7,7 +7,7 @@ import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/pulumi/typeTokens";
 import { isMapping } from "../provider/service/json";
 import { environmentName, type SettingName, type settingFields } from "../provider/service/settings";
 import { isOfType, perRun, programError } from "./programRun";
-import { pluginFolders, projectFile } from "./projectFile";
+import { pluginFolders, projectFile } from "./test-engine/index";
 
 /** The type that a program writes for each setting. */
 type Written<Name extends SettingName> = NonNullable<ReturnType<(typeof settingFields)[Name]>>;

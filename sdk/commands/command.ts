@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import { ApiError, UserError } from "../../provider/service/apiErrors";
 import { didYouMean } from "../../provider/service/text";
-import { NEEDS_LOGIN, PulumiFailed } from "../pulumi";
+import { NEEDS_LOGIN, PulumiFailed } from "../test-engine/index";
 import { columns, wrapped } from "./text";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */

@@ -7,7 +7,7 @@ import { UserError } from "../../provider/service/apiErrors";
 import type { LiveEndpoint } from "../../provider/service/contract";
 import { isMapping } from "../../provider/service/json";
 import { didYouMean } from "../../provider/service/text";
-import { projectFile } from "../projectFile";
+import { projectFile } from "../test-engine/index";
 import { type Options, UsageError, type Values } from "./command";
 import { readText } from "./options";
 

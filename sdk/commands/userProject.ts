@@ -12,8 +12,7 @@ import type { EndpointsApi } from "../../provider/service/endpoints";
 import { isMapping, type JsonObject, jsonOf } from "../../provider/service/json";
 import { CLOUD } from "../../provider/service/list";
 import { type ConfigReader, readSettings } from "../../provider/service/settings";
-import { pulumi } from "../pulumi";
-import { type ExportedResource, type ExportedState, parseState } from "../stackState";
+import { type ExportedResource, type ExportedState, parseState, pulumi } from "../test-engine/index";
 import type { LogLine } from "./command";
 import type { Project } from "./projects";
 

@@ -1,4 +1,23 @@
-export { CliStack, findPulumiCli } from "./cli";
+export {
+  CliStack,
+  type Command,
+  type ConfigValue,
+  commandOptions,
+  type Diagnostic,
+  type ExportedResource,
+  type ExportedState,
+  findPulumiCli,
+  type ImportOptions,
+  type ImportResult,
+  type RecordedRequest,
+  RunFailed,
+  type RunOptions,
+  type RunResult,
+  type Stack,
+  type StackOptions,
+  type Step,
+  type StepOp,
+} from "../test-engine/index";
 export * from "./emulator";
 export { type EndpointMocks, type EndpointMocksOptions, endpointMocks } from "./mocks";
 export {
@@ -20,4 +39,3 @@ export {
   traceText,
 } from "./runner/trace";
 export { TestStack, type TestStackOptions } from "./testStack";
-export * from "./types";

@@ -29,7 +29,7 @@ const OTHERS = [
   "CHANGELOG.md",
   "LICENSE",
   "README.md",
-  "dist/sdk/testing/engine/preload.cjs",
+  "dist/sdk/test-engine/engine/preload.cjs",
   "package.json",
   "provider/plugin/PulumiPlugin.yaml",
   "provider/plugin/index.js",
@@ -44,7 +44,7 @@ const git = (...args: string[]) =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
 
 /** Of these folders, the package has only the types that those of the entry points refer to. */
-const INTERNAL = /^(provider|sdk\/commands|sdk\/testing\/engine)\//;
+const INTERNAL = /^(provider|sdk\/commands|sdk\/test-engine\/engine)\//;
 
 /** The declarations that can be reached from a file, and the file. */
 function declarationsFrom(file: string, seen = new Set<string>()): Set<string> {
@@ -65,7 +65,8 @@ test("the package contains exactly the compiled source, the types for programs, 
     .flatMap((part) =>
       readdirSync(join(root, part), { recursive: true, encoding: "utf8" }).map((file) => `${part}/${file}`),
     )
-    .filter((file) => file.endsWith(".ts"))
+    // The packages within have their tests, and perhaps a build, beside their source.
+    .filter((file) => file.endsWith(".ts") && !/^sdk\/[^/]+\/(test|dist)\//.test(file))
     .map((file) => file.replace(/\.ts$/, ""));
   const docs = git("ls-files", "--cached", "--others", "--exclude-standard", "docs", "examples").filter(
     (file) => !/^docs\/(generate\/|_index|installation-configuration)/.test(file),

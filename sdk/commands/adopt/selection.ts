@@ -5,8 +5,7 @@ import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { oneLine } from "../../../provider/service/text";
 import { urlOf } from "../../../provider/service/url";
-import { valueAt } from "../../ignoreChanges";
-import { parsePath } from "../../propertyPath";
+import { parsePath, valueAt } from "../../test-engine/index";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
 import {
   isEndOf,

@@ -11,8 +11,7 @@ import {
 } from "../../../provider/endpoint/state";
 import type { LiveEndpoint } from "../../../provider/service/contract";
 import { isMapping, type JsonObject } from "../../../provider/service/json";
-import { valueAt } from "../../ignoreChanges";
-import { isWithin, parsePath } from "../../propertyPath";
+import { isWithin, parsePath, valueAt } from "../../test-engine/index";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 

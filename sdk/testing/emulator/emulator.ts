@@ -2,6 +2,7 @@ import { createServer, type Server } from "node:http";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import type { WireEndpoint } from "../../../provider/service/contract";
+import type { RecordedRequest } from "../../test-engine/index";
 import { listen } from "../listen";
 import {
   type Account,
@@ -14,7 +15,6 @@ import {
 } from "../runner/account";
 import { agentEndpoints } from "../runner/agentConfig";
 import type { Application } from "../runner/http";
-import type { RecordedRequest } from "../types";
 import { type Behaviour, behaviourOf } from "./behaviour";
 import { type DisturbOptions, disturbance, type RecordedFault } from "./faults";
 import { Accounts, type KeyOptions } from "./keys";

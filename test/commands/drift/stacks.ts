@@ -3,7 +3,7 @@ import { accountFingerprint } from "../../../provider/endpoint/gone";
 import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
 import { isMapping } from "../../../provider/service/json";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
-import { type ExportedResource, parseState } from "../../../sdk/stackState";
+import { type ExportedResource, parseState } from "../../../sdk/test-engine/index";
 import { Emulator } from "../../../sdk/testing";
 
 /** Two accounts of the service, new for each test. */

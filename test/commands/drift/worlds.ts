@@ -2,7 +2,7 @@ import { UserError } from "../../../provider/service/apiErrors";
 import { VERSION } from "../../../provider/service/version";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import type { Entry } from "../../../sdk/commands/userProject";
-import { PulumiFailed } from "../../../sdk/pulumi";
+import { PulumiFailed } from "../../../sdk/test-engine/index";
 import type { Seed } from "../../../sdk/testing";
 import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
 
