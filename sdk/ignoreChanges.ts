@@ -1,7 +1,7 @@
-import type { Path } from "../provider/endpoint/documents";
 import { asSecret, SECRET, SIGNATURE } from "../provider/pulumi/sentinels";
 import { isMapping } from "../provider/service/json";
 import { parsePath } from "./propertyPath";
+import type { Path } from "./traffic-policy/index";
 
 type Props = Record<string, unknown>;
 

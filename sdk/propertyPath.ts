@@ -1,4 +1,4 @@
-import type { Path } from "../provider/endpoint/documents";
+import type { Path } from "./traffic-policy/index";
 
 /** Parses a path of a program, in which `*` matches any part. Undefined if the text is no path. */
 export function parsePath(text: string): Path | undefined {

@@ -36,7 +36,9 @@ const OTHERS = [
   "provider/plugin/package.json",
   "provider/plugin/pulumi-resource-endpoints",
   "provider/plugin/schema.json",
-  "provider/policy/schema.json",
+  "sdk/traffic-policy/ACTIONS.md",
+  "sdk/traffic-policy/README.md",
+  "sdk/traffic-policy/schema.json",
 ];
 
 /** The lines that a git command prints. */
@@ -44,7 +46,7 @@ const git = (...args: string[]) =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
 
 /** Of these folders, the package has only the types that those of the entry points refer to. */
-const INTERNAL = /^(provider|sdk\/commands|sdk\/testing\/engine)\//;
+const INTERNAL = /^(provider|sdk\/commands|sdk\/testing\/engine|sdk\/traffic-policy)\//;
 
 /** The declarations that can be reached from a file, and the file. */
 function declarationsFrom(file: string, seen = new Set<string>()): Set<string> {
@@ -65,7 +67,7 @@ test("the package contains exactly the compiled source, the types for programs, 
     .flatMap((part) =>
       readdirSync(join(root, part), { recursive: true, encoding: "utf8" }).map((file) => `${part}/${file}`),
     )
-    .filter((file) => file.endsWith(".ts"))
+    .filter((file) => file.endsWith(".ts") && !/^sdk\/[^/]+\/(?:test|dist)\//.test(file))
     .map((file) => file.replace(/\.ts$/, ""));
   const docs = git("ls-files", "--cached", "--others", "--exclude-standard", "docs", "examples").filter(
     (file) => !/^docs\/(generate\/|_index|installation-configuration)/.test(file),

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { type Path, pathText } from "../../../provider/endpoint/documents";
 import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
 import { checkedInputs } from "../../../provider/endpoint/inputs";
 import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
@@ -13,6 +12,7 @@ import type { LiveEndpoint } from "../../../provider/service/contract";
 import { isMapping, type JsonObject } from "../../../provider/service/json";
 import { valueAt } from "../../ignoreChanges";
 import { isWithin, parsePath } from "../../propertyPath";
+import { type Path, pathText } from "../../traffic-policy/index";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 

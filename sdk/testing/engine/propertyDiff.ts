@@ -1,5 +1,5 @@
-import type { Path } from "../../../provider/endpoint/documents";
 import { isWithin, parsePath } from "../../propertyPath";
+import type { Path } from "../../traffic-policy/index";
 import { equal, isProps, type Props, plain } from "./properties";
 
 export type Kind = "add" | "delete" | "update";

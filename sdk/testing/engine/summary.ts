@@ -1,5 +1,5 @@
-import { pathText } from "../../../provider/endpoint/documents";
 import { UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { pathText } from "../../traffic-policy/index";
 import type { Diagnostic, RunResult, Step, StepOp } from "../types";
 import {
   isDefaultProvider,
