@@ -1,8 +1,7 @@
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
-import { parse } from "yaml";
 import { policySchema } from "../../docs/generate/policySchema";
-import { actions, policyWarnings } from "../../sdk/traffic-policy/index";
+import { actions } from "../../sdk/traffic-policy/index";
 import {
   isOfShape,
   mistakes,
@@ -10,7 +9,6 @@ import {
   rightPolicies,
 } from "../../sdk/traffic-policy/test/policy/cases";
 import { UNKNOWN } from "../../sdk/traffic-policy/test/unknown";
-import { blocksOf } from "./pages";
 
 const validate = new Ajv({ strict: true }).compile(policySchema());
 
@@ -31,12 +29,4 @@ describe("the JSON Schema of policies", () => {
   test.each(mistakes.filter(isOfShape))("refuses %s", (_, policy) => {
     expect(validate(policy)).toBe(false);
   });
-});
-
-test("the YAML examples of the page on policies get no warning", () => {
-  const blocks = blocksOf("docs/policies.md").filter(({ language }) => language === "yaml");
-  expect(blocks.length).toBeGreaterThan(1);
-  for (const { code } of blocks) {
-    expect(policyWarnings(parse(code), { url: "https://a.example.com", isCloud: true }), code).toEqual([]);
-  }
 });
