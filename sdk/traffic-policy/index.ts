@@ -1,6 +1,11 @@
 export { Account, type AccountEndpoint, type AgentEndpoint } from "./answer/account";
-export type { Application } from "./answer/http";
-export type { ConnectionOptions, FetchOptions } from "./answer/options";
+export type {
+  Application,
+  ConnectionOptions,
+  FetchOptions,
+  ServedRequest,
+  ServeOptions,
+} from "./answer/options";
 export { EndpointReply, type ReceivedReply } from "./answer/reply";
 export {
   ApplicationFailed,
@@ -10,10 +15,9 @@ export {
   type TracedRule,
   traceText,
 } from "./answer/trace";
-export { parsePolicy } from "./data/parse";
 export { UserError } from "./data/userError";
 export type { ActionType, PhaseName } from "./policy/catalogue";
-export { type Warning, warningsOf } from "./policy/files";
+export { parsePolicy, type Warning, warningsOf } from "./policy/files";
 export { mergeTrafficPolicy } from "./policy/merge";
 export {
   type ActionConfig,
@@ -40,13 +44,13 @@ export {
 } from "./webhooks/signatures";
 
 /*
- * What follows is internal: pulumi-endpoints is built on it. It is in no declarations of the package, but for types of those.
+ * What follows is internal: pulumi-endpoints is built on it. No declarations of the package have it.
  */
 
 /** @internal */
 export { fetchReply } from "./answer/routing";
 /** @internal */
-export { type ServedRequest, type ServeOptions, serveRequest } from "./answer/serve";
+export { serveRequest } from "./answer/serve";
 /** @internal */
 export { checkFiles, checkOptions } from "./command/check";
 /** @internal */

@@ -1,7 +1,6 @@
 import { isMapping } from "../data/json";
 import { derivedFromUrl, normalizeUrl, urlProblem } from "../data/url";
-import type { Application } from "./http";
-import type { FetchOptions } from "./options";
+import type { Application, FetchOptions } from "./options";
 import type { EndpointReply } from "./reply";
 import { fetchReply, type ReachableEndpoint } from "./routing";
 

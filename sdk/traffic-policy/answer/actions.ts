@@ -1,10 +1,11 @@
 import { z } from "zod";
 import { verifyWebhook } from "../webhooks/signatures";
+import type { Header, PolicyReply } from "./messages";
 import { inCidrs, isCidr } from "./networks";
 import { checkHeader, normalUrl } from "./request";
 import { EXPRESSION, type PolicyRun } from "./run";
 import { ApplicationFailed, refuse } from "./trace";
-import { FORWARDED, type Header, headerOf, isAdded, type PolicyReply } from "./values";
+import { FORWARDED, headerOf, isAdded } from "./values";
 import { secretOf } from "./vaults";
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */

@@ -2,13 +2,11 @@ import { request as httpRequest, type IncomingMessage, type ServerResponse } fro
 import { request as httpsRequest } from "node:https";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
+import type { Header, PolicyReply, PolicyRequest } from "./messages";
+import type { Application } from "./options";
 import { refuse } from "./trace";
-import type { Header, PolicyReply, PolicyRequest } from "./values";
 
 /* Requests and replies of policies as real HTTP on this machine. */
-
-/** The application behind an agent's endpoint: a function, or the URL of a local server without a path. */
-export type Application = string | ((request: Request) => Response | Promise<Response>);
 
 /** The longest body of a request, in bytes. */
 const LONGEST_BODY = 16_777_216;

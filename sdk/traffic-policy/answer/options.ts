@@ -1,3 +1,5 @@
+import type { TracedRule } from "./trace";
+
 /* What a test gives of a request. */
 
 export interface FetchOptions {
@@ -24,3 +26,24 @@ export interface FetchOptions {
 
 /** What the client's connection and the service bring to a request. */
 export type ConnectionOptions = Omit<FetchOptions, "method" | "headers" | "body">;
+
+/** The application behind an agent's endpoint: a function, or the URL of a local server without a path. */
+export type Application = string | ((request: Request) => Response | Promise<Response>);
+
+/** A request to the server of an emulator, with what the policies did. */
+export interface ServedRequest {
+  method: string;
+  url: string;
+  /** 0 if the policy closed the connection. */
+  status: number;
+  trace: readonly TracedRule[];
+  /** Why there is no reply. */
+  problem?: string;
+}
+
+export interface ServeOptions extends ConnectionOptions {
+  /** The port on 127.0.0.1. Default: a free one. */
+  port?: number;
+  /** Called after each request. */
+  onReply?: (served: ServedRequest) => void;
+}

@@ -1,5 +1,5 @@
+import type { PolicyReply } from "./messages";
 import type { TracedRule } from "./trace";
-import type { PolicyReply } from "./values";
 
 /** A reply that has been received as a whole. */
 export interface ReceivedReply extends PolicyReply {

@@ -1,5 +1,6 @@
+import type { Header, PolicyRequest } from "./messages";
 import { refuse } from "./trace";
-import { FORWARDED, type Header, headerOf, type PolicyRequest } from "./values";
+import { FORWARDED, headerOf } from "./values";
 
 /* Requests are what an ordinary client sends. It is open what the service makes of others. */
 

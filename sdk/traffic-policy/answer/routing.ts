@@ -4,14 +4,15 @@ import { buffer } from "node:stream/consumers";
 import { isMapping } from "../data/json";
 import { namesOfExpressions } from "../policy/cel";
 import type { Values } from "./evaluate";
-import { type Application, toApplication } from "./http";
-import type { ConnectionOptions, FetchOptions } from "./options";
+import { toApplication } from "./http";
+import type { Header, PolicyRequest } from "./messages";
+import type { Application, ConnectionOptions, FetchOptions } from "./options";
 import { EndpointReply } from "./reply";
 import { normalUrl } from "./request";
 import type { RequestDeps, Target } from "./run";
 import { answerRequest } from "./runner";
 import { ApplicationFailed, RequestFailed, RequestNotSimulated, refuse } from "./trace";
-import { type Header, headerOf, type PolicyRequest } from "./values";
+import { headerOf } from "./values";
 
 /* Requests to the endpoints of an account. */
 

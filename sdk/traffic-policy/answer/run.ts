@@ -2,18 +2,12 @@ import { isMapping } from "../data/json";
 import type { Budget } from "./budget";
 import { evaluate, type RequestFunctions, type Values } from "./evaluate";
 import { basicAuth } from "./functions";
+import type { PolicyReply, PolicyRequest } from "./messages";
 import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
 import type { Secrets } from "./secrets";
 import { refuse, type TracedRule } from "./trace";
-import {
-  endpointValues,
-  type PolicyReply,
-  type PolicyRequest,
-  requestFunctions,
-  requestValues,
-  responseValues,
-} from "./values";
+import { endpointValues, requestFunctions, requestValues, responseValues } from "./values";
 import { type Vaults, vaultEntry } from "./vaults";
 
 /* What the expressions and actions of a policy can read and change while it runs. */

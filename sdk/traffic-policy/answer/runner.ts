@@ -2,6 +2,7 @@ import { isMapping } from "../data/json";
 import { actions as catalogue, type KeyInfo } from "../policy/catalogue";
 import { actions, type End } from "./actions";
 import { Budget } from "./budget";
+import type { PolicyReply, PolicyRequest } from "./messages";
 import { type Rule, readPolicy } from "./policy";
 import { checkRequest } from "./request";
 import { type Phase, PolicyRun, type RequestDeps, type Target } from "./run";
@@ -14,7 +15,6 @@ import {
   refuse,
   type TracedRule,
 } from "./trace";
-import type { PolicyReply, PolicyRequest } from "./values";
 
 /*
  * Answers requests by traffic policies on this machine: phases, rules, expressions and actions in the documented order. What the

@@ -1,29 +1,11 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { receive, respond } from "./http";
-import type { ConnectionOptions } from "./options";
+import type { PolicyReply } from "./messages";
+import type { ServeOptions } from "./options";
 import { answerFor, type Reachable, targetAt } from "./routing";
-import { ApplicationFailed, ConnectionClosed, RequestFailed, type TracedRule } from "./trace";
-import type { PolicyReply } from "./values";
+import { ApplicationFailed, ConnectionClosed, RequestFailed } from "./trace";
 
 /* Requests over HTTP on this machine. */
-
-/** A request to the server of `emulator.serve`, with what the policies did. */
-export interface ServedRequest {
-  method: string;
-  url: string;
-  /** 0 if the policy closed the connection. */
-  status: number;
-  trace: readonly TracedRule[];
-  /** Why there is no reply. */
-  problem?: string;
-}
-
-export interface ServeOptions extends ConnectionOptions {
-  /** The port on 127.0.0.1. Default: a free one. */
-  port?: number;
-  /** Called after each request. */
-  onReply?: (served: ServedRequest) => void;
-}
 
 /** Answers for the endpoint that the header `Host` names: one with https if there is one, as `curl` sends plain HTTP here. */
 export async function serveRequest(

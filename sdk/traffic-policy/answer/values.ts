@@ -1,34 +1,11 @@
-import type { Readable } from "node:stream";
 import type { RequestFunctions, Values } from "./evaluate";
+import type { Header, PolicyReply, PolicyRequest } from "./messages";
 import { partlyKnown, refuse } from "./trace";
 
 /* The values of the variables that describe a request and its response. */
 
-/** A header as it was sent. */
-export type Header = readonly [name: string, value: string];
-
 /** Headers that policies cannot read, because it is open whether the service has added them by then. */
 export const FORWARDED = /^x-forwarded-(?:for|host|proto)$/i;
-
-export interface PolicyRequest {
-  method: string;
-  /** The whole URL, as the client wrote it. */
-  url: string;
-  headers: Header[];
-  /** Headers that the service adds for the application. */
-  added?: readonly Header[];
-  body: Buffer;
-  /** Aborted when the client leaves. */
-  signal?: AbortSignal;
-}
-
-export interface PolicyReply {
-  /** 0 for a reply that is not known. */
-  status: number;
-  headers: Header[];
-  /** `unknown`: the service chooses the text. */
-  body: Buffer | Readable | "unknown";
-}
 
 /** Whether the reply lacks a header that the service, or the server of an application, may add. */
 export const isAdded = (name: string, { status, headers }: PolicyReply): boolean =>

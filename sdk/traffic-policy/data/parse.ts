@@ -1,7 +1,6 @@
 import type { Document } from "yaml";
 import { canonicalJson, isDeeper, isMapping, type JsonObject, parseJson } from "./json";
 import { partsOf, pathText } from "./paths";
-import { UserError } from "./userError";
 
 /*
  * Parsing. JSON is JavaScript's, YAML the library's, with its limits. No message quotes the text, because it may contain a
@@ -38,22 +37,6 @@ export type Parsed = { data: unknown } | Unparsed;
 
 /** The start of text that must be JSON. Other text is YAML. */
 export const looksLikeJson = (text: string) => /^\s*[{[]/.test(text);
-
-/**
- * Parses the text of a policy, JSON or YAML, into data. What data could not hold exactly is refused: long numbers, YAML tags,
- * keys that are there twice. A YAML text has at most 50,000 characters, JSON 1,000,000.
- *
- * ```ts
- * const policy = parsePolicy(readFileSync("policy.yaml", "utf8"));
- * ```
- *
- * @throws UserError with the mistake and its place. It does not quote the text, which may contain a secret.
- */
-export function parsePolicy(text: string): JsonObject {
-  const parsed = policyFromText(text);
-  if ("problem" in parsed) throw new UserError(`the policy ${parsed.problem}`);
-  return parsed.data as JsonObject;
-}
 
 /** Parses a policy. Text that starts with `{` or `[` must be JSON; other text must be a YAML mapping. */
 export function policyFromText(text: string): Parsed {

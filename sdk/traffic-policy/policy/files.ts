@@ -1,5 +1,5 @@
 import { isMapping, type JsonObject } from "../data/json";
-import { documentsFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../data/parse";
+import { documentsFromText, policyFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../data/parse";
 import { type Path, pathText } from "../data/paths";
 import { type SourceDocument, sourceDocuments } from "../data/positions";
 import { UserError } from "../data/userError";
@@ -7,6 +7,22 @@ import { phases } from "./catalogue";
 import { type PolicyTarget, phaseMeant, policyWarnings, warningText, withUnknown } from "./warnings";
 
 /* The policies in files: of agents, of Kubernetes, of Terraform, of Pulumi, and policies alone. */
+
+/**
+ * Parses the text of a policy, JSON or YAML, into data. What data could not hold exactly is refused: long numbers, YAML tags,
+ * keys that are there twice. A YAML text has at most 50,000 characters, JSON 1,000,000.
+ *
+ * ```ts
+ * const policy = parsePolicy(readFileSync("policy.yaml", "utf8"));
+ * ```
+ *
+ * @throws UserError with the mistake and its place. It does not quote the text, which may contain a secret.
+ */
+export function parsePolicy(text: string): JsonObject {
+  const parsed = policyFromText(text);
+  if ("problem" in parsed) throw new UserError(`the policy ${parsed.problem}`);
+  return parsed.data as JsonObject;
+}
 
 /** A probable mistake in a policy. */
 export interface Warning {
@@ -19,7 +35,7 @@ export interface Warning {
   column?: number;
 }
 
-/** A policy in a file. */
+/** @internal A policy in a file. */
 export interface FilePolicy {
   policy: object;
   /** Its place in the file; empty if the file is a policy. */
@@ -49,7 +65,7 @@ export function warningsOf(policy: object | string, endpoint?: PolicyTarget): Wa
   return found.policies.flatMap((one) => warningsOfOne(one, endpoint));
 }
 
-/** The warnings for one policy. @param endpoint Default: the one that the file names. */
+/** @internal The warnings for one policy. @param endpoint Default: the one that the file names. */
 export function warningsOfOne(one: FilePolicy, endpoint: PolicyTarget | undefined): Warning[] {
   return policyWarnings(one.policy, endpoint ?? one.target).map(({ path: inPolicy, offset, reason }) => {
     const path = [...one.path, ...inPolicy];
@@ -58,7 +74,7 @@ export function warningsOfOne(one: FilePolicy, endpoint: PolicyTarget | undefine
   });
 }
 
-/** The policies in a text. */
+/** @internal The policies in a text. */
 export function policiesInText(text: string): { policies: FilePolicy[] } | Unparsed {
   const source = sourceDocuments(text);
   if ("problem" in source) return source;
@@ -125,7 +141,7 @@ function dataOf(text: string): unknown {
   return "documents" in parsed && parsed.documents.length === 1 ? parsed.documents[0]?.data : undefined;
 }
 
-/** @param isExpected Whether a policy belongs there: then even one with only misspelt phases counts. */
+/** @internal @param isExpected Whether a policy belongs there: then even one with only misspelt phases counts. */
 export function isPolicy(value: object, { isExpected } = { isExpected: false }): boolean {
   return Object.keys(value).some(
     (key) =>

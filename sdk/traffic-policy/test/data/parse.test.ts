@@ -1,8 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../data/json";
-import { parsePolicy, policyFromText, problemOfTags, problemsOfData } from "../../data/parse";
+import { policyFromText, problemOfTags, problemsOfData } from "../../data/parse";
 import { pathText } from "../../data/paths";
 import { UserError } from "../../data/userError";
+import { parsePolicy } from "../../policy/files";
 
 const reasonOf = (text: string) => {
   const parsed = policyFromText(text);
