@@ -3,20 +3,26 @@
 import { readFileSync, writeFileSync } from "node:fs";
 
 const [file] = process.argv.slice(2);
-const modules = new Map();
-const own = `function own(name, value) {
-    Object.defineProperty(exports, name, { enumerable: true, value });
-    return value;
+// With a literal name, Node.js would not offer it to ES modules.
+const lazy = `function lazy(name, load) {
+    const get = () => {
+        const value = load();
+        Object.defineProperty(exports, name, { enumerable: true, value });
+        return value;
+    };
+    Object.defineProperty(exports, name, { enumerable: true, configurable: true, get });
 }
 `;
-const lazy = readFileSync(file, "utf8")
-  .replace(/^var (\w+) = (require\("[^"]+"\));\n/gm, (_, name, load) => {
-    modules.set(name, load);
+const modules = new Map();
+const text = readFileSync(file, "utf8")
+  .replace(/^var (\w+) = (require\("[^"]+"\));\n/gm, (_, module, load) => {
+    modules.set(module, load);
     return "";
   })
   .replace(
-    /return (\w+)\.(\w+);/g,
-    (_, module, name) => `return own("${name}", ${modules.get(module)}.${name});`,
+    /^Object\.defineProperty\(exports, ("\w+"), \{ enumerable: true, get: function \(\) \{ return (\w+)\.(\w+); \} \}\);$/gm,
+    (_, name, module, value) => `lazy(${name}, () => ${modules.get(module)}.${value});`,
   );
-if (modules.size === 0 || /undefined|__exportStar/.test(lazy)) throw new Error(`${file} has another form`);
-writeFileSync(file, lazy + own);
+if (modules.size === 0 || /undefined|__exportStar|get: function/.test(text))
+  throw new Error(`${file} has another form`);
+writeFileSync(file, text + lazy);

@@ -14,7 +14,15 @@ const unknownText = (status: number) =>
     },
   });
 
-/** The reply of an endpoint, with what its policy did. */
+/**
+ * The reply of an endpoint, with what its policy did.
+ *
+ * ```ts
+ * const reply = await account.fetch("https://shop.example.com");
+ * expect(reply.headers.get("location")).toBe("https://www.example.com/");
+ * expect(reply.trace[0]?.outcome).toBe("matched");
+ * ```
+ */
 export class EndpointReply extends Response {
   /** The rules in order, also those that were not reached. */
   readonly trace: readonly TracedRule[];

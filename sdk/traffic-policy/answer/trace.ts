@@ -38,7 +38,7 @@ export function partlyKnown<T extends object>(
   });
 }
 
-/** A request without a reply. */
+/** A request without a reply. `message` has the reason, `trace` what happened up to then. */
 export class RequestFailed extends Error {
   /** What happened up to then. */
   trace: readonly TracedRule[] = [];
@@ -70,7 +70,13 @@ export class ApplicationFailed extends RequestFailed {
   override readonly name = "ApplicationFailed";
 }
 
-/** A trace as lines, for people. */
+/**
+ * A trace as lines, for people.
+ *
+ * ```ts
+ * console.log(traceText(reply.trace));
+ * ```
+ */
 export function traceText(trace: readonly TracedRule[]): string {
   return trace
     .flatMap(({ endpoint, phase, rule: index, name, outcome, expressions, actions: list }) => [

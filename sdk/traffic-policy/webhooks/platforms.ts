@@ -51,7 +51,13 @@ const unclear = (name: string, page: string, more: More = {}): WebhookPlatformIn
   ...more,
 });
 
-/** All platforms, by the identifier that the service takes. */
+/**
+ * All platforms, by the identifier that the service takes.
+ *
+ * ```ts
+ * webhookPlatforms.github.where; // "the webhook's Secret": what to enter where
+ * ```
+ */
 // biome-ignore format: one platform per line, as a table
 export const webhookPlatforms = {
   aftership: shown("AfterShip", "the webhook's secret", "https://www.aftership.com/docs/tracking/webhook/webhook-signature"),
