@@ -3,6 +3,9 @@
  * only from those to its right.
  */
 
+/** The packages that can be packed and used alone. */
+const PACKAGES = "^sdk/traffic-policy/";
+
 /** @type {import("dependency-cruiser").IConfiguration} */
 module.exports = {
   forbidden: [
@@ -26,14 +29,17 @@ module.exports = {
       comment: "What the client of the service needs from above is handed to it.",
       severity: "error",
       from: { path: "^provider/service/" },
-      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^provider/service/" },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: [PACKAGES, "^provider/service/"] },
     },
     {
       name: "pulumi-knows-no-endpoints",
       comment: "What Pulumi's protocol is, for whoever speaks it.",
       severity: "error",
       from: { path: "^provider/pulumi/" },
-      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^provider/(pulumi/|service/json\\.ts$)" },
+      to: {
+        path: "^(provider|sdk|docs|test)/",
+        pathNot: [PACKAGES, "^provider/(pulumi/|service/json\\.ts$)"],
+      },
     },
     {
       name: "provider-knows-no-programs",
@@ -41,7 +47,21 @@ module.exports = {
         "The provider runs in the engine's processes. The webhook component for other languages is handed to its plugin.",
       severity: "error",
       from: { path: "^provider/" },
-      to: { path: "^(sdk|docs|test)/" },
+      to: { path: "^(sdk|docs|test)/", pathNot: PACKAGES },
+    },
+    {
+      name: "packages-have-a-door",
+      comment: "A package in sdk/ is used by its index only.",
+      severity: "error",
+      from: { pathNot: PACKAGES },
+      to: { path: PACKAGES, pathNot: "^sdk/traffic-policy/index\\.ts$" },
+    },
+    {
+      name: "packages-are-leaves",
+      comment: "A package in sdk/ can be packed and used alone. It knows nothing of Pulumi.",
+      severity: "error",
+      from: { path: PACKAGES },
+      to: { path: "^(provider|sdk|docs|test)/|@pulumi/", pathNot: PACKAGES },
     },
     {
       name: "plugin-loads-pulumi-lazily",
@@ -49,7 +69,7 @@ module.exports = {
         "Pulumi's runtime would triple the time that every provider process takes to start. The first component loads it.",
       severity: "error",
       from: {
-        path: "^(provider/|sdk/webhooks/(otherLanguages|agentConfig|mergedPolicy|webhookChecks)\\.ts$)",
+        path: "^(provider/|sdk/webhooks/(otherLanguages|agentConfig|mergedPolicy|secretSource|webhookChecks)\\.ts$)",
       },
       to: {
         path: "@pulumi/pulumi/index\\.|^sdk/(webhooks/(construct|webhookVerification)|programRun)\\.ts$",
@@ -65,14 +85,13 @@ module.exports = {
       to: { path: "^provider/policy/" },
     },
     {
-      name: "policy-knows-documents-only",
-      comment: "Of the core, the warnings need no more than documents.",
+      name: "policy-knows-unknown-values-only",
+      comment: "Of the core, the warnings need no more than the text for unknown values.",
       severity: "error",
       from: { path: "^provider/policy/" },
       to: {
         path: "^provider/",
-        pathNot:
-          "^provider/(policy/|endpoint/documents\\.ts$|pulumi/sentinels\\.ts$|service/(json|text|url)\\.ts$)",
+        pathNot: "^provider/(policy/|pulumi/sentinels\\.ts$|service/json\\.ts$)",
       },
     },
     {
@@ -110,19 +129,18 @@ module.exports = {
     {
       name: "test-kit-is-for-tests",
       comment:
-        "Production code does not run on the test kit; the commands that show or serve the emulator, or try a policy, do, and the pictures of the docs.",
+        "Production code does not run on the test kit; the commands that show or serve the emulator do, and the pictures of the docs.",
       severity: "error",
       from: {
         path: "^(provider|sdk|docs)/",
-        pathNot:
-          "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|emulatorState|new|policyRequest|serveEmulator)\\.ts$",
+        pathNot: "^(docs/generate|sdk/testing)/|^sdk/commands/(demo|emulatorState|new|serveEmulator)\\.ts$",
       },
       to: { path: "^sdk/testing/" },
     },
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|sdk/[^/]+/dist|node_modules)/|/\\.programs/" },
+    exclude: { path: "^(dist|node_modules)/|^sdk/[^/]+/(dist|test)/|/\\.programs/" },
     // Types are dependencies too.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

@@ -1,5 +1,4 @@
 import * as pulumi from "@pulumi/pulumi";
-import { policyFromText } from "../provider/endpoint/documents";
 import { endpointsApi } from "../provider/endpoint/fields";
 import {
   argumentsIn,
@@ -19,6 +18,7 @@ import { readSettings } from "../provider/service/settings";
 import { plainData } from "./plainData";
 import { type Inputs, inProgram, isMocked, perRun, programError } from "./programRun";
 import { explicitProvider } from "./provider";
+import { policyFromText } from "./traffic-policy/index";
 
 /*
  * The results of the data sources: one TypeScript type for each type of endpoint, distinguished by `type`. The required fields

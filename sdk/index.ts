@@ -22,10 +22,14 @@ export {
   type RuleOptions,
   rules,
   type TrafficPolicy,
-  type UnlistedAction,
-  unlistedAction,
 } from "./policyRules";
 export { Provider, type ProviderArgs } from "./provider";
+export {
+  type UnlistedAction,
+  unlistedAction,
+  type WebhookPlatform,
+  type WebhookPlatformInfo,
+  webhookPlatforms,
+} from "./traffic-policy/index";
 export { mergeAgentConfigs, mergeTrafficPolicy } from "./webhooks/merge";
-export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhooks/platforms";
 export { WebhookVerification, type WebhookVerificationArgs } from "./webhooks/webhookVerification";

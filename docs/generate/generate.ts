@@ -12,8 +12,8 @@ import { registryPages } from "./registryPages";
 export async function generatedFiles(): Promise<Map<string, string>> {
   return new Map([
     ["provider/plugin/schema.json", `${JSON.stringify(packageSchema(), null, 2)}\n`],
-    ["provider/policy/schema.json", `${JSON.stringify(policySchema())}\n`],
-    ["docs/policy-actions.md", actionsPage()],
+    ["sdk/traffic-policy/schema.json", `${JSON.stringify(policySchema())}\n`],
+    ["sdk/traffic-policy/ACTIONS.md", actionsPage()],
     ["docs/reference.md", await referencePage()],
     ["docs/llms.md", withShortReference(readFileSync(join(root, "docs", "llms.md"), "utf8"))],
     ...registryPages().map(([file, text]): [string, string] => [`docs/${file}`, text]),

@@ -1,6 +1,12 @@
-import { type ActionInfo, actions, type PhaseInfo, phases, ruleKeys } from "../../provider/policy/catalogue";
 import { commands } from "../../sdk/commands/main";
-import { webhookPlatforms } from "../../sdk/webhooks/platforms";
+import {
+  type ActionInfo,
+  actions,
+  type PhaseInfo,
+  phases,
+  ruleKeys,
+  webhookPlatforms,
+} from "../../sdk/traffic-policy/index";
 import {
   agentInputs,
   endpointFilters,

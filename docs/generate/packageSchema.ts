@@ -5,7 +5,7 @@ import { knownBindings } from "../../provider/endpoint/inputs";
 import { endpointTypes } from "../../provider/endpoint/lookup";
 import { TYPES, WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
 import { alwaysPresent } from "../../provider/service/contract";
-import { webhookPlatforms } from "../../sdk/webhooks/platforms";
+import { webhookPlatforms } from "../../sdk/traffic-policy/index";
 import { agentConfigVersions, plans } from "../../sdk/webhooks/webhookArgs";
 import { commentsIn, root, schemaPage } from "./docs";
 import {

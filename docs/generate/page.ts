@@ -130,7 +130,7 @@ function testing(): string[] {
       "`emulator.behave`",
       membersIn(`${emulator}/behaviour.ts`, "Behaviour").map((field) => ({ ...field, required: false })),
     ),
-    inputTable("`emulator.fetch`", membersIn("sdk/testing/runner/account.ts", "FetchOptions")),
+    inputTable("`emulator.fetch`", membersIn("sdk/traffic-policy/answer/options.ts", "FetchOptions")),
   ];
 }
 

@@ -1,16 +1,15 @@
-import { ACTION_PAGES, type ActionInfo, actions, type KeyInfo } from "../../provider/policy/catalogue";
+import { ACTION_PAGES, type ActionInfo, actions, type KeyInfo } from "../../sdk/traffic-policy/index";
 import { commentsIn } from "./docs";
 import { code, table } from "./tables";
 
 const INTRODUCTION = `# Actions of traffic policies
 
-All actions that this version knows, from \`provider/policy/catalogue.ts\`. Each links to the service's page, and [the editor](policies.md#in-the-editor) describes
-each key. \`?\` marks an optional key, \`[]\` a list, \`{}\` a mapping, \`10s\` a duration; \`=\` shows the default. **Bold** actions answer: nothing after them runs.
-[Traffic policies](policies.md) explains how to use them.`;
+All actions that this version knows, from the public service's documentation of August 2026. Each links to the service's page, and [the editor](README.md#in-an-editor)
+describes each key. \`?\` marks an optional key, \`[]\` a list, \`{}\` a mapping, \`10s\` a duration; \`=\` shows the default. **Bold** actions answer: nothing after them runs.`;
 
-/** The page docs/policy-actions.md: every action with its phases and keys. */
+/** The page ACTIONS.md of the package traffic-policy: every action with its phases and keys. */
 export function actionsPage(): string {
-  const comments = commentsIn("provider/policy/catalogue.ts");
+  const comments = commentsIn("sdk/traffic-policy/policy/catalogue.ts");
   const rows = Object.entries<ActionInfo>(actions).map(([type, info]) => {
     const link = `[${type}](${ACTION_PAGES}${info.page ?? type})`;
     const schemes = info.protocols ? ` of ${info.protocols.join(" and ")}` : "";

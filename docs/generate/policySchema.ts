@@ -6,14 +6,14 @@ import {
   type PhaseInfo,
   phases,
   ruleKeys,
-} from "../../provider/policy/catalogue";
+} from "../../sdk/traffic-policy/index";
 import { commentsIn } from "./docs";
 
 type Schema = Record<string, unknown>;
 
-/** The JSON Schema of traffic policies, which `npm run generate` writes to provider/policy/schema.json. */
+/** The JSON Schema of traffic policies, which `npm run generate` writes to sdk/traffic-policy/schema.json. */
 export function policySchema(): Schema {
-  const comments = commentsIn("provider/policy/catalogue.ts");
+  const comments = commentsIn("sdk/traffic-policy/policy/catalogue.ts");
   const described = (path: string) => ({ description: comments.get(path) });
   const all = Object.entries<ActionInfo>(actions);
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { numberedPhases, type Parsed, policyFromText, problemsOfData } from "../../sdk/traffic-policy/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 import type { HttpClient } from "../service/client";
 import type { CloudEndpointWritten, Endpoint } from "../service/contract";
@@ -6,16 +7,7 @@ import { EndpointsApi } from "../service/endpoints";
 import { isMapping, type JsonObject } from "../service/json";
 import { endpointReader, refSchema } from "../service/replySchemas";
 import { normalizeUrl, urlProblem } from "../service/url";
-import {
-  metadataFromText,
-  numberedPhases,
-  type Parsed,
-  policyFromText,
-  problemsOfData,
-  sameData,
-  sameSet,
-  wireText,
-} from "./documents";
+import { metadataFromText, sameData, sameSet, wireText } from "./documents";
 import { missingInHost } from "./outputAsText";
 
 /*

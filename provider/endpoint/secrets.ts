@@ -1,7 +1,8 @@
+import { type Path, partsOf, pathText, SHORTEST_SECRET } from "../../sdk/traffic-policy/index";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import type { JsonObject } from "../service/json";
 import { oneLine } from "../service/text";
-import { type Path, partsOf, pathText, wireText } from "./documents";
+import { wireText } from "./documents";
 import {
   decidedWithUrl,
   derivedWithUrl,
@@ -100,8 +101,7 @@ const URL_PASSWORD = /:\/\/[^\s/?#"<>\\:@]*:([^\s/?#"<>\\]+)@/g;
 /** Replaces a secret. */
 export const MASKED = "[secret]";
 
-/** The least length of a secret that is masked in reports and generated code. Shorter texts occur too often. */
-export const SHORTEST_SECRET = 4;
+export { SHORTEST_SECRET };
 
 /** The least length of a text that is recognized as the same secret in another place. Shorter ones may be ordinary words. */
 export const UNMISTAKABLE = 8;

@@ -1,5 +1,6 @@
 import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
-import { type Change, changesBetween, pathText } from "../endpoint/documents";
+import { pathText } from "../../sdk/traffic-policy/index";
+import { type Change, changesBetween } from "../endpoint/documents";
 import { documentFields } from "../endpoint/fields";
 import type { JsonObject } from "../service/json";
 

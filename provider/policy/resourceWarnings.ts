@@ -1,7 +1,16 @@
-import { LONGEST, numberedPhases, type Path } from "../endpoint/documents";
+import {
+  expressionWarnings,
+  LONGEST,
+  numberedPhases,
+  type Path,
+  type PolicyWarning,
+  policyWarnings,
+  type SourceDocument,
+  sourceDocuments,
+  warningText,
+} from "../../sdk/traffic-policy/index";
+import { UNKNOWN } from "../pulumi/sentinels";
 import { isMapping, type JsonObject } from "../service/json";
-import { type SourceDocument, sourceDocuments } from "./positions";
-import { expressionWarnings, type PolicyWarning, policyWarnings, warningText } from "./warnings";
 
 /* The warnings of a resource's policy, as lines for its log. */
 
@@ -49,7 +58,11 @@ export function resourceWarnings(
   const source = readPolicy(trafficPolicy);
   // The check refuses it. Each number would be an unknown phase.
   if (isMapping(source?.data) && numberedPhases(source.data) !== undefined) return [];
-  const warnings = policyWarnings(source?.data, { url, bindings, isCloud: !isPart }, MOST_SHOWN + 1);
+  const warnings = policyWarnings(
+    source?.data,
+    { url, bindings, isCloud: !isPart, isUnknown },
+    MOST_SHOWN + 1,
+  );
   const parent = [isPart ? "policy" : "trafficPolicy"];
   const lines = warnings.slice(0, MOST_SHOWN).map((one) => lineOf(one, parent, source?.positionOf));
   return warnings.length > MOST_SHOWN ? [...lines, MORE] : lines;
@@ -69,7 +82,10 @@ export function failingWarnings(
 
 /** The warnings for the expressions of a rule. */
 export const ruleWarnings = (expressions: unknown): string[] =>
-  expressionWarnings(expressions, MOST_SHOWN).map((warning) => lineOf(warning, []));
+  expressionWarnings(expressions, isUnknown, MOST_SHOWN).map((warning) => lineOf(warning, []));
+
+/** Also of a text in which a part is not known. */
+const isUnknown = (value: unknown) => typeof value === "string" && value.includes(UNKNOWN);
 
 function lineOf(
   { path, offset, reason }: PolicyWarning,

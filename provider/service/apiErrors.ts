@@ -1,12 +1,6 @@
-import { oneLine } from "./text";
+import { oneLine, UserError } from "../../sdk/traffic-policy/index";
 
-/** An error whose message the user can act on: one line, with the next step. */
-export class UserError extends Error {
-  constructor(message: string, options?: { cause?: unknown }) {
-    super(message, options);
-    this.name = new.target.name;
-  }
-}
+export { UserError };
 
 /** The name of a request in messages and traces. Contains nothing secret. */
 export interface RequestName {

@@ -1,13 +1,14 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
-import { pathText, problemOfTags, sameData } from "../../provider/endpoint/documents";
+import { sameData } from "../../provider/endpoint/documents";
 import { matcher } from "../../provider/endpoint/lookup";
 import { UserError } from "../../provider/service/apiErrors";
 import type { LiveEndpoint } from "../../provider/service/contract";
 import { isMapping } from "../../provider/service/json";
 import { didYouMean } from "../../provider/service/text";
 import { projectFile } from "../test-engine/index";
+import { pathText, problemOfTags } from "../traffic-policy/index";
 import { type Options, UsageError, type Values } from "./command";
 import { readText } from "./options";
 

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Emulator } from "../testing/emulator";
-import { traceText } from "../testing/runner/trace";
+import { traceText } from "../traffic-policy/index";
 import { command, EXIT, UsageError } from "./command";
 import { readState, writeState } from "./emulatorState";
 import { outputFile, port as portNumber, wholeNumber } from "./options";

@@ -18,24 +18,22 @@ export {
   type Step,
   type StepOp,
 } from "../test-engine/index";
-export * from "./emulator";
-export { type EndpointMocks, type EndpointMocksOptions, endpointMocks } from "./mocks";
-export {
-  type ConnectionOptions,
-  EndpointReply,
-  type FetchOptions,
-  type ServedRequest,
-  type ServeOptions,
-} from "./runner/account";
-export type { Application } from "./runner/http";
-export type { SignedPlatform } from "./runner/schemes";
-export { signWebhook, type WebhookToSign } from "./runner/signatures";
+export type { Application, SignedPlatform } from "../traffic-policy/index";
 export {
   ApplicationFailed,
   ConnectionClosed,
+  type ConnectionOptions,
+  EndpointReply,
+  type FetchOptions,
   RequestFailed,
   RequestNotSimulated,
+  type ServedRequest,
+  type ServeOptions,
+  signWebhook,
   type TracedRule,
   traceText,
-} from "./runner/trace";
+  type WebhookToSign,
+} from "../traffic-policy/index";
+export * from "./emulator";
+export { type EndpointMocks, type EndpointMocksOptions, endpointMocks } from "./mocks";
 export { TestStack, type TestStackOptions } from "./testStack";

@@ -1,10 +1,9 @@
 import { z } from "zod";
-import { fromYaml, LONGEST, type Parsed, yaml } from "../../provider/endpoint/documents";
 import { UserError } from "../../provider/service/apiErrors";
 import type { JsonObject } from "../../provider/service/json";
 import { canonicalJson } from "../../provider/service/json";
+import { fromYaml, LONGEST, type Parsed, vaultReference, yaml } from "../traffic-policy/index";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
-import { vaultReference } from "./webhookChecks";
 
 /*
  * A verification in each format of agents. Flags and version 2 of the configuration file can only express "verify every request

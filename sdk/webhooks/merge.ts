@@ -5,7 +5,7 @@ import type { TrafficPolicy } from "../policyRules";
 import { warnOfPolicy } from "../preflight";
 import { inProgram, programError } from "../programRun";
 import { mergedConfig } from "./agentConfig";
-import { mergedPolicy, policyData } from "./mergedPolicy";
+import { dataToMerge, mergedPolicy } from "./mergedPolicy";
 import { WebhookVerification } from "./webhookVerification";
 
 /**
@@ -36,7 +36,7 @@ export function mergeTrafficPolicy(
     all.map((each) => (WebhookVerification.isInstance(each) ? each.trafficPolicy : undefined)),
   );
   const given = (pulumi.output(plainData(policy)) as pulumi.Output<object | string>).apply((policy) =>
-    inProgram(() => policyData(policy)),
+    inProgram(() => dataToMerge(policy)),
   );
   // Checked here, because the result is secret.
   const doubts = warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {

@@ -1,4 +1,4 @@
-import type { WebhookPlatform } from "./platforms";
+import type { WebhookPlatform } from "../traffic-policy/index";
 
 /*
  * What a program writes for a webhook verification. The comment on a field is its documentation: editors show it, and the

@@ -1,10 +1,8 @@
-import { createPublicKey } from "node:crypto";
 import { z } from "zod";
 import { standInsIn } from "../../provider/endpoint/outputAsText";
-import { SHORTEST_SECRET } from "../../provider/endpoint/secrets";
 import { didYouMean } from "../../provider/service/text";
 import { normalizeUrl, urlProblem } from "../../provider/service/url";
-import { platformInfo, type WebhookPlatformInfo } from "./platforms";
+import { platformInfo, secretProblem as problemOfSecret } from "../traffic-policy/index";
 import {
   agentConfigVersions,
   plans,
@@ -136,14 +134,6 @@ function upstreamProblem(value: unknown): string | undefined {
   return "has a path, query or fragment; write only scheme, host and port, as in http://localhost:8080, because agents keep each request's own path";
 }
 
-const VAULT_ENTRY = /^\$\{\s*secrets\.get\(\s*(['"])(.+?)\1\s*,\s*(['"])(.+?)\3\s*\)\s*\}$/;
-
-/** The vault's entry with the secret. Undefined if the text is no reference to the vault, but the secret itself. */
-export function vaultReference(secret: string): { vault: string; name: string } | undefined {
-  const [, , vault, , name] = VAULT_ENTRY.exec(secret) ?? [];
-  return vault === undefined || name === undefined ? undefined : { vault, name };
-}
-
 /** Whether platform and secret are swapped, by the catalogue. */
 export function areSwapped(platform: string, secret: string | undefined): boolean {
   return !platformInfo(platform) && secret !== undefined && platformInfo(secret) !== undefined;
@@ -151,93 +141,6 @@ export function areSwapped(platform: string, secret: string | undefined): boolea
 
 /** Why this cannot be the platform's secret; undefined if it can. */
 export function secretProblem(platform: string, secret: string | undefined): string | undefined {
-  const info = platformInfo(platform);
-  if (secret === undefined) {
-    if (info?.origin === "account") return `is missing: for ${info.name} it is the sending account`;
-    return `is missing: ${info?.name ?? "the platform"} signs with one`;
-  }
-  const problem = textProblem(secret);
-  if (problem || vaultReference(secret)) return problem;
-  if (/\$\{/.test(secret))
-    return "contains ${, which starts an expression in a traffic policy; choose another secret, or store it in the service's vault and give the expression that reads it from there";
-  return formProblem(platform, secret);
-}
-
-/** Why this secret cannot sign or verify anything; undefined if it can. A reference to the vault cannot. */
-export function keyProblem(platform: string, secret: string): string | undefined {
-  if (vaultReference(secret)) return "refers to the vault; give the value in the vault";
-  return textProblem(secret) ?? formProblem(platform, secret);
-}
-
-/** The key in a secret of this form. Undefined if it has none, so that an empty key never verifies. */
-export function base64Key(secret: string): Buffer | undefined {
-  const key = decoded(secret.replace(/^whsec_/, ""));
-  return key && key.length >= SHORTEST_SIGNING_KEY ? key : undefined;
-}
-
-/** In bytes. Platforms use keys of 24 bytes or more. A key below this length was cut off, or can be guessed. */
-const SHORTEST_SIGNING_KEY = 16;
-
-/** Texts that templates and displays write in place of a secret. `[secret]` is Pulumi's. */
-const PLACEHOLDER = /^(change[-_ ]?me|[*•]+|\[secret\])$/i;
-
-/** A mistake in the text that is wrong for every platform. */
-function textProblem(secret: string): string | undefined {
-  if (secret === "") return "is empty";
   // These texts are the same everywhere, so anybody could sign with them.
-  const [standIn] = standInsIn(secret);
-  if (standIn !== undefined) return standIn;
-  if (secret === "undefined")
-    return "is the word undefined, which JavaScript writes for a value that is missing; check where the secret comes from";
-  if (PLACEHOLDER.test(secret))
-    return "is a placeholder, which anybody could sign with; give the secret itself";
-  // Checked before line breaks: a PEM file has some, and it would be wrong without them, too.
-  if (/^\s*-----BEGIN/.test(secret))
-    return "is a PEM file; give the text between its first and last line, without line breaks";
-  if (/[\r\n]$/.test(secret))
-    return "ends with a line break, perhaps from a file or `echo`; remove it, because it would be part of the secret";
-  // Format characters, such as the zero-width space, are invisible too.
-  if (/^[\s\p{Cf}]|[\s\p{Cf}]$/u.test(secret))
-    return "begins or ends with a space or a line break; remove it";
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for them
-  if (/[\x00-\x1f\x7f]/.test(secret))
-    return "contains a line break or another control character; copy it again";
-  if (secret === "whsec_") return "is only the beginning of a secret; copy the whole of it";
-  return undefined;
-}
-
-/** Why the text has not the form of the platform's secrets. */
-function formProblem(platform: string, secret: string): string | undefined {
-  const { form, name = "" } = platformInfo(platform) ?? {};
-  const [fits, problem] = FORMS[form ?? "any text"];
-  return fits(secret) ? undefined : problem(name);
-}
-
-type Form = [fits: (secret: string) => boolean, problem: (platform: string) => string];
-
-// biome-ignore format: one form per line, as a table
-const FORMS: Record<NonNullable<WebhookPlatformInfo["form"]> | "any text", Form> = {
-  "public key": [isEcdsaKey, (name) => `is not the verification key of ${name}: an ECDSA public key in base64, which begins with MFkw`],
-  "base64 key": [(secret) => base64Key(secret) !== undefined, (name) => `is not a key of ${name}: a key of at least ${SHORTEST_SIGNING_KEY} bytes in base64; copy all of it, and nothing else`],
-  "user and password": [(secret) => /^[^:]+::.+$/.test(secret), () => "must contain user name and password, as in username::password"],
-  "32 characters": [({ length }) => length >= 32, (name) => `is too short: ${name} takes 32 characters or more`],
-  "12 digits": [(secret) => /^\d{12}$/.test(secret), (name) => `must be the sending account, 12 digits without hyphens, as ${name} shows it`],
-  "any text": [({ length }) => length >= SHORTEST_SECRET, () => `is shorter than ${SHORTEST_SECRET} characters, and could not be masked in reports; choose a longer one`],
-};
-
-function isEcdsaKey(base64: string): boolean {
-  try {
-    const der = decoded(base64) ?? Buffer.alloc(0);
-    const key = createPublicKey({ key: der, format: "der", type: "spki" });
-    // Parsers of DER ignore text after the key.
-    return key.asymmetricKeyType === "ec" && key.export({ format: "der", type: "spki" }).equals(der);
-  } catch {
-    return false;
-  }
-}
-
-/** Undefined for text that is not exact base64. `Buffer.from` would skip other characters. */
-function decoded(base64: string): Buffer | undefined {
-  const bytes = Buffer.from(base64, "base64");
-  return bytes.toString("base64") === base64 ? bytes : undefined;
+  return (secret !== undefined && standInsIn(secret)[0]) || problemOfSecret(platform, secret);
 }

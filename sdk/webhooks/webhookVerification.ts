@@ -3,8 +3,9 @@ import { WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
 import { didYouMean } from "../../provider/service/text";
 import { ruleErrors, warnOfRule } from "../preflight";
 import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
+import { platformInfo } from "../traffic-policy/index";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
-import { FREE_VERIFICATIONS_PER_MONTH, platformInfo, platformNames, secretSource } from "./platforms";
+import { FREE_VERIFICATIONS_PER_MONTH, platformNames, secretSource } from "./secretSource";
 import type { WebhookSettings, WebhookSettingsWritten } from "./webhookArgs";
 import {
   agentMistake,

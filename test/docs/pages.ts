@@ -5,6 +5,8 @@ import { root } from "../package/pack";
 /** The pages with code, for readers and for Pulumi's registry. */
 export const pages = [
   "README.md",
+  "sdk/traffic-policy/README.md",
+  "sdk/traffic-policy/ACTIONS.md",
   ...readdirSync(join(root, "docs")).flatMap((file) => (file.endsWith(".md") ? [`docs/${file}`] : [])),
 ];
 

@@ -49,7 +49,11 @@ function errorsIn(programs: string[], beside: Record<string, string>): string[][
   for (const [file, text] of [...named, ...others]) writeFileSync(file, text);
   const { options } = ts.parseJsonConfigFileContent(config, ts.sys, template);
   const files = [...named, ...others].map(([file]) => file);
-  const program = ts.createProgram(files, { ...options, typeRoots: [join(root, "node_modules/@types")] });
+  const program = ts.createProgram(files, {
+    ...options,
+    typeRoots: [join(root, "node_modules/@types")],
+    paths: { "traffic-policy": [join(root, "dist/sdk/traffic-policy/index.d.ts")] },
+  });
   return named.map(([file]) =>
     ts
       .getPreEmitDiagnostics(program, program.getSourceFile(file))

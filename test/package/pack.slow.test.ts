@@ -36,7 +36,9 @@ const OTHERS = [
   "provider/plugin/package.json",
   "provider/plugin/pulumi-resource-endpoints",
   "provider/plugin/schema.json",
-  "provider/policy/schema.json",
+  "sdk/traffic-policy/ACTIONS.md",
+  "sdk/traffic-policy/README.md",
+  "sdk/traffic-policy/schema.json",
 ];
 
 /** The lines that a git command prints. */
@@ -44,7 +46,7 @@ const git = (...args: string[]) =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
 
 /** Of these folders, the package has only the types that those of the entry points refer to. */
-const INTERNAL = /^(provider|sdk\/commands|sdk\/test-engine\/engine)\//;
+const INTERNAL = /^(provider|sdk\/commands|sdk\/test-engine\/engine|sdk\/traffic-policy)\//;
 
 /** The declarations that can be reached from a file, and the file. */
 function declarationsFrom(file: string, seen = new Set<string>()): Set<string> {

@@ -1,14 +1,13 @@
 import { describe, expect, test } from "vitest";
-import * as documents from "../../provider/endpoint/documents";
+import { metadataFromText } from "../../provider/endpoint/documents";
 import { endpointFromWire, inputFields } from "../../provider/endpoint/fields";
 import { textPattern } from "../../provider/endpoint/lookup";
-import { sourceDocuments } from "../../provider/policy/positions";
 import { resourceWarnings } from "../../provider/policy/resourceWarnings";
-import { policyWarnings } from "../../provider/policy/warnings";
 import { errorFromWire } from "../../provider/service/replySchemas";
 import { normalizeUrl } from "../../provider/service/url";
+import { type Path, policyFromText, policyWarnings, sourceDocuments } from "../../sdk/traffic-policy/index";
+import { act, onRequest, rule } from "../../sdk/traffic-policy/test/policy/cases";
 import { expectLinear, expectTimes } from "../growth";
-import { act, onRequest, rule } from "./policy/cases";
 
 /* Every parser and matcher takes time linear in its input, for hostile input too. */
 
@@ -48,13 +47,13 @@ describe("a policy's text", () => {
   test.each(Object.entries(hostileYaml))("as YAML of %s is parsed or refused", (_, text) => {
     const longest = text(49_000);
     expect(longest.length).toBeLessThanOrEqual(50_000);
-    expect(documents.policyFromText(longest)).toBeDefined();
+    expect(policyFromText(longest)).toBeDefined();
   });
   test.each(Object.entries(hostileJson))(
     "as JSON of %s takes linear time, as metadata too",
     async (_, text) => {
-      await expectLinear(text, documents.policyFromText, 50_000);
-      await expectLinear(text, documents.metadataFromText, 50_000);
+      await expectLinear(text, policyFromText, 50_000);
+      await expectLinear(text, metadataFromText, 50_000);
     },
   );
 });
@@ -67,7 +66,7 @@ const normalize = (text: string) => normalizeUrl(text);
 const matches = ([pattern = "", url = ""]: string[]) => textPattern(pattern)(url);
 const parsesReply = (wire: object) => [endpointFromWire.safeParse(wire), errorFromWire.safeParse(wire)];
 const warns = (policy: unknown) => policyWarnings(policy, { isCloud: true });
-const paths: documents.Path[] = [["a", 0], ["a", 1, "b"], ["x"]];
+const paths: Path[] = [["a", 0], ["a", 1, "b"], ["x"]];
 const findPositions = (text: string) => {
   const source = sourceDocuments(text);
   if ("documents" in source) for (const path of paths) source.documents[0]?.positionOf(path);

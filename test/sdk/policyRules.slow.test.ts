@@ -1,7 +1,7 @@
 import * as newest from "typescript";
 import * as oldest from "typescript-5.4";
 import { describe, expect, test } from "vitest";
-import { actions, phases } from "../../provider/policy/catalogue";
+import { actions, phases } from "../../sdk/traffic-policy/index";
 import { Editor } from "./editor";
 
 const IMPORTS = `import * as pulumi from "@pulumi/pulumi";
@@ -49,10 +49,10 @@ describe.each([
   test.each<[string, string, RegExp]>([
     ["an action", action('{ type: "custom-respons" }'), /^Type '"custom-respons"' is not assignable .*Did you mean '"custom-response"'\?$/],
     ["an action of another phase", '{ on_http_response: [{ actions: [{ type: "deny" }] }] }', /^Type '"deny"' is not assignable to type '"add-headers" \| /],
-    ["a key", config("deny", "stauts_code: 1"), /'stauts_code' does not exist in type 'ActionConfig<"deny">'\. Did you mean to write 'status_code'\?$/],
+    ["a key", config("deny", "stauts_code: 1"), /'stauts_code' does not exist in type 'ActionConfig<"deny", Inputs>'\. Did you mean to write 'status_code'\?$/],
     ["a value", config("deny", 'status_code: "404"'), /^Type 'string' is not assignable to type 'Input<number> \| undefined'\.$/],
     ["a config without a required key", action('{ type: "forward-internal", config: {} }'), /Property 'url' is missing/],
-    ["an action in the place of a rule", '{ on_http_request: [{ type: "deny" }] }', /'type' does not exist in type 'PolicyRule<"on_http_request">'/],
+    ["an action in the place of a rule", '{ on_http_request: [{ type: "deny" }] }', /'type' does not exist in type 'PolicyRule<"on_http_request", Inputs>'/],
   ])("refuses %s with a single message of at most two lines", (_, policy, message) => {
     const errors = editor.errors(asPolicy(policy));
     expect(errors).toEqual([expect.stringMatching(message)]);

@@ -1,10 +1,5 @@
 import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
-import {
-  looksLikeJson,
-  metadataFromText,
-  policyFromText,
-  sameSet,
-} from "../../../provider/endpoint/documents";
+import { metadataFromText, sameSet } from "../../../provider/endpoint/documents";
 import {
   leftToTheService,
   type ManagedInput,
@@ -19,6 +14,7 @@ import { isNotFound } from "../../../provider/service/apiErrors";
 import type { LiveEndpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import type { JsonObject } from "../../../provider/service/json";
+import { looksLikeJson, policyFromText } from "../../traffic-policy/index";
 import type { LogLine } from "../command";
 import { count, grouped } from "../text";
 

@@ -1,8 +1,7 @@
-import { type Path, partsOf } from "../../../provider/endpoint/documents";
 import { ownTexts } from "../../../provider/endpoint/fields";
 import { findSecrets, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { isMapping, type JsonObject } from "../../../provider/service/json";
-import { vaultReference } from "../../webhooks/webhookChecks";
+import { type Path, partsOf, vaultReference } from "../../traffic-policy/index";
 import { grouped } from "../text";
 import type { Adoption } from "./adoptable";
 import { uniqueNames } from "./names";

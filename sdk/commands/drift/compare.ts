@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { type Path, pathText } from "../../../provider/endpoint/documents";
 import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
 import { engineInputs } from "../../../provider/endpoint/inputs";
 import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
@@ -12,6 +11,7 @@ import {
 import type { LiveEndpoint } from "../../../provider/service/contract";
 import { isMapping, type JsonObject } from "../../../provider/service/json";
 import { isWithin, parsePath, valueAt } from "../../test-engine/index";
+import { type Path, pathText } from "../../traffic-policy/index";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 

@@ -1,20 +1,16 @@
 import { createServer, type Server } from "node:http";
-import { Readable } from "node:stream";
-import { buffer } from "node:stream/consumers";
 import type { WireEndpoint } from "../../../provider/service/contract";
 import type { RecordedRequest } from "../../test-engine/index";
-import { listen } from "../listen";
 import {
-  type Account,
-  answerFor,
-  EndpointReply,
+  type Application,
+  type EndpointReply,
   type FetchOptions,
-  requestOf,
+  fetchReply,
   type ServeOptions,
   serveRequest,
-} from "../runner/account";
-import { agentEndpoints } from "../runner/agentConfig";
-import type { Application } from "../runner/http";
+} from "../../traffic-policy/index";
+import { listen } from "../listen";
+import { agentEndpoints } from "./agentEndpoints";
 import { type Behaviour, behaviourOf } from "./behaviour";
 import { type DisturbOptions, disturbance, type RecordedFault } from "./faults";
 import { Accounts, type KeyOptions } from "./keys";
@@ -234,11 +230,7 @@ export class Emulator {
    * @throws RequestNotSimulated if the reply depends on something that only the service knows, or that the options do not give.
    */
   async fetch(url: string | URL, options: FetchOptions = {}): Promise<EndpointReply> {
-    const request = requestOf(`${url}`, options);
-    const { reply, trace } = await answerFor(this.account, request, options);
-    if (request.method === "HEAD") return new EndpointReply({ ...reply, body: Buffer.alloc(0) }, trace);
-    const body = reply.body instanceof Readable ? await buffer(reply.body) : reply.body;
-    return new EndpointReply({ ...reply, body }, trace);
+    return fetchReply(this.reachable, url, options);
   }
 
   /**
@@ -250,7 +242,7 @@ export class Emulator {
   async serve({ port = 0, ...options }: ServeOptions = {}): Promise<number> {
     const server = createServer((incoming, response) => {
       // After the beginning of a reply, only its end can tell that it failed.
-      serveRequest(incoming, response, this.account, options).catch(() => response.destroy());
+      serveRequest(incoming, response, this.reachable, options).catch(() => response.destroy());
     });
     this.servers.push(server);
     return listen(server, port);
@@ -309,9 +301,8 @@ export class Emulator {
   /** Calls `close`, at the end of the block of an `await using`. */
   readonly [Symbol.asyncDispose] = () => this.close();
 
-  private get account(): Account {
-    return { endpoints: () => this.endpoints, applications: this.applications };
-  }
+  private readonly reachable = () =>
+    this.endpoints.map((endpoint) => ({ ...endpoint, application: this.applications.get(endpoint.id) }));
 
   /** The accounts, after all delayed effects that are due. */
   private get accounts(): Accounts {

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { nearName } from "../../../provider/service/text";
 import { webhookPlatforms } from "../../../sdk";
-import { platformNames, secretSource } from "../../../sdk/webhooks/platforms";
+import { platformNames, secretSource } from "../../../sdk/webhooks/secretSource";
 
 describe("the catalogue of platforms", () => {
   const all = Object.entries(webhookPlatforms);

@@ -1,0 +1,126 @@
+import type { Implementation } from "../policy/cel";
+import { inCidrs } from "./networks";
+import { matchesOf } from "./patterns";
+import { partlyKnown, refuse } from "./trace";
+
+/*
+ * The functions of expressions that run here: those that the examples of the public service's documentation use. All others are
+ * refused, and so is what a call would have to guess.
+ */
+
+/** Fails an expression, as the service does. */
+const fail = (message: string): never => {
+  throw new Error(message);
+};
+
+const matches = (text: string, pattern: string) => matchesOf(text, pattern).length > 0;
+
+/** Each character by itself, as in Go: the dotted capital I becomes i. */
+const lower = (text: string) => [...text].map((one) => [...one.toLowerCase()][0] ?? "").join("");
+const upper = (text: string) =>
+  [...text]
+    .map((one) => ([...one.toUpperCase()].length === 1 ? one.toUpperCase() : refuse(`upper() of ${one}`)))
+    .join("");
+
+function split(text: string, separator?: string, most = -1n): string[] {
+  // Whether each blank separates is open.
+  if (separator === undefined && !/^\S+(?: \S+)*$/.test(text)) refuse("split() of this text");
+  if (separator === "" && /[\ud800-\udfff]/.test(text)) refuse("split() of characters beyond U+FFFF");
+  return text.split(separator ?? " ").slice(0, most < 0n ? undefined : Number(most));
+}
+
+function join(list: readonly unknown[], separator = ""): string {
+  return list.every((item) => typeof item === "string") ? list.join(separator) : fail("join() needs texts");
+}
+
+const sizeOf = (value: string | Uint8Array | unknown[] | object) => {
+  if (typeof value === "string") return BigInt([...value].length);
+  return BigInt(
+    value instanceof Uint8Array || Array.isArray(value) ? value.length : Object.keys(value).length,
+  );
+};
+
+/** A URL that all parsers read in the same way: with a host of plain labels, and no user or port. */
+const PLAIN_URL =
+  /^(https?):\/\/((?:[a-z\d](?:-*[a-z\d])*\.)*[a-z](?:-*[a-z\d])*)(?:[/?#](?:[!-$&-~]|%[\dA-Fa-f]{2})*)?$/;
+
+/** Only these two fields are documented. */
+function parseUrl(text: string) {
+  const [, scheme, host] = PLAIN_URL.exec(text) ?? refuse("url.parse() of this text");
+  return partlyKnown({ scheme, host }, (name) =>
+    name === undefined
+      ? "the list of fields of url.parse()"
+      : !["scheme", "host"].includes(name) && `${name} of url.parse()`,
+  );
+}
+
+export const basicAuth = (user: string, password: string) =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+
+type Library = typeof import("@marcbachmann/cel-js", { with: { "resolution-mode": "import" }});
+
+/** Converts with CEL's library, whose class of durations is its own. */
+function library(conversion: string, value: unknown): unknown {
+  const { evaluate }: Library = require("@marcbachmann/cel-js");
+  return evaluate(`${conversion}(value)`, { value });
+}
+
+/** Only digits. Other texts, and doubles beyond the range, are numbers for some languages. */
+function integer(value: unknown): bigint {
+  if (value instanceof Date) return BigInt(Math.floor(value.getTime() / 1000));
+  if (typeof value === "string" && !/^-?\d{1,20}$/.test(value)) return refuse("this text as a number");
+  if (typeof value === "number" && !(Math.abs(value) < 2 ** 63)) return fail("this number is out of range");
+  const whole = BigInt(typeof value === "number" ? Math.trunc(value) : String(value));
+  return BigInt.asIntN(64, whole) === whole ? whole : fail("this number is out of range");
+}
+
+const double = (value: unknown) =>
+  typeof value === "number" || /^-?\d+\.\d+$/.test(String(value)) ? Number(value) : Number(integer(value));
+
+const RFC3339 =
+  /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** RFC 3339 up to milliseconds, which is what JavaScript can hold. */
+function timestamp(value: unknown): unknown {
+  if (value instanceof Date) return value;
+  if (typeof value !== "string") return library("timestamp", value);
+  const [, day = ""] = RFC3339.exec(value) ?? refuse("timestamp() of this text");
+  const isDay = new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
+  return isDay ? library("timestamp", value) : fail("there is no such day");
+}
+
+/** Whole milliseconds, because a timestamp holds no less, and at most the 292 years of Go. */
+function duration(value: unknown): unknown {
+  if (typeof value !== "string") return value;
+  if (!/^-?(?:\d+(?:\.\d{1,3})?[hms]|\d+ms)+$/.test(value)) refuse("duration() of this text");
+  const read = library("duration", value);
+  return Math.abs(Number(read)) < 2 ** 63 / 1e6 ? read : fail("this duration is out of range");
+}
+
+/**
+ * By the name in the vocabulary, with the receiver's type and without the types of the arguments. Integers are `bigint`, other
+ * numbers `number`. Those that read the request, and `basic_auth.encode`, are beside the request.
+ */
+export const implementations: Readonly<Record<string, Implementation>> = {
+  size: sizeOf,
+  "string.size": sizeOf,
+  "bytes.size": sizeOf,
+  "list.size": sizeOf,
+  "map.size": sizeOf,
+  "string.startsWith": (text: string, part: string) => text.startsWith(part),
+  "string.endsWith": (text: string, part: string) => text.endsWith(part),
+  "string.contains": (text: string, part: string) => text.includes(part),
+  "string.lower": lower,
+  "string.upper": upper,
+  "string.split": split,
+  "list.join": join,
+  matches,
+  "string.matches": matches,
+  "url.parse": parseUrl,
+  inCidrRange: (ip: string, cidr: string) => inCidrs(ip, [cidr]),
+  inCidrRanges: inCidrs,
+  int: integer,
+  double,
+  timestamp,
+  duration,
+};

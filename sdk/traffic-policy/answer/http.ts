@@ -1,0 +1,93 @@
+import { request as httpRequest, type IncomingMessage, type ServerResponse } from "node:http";
+import { request as httpsRequest } from "node:https";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import type { Header, PolicyReply, PolicyRequest } from "./messages";
+import type { Application } from "./options";
+import { refuse } from "./trace";
+
+/* Requests and replies of policies as real HTTP on this machine. */
+
+/** The longest body of a request, in bytes. */
+const LONGEST_BODY = 16_777_216;
+
+/** @throws RequestNotSimulated for a body of over 16 MiB. */
+export async function receive(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  url: string,
+): Promise<PolicyRequest> {
+  const left = new AbortController();
+  response.once("close", () => left.abort());
+  const { method = "GET" } = incoming;
+  const parts: Buffer[] = [];
+  let length = 0;
+  // Throws if the sender disconnects, so that no partial body is forwarded.
+  for await (const part of incoming) {
+    length += part.length;
+    if (length > LONGEST_BODY) refuse("a body of over 16 MiB");
+    parts.push(part);
+  }
+  return { method, url, headers: pairs(incoming), body: Buffer.concat(parts), signal: left.signal };
+}
+
+/** If either side disconnects before the end, both connections end. */
+export async function respond(response: ServerResponse, reply: PolicyReply): Promise<void> {
+  response.writeHead(reply.status, kept(reply.headers).flat());
+  const body = reply.body === "unknown" ? "Only the service knows the text of this reply.\n" : reply.body;
+  await pipeline(body instanceof Readable ? body : Readable.from([body]), response);
+}
+
+/** Sends a request to an application. The body and the order and spelling of the headers do not change. */
+export async function toApplication(application: Application, request: PolicyRequest): Promise<PolicyReply> {
+  const { method, body, url, signal } = request;
+  const headers = [...kept(request.headers), ...(request.added ?? [])];
+  if (typeof application !== "string") {
+    const sent = headers.map(([name, value]): [string, string] => [name, value]);
+    if (body.length > 0 && /^(?:GET|HEAD)$/.test(method))
+      refuse(`a ${method} with a body to a function (connect a local server)`);
+    const reply: unknown = await application(
+      new Request(url, { method, headers: sent, ...(body.length > 0 && { body }) }),
+    );
+    if (!(reply instanceof Response) || reply.status < 200) throw new Error("it returned no response");
+    const received = [...reply.headers];
+    const content = Buffer.from(await reply.arrayBuffer());
+    return { status: reply.status, headers: received, body: content };
+  }
+  const { pathname, search } = new URL(url);
+  const send = application.startsWith("https:") ? httpsRequest : httpRequest;
+  const length = body.length > 0 || request.headers.some(([name]) => name.toLowerCase() === "content-length");
+  const fields = headers.filter(([name]) => name.toLowerCase() !== "content-length");
+  if (length) fields.push(["content-length", `${body.length}`]);
+  const reply = await new Promise<IncomingMessage>((resolve, reject) => {
+    send(
+      application,
+      { method, path: pathname + search, headers: fields.flat(), agent: false, ...(signal && { signal }) },
+      resolve,
+    )
+      .on("error", reject)
+      .on("upgrade", (_, socket) => {
+        socket.destroy();
+        reject(new Error("it changed the protocol of the connection"));
+      })
+      .end(body);
+  });
+  const { statusCode: status = 0 } = reply;
+  if (status < 200 || status > 599) throw new Error(`it answered with the status ${status}`);
+  return { status, headers: kept(pairs(reply)), body: reply };
+}
+
+const pairs = ({ rawHeaders }: IncomingMessage): Header[] =>
+  rawHeaders.flatMap((name, index): Header[] => (index % 2 ? [] : [[name, rawHeaders[index + 1] ?? ""]]));
+
+/** Headers of a single connection. They are not forwarded, and neither are those that `Connection` lists. */
+const HOP_BY_HOP = "connection,keep-alive,proxy-connection,transfer-encoding,upgrade,te,trailer";
+
+function kept(headers: readonly Header[]): Header[] {
+  const listed = headers.flatMap(([name, value]) => (name.toLowerCase() === "connection" ? [value] : []));
+  const dropped = [HOP_BY_HOP, ...listed]
+    .join()
+    .split(",")
+    .map((name) => name.trim().toLowerCase());
+  return headers.filter(([name]) => !dropped.includes(name.toLowerCase()));
+}

@@ -1,0 +1,31 @@
+import { z } from "zod";
+import { policyFromText } from "../data/parse";
+import { pathText } from "../data/paths";
+import { refuse } from "./trace";
+
+/* A policy's phases that run here. The service refuses one of another form, too. */
+
+const rule = z.strictObject({
+  name: z.string().optional(),
+  expressions: z.array(z.string()).default([]),
+  actions: z.array(z.strictObject({ type: z.string(), config: z.unknown().optional() })).min(1),
+});
+export type Rule = z.infer<typeof rule>;
+
+const phases = z.strictObject({
+  on_tcp_connect: z.array(rule).default([]),
+  on_http_request: z.array(rule).default([]),
+  on_http_response: z.array(rule).default([]),
+});
+export type Policy = z.infer<typeof phases>;
+
+/** @param policy Data or text. */
+export function readPolicy(policy: unknown = {}): Policy {
+  const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
+  if ("problem" in parsed) return refuse(`a policy that ${parsed.problem}`);
+  const { data, error } = phases.safeParse(parsed.data);
+  if (data) return data;
+  const [issue] = error.issues;
+  const path = (issue?.path ?? []).filter((part) => typeof part !== "symbol");
+  return refuse(`its policy at ${path.length > 0 ? pathText(path) : "the top"} (${issue?.message})`);
+}

@@ -1,0 +1,157 @@
+import { isIP } from "node:net";
+import { Readable } from "node:stream";
+import { buffer } from "node:stream/consumers";
+import { isMapping } from "../data/json";
+import { namesOfExpressions } from "../policy/cel";
+import type { Values } from "./evaluate";
+import { toApplication } from "./http";
+import type { Header, PolicyRequest } from "./messages";
+import type { Application, ConnectionOptions, FetchOptions } from "./options";
+import { EndpointReply } from "./reply";
+import { normalUrl } from "./request";
+import type { RequestDeps, Target } from "./run";
+import { answerRequest } from "./runner";
+import { ApplicationFailed, RequestFailed, RequestNotSimulated, refuse } from "./trace";
+import { headerOf } from "./values";
+
+/* Requests to the endpoints of an account. */
+
+/** An endpoint, with the service's names for its fields. */
+export interface ReachableEndpoint {
+  id?: string | undefined;
+  type?: string | undefined;
+  url?: string | undefined;
+  /** Of an edge, which has no `url`. */
+  public_url?: string | undefined;
+  proto?: string | undefined;
+  hostport?: string | undefined;
+  bindings?: readonly string[] | undefined;
+  traffic_policy?: unknown;
+  /** What is behind the endpoint of an agent. */
+  application?: Application | undefined;
+}
+
+/** The endpoints that requests can reach. */
+export type Reachable = () => readonly ReachableEndpoint[];
+
+/** @throws RequestNotSimulated otherwise, because the documentation demands the same protocol, but not plainly of these two. */
+export const sameScheme = (url: string, other: string): true =>
+  new URL(url).protocol === new URL(other).protocol || refuse(`forwarding from ${url} to ${other}`);
+
+/** The most URLs in a message. */
+const MOST_SHOWN = 10;
+
+/** Sends a request like a client on the internet, and receives the whole reply. */
+export async function fetchReply(
+  endpoints: Reachable,
+  url: string | URL,
+  options: FetchOptions,
+): Promise<EndpointReply> {
+  const request = requestOf(`${url}`, options);
+  const { reply, trace } = await answerFor(endpoints, request, options);
+  if (request.method === "HEAD") return new EndpointReply({ ...reply, body: Buffer.alloc(0) }, trace);
+  const body = reply.body instanceof Readable ? await buffer(reply.body) : reply.body;
+  return new EndpointReply({ ...reply, body }, trace);
+}
+
+/** @throws RequestFailed if there is no endpoint, or no reply. */
+export function answerFor(endpoints: Reachable, request: PolicyRequest, options: ConnectionOptions) {
+  const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date(), rateLimited } = options;
+  if (isIP(clientIp) === 0) throw new TypeError("clientIp must be an IP address");
+  const target = targetAt(endpoints, request.url, "public");
+  if (!target) {
+    const urls = endpoints()
+      .filter(({ bindings }) => bindings?.includes("public"))
+      .map(({ url, public_url }) => url ?? public_url);
+    throw new RequestFailed(
+      `no public endpoint answers ${request.url}; the account has ${urls.slice(0, MOST_SHOWN).join(", ") || "none"}${urls.length > MOST_SHOWN ? ", …" : ""}`,
+    );
+  }
+  const internal = (url: string) => sameScheme(request.url, url) && targetAt(endpoints, url, "internal");
+  const deps: RequestDeps = { clientIp, given: connectionValues(conn), now, vaults, internal, rateLimited };
+  const { protocol, host } = new URL(request.url);
+  const added: Header[] = [
+    ["x-forwarded-for", clientIp],
+    ["x-forwarded-host", host],
+    ["x-forwarded-proto", protocol.slice(0, -1)],
+  ];
+  return answerRequest(target, { ...request, added }, deps);
+}
+
+/**
+ * The endpoint with a scheme and a host, also one of a wildcard: `*.example.com` has `a.b.example.com`, too.
+ *
+ * @throws RequestNotSimulated if there are several, or an edge.
+ */
+export function targetAt(endpoints: Reachable, url: string, binding: string): Target | undefined {
+  if (!/^https?:/.test(url) || !URL.canParse(url)) return undefined;
+  const { protocol, hostname, port } = new URL(url);
+  const address = `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
+  const all = endpoints().filter(
+    ({ proto, bindings }) => `${proto}:` === protocol && bindings?.includes(binding),
+  );
+  const exact = all.filter(({ hostport }) => hostport === address);
+  const wildcards = all.filter(
+    ({ hostport }) => hostport?.startsWith("*.") && address.endsWith(hostport.slice(1)),
+  );
+  const found = exact.length > 0 ? exact : wildcards;
+  const [endpoint] = found;
+  if (!endpoint) return undefined;
+  const { id, type, traffic_policy: policy } = endpoint;
+  if (found.length > 1) refuse(`the choice between ${found.length} endpoints for ${url}`);
+  if (type === "edge") refuse(`the edge ${url}`);
+  const application = async (request: PolicyRequest) => {
+    const connected =
+      endpoint.application ??
+      refuse(`the application of the agent's endpoint ${url}, which the test did not connect,`);
+    return toApplication(connected, request).catch((error: unknown) => {
+      if (error instanceof RequestNotSimulated || request.signal?.aborted) throw error;
+      throw new ApplicationFailed(`the application of ${url} failed: ${reasonOf(error)}`);
+    });
+  };
+  return { url: endpoint.url ?? url, id, policy, ...(type !== "cloud" && { application }) };
+}
+
+/** The variables below `conn` that a test gives, by their whole names. */
+function connectionValues(given: Record<string, unknown>): Values {
+  const known = namesOfExpressions().variables;
+  const named = (value: unknown, name: string): [string, () => unknown][] => {
+    if (isMapping(value) && [...known.keys()].some((each) => each.startsWith(`${name}.`)))
+      return Object.entries(value).flatMap(([key, part]) => named(part, `${name}.${key}`));
+    if (known.has(name)) return [[name, () => typedValue(value)]];
+    throw new TypeError(`${name} is no documented variable`);
+  };
+  return Object.fromEntries(named(given, "conn"));
+}
+
+/** The same value with the integers of expressions. */
+export function typedValue(value: unknown): unknown {
+  if (typeof value === "number" && Number.isInteger(value)) return BigInt(value);
+  if (Array.isArray(value)) return value.map(typedValue);
+  if (!isMapping(value) || value instanceof Date || value instanceof Uint8Array) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, typedValue(part)]));
+}
+
+/** The request that a client with these options would send. */
+export function requestOf(
+  url: string,
+  { method = "GET", headers = {}, body = "" }: FetchOptions,
+): PolicyRequest {
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw new TypeError("the URL must begin with https:// or http://");
+  if (typeof body !== "string" && !(body instanceof Uint8Array))
+    throw new TypeError("body must be text or bytes; JSON.stringify an object, and String() parameters");
+  // Clients send its question mark, and whether a policy sees it is open.
+  if (/\?(?:#|$)/.test(url)) refuse(`the empty query of ${url}`);
+  const { host, username, password } = new URL(url);
+  if (username || password) throw new TypeError("the URL must have no user name and no password");
+  const sent: Header[] = Symbol.iterator in headers ? [...headers] : Object.entries(headers);
+  const has = (name: string) => headerOf(sent, name) !== undefined;
+  const bytes = Buffer.from(body);
+  if (!has("host")) sent.unshift(["host", host]);
+  if (bytes.length > 0 && !has("content-length")) sent.push(["content-length", `${bytes.length}`]);
+  return { method: method.toUpperCase(), url: normalUrl(url), headers: sent, body: bytes };
+}
+
+const reasonOf = (error: unknown) =>
+  error instanceof Error ? error.message || ("code" in error ? `${error.code}` : error.name) : `${error}`;

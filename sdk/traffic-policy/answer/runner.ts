@@ -1,0 +1,165 @@
+import { isMapping } from "../data/json";
+import { actions as catalogue, type KeyInfo } from "../policy/catalogue";
+import { actions, type End } from "./actions";
+import { Budget } from "./budget";
+import type { PolicyReply, PolicyRequest } from "./messages";
+import { type Rule, readPolicy } from "./policy";
+import { checkRequest } from "./request";
+import { type Phase, PolicyRun, type RequestDeps, type Target } from "./run";
+import { Secrets } from "./secrets";
+import {
+  ApplicationFailed,
+  ConnectionClosed,
+  RequestFailed,
+  RequestNotSimulated,
+  refuse,
+  type TracedRule,
+} from "./trace";
+
+/*
+ * Answers requests by traffic policies on this machine: phases, rules, expressions and actions in the documented order. What the
+ * documentation leaves open ends the run with an error, so that no test passes by a guess.
+ */
+
+/**
+ * @throws RequestFailed if there is no reply.
+ */
+export async function answerRequest(
+  target: Target,
+  request: PolicyRequest,
+  deps: RequestDeps,
+): Promise<{ reply: PolicyReply; trace: TracedRule[] }> {
+  const trace: TracedRule[] = [];
+  const secrets = new Secrets();
+  secrets.add(deps.vaults);
+  for (const [name, value] of request.headers)
+    if (/^(?:proxy-)?authorization$/i.test(name)) secrets.add(value.replace(/^\S+ +/, ""));
+  try {
+    checkRequest(request);
+    const shared = { trace, secrets, budget: new Budget() };
+    const reply = await answer(new PolicyRun(target, request, deps, shared));
+    if (!reply) throw new ConnectionClosed("the policy closed the connection");
+    return { reply, trace };
+  } catch (error) {
+    if (!(error instanceof RequestFailed)) throw error;
+    const isRefused = error instanceof RequestNotSimulated;
+    const place = isRefused && error.place !== undefined ? `${error.place}: ` : "";
+    const sent = isRefused ? ` (${request.method} ${request.url})` : "";
+    error.message = secrets.masked(`${place}${error.message}${sent}`);
+    error.trace = trace;
+    throw error;
+  } finally {
+    secrets.mask(trace);
+  }
+}
+
+/** @returns The reply; undefined if the connection is closed. */
+async function answer(run: PolicyRun): Promise<PolicyReply | undefined> {
+  const { target, deps, shared } = run;
+  try {
+    const policy = readPolicy(target.policy);
+    shared.secrets.addWritten(policy);
+    if (deps.forwardedBy && policy.on_tcp_connect.length > 0)
+      refuse("on_tcp_connect of an internal endpoint");
+    let end = await phase(run, "on_tcp_connect", policy.on_tcp_connect, undefined);
+    end = await phase(run, "on_http_request", policy.on_http_request, end);
+    if (!end && !target.application)
+      refuse("the reply of a cloud endpoint whose policy ends without an answer");
+    end ??= { reply: await target.application?.(run.request), responseRules: "run" };
+    run.reply = end.reply;
+    const before = end.responseRules === "run" ? undefined : end;
+    const last = await phase(run, "on_http_response", policy.on_http_response, before);
+    return last ? last.reply : run.reply;
+  } catch (error) {
+    // The policy of an internal endpoint has named its own place.
+    if (error instanceof RequestNotSimulated) error.place ??= target.url + run.place;
+    throw error;
+  }
+}
+
+/** Runs the rules of a phase. With `end`, an earlier phase has ended the run. */
+async function phase(
+  run: PolicyRun,
+  name: Phase,
+  rules: readonly Rule[],
+  end: End | undefined,
+): Promise<End | undefined> {
+  run.phase = name;
+  run.vars = {};
+  /** It is open whether the rules run. That does not matter if none of them matches. */
+  const isOpen = name === "on_http_response" && end?.responseRules === "open";
+  let last = isOpen ? undefined : end;
+  for (const [index, rule] of rules.entries()) {
+    const traced: TracedRule = {
+      endpoint: run.target.url,
+      phase: name,
+      rule: index,
+      ...(rule.name !== undefined && { name: rule.name }),
+      outcome: "not reached",
+      expressions: [],
+      actions: rule.actions.map(({ type }) => ({ type, result: "not reached" })),
+    };
+    run.shared.trace.push(traced);
+    if (last) continue;
+    traced.outcome = "undecided";
+    // The reply is not known where a file's policy forwards.
+    if (name === "on_http_response" && run.reply?.status === 0) continue;
+    const named = rule.name === undefined ? "" : ` of the rule ${JSON.stringify(rule.name)}`;
+    const holds = rule.expressions.every((expression, number) => {
+      const tried: TracedRule["expressions"][number] = { expression, value: undefined };
+      traced.expressions.push(tried);
+      run.place = ` ${name}[${index}].expressions[${number}]${named}`;
+      tried.value = run.condition(expression);
+      return tried.value;
+    });
+    if (holds && isOpen) refuse(`${name}[${index}] after ${end?.by}`);
+    traced.outcome = holds ? "matched" : "not matched";
+    if (!holds) traced.actions = [];
+    for (const [number, action] of traced.actions.entries()) {
+      run.place = ` ${name}[${index}].actions[${number}] (${action.type})${named}`;
+      last = await act(run, action, rule.actions[number]?.config);
+      if (last) break;
+    }
+  }
+  run.place = "";
+  return last;
+}
+
+/** Runs an action, and writes its result into the trace. */
+async function act(
+  run: PolicyRun,
+  traced: TracedRule["actions"][number],
+  config: unknown,
+): Promise<End | undefined> {
+  const { type } = traced;
+  traced.result = "not simulated";
+  const action = Object.hasOwn(actions, type) ? actions[type] : undefined;
+  if (!action) return refuse(type);
+  const info = catalogue[type as keyof typeof catalogue];
+  if (!(info.phases as readonly string[]).includes(run.phase)) refuse(`${type} in ${run.phase}`);
+  for (const [name, value] of Object.entries(isMapping(config) ? config : {})) {
+    const key: KeyInfo | undefined = (info.keys as Readonly<Record<string, KeyInfo>>)[name];
+    if (!key?.cel && JSON.stringify(value).includes("${"))
+      refuse(`an expression in ${name}, which takes none,`);
+  }
+  try {
+    const { result, end } = await action(config, run, (url) => forward(run, url));
+    traced.result = result;
+    return end && { ...end, by: type };
+  } catch (error) {
+    if (error instanceof ApplicationFailed) traced.result = error.message;
+    throw error;
+  }
+}
+
+/** Undefined if the account has no such internal endpoint. */
+async function forward(run: PolicyRun, url: string): Promise<PolicyReply | undefined> {
+  const { request, deps, shared } = run;
+  const target = deps.internal(url);
+  if (!target) return undefined;
+  const forwardedBy = [...(deps.forwardedBy ?? []), run.target.url];
+  if (forwardedBy.includes(target.url)) refuse(`a loop of forward-internal, ${target.url},`);
+  const forwarded = { ...deps, forwardedBy, clientIp: undefined, given: {} };
+  const reply = await answer(new PolicyRun(target, { ...request }, forwarded, shared));
+  return reply ?? refuse("forwarding to an endpoint that closes the connection");
+}

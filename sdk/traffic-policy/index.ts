@@ -1,0 +1,130 @@
+export { Account, type AccountEndpoint, type AgentEndpoint } from "./answer/account";
+export type {
+  Application,
+  ConnectionOptions,
+  FetchOptions,
+  ServedRequest,
+  ServeOptions,
+} from "./answer/options";
+export { EndpointReply, type ReceivedReply } from "./answer/reply";
+export {
+  ApplicationFailed,
+  ConnectionClosed,
+  RequestFailed,
+  RequestNotSimulated,
+  type TracedRule,
+  traceText,
+} from "./answer/trace";
+export { UserError } from "./data/userError";
+export type { ActionType, PhaseName } from "./policy/catalogue";
+export { parsePolicy, type Warning, warningsOf } from "./policy/files";
+export { mergeTrafficPolicy } from "./policy/merge";
+export {
+  type ActionConfig,
+  type Giving,
+  type Plain,
+  type PolicyAction,
+  type PolicyRule,
+  type RuleOptions,
+  type Rules,
+  rules,
+  type TrafficPolicy,
+  type UnlistedAction,
+  unlistedAction,
+} from "./policy/rules";
+export type { PolicyTarget } from "./policy/warnings";
+export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhooks/platforms";
+export type { SignedPlatform } from "./webhooks/schemes";
+export {
+  type ReceivedWebhook,
+  signWebhook,
+  type Verdict,
+  verifyWebhook,
+  type WebhookToSign,
+} from "./webhooks/signatures";
+
+/*
+ * What follows is internal: pulumi-endpoints is built on it. No declarations of the package have it.
+ */
+
+/** @internal */
+export { fetchReply } from "./answer/routing";
+/** @internal */
+export { serveRequest } from "./answer/serve";
+/** @internal */
+export { checkFiles, checkOptions } from "./command/check";
+/** @internal */
+export {
+  inputText,
+  JSON_OPTION,
+  outputFile,
+  readText,
+  STANDARD_STREAM,
+  writeResult,
+  writeText,
+} from "./command/files";
+/** @internal */
+export {
+  type CliCommand,
+  command,
+  type Definition,
+  EXIT,
+  type LogLine,
+  messageOf,
+  type Option,
+  type Options,
+  type Streams,
+  type Terminal,
+  UsageError,
+  type Values,
+  whyNotWritten,
+} from "./command/frame";
+/** @internal */
+export { requestLine, requestOptions, tryRequest } from "./command/request";
+/** @internal */
+export { columns, count, wrapped } from "./command/terminalText";
+export type { JsonObject } from "./data/json";
+/** @internal */
+export { canonicalJson, isMapping, jsonOf, parseJson } from "./data/json";
+/** @internal */
+export {
+  DEEPEST,
+  fromJson,
+  fromYaml,
+  LONGEST,
+  looksLikeJson,
+  MOST_PROBLEMS,
+  numberedPhases,
+  type Parsed,
+  policyFromText,
+  problemOfTags,
+  problemsOfData,
+  yaml,
+} from "./data/parse";
+/** @internal */
+export { type Path, partsOf, pathText } from "./data/paths";
+/** @internal */
+export { type SourceDocument, sourceDocuments } from "./data/positions";
+/** @internal */
+export { didYouMean, escaped, nearName, oneLine, PIPELINE_COMMAND, SHORTEST_SECRET } from "./data/text";
+/** @internal */
+export { derivedFromUrl, normalizeUrl, urlProblem } from "./data/url";
+/** @internal */
+export {
+  ACTION_PAGES,
+  type ActionInfo,
+  actions,
+  type KeyInfo,
+  type Keys,
+  type PhaseInfo,
+  phases,
+  ruleKeys,
+} from "./policy/catalogue";
+/** @internal */
+export { policyData } from "./policy/merge";
+/** @internal */
+export { expressionWarnings, type PolicyWarning, policyWarnings, warningText } from "./policy/warnings";
+/** @internal */
+export { platformInfo } from "./webhooks/platforms";
+/** @internal */
+export { secretProblem, vaultReference } from "./webhooks/secretForms";

@@ -1,0 +1,150 @@
+import { isMapping, type JsonObject } from "../data/json";
+import { documentsFromText, policyFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../data/parse";
+import { type Path, pathText } from "../data/paths";
+import { type SourceDocument, sourceDocuments } from "../data/positions";
+import { UserError } from "../data/userError";
+import { phases } from "./catalogue";
+import { type PolicyTarget, phaseMeant, policyWarnings, warningText, withUnknown } from "./warnings";
+
+/* The policies in files: of agents, of Kubernetes, of Terraform, of Pulumi, and policies alone. */
+
+/**
+ * Parses the text of a policy, JSON or YAML, into data. What data could not hold exactly is refused: long numbers, YAML tags,
+ * keys that are there twice. A YAML text has at most 50,000 characters, JSON 1,000,000.
+ *
+ * ```ts
+ * const policy = parsePolicy(readFileSync("policy.yaml", "utf8"));
+ * ```
+ *
+ * @throws UserError with the mistake and its place. It does not quote the text, which may contain a secret.
+ */
+export function parsePolicy(text: string): JsonObject {
+  const parsed = policyFromText(text);
+  if ("problem" in parsed) throw new UserError(`the policy ${parsed.problem}`);
+  return parsed.data as JsonObject;
+}
+
+/** A probable mistake in a policy. */
+export interface Warning {
+  /** Its place in the data: `endpoints[0].traffic_policy.on_http_request[0]`. Empty for the whole policy. */
+  path: string;
+  /** The place and the mistake, as a sentence. It quotes no value, but names of phases, keys, actions and variables. */
+  message: string;
+  /** The place in the text, counted from 1. Missing if the policy was no text. */
+  line?: number;
+  column?: number;
+}
+
+/** @internal A policy in a file. */
+export interface FilePolicy {
+  policy: object;
+  /** Its place in the file; empty if the file is a policy. */
+  path: Path;
+  /** The endpoint that the file names. */
+  target: PolicyTarget;
+  positionOf?: SourceDocument["positionOf"];
+}
+
+/**
+ * Returns what is probably wrong with a policy, or with the policies in a file: unknown phases, actions, keys, variables and
+ * functions with the nearest known name, wrong types, header names that never match, policies that do not answer. The service
+ * may know more, so these are warnings.
+ *
+ * ```ts
+ * for (const { line, message } of warningsOf(readFileSync("ngrok.yml", "utf8"))) console.log(line, message);
+ * ```
+ *
+ * @param policy A policy as data; or the text of a file, YAML or JSON: a policy, an agent's configuration of version 2 or 3,
+ *   Kubernetes manifests, a Pulumi YAML program, or the output of `terraform show -json`.
+ * @param endpoint The endpoint that gets the policies. Default: the one that the file names for each policy.
+ * @throws UserError if the text is neither YAML nor JSON.
+ */
+export function warningsOf(policy: object | string, endpoint?: PolicyTarget): Warning[] {
+  const found = typeof policy === "string" ? policiesInText(policy) : { policies: policiesIn({ ...policy }) };
+  if ("problem" in found) throw new UserError(`the policy ${found.problem}`);
+  return found.policies.flatMap((one) => warningsOfOne(one, endpoint));
+}
+
+/** @internal The warnings for one policy. @param endpoint Default: the one that the file names. */
+export function warningsOfOne(one: FilePolicy, endpoint: PolicyTarget | undefined): Warning[] {
+  return policyWarnings(one.policy, endpoint ?? one.target).map(({ path: inPolicy, offset, reason }) => {
+    const path = [...one.path, ...inPolicy];
+    const message = warningText({ path, reason }, "the policy");
+    return { path: pathText(path), message, ...one.positionOf?.(path, offset) };
+  });
+}
+
+/** @internal The policies in a text. */
+export function policiesInText(text: string): { policies: FilePolicy[] } | Unparsed {
+  const source = sourceDocuments(text);
+  if ("problem" in source) return source;
+  const policies = source.documents.flatMap(({ data, positionOf }) =>
+    policiesIn(data).map((found) => ({ ...found, positionOf })),
+  );
+  // A document that is a policy stands alone.
+  const isOne = source.documents.length === 1 || policies.every(({ path }) => path.length > 0);
+  return isOne ? { policies } : { problem: SEVERAL_DOCUMENTS };
+}
+
+/** The keys of policies in other documents. */
+const HOLDERS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
+
+/** The keys of documents that are no policies themselves. */
+const OTHERS = [
+  ...[...HOLDERS, "apiVersion", "version", "resources", "runtime", "endpoints", "tunnels"],
+  ...["format_version", "terraform_version"],
+];
+
+/** The policies in a document. A document of no other known kind is a policy itself. */
+function policiesIn(written: JsonObject): FilePolicy[] {
+  const data = "runtime" in written ? withoutTemplates(written) : written;
+  const found = search(ofTerraform(data), [], {});
+  const isOther = OTHERS.some((key) => key in data) || Object.keys(data).length === 0;
+  return found.length > 0 || isOther ? found : [{ policy: data, path: [], target: {} }];
+}
+
+/** The data with unknown values in place of the texts in which Pulumi replaces `${…}`. */
+const withoutTemplates = (data: JsonObject): JsonObject =>
+  withUnknown(data, (part) => typeof part === "string" && /(?<!\$)\$\{/.test(part)) as JsonObject;
+
+/** What Terraform plans; else, what its state has. The output for a plan has the same policies at other places, too. */
+function ofTerraform(data: JsonObject): JsonObject {
+  if (!("format_version" in data)) return data;
+  const { planned_values, values } = data;
+  return planned_values === undefined ? { values } : { planned_values };
+}
+
+const CLOUD = /^(?:endpoints:(?:index:)?CloudEndpoint|ngrok_cloud_endpoint)$/;
+
+function search(value: unknown, path: Path, target: PolicyTarget): FilePolicy[] {
+  if (Array.isArray(value)) return value.flatMap((item, index) => search(item, [...path, index], target));
+  const isExpected = HOLDERS.includes(String(path.at(-1)));
+  const policy = isExpected && typeof value === "string" ? dataOf(value) : value;
+  if (!isMapping(policy)) return [];
+  if (isPolicy(policy, { isExpected })) return [{ policy, path, target }];
+  if (policy !== value) return [];
+  const { url, bindings, kind, type } = policy;
+  const isCloud = kind === "CloudEndpoint" || CLOUD.test(String(type));
+  const inner: PolicyTarget = {
+    ...target,
+    ...(isCloud && { isCloud }),
+    // A template's URL is not known here.
+    ...(typeof url === "string" && { url: url.includes("${") ? undefined : url }),
+    ...(bindings !== undefined && { bindings }),
+  };
+  return Object.entries(policy).flatMap(([key, part]) => search(part, [...path, key], inner));
+}
+
+/** The data of a policy that is text in another document, as Terraform has it. Undefined for other text. */
+function dataOf(text: string): unknown {
+  const parsed = documentsFromText(text);
+  return "documents" in parsed && parsed.documents.length === 1 ? parsed.documents[0]?.data : undefined;
+}
+
+/** @internal @param isExpected Whether a policy belongs there: then even one with only misspelt phases counts. */
+export function isPolicy(value: object, { isExpected } = { isExpected: false }): boolean {
+  return Object.keys(value).some(
+    (key) =>
+      Object.hasOwn(phases, key) || (isExpected && (key.startsWith("on_") || phaseMeant(key) !== undefined)),
+  );
+}

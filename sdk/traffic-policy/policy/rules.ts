@@ -1,0 +1,189 @@
+import type { ActionType, actions, KeyInfo, Keys, PhaseName, phases } from "./catalogue";
+
+/*
+ * The types of traffic policies, derived from the catalogue. Editors complete phases, actions and keys, and `satisfies
+ * TrafficPolicy` refuses unknown ones. `unlistedAction` writes an action that the catalogue lacks.
+ */
+
+/**
+ * How a program gives values. The package has them as they are. Where they may also arrive later, such as outputs of Pulumi,
+ * another interface extends this one, and says in `given` what may stand for a `value`.
+ */
+export interface Giving {
+  readonly value: unknown;
+  readonly given: unknown;
+}
+
+/** Values as they are. */
+export interface Plain extends Giving {
+  readonly given: this["value"];
+}
+
+type Input<G extends Giving, T> = (G & { readonly value: T })["given"];
+
+type Actions = typeof actions;
+
+/** The type of a single value. Editors offer the known values; others are accepted. */
+type Single<K extends KeyInfo, G extends Giving> = K extends { values: readonly (infer Known)[] }
+  ? Known | (string & {})
+  : { [kind in KeyInfo["kind"]]: KindOf<G>[kind] }[K["kind"]];
+
+interface KindOf<G extends Giving> {
+  text: string;
+  duration: string;
+  integer: number;
+  number: number;
+  boolean: boolean;
+  "map of text": Record<string, Input<G, string>>;
+  map: Record<string, unknown>;
+  object: object;
+}
+
+/** Values may arrive later, but not the objects around them. This keeps the compiler's messages short. */
+type Value<K extends KeyInfo, G extends Giving> = K extends { keys: infer Nested extends Keys }
+  ? Listed<K, Fields<Nested, G>, Fields<Nested, G>>
+  : Input<G, Listed<K, Single<K, G>, Input<G, Single<K, G>>>>;
+
+type Listed<K extends KeyInfo, One, Item> = K extends { list: true }
+  ? Item[]
+  : K extends { list: "or one" }
+    ? Item[] | One
+    : One;
+
+/** The keys that are required and have no default. */
+type Required<K extends Keys> = {
+  [name in keyof K]: K[name] extends { default: unknown }
+    ? never
+    : K[name] extends { required: true }
+      ? name
+      : never;
+}[keyof K];
+
+// Mapped types without `as` keep the comments of the catalogue's keys, which editors show.
+type Given<K extends Keys, Names extends keyof K, G extends Giving> = { [name in Names]: Value<K[name], G> };
+type Optional<K extends Keys, Names extends keyof K, G extends Giving> = {
+  [name in Names]?: Value<K[name], G> | undefined;
+};
+type Fields<K extends Keys, G extends Giving> = Given<K, Required<K>, G> &
+  Optional<K, Exclude<keyof K, Required<K>>, G>;
+
+/** The config of an action: `ActionConfig<"rate-limit">`. */
+export type ActionConfig<Type extends ActionType, G extends Giving = Plain> = Fields<
+  Actions[Type]["keys"],
+  G
+>;
+
+/** An action with its config: `PolicyAction<"deny">`. Without a type argument, any action. */
+export type PolicyAction<
+  Type extends ActionType = ActionType,
+  G extends Giving = Plain,
+> = Type extends ActionType
+  ? Required<Actions[Type]["keys"]> extends never
+    ? { type: Type; config?: ActionConfig<Type, G> | undefined }
+    : { type: Type; config: ActionConfig<Type, G> }
+  : never;
+
+declare const unlisted: unique symbol;
+
+/** An action that this version of the package does not know, made by `unlistedAction`. */
+export interface UnlistedAction {
+  // Without config: if all members had one, the compiler would report a mistake in one of them for the whole union.
+  type: string & { readonly [unlisted]: true };
+}
+
+type ActionsOf<Phase extends PhaseName> = {
+  [Type in ActionType]: Phase extends Actions[Type]["phases"][number] ? Type : never;
+}[ActionType];
+
+/** A rule of a phase. */
+export interface PolicyRule<Phase extends PhaseName = PhaseName, G extends Giving = Plain> {
+  /** A description of the rule. */
+  name?: Input<G, string> | undefined;
+  /** CEL expressions that select the traffic; all of them must be true. Without expressions the rule applies to all traffic. */
+  expressions?: Input<G, Input<G, string>[]> | undefined;
+  /** The actions, which run in this order. */
+  actions: (PolicyAction<ActionsOf<Phase>, G> | UnlistedAction)[];
+}
+
+/**
+ * A traffic policy of phases, actions and keys that this version of the package knows. With this type, editors complete a
+ * policy, and the compiler checks it.
+ *
+ * ```ts
+ * const policy = {
+ *   on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }],
+ * } satisfies TrafficPolicy;
+ * ```
+ */
+export type TrafficPolicy<G extends Giving = Plain> = {
+  [Phase in keyof typeof phases]?: PolicyRule<Phase, G>[] | undefined;
+};
+
+/** The other keys of a rule. */
+export type RuleOptions<G extends Giving = Plain> = Pick<PolicyRule<PhaseName, G>, "name" | "expressions">;
+
+/** The most frequent rules for `on_http_request`. */
+export interface Rules<G extends Giving = Plain> {
+  /** Sends a response: `rules.answer({ status_code: 503, body: "Back soon." })`. */
+  answer(
+    config: ActionConfig<"custom-response", G>,
+    options?: RuleOptions<G>,
+  ): PolicyRule<"on_http_request", G>;
+
+  /** Forwards requests to an internal endpoint: `rules.forwardTo("https://app.internal")`. */
+  forwardTo(
+    url: ActionConfig<"forward-internal", G>["url"],
+    options?: RuleOptions<G>,
+  ): PolicyRule<"on_http_request", G>;
+
+  /** Refuses requests, with status 403 or another: `rules.refuse(404, { expressions: [ … ] })`. */
+  refuse(
+    status_code?: ActionConfig<"deny", G>["status_code"],
+    options?: RuleOptions<G>,
+  ): PolicyRule<"on_http_request", G>;
+
+  /** Requires webhooks that the platform signed. */
+  verify(
+    provider: ActionConfig<"verify-webhook", G>["provider"],
+    secret: ActionConfig<"verify-webhook", G>["secret"],
+    options?: RuleOptions<G>,
+  ): PolicyRule<"on_http_request", G>;
+}
+
+/**
+ * The most frequent rules for `on_http_request`.
+ *
+ * ```ts
+ * const policy: TrafficPolicy = {
+ *   on_http_request: [rules.verify("github", secret), rules.forwardTo("https://hooks.internal")],
+ * };
+ * ```
+ */
+export const rules: Rules = {
+  answer: (config, options = {}) => ({ ...options, actions: [{ type: "custom-response", config }] }),
+  forwardTo: (url, options = {}) => ({
+    ...options,
+    actions: [{ type: "forward-internal", config: { url } }],
+  }),
+  refuse: (status_code = 403, options = {}) => ({
+    ...options,
+    actions: [{ type: "deny", config: { status_code } }],
+  }),
+  verify: (provider, secret, options = {}) => ({
+    ...options,
+    actions: [{ type: "verify-webhook", config: { provider, secret } }],
+  }),
+};
+
+/**
+ * An action that this version of the package does not know, as a type that `TrafficPolicy` accepts. `warningsOf` still warns
+ * of it.
+ *
+ * ```ts
+ * actions: [unlistedAction("new-action", { key: "value" })],
+ * ```
+ */
+export function unlistedAction(type: string, config?: object): UnlistedAction {
+  const action = { type: type as UnlistedAction["type"], ...(config && { config }) };
+  return action;
+}

@@ -1,0 +1,338 @@
+import { isMapping, type JsonObject } from "../data/json";
+import { type Path, pathText } from "../data/paths";
+import { didYouMean, nearName, oneLine } from "../data/text";
+import { derivedFromUrl } from "../data/url";
+import {
+  type ActionInfo,
+  type ActionType,
+  actionKeys,
+  actions,
+  type KeyInfo,
+  type Keys,
+  type PhaseInfo,
+  type PhaseName,
+  type Protocol,
+  phases,
+  ruleKeys,
+} from "./catalogue";
+import { findingsInText } from "./expressions";
+
+/*
+ * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.
+ * They contain places and names, those of misspelt actions and in expressions too, but no other value. Values that are not known yet are skipped.
+ */
+
+export interface PolicyWarning {
+  /** The place in the policy; empty for the whole policy. */
+  path: Path;
+  /** The place in the text at the path, for an expression. */
+  offset?: number;
+  /** Follows the place in a sentence: `is missing`. */
+  reason: string;
+}
+
+/** The known facts about the policy's endpoint. */
+export interface PolicyTarget {
+  url?: unknown;
+  bindings?: unknown;
+  /** Whether it is a cloud endpoint, whose policy must contain an action that answers. */
+  isCloud?: boolean;
+  /** Whether a value, of the policy or of these, is not known yet. Default: all are known. */
+  isUnknown?: (value: unknown) => boolean;
+}
+
+/** Stands for a value that is not known yet. It passes every check. */
+const UNKNOWN = Symbol("unknown");
+
+/** The data with a symbol in place of each value that is not known yet. */
+export function withUnknown(value: unknown, isUnknown: (value: unknown) => boolean): unknown {
+  if (isUnknown(value)) return UNKNOWN;
+  if (Array.isArray(value)) return value.map((item) => withUnknown(item, isUnknown));
+  if (!isMapping(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withUnknown(part, isUnknown)]));
+}
+
+/** The most warnings. It bounds the time for a policy with many mistakes. */
+const MOST_WARNINGS = 100;
+
+/** The warnings for a policy, in the order of the policy. */
+export function policyWarnings(
+  policy: unknown,
+  target: PolicyTarget = {},
+  most = MOST_WARNINGS,
+): PolicyWarning[] {
+  const { isUnknown = () => false } = target;
+  return atMost(warningsIn(withUnknown(policy, isUnknown), endpointOf(target)), most);
+}
+
+/** The warnings for expressions that stand alone, without the rest of their rule. */
+export function expressionWarnings(
+  expressions: unknown,
+  isUnknown: (value: unknown) => boolean,
+  most = MOST_WARNINGS,
+): PolicyWarning[] {
+  const data = withUnknown(expressions, isUnknown);
+  return atMost(warningsInValue(data, ["expressions"], ruleKeys.expressions, ""), most);
+}
+
+function atMost(warnings: Warnings, most: number): PolicyWarning[] {
+  const found: PolicyWarning[] = [];
+  for (const warning of warnings) {
+    found.push(warning);
+    if (found.length === most) break;
+  }
+  return found;
+}
+
+/** A warning as one line. `place` is the name of the whole policy. */
+export function warningText({ path, reason }: PolicyWarning, place: string, more = ""): string {
+  return oneLine(`${path.length > 0 ? pathText(path) : place}${more} ${reason}`);
+}
+
+/** The phase that a key of a policy names or probably means. Undefined if the key does not resemble a phase. */
+export function phaseMeant(name: string): string | undefined {
+  return isPhase(name) ? name : nearName(name, called(phases));
+}
+
+/** Whether an action ends what it applies to. A forward ends what it forwards, whatever its `on_error`. */
+export function endsTraffic(action: unknown, phase: PhaseName): boolean {
+  const type = isMapping(action) ? action["type"] : undefined;
+  return isAction(type) && infoOf(type).ends === "always" && infoOf(type).phases.includes(phase);
+}
+
+/** Whether an action can answer a request. An unknown action might. */
+export function mayAnswer(type: unknown): boolean {
+  return !isAction(type) || infoOf(type).ends !== undefined;
+}
+
+interface PolicyEndpoint {
+  protocol?: Protocol;
+  isInternal: boolean;
+  isCloud: boolean;
+}
+
+function endpointOf({ url, bindings, isCloud = false, isUnknown }: PolicyTarget): PolicyEndpoint {
+  const derived = typeof url === "string" && !isUnknown?.(url) ? derivedFromUrl(url) : undefined;
+  const isBound = Array.isArray(bindings) && bindings.includes("internal");
+  const isInternal = isBound || /\.internal$/.test(derived?.publicUrl ?? "");
+  const protocol = derived && { protocol: derived.proto as Protocol };
+  return { isInternal, isCloud, ...protocol };
+}
+
+type Warnings = Generator<PolicyWarning, void>;
+
+function* warningsIn(policy: unknown, endpoint: PolicyEndpoint): Warnings {
+  if (!isMapping(policy)) return;
+  for (const [name, rules] of Object.entries(policy)) {
+    const phase = isPhase(name) ? name : undefined;
+    const reason = phase ? wrongPhase(phase, endpoint) : unknownName("phase", name, phases);
+    if (reason) yield { path: [name], reason };
+    // If a key does not resemble a phase, its value may be anything.
+    if (phaseMeant(name)) yield* warningsInRules(rules, [name], phase, endpoint);
+  }
+  if (endpoint.isCloud && !policyMayAnswer(policy, endpoint)) {
+    const reason =
+      "has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end";
+    yield { path: [], reason };
+  }
+}
+
+function wrongPhase(name: PhaseName, { protocol, isInternal }: PolicyEndpoint): string | undefined {
+  if (protocol === undefined) return undefined;
+  const { protocols, notInternal = [] }: PhaseInfo = phases[name];
+  if (!protocols.includes(protocol))
+    return `is no phase of ${protocol} endpoints, only of ${protocols.join(" and ")}`;
+  if (isInternal && notInternal.includes(protocol)) return `is no phase of internal ${protocol} endpoints`;
+  return undefined;
+}
+
+function* warningsInRules(
+  rules: unknown,
+  path: Path,
+  phase: PhaseName | undefined,
+  { protocol }: PolicyEndpoint,
+): Warnings {
+  if (isBlank(rules)) return;
+  if (!Array.isArray(rules)) {
+    if (phase) yield { path, reason: "must be a list of rules" };
+    return;
+  }
+  for (const [index, rule] of rules.entries()) {
+    const at = [...path, index];
+    if (isMapping(rule) && "type" in rule && !("actions" in rule)) {
+      yield { path: at, reason: "is an action, but a rule is expected; write it as { actions: […] }" };
+      continue;
+    }
+    yield* warningsInObject(rule, at, ruleKeys, "a rule", phase);
+    const list = isMapping(rule) ? rule["actions"] : undefined;
+    if (!Array.isArray(list)) continue;
+    if (list.length === 0) yield { path: [...at, "actions"], reason: "is empty; a rule needs an action" };
+    for (const [place, action] of list.entries())
+      yield* warningsInAction(action, [...at, "actions", place], phase, protocol);
+  }
+}
+
+function* warningsInAction(
+  action: unknown,
+  path: Path,
+  phase: PhaseName | undefined,
+  protocol: Protocol | undefined,
+): Warnings {
+  if (!isMapping(action)) return;
+  yield* warningsInObject(action, path, actionKeys, "an action");
+  const { type, config } = action;
+  const at = [...path, "type"];
+  if (!isAction(type)) {
+    if (typeof type !== "string") return;
+    // A word that resembles no action could be a secret in the wrong place.
+    const word = nearName(type, called(actions)) ? `${JSON.stringify(type)} ` : "";
+    const newer = "ignore this if the service now supports it";
+    yield { path: at, reason: word + unknownName("action", type, actions, newer) };
+    return;
+  }
+  const info = infoOf(type);
+  if (phase && !info.phases.includes(phase)) {
+    const reason = `is ${type}, which runs in ${info.phases.join(", ")}, not in ${phase}`;
+    yield { path: at, reason };
+  }
+  if (protocol && info.protocols && !info.protocols.includes(protocol)) {
+    const reason = `is ${type}, which is for ${info.protocols.join(" and ")} endpoints, not for ${protocol}`;
+    yield { path: at, reason };
+  }
+  if (isBlank(config) || isMapping(config))
+    yield* warningsInObject(config ?? {}, [...path, "config"], info.keys, type, phase);
+}
+
+/** @param owner The name of the object with these keys: `a rule`, `rate-limit`. */
+function* warningsInObject(
+  object: unknown,
+  path: Path,
+  keys: Keys,
+  owner: string,
+  phase?: PhaseName,
+): Warnings {
+  if (isBlank(object)) return;
+  if (!isMapping(object)) {
+    yield { path, reason: `must be a mapping with ${listOf(keys)}` };
+    return;
+  }
+  for (const [name, value] of Object.entries(object)) {
+    const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
+    if (key) yield* warningsInValue(value, [...path, name], key, owner, phase);
+    else {
+      const known = `${owner} ${listOf(keys) ? `has ${listOf(keys)}` : "takes none"}`;
+      yield { path: [...path, name], reason: unknownName(`key of ${owner}`, name, keys, known) };
+    }
+  }
+  for (const [name, key] of Object.entries<KeyInfo>(keys)) {
+    const isNeeded = key.required === true && key.default === undefined;
+    if (isNeeded && (object[name] ?? undefined) === undefined)
+      yield { path: [...path, name], reason: `is missing; ${owner} needs it` };
+  }
+}
+
+/** Checks a value, or each of a list. An expression can take the place of a list or mapping. */
+function* warningsInValue(
+  value: unknown,
+  path: Path,
+  key: KeyInfo,
+  owner: string,
+  phase?: PhaseName,
+): Warnings {
+  if (isBlank(value)) return;
+  const isOfMapping = key.kind === "object" || key.kind === "map" || key.kind === "map of text";
+  if (Array.isArray(value) && key.list) {
+    const { list: _, ...item } = key;
+    for (const [index, one] of value.entries())
+      yield* warningsInValue(one, [...path, index], item, owner, phase);
+  } else if (typeof value === "string" && (value.includes("${") || !(isOfMapping || key.list === true))) {
+    yield* warningsInText(value, path, key, phase);
+  } else if (key.list === true) yield { path, reason: "must be a list" };
+  else if (key.isExpression && String(value) !== key.default)
+    yield { path, reason: `is ${kindOf(value)}, but an expression is text; put all of it in quotes` };
+  else if (key.keys) {
+    const name = path.findLast((part) => typeof part === "string");
+    yield* warningsInObject(value, path, key.keys, `${name} of ${owner}`, phase);
+  } else if (isOfMapping && !isMapping(value)) yield { path, reason: "must be a mapping" };
+  else if (key.cel) yield* warningsInMap(value, path, key, phase);
+}
+
+/** Checks the texts at any depth of a value whose keys are the user's. */
+function* warningsInMap(value: unknown, path: Path, key: KeyInfo, phase?: PhaseName): Warnings {
+  if (typeof value === "string") yield* warningsInText(value, path, key, phase);
+  else if (Array.isArray(value))
+    for (const [index, item] of value.entries()) yield* warningsInMap(item, [...path, index], key, phase);
+  else if (isMapping(value))
+    for (const [name, part] of Object.entries(value)) yield* warningsInMap(part, [...path, name], key, phase);
+}
+
+/** Finds texts that are surely mistakes, unlike an expression or a template's placeholder. The service checks other values. */
+function* warningsInText(text: string, path: Path, key: KeyInfo, phase?: PhaseName): Warnings {
+  if (key.isInternalUrl && /^[\w.-]+(:\d+)?\/?$/.test(text))
+    yield { path, reason: "has no scheme; write the whole URL of the endpoint, as in https://app.internal" };
+  if (key.isInternalUrl && isOutside(text))
+    yield {
+      path,
+      reason:
+        "is no internal endpoint; forward to one of your account, whose host ends with .internal, as in https://app.internal",
+    };
+  if ((key.kind === "integer" || key.kind === "number") && /^-?\d+(\.\d+)?$/.test(text))
+    yield { path, reason: "is text, but must be a number; remove the quotes" };
+  if (!key.cel && !key.isExpression) return;
+  for (const finding of findingsInText(text, key.isExpression === true, phase)) yield { path, ...finding };
+}
+
+/** Whether a URL surely leads to no internal endpoint. Other texts may still be filled in. */
+function isOutside(url: string): boolean {
+  const [, host] = /^\w+:\/\/([a-z\d.-]+|\[[a-f\d:]+\])(?::\d+)?(?:\/[\w./-]*)?$/.exec(url) ?? [];
+  return host !== undefined && !host.endsWith(".internal");
+}
+
+/** Whether an action of the policy can answer. Unknown values, and values with another warning, might. */
+function policyMayAnswer(policy: JsonObject, { protocol }: PolicyEndpoint): boolean {
+  if (!Object.keys(policy).every(isPhase)) return true;
+  return (["on_tcp_connect", "on_http_request"] as const).some((name) => {
+    const { protocols }: PhaseInfo = phases[name];
+    if (protocol && !protocols.includes(protocol)) return false;
+    const rules = policy[name] ?? [];
+    return !Array.isArray(rules) || rules.some(ruleMayAnswer);
+  });
+}
+
+function ruleMayAnswer(rule: unknown): boolean {
+  if (!isMapping(rule) || !Array.isArray(rule["actions"])) return true;
+  return rule["actions"].some((action) => !isMapping(action) || mayAnswer(action["type"]));
+}
+
+/** What YAML makes of an expression without quotes. */
+const kindOf = (value: unknown): string =>
+  Array.isArray(value) ? "a list" : typeof value === "object" ? "a mapping" : `a ${typeof value}`;
+
+/** Whether a value is missing or not known yet, so that it cannot be checked. */
+const isBlank = (value: unknown) => value === undefined || value === null || value === UNKNOWN;
+
+const isPhase = (name: string): name is PhaseName => Object.hasOwn(phases, name);
+const isAction = (type: unknown): type is ActionType =>
+  typeof type === "string" && Object.hasOwn(actions, type);
+const infoOf = (type: ActionType): ActionInfo => actions[type];
+
+/** `name, expressions and actions`; empty if there are no keys. */
+function listOf(known: object): string {
+  const all = Object.keys(known);
+  const last = all.pop() ?? "";
+  return all.length > 0 ? `${all.join(", ")} and ${last}` : last;
+}
+
+type Known = Readonly<Record<string, PhaseInfo | ActionInfo | KeyInfo>>;
+
+/** The names, each with the other names that people use. */
+const called = (known: Known) => Object.entries(known).map(([name, { also = [] }]) => [name, ...also]);
+
+function unknownName(
+  what: string,
+  name: string,
+  known: Known,
+  otherwise = `the ${what}s are ${listOf(known)}`,
+): string {
+  return `is no ${what} known to this version${didYouMean(name, called(known), otherwise)}`;
+}

@@ -1,0 +1,37 @@
+import { Account, type EndpointReply, type FetchOptions } from "../../index";
+
+/* Policies for tests, and the endpoint that has them. */
+
+export const URL = "https://shop.example.com";
+
+/** Sends a request to an endpoint with this policy. */
+export const send = (policy: object, options: FetchOptions = {}, path = "/"): Promise<EndpointReply> =>
+  new Account({ [URL]: policy }).fetch(URL + path, options);
+
+export type Action = { type: string; config?: unknown };
+export const act = (type: string, config?: unknown): Action => ({ type, config });
+
+export const ips = (config: object) => act("restrict-ips", { enforce: true, ...config });
+export const password = (...credentials: string[]) => act("basic-auth", { credentials });
+export const redirect = (to: string, more: object = {}) => act("redirect", { to, ...more });
+export const rewrite = (from: string, to: string) => act("url-rewrite", { from, to });
+export const vars = (...all: object[]) => act("set-vars", { vars: all });
+export const headers = (type: string, all: unknown) => act(type, { headers: all });
+export const verify = (secret: string, more: object = {}) =>
+  act("verify-webhook", { provider: "github", secret, ...more });
+
+/** What an action did to the request, by the text that it writes. */
+export const shows = (body: string): Action =>
+  act("custom-response", { body, headers: { "content-type": "text/plain" } });
+export const HELLO = shows("hello");
+
+/** A policy with these actions, and with those that answer. */
+export const request = (...actions: Action[]) => ({ on_http_request: [{ actions: [...actions, HELLO] }] });
+/** A policy that answers 403 if the expression is true, and otherwise 200. */
+export const when = (expression: string) => ({
+  on_http_request: [{ expressions: [expression], actions: [act("deny")] }, { actions: [HELLO] }],
+});
+/** The rules that forward. */
+export const forward = (url: string, more: object = {}) => ({
+  on_http_request: [{ actions: [act("forward-internal", { url, ...more })] }],
+});

@@ -1,0 +1,333 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { Readable } from "node:stream";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { commandLine } from "../../command/main";
+import { policyFromText } from "../../data/parse";
+import { temporaryFolder } from "../folder";
+
+const FILES = {
+  "good.yaml": "on_http_request:\n  - actions:\n      - type: deny\n",
+  "bad.yaml":
+    "on_http_request:\n  - actions:\n      - type: dney\n      - type: deny\n        config: { status: 404 }\n",
+  "limit.yaml": "on_http_request: [{ actions: [{ type: log, config: { metadata: {} } }] }]\n",
+  "broken.yaml": "a: b: c",
+  "a,b:c%.yaml": '"on_http_request%": []\non_http_request: []\n',
+  "long.yaml": `a: 1\n---\nb: ${"b".repeat(50_000)}`,
+  "gateway.yaml": `on_http_request:
+  - name: administrators
+    expressions: ["req.url.path.startsWith('/admin')", "getReqHeader('X-Role') == ['admin']"]
+    actions:
+      - { type: basic-auth, config: { credentials: ["admin:canary-password"] } }
+  - actions:
+      - { type: forward-internal, config: { url: https://shop.internal } }
+      - { type: oauth }
+`,
+  "oauth.yaml": "on_http_request: [{ actions: [{ type: oauth }, { type: deny }] }]",
+  "geo.yaml":
+    'on_http_request: [{ expressions: ["conn.geo.country_code == \'DE\'", "conn.client_port == 443"], actions: [{ type: deny }] }]',
+  // Neither has a policy.
+  "service.yaml": "kind: Service\napiVersion: v1\n",
+  "other.yaml": "policy:\n  constructor: 1\n  toString: 2\n",
+};
+
+beforeEach(() => {
+  const cwd = process.cwd();
+  process.chdir(temporaryFolder());
+  onTestFinished(() => process.chdir(cwd));
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(name, text);
+});
+
+/** Runs `traffic-policy` in this process. */
+async function run(...args: string[]) {
+  const printed = { stdout: "", stderr: "" };
+  const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
+  const code = await commandLine(args, { stdout: stream("stdout"), stderr: stream("stderr") });
+  return { code, ...printed };
+}
+const check = (...args: string[]) => run("check", ...args);
+
+const DNEY =
+  'on_http_request[0].actions[0].type "dney" is no action known to this version; did you mean deny?';
+const BOTH = `bad.yaml:3:9: ${DNEY}
+bad.yaml:5:19: on_http_request[0].actions[1].config.status is no key of deny known to this version; did you mean status_code?
+`;
+const none = (file: string) => `${file} contains no traffic policy\n`;
+/** The last line. */
+const checked = (warnings: string) => `Checked 1 file: 1 policy, ${warnings}\n`;
+
+const request = (file: string) => ["request", "https://shop.example.com", file];
+const admin = [
+  ...["request", "GET https://shop.example.com/admin", "gateway.yaml"],
+  ...["--header", "X-Role: admin", "--client-ip", "203.0.113.7"],
+];
+const signedIn = ["--header", `Authorization: Basic ${btoa("admin:canary-password")}`];
+
+test.each<[outcome: string, args: string[], printed: string | RegExp]>([
+  ["the exit code 7 for warnings", ["check", "--strict", "bad.yaml"], `7 ${BOTH}${checked("2 warnings")}`],
+  [
+    "no answer, for https",
+    ["check", "--url", "https://a.b", "limit.yaml"],
+    /^0 limit\.yaml:1:1: .* has no action/,
+  ],
+  ["nothing without a URL", ["check", "limit.yaml"], `0 ${checked("0 warnings")}`],
+  [
+    "annotations with escapes",
+    ["check", "--github", "a,b:c%.yaml"],
+    /^0 ::warning file=a%2Cb%3Ac%25\.yaml,line=1,col=1::on_http_request%25 is no phase known .*\n/,
+  ],
+  [
+    "annotations, also for a file that does not parse",
+    ["check", "--github", "broken.yaml", "bad.yaml"],
+    /^1 (::warning .*\n){2}::error file=broken\.yaml::.*\n.*: broken\.yaml is not valid YAML .*\nChecked 1 file/,
+  ],
+  ["the length of a document", ["check", "long.yaml"], /^1 .*long\.yaml is longer than 50000 characters/],
+  [
+    "files without a policy",
+    ["check", "service.yaml", "other.yaml"],
+    `0 ${none("service.yaml")}${none("other.yaml")}Checked 2 files: 0 policies, 0 warnings\n`,
+  ],
+  [
+    "each rule, expression and action, and the reply",
+    admin,
+    `0 https://shop.example.com on_http_request[0] administrators: matched
+    req.url.path.startsWith('/admin') → true
+    getReqHeader('X-Role') == ['admin'] → true
+    basic-auth: no credentials: 401
+https://shop.example.com on_http_request[1]: not reached
+    forward-internal, oauth
+
+HTTP 401
+www-authenticate: Basic realm="ngrok"
+
+(only the service knows this text)
+`,
+  ],
+  ["no credentials", [...admin, ...signedIn], /^0 (?![\s\S]*(canary|Y2FuYXJ5))[\s\S]*basic-auth: authorized/],
+  [
+    "where the policy forwards",
+    request("gateway.yaml"),
+    /^0 .*not matched[\s\S]*internal: to https:\/\/shop\.internal\n.*oauth: not reached\n\nforwarded/,
+  ],
+  [
+    "that only the service knows the reply, and the mistakes that may be why",
+    request("oauth.yaml"),
+    /^1 .*: matched\n {4}oauth: not simulated\n {4}deny: not reached\noauth\.yaml:1:31: .* is missing; .*\n.* is not simulated; only/,
+  ],
+  ["that it needs one policy", [...request("oauth.yaml"), "good.yaml"], /^2 .*one policy, and there are 2/],
+  [
+    "a value below conn, in its documented type",
+    [
+      "request",
+      "GET https://shop.example.com",
+      "geo.yaml",
+      "--conn",
+      "geo.country_code=DE",
+      "--conn",
+      "conn.client_port=443",
+    ],
+    /^0 .*matched\n {4}conn\.geo\.country_code == 'DE' → true\n {4}conn\.client_port == 443 → true/,
+  ],
+  [
+    "that a variable below conn does not exist",
+    [...request("geo.yaml"), "--conn", "geo.land=DE"],
+    /^2 traffic-policy request: --conn takes a documented variable below conn/,
+  ],
+  [
+    "that a variable below conn has another type",
+    [...request("geo.yaml"), "--conn", "client_port=https"],
+    /^2 .*--conn needs a value for conn\.client_port that is a whole number/,
+  ],
+  ["that the request is missing", ["request"], /^2 traffic-policy request: takes a method and a URL: GET/],
+  ["its commands", ["--help"], /^0 Usage: traffic-policy COMMAND\n\n {2}check .*\n {2}request /],
+  ["the name that was meant", ["chekc"], /^2 [\s\S]*there is no command chekc; did you mean check\?/],
+])("prints %s", async (_, args, printed) => {
+  const { code, stdout, stderr } = await run(...args);
+  const all = `${code} ${stdout}${stderr}`;
+  if (typeof printed === "string") expect(all).toBe(printed);
+  else expect(all).toMatch(printed);
+});
+
+test.each([
+  "on_http_request:\n  - expressions:\n      - ! req.host.startsWith('a')\n    actions: [{ type: deny }]\n",
+  "on_http_request: !!set {}",
+  "on_http_request: [{ name: !!timestamp 2026-01-01, actions: [] }]",
+  "on_http_request: [{ name: .nan, actions: [] }]",
+  "on_http_request: [{ name: -.inf, actions: [] }]",
+  '[{ "on_http_request": [] }]',
+  "- on_http_request: []",
+  "on_http_request: []\n---\non_http_response: []\n",
+  "",
+  "# nothing\n",
+  Buffer.from("\ufeffon_http_request: []", "utf16le"),
+  Buffer.from('{ "on_http_request": [] }', "utf16le").swap16(),
+])("refuses what a preview refuses, for the same reason: %j", async (content) => {
+  const parsed = policyFromText(content.toString("utf8"));
+  writeFileSync("read.yaml", content);
+  expect(await check("read.yaml")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      `traffic-policy check: read.yaml ${"problem" in parsed && parsed.problem}\n`,
+    ),
+  });
+});
+
+test.each([
+  '\ufeff{ "on_http_request": [] }',
+  "\ufeffon_http_request: []",
+  "on_http_request: []\n---\n",
+  "---\non_http_request: []\n...\n",
+])("accepts what a preview accepts: %j", async (content) => {
+  expect(policyFromText(content)).toEqual({ data: { on_http_request: [] } });
+  writeFileSync("read.yaml", content);
+  expect(await check("read.yaml")).toEqual({ code: 0, stdout: "", stderr: checked("0 warnings") });
+});
+
+test.each(["kind: Service\nmetadata: { name: !x y }\n", "runtime: yaml\nname: ! x\n"])(
+  "refuses a tag in other files, too: %j",
+  async (content) => {
+    writeFileSync("read.yaml", content);
+    expect((await check("read.yaml")).stderr).toMatch(/read\.yaml has a YAML tag \(line 2, column \d+\)/);
+  },
+);
+
+test("reads the standard input for -, beside files", async () => {
+  const stdin = Readable.from(["\ufeffon_http_request:\n  - actions:\n", "      - type: dney\n"]);
+  vi.spyOn(process, "stdin", "get").mockReturnValue(stdin as typeof process.stdin);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const stderr = "Checked 2 files: 2 policies, 1 warning\n";
+  expect(await check("-", "good.yaml")).toEqual({ code: 0, stdout: `stdin:3:9: ${DNEY}\n`, stderr });
+});
+
+test.each<[string, string, string[]]>([
+  [
+    "JSON after a byte order mark, with only a misspelt phase",
+    '\ufeff{"on_http_requst": []}',
+    ["1:2: on_http_requst is no phase known to this version; did you mean on_http_request?"],
+  ],
+  [
+    "an agent's configuration",
+    `version: 3
+endpoints:
+  - url: tcp://1.tcp.example.com:12345
+    traffic_policy:
+      on_http_request: []
+  - url: https://app.example.com
+    traffic_policy:
+      on_http_requst: []
+`,
+    [
+      "5:7: endpoints[0].traffic_policy.on_http_request is no phase of tcp endpoints, only of http and https",
+      "8:7: endpoints[1].traffic_policy.on_http_requst is no phase known to this version; did you mean on_http_request?",
+    ],
+  ],
+  [
+    "Kubernetes manifests",
+    `apiVersion: v1
+kind: Service
+spec: { ports: [] }
+---
+kind: NgrokTrafficPolicy
+spec:
+  policy:
+    on_http_request:
+      - actions: [{ type: dney }]
+---
+kind: CloudEndpoint
+spec:
+  url: https://app.example.com
+  trafficPolicy:
+    policy:
+      on_http_response: []
+---
+# nothing is left of this one
+---
+kind: AgentEndpoint
+spec:
+  url: https://app.internal
+  trafficPolicy:
+    inline:
+      on_tcp_connect: []
+`,
+    [
+      `9:21: spec.policy.${DNEY}`,
+      "15:5: spec.trafficPolicy.policy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
+      "25:7: spec.trafficPolicy.inline.on_tcp_connect is no phase of internal https endpoints",
+    ],
+  ],
+  [
+    "a Pulumi.yaml",
+    `name: app
+runtime: yaml
+resources:
+  shop:
+    type: endpoints:CloudEndpoint
+    properties:
+      url: https://\${domain}
+      trafficPolicy:
+        on_http_request:
+          - actions: [{ type: dney }]
+          - expressions: [req.path == '/x', "\${shop.name} == 'a'"]
+            actions: [{ type: custom-response, config: { body: "$\${req.hots} \${shop.name}", headers: { a: "$\${req.hots}" } } }]
+`,
+    [
+      `10:25: resources.shop.properties.trafficPolicy.${DNEY}`,
+      "11:27: resources.shop.properties.trafficPolicy.on_http_request[1].expressions[0] uses req.path, which is no variable known to this version; did you mean req.url.path?",
+      "12:111: resources.shop.properties.trafficPolicy.on_http_request[1].actions[0].config.headers.a uses req.hots, which is no variable known to this version; did you mean req.host?",
+    ],
+  ],
+  [
+    "what Terraform shows of a state or a plan",
+    JSON.stringify(
+      {
+        format_version: "1.2",
+        planned_values: {
+          root_module: {
+            resources: [
+              {
+                type: "ngrok_cloud_endpoint",
+                values: { url: "https://a.example.com", traffic_policy: '{"on_http_request": []}' },
+              },
+              { type: "aws_iam_policy", values: { policy: '{"Version": "2012-10-17", "Statement": []}' } },
+            ],
+          },
+        },
+        prior_state: {
+          values: { root_module: { resources: [{ values: { traffic_policy: "on_http_requst: []" } }] } },
+        },
+      },
+      undefined,
+      1,
+    ),
+    [
+      "10:7: planned_values.root_module.resources[0].values.traffic_policy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
+    ],
+  ],
+])("reads %s", async (_, text, lines) => {
+  writeFileSync("read.yaml", text);
+  const { code, stdout } = await check("read.yaml");
+  expect(code).toBe(0);
+  expect(stdout).toBe(lines.map((line) => `read.yaml:${line}\n`).join(""));
+});
+
+test("prints JSON with --json, of a check or of a request", async () => {
+  const { stdout } = await check("--json", "-", "bad.yaml", "missing.yaml");
+  const warnings = [
+    { path: "on_http_request[0].actions[0].type", line: 3, column: 9, message: DNEY },
+    expect.objectContaining({ path: "on_http_request[0].actions[1].config.status", line: 5 }),
+  ];
+  expect(JSON.parse(stdout)).toEqual({
+    files: [{ file: "bad.yaml", policies: 1, warnings }],
+    unread: [{ file: "missing.yaml", error: "missing.yaml does not exist" }],
+  });
+  const tried = JSON.parse((await run(...request("gateway.yaml"), "--json", "-")).stdout);
+  expect(tried).toMatchObject({ status: 0, trace: [{}, { outcome: "matched" }] });
+});
+
+test("--json replaces its own result, and no policy", async () => {
+  for (const _ of [1, 2]) expect((await check("--json", "result.json", "bad.yaml")).stdout).toBe(BOTH);
+  expect(JSON.parse(readFileSync("result.json", "utf8")).files).toHaveLength(1);
+  const { code, stderr } = await check("--json", "good.yaml", "bad.yaml");
+  expect(code).toBe(2);
+  expect(stderr).toContain("--json would replace good.yaml, which is no result of this command");
+  expect(readFileSync("good.yaml", "utf8")).toBe(FILES["good.yaml"]);
+});

@@ -1,0 +1,5 @@
+/* In tests, this text stands for a value that is not known yet. */
+
+export const UNKNOWN = "(unknown)";
+
+export const isUnknown = (value: unknown) => typeof value === "string" && value.includes(UNKNOWN);

@@ -1,0 +1,91 @@
+import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
+import { type SignedPlatform, webhookScheme } from "./schemes";
+import { keyProblem, usableSecret } from "./secretForms";
+
+export interface WebhookToSign {
+  /** The exact body of the request. */
+  body: string | Uint8Array;
+  /** The secret that the platform and the receiver share. */
+  secret: string;
+  /** The time of the request. Ignored if the platform signs no time. Default: now. */
+  at?: Date;
+  /** The identifier of the delivery. Ignored if the platform signs none. Default: a random one. */
+  id?: string;
+}
+
+/**
+ * Returns the headers with which a platform would send this webhook, to test a handler or an endpoint's policy.
+ *
+ * ```ts
+ * await fetch(url, { method: "POST", body, headers: signWebhook("github", { body, secret }) });
+ * ```
+ *
+ * @throws Error if the test kit does not know how the platform signs, or if the secret is not valid for it.
+ */
+export function signWebhook(
+  platform: SignedPlatform | (string & {}),
+  webhook: WebhookToSign,
+): Record<string, string> {
+  const { body, secret, at = new Date(), id = `msg_${randomUUID()}` } = webhook;
+  const scheme = webhookScheme(platform);
+  const time = scheme.time?.write(at) ?? "";
+  const key = usableSecret(platform, secret, keyProblem(platform, secret));
+  return scheme.write(scheme.sign(key, Buffer.from(body), time, id), time, id);
+}
+
+/** A webhook that has been received. */
+export interface ReceivedWebhook {
+  /** Its headers by name, in any letters, as `IncomingMessage.headers` and `Object.fromEntries(request.headers)` are. */
+  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** The exact body, before any parser. */
+  body: string | Uint8Array;
+  /** The secret that the platform and the receiver share. */
+  secret: string;
+  /** The clock for signed times. Default: now. */
+  now?: Date;
+}
+
+/** Whether a webhook is verified, or else why it is not. */
+export type Verdict = { verified: true } | { verified: false; reason: string };
+
+/**
+ * Verifies a webhook as the service's action `verify-webhook` does: its signature and, if one is signed, its time.
+ *
+ * ```ts
+ * const verdict = verifyWebhook("github", { headers: request.headers, body, secret });
+ * if (!verdict.verified) response.writeHead(403).end(verdict.reason);
+ * ```
+ *
+ * @throws Error if the platform's scheme is unknown, or if the secret is not valid for it.
+ */
+export function verifyWebhook(
+  platform: SignedPlatform | (string & {}),
+  { headers: received, body, secret, now = new Date() }: ReceivedWebhook,
+): Verdict {
+  const scheme = webhookScheme(platform);
+  const key = usableSecret(platform, secret, keyProblem(platform, secret));
+  const headers = Object.fromEntries(
+    Object.entries(received).map(([name, value]) => [name.toLowerCase(), value?.toString()]),
+  );
+  const { signatures, time = "", id = "" } = scheme.read(headers);
+  if (signatures.length === 0) return { verified: false, reason: "it is not signed" };
+  if (scheme.time) {
+    const seconds = Math.abs(scheme.time.read(time).getTime() - now.getTime()) / 1000;
+    // For an invalid time, `seconds` is NaN and the comparison is false.
+    if (!(seconds <= scheme.time.toleranceSeconds)) {
+      const reason = `its signed time is not within ${scheme.time.toleranceSeconds} seconds of now`;
+      return { verified: false, reason };
+    }
+  }
+  const expected = scheme.sign(key, Buffer.from(body), time, id);
+  // Compares all signatures, so that the duration does not reveal which one matched.
+  return signatures.filter((signature) => same(signature, expected)).length > 0
+    ? { verified: true }
+    : { verified: false, reason: "its signature is not that of this body and secret" };
+}
+
+/** Compares in constant time. It compares digests, because `timingSafeEqual` needs equal lengths. */
+function same(a: string, b: string): boolean {
+  const [left, right] = [a, b].map((text) => createHash("sha256").update(text).digest());
+  return left !== undefined && right !== undefined && timingSafeEqual(left, right);
+}

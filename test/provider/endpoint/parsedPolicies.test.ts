@@ -1,0 +1,19 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { wireText } from "../../../provider/endpoint/documents";
+import { inputFields } from "../../../provider/endpoint/fields";
+
+/*
+ * Texts of policies, each with what is sent and stored. Parsed data lies in every state, so another parse of a text would show a
+ * change where there is none. Add lines, but never change one: a release that does is a major one.
+ */
+
+const lines = readFileSync(join(import.meta.dirname, "parsedPolicies.jsonl"), "utf8")
+  .trim()
+  .split("\n");
+
+test.each(lines.map((line): [text: string, json: string] => JSON.parse(line)))(
+  "%j is stored as always",
+  (text, json) => expect(wireText(inputFields.trafficPolicy.parse(text))).toBe(json),
+);
