@@ -4,6 +4,7 @@ import type { Log } from "../service/client";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { JsonObject } from "../service/json";
+import { Budget } from "../service/retry";
 import type { Settings } from "../service/settings";
 import { announceAdoption, type Claim, findAdoptable, takeOver } from "./adopt";
 import { createOnce, moveOnce } from "./create";
@@ -229,8 +230,8 @@ export class CloudEndpoints {
 
   /** With a wrong key, every endpoint of the stack is missing. */
   private onceInFull(error: OtherAccountError): UserError {
-    const first = (this.otherAccount ??= error);
-    return first.id === error.id ? error : otherAccountToo(error.id, first);
+    this.otherAccount ??= error;
+    return this.otherAccount.id === error.id ? error : otherAccountToo(error.id, this.otherAccount);
   }
 
   private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {
@@ -288,13 +289,12 @@ export class CloudEndpoints {
     if (!settings || account === undefined || account === accountFingerprint(settings)) return;
     if (this.hasLookedForAccount) return;
     this.hasLookedForAccount = true;
-    const isMissing = await this.deps
-      .connect()
-      .get(id)
-      .then(
-        () => false,
-        (error: unknown) => isNotFound(error) && isOfService(error),
-      );
+    const api = this.deps.connect();
+    // One attempt: a preview must not wait for a service that it does not need.
+    const isMissing = await api.get(id, new Budget(api.http.clock, 0)).then(
+      () => false,
+      (error: unknown) => isNotFound(error) && isOfService(error),
+    );
     if (isMissing) this.warnOnce(notOfThisAccount(id, settings.baseUrl));
   }
 

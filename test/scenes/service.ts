@@ -229,6 +229,12 @@ export const gone: Scene[] = [
           },
           {
             with: otherKey,
+            environment: { ENDPOINTS_ACCEPT_ACCOUNT: "0123456789abcdef" },
+            command,
+            fails: WRONG_ACCOUNT,
+          },
+          {
+            with: otherKey,
             environment: { ENDPOINTS_ACCEPT_ACCOUNT: "@fingerprint" },
             command,
             says: [/ep_\w+ counts as gone, because ENDPOINTS_ACCEPT_ACCOUNT accepts the account/],
@@ -329,6 +335,15 @@ export const gone: Scene[] = [
     byHand: rotated,
     with: otherKey,
     replies: [["by id", refused, 9]],
+    says: [/^\s*$/],
+  }),
+  scene("a preview does not wait for a service that fails, only because the key was rotated", {
+    from,
+    later: true,
+    byHand: rotated,
+    with: otherKey,
+    replies: [["by id", { status: 503, body: "" }, 9]],
+    reads: ["/endpoints/shop", "/endpoints/shop"],
     says: [/^\s*$/],
   }),
   scene("an unchanged resource that moved to another account is warned of, once, with the way to move it", {

@@ -16,15 +16,20 @@ async function kit(options?: PlayOptions): Promise<Things<TestEngine>> {
 test("a program that throws, rejects or exits early fails the run, nothing is deleted, and its output is shown", async () => {
   const { run, engine, env } = await kit();
   await run("up createFails.2");
-  for (const [scene, message] of [
+  for (const [variant, message] of [
     ["throws", "the program threw"],
     ["rejects", "in apply"],
     ["exitsWell", "Program exited with non-zero exit code: 1"],
   ] as const) {
-    const { ok, messages, calls } = await run(`up ${scene}`, { skipPreview: true });
-    expect([scene, ok, messages.join(), calls]).toEqual([scene, false, expect.stringContaining(message), []]);
+    const { ok, messages, calls } = await run(`up ${variant}`, { skipPreview: true });
+    expect([variant, ok, messages.join(), calls]).toEqual([
+      variant,
+      false,
+      expect.stringContaining(message),
+      [],
+    ]);
   }
-  env["SCENE"] = "prints";
+  env["VARIANT"] = "prints";
   const printed = JSON.stringify((await engine.preview()).diagnostics);
   for (const text of ["to stdout", "to stderr", "logged an error"]) expect(printed).toContain(text);
   expect(printed).not.toContain("not shown");

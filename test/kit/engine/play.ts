@@ -10,7 +10,7 @@ import type { TestStackOptions } from "../../../sdk/testing/testStack";
 import { RunFailed, type RunOptions, type RunResult, type Stack } from "../../../sdk/testing/types";
 import { normalize } from "../../e2e/normalize";
 
-/** A program that plays the scene in the variable SCENE, with a dynamic provider that keeps its objects in a file. */
+/** A program with many variants, of which the variable VARIANT names one, with a dynamic provider that keeps its objects in a file. */
 export const THINGS = join(import.meta.dirname, "programs/things");
 
 /** The same with a provider plugin, which logs all calls with their arguments. */
@@ -27,7 +27,7 @@ const QUICK = {
 const recording = process.env["RECORD"] === "yes";
 const cli = await findPulumiCli();
 
-/** A part of a scenario: a command with the scene that the program plays, or an edit of the provider's objects. */
+/** A part of a scenario: a command with the program's variant, or an edit of the provider's objects. */
 type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
 export type ObjectsById = Record<string, Record<string, unknown>>;
 
@@ -50,35 +50,35 @@ const recorded = (name: string): unknown[] =>
     .map((line) => JSON.parse(line));
 
 /** Compares both engines with the recorded runs of the CLI, or replaces the recordings. */
-export function playAll(scenarios: Record<string, Scenario>): void {
+export function testAll(scenarios: Record<string, Scenario>): void {
   const all = Object.entries(scenarios);
   describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, scenario]) => {
       const version = execFileSync("pulumi", ["version"], { encoding: "utf8" }).trim();
-      const lines = [{ cli: version }, ...(await play(scenario, Things.onCli))];
+      const lines = [{ cli: version }, ...(await runScenario(scenario, Things.onCli))];
       mkdirSync(RECORDED, { recursive: true });
       writeFileSync(fileOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     });
   });
-  if (!recording) for (const [name, scenario] of all) playOnKit(name, scenario);
+  if (!recording) for (const [name, scenario] of all) testOnKit(name, scenario);
   describe.runIf(cli && !recording)("the CLI equals its recording", { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, scenario]) => {
-      expect(await play(scenario, Things.onCli)).toEqual(recorded(name));
+      expect(await runScenario(scenario, Things.onCli)).toEqual(recorded(name));
     });
   });
 }
 
-export function playOnKit(name: string, scenario: Scenario): void {
+export function testOnKit(name: string, scenario: Scenario): void {
   test(`the test kit's engine equals the recorded CLI: ${name}`, { timeout: 900_000 }, async () => {
-    expect(await play(scenario, Things.onKit)).toEqual(recorded(name));
+    expect(await runScenario(scenario, Things.onKit)).toEqual(recorded(name));
   });
 }
 
 /**
- * Plays a scenario. Returns each run, followed by the resources of the state that it has changed. Local paths and serialized
+ * Runs a scenario. Returns each run, followed by the resources of the state that it has changed. Local paths and serialized
  * functions are masked.
  */
-async function play(
+async function runScenario(
   [options, ...parts]: Scenario,
   start: (options: PlayOptions) => Promise<Things<Stack>>,
 ): Promise<unknown[]> {
@@ -129,12 +129,12 @@ export class Things<S extends Stack> {
     return new Things(await driver.create({ ...options, env }), env, file, options.program === THINGS);
   }
 
-  /** Runs `preview`, `up`, `refresh` or `destroy`, followed by a scene. The result must be equal on both engines. */
+  /** Runs `preview`, `up`, `refresh` or `destroy`, followed by a variant of the program. The result must be equal on both engines. */
   readonly run = async (line: string, options: RunOptions = {}) => {
-    const [word, scene = ""] = line.split(" ");
+    const [word, variant = ""] = line.split(" ");
     const command = (["preview", "up", "refresh", "destroy"] as const).find((each) => each === word);
     if (!command) throw new Error(`there is no command ${word}`);
-    this.env["SCENE"] = scene;
+    this.env["VARIANT"] = variant;
     const result = await this.engine[command](options).catch((error: unknown): RunResult => {
       if (error instanceof RunFailed) return error.result;
       throw error;

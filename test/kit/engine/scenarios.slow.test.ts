@@ -1,4 +1,4 @@
-import { playAll } from "./play";
+import { testAll } from "./play";
 import { scenarios } from "./scenarios";
 
-playAll(scenarios);
+testAll(scenarios);

@@ -37,7 +37,7 @@ const others: PlayOptions = {
 /** Runs most of the engine's code in few commands. */
 export const moves = "aliases, replacements, and moves between a dynamic type and a plugin's";
 
-/** Each scenario is a sequence of commands, which play scenes of the program, and of edits of the provider's objects. */
+/** Each scenario is a sequence of commands, which run variants of the program, and of edits of the provider's objects. */
 export const scenarios: Record<string, Scenario> = {
   "components, parents, dependencies, secrets, unknowns and get": [
     things,

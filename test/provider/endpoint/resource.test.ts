@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { engineInputs } from "../../../provider/endpoint/inputs";
 import { findEndpoint } from "../../../provider/endpoint/lookup";
 import { paths } from "../../requests";
-import { service, thrown } from "../world";
+import { service, thrown } from "../emulated";
 
 /* What no scene plays: `get`, imports, what many resources share, and texts of any length in messages. */
 

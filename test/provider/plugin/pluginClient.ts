@@ -23,8 +23,8 @@ import type { Clock } from "../../../provider/service/clock";
 import type { Emulator } from "../../../sdk/testing/emulator";
 import { about, CallFailed, call } from "../../../sdk/testing/engine/providerCalls";
 import { webhooks } from "../../../sdk/webhooks/otherLanguages";
+import { startEmulator } from "../emulated";
 import { virtualClock } from "../virtualClock";
-import { startEmulator } from "../world";
 
 export type Props = Record<string, unknown>;
 

@@ -32,7 +32,7 @@ class Group extends pulumi.ComponentResource {
 }
 
 const outputs = {};
-const scenes = {
+const variants = {
   empty() {},
   rich(step) {
     const a = new Thing("a", {
@@ -55,14 +55,14 @@ const scenes = {
     new Thing("new-e", { deep: { n: step } }, { ignoreChanges: ["deep.n"] });
   },
   changes(step) {
-    scenes.rich(step);
-    scenes.replaced(step);
+    variants.rich(step);
+    variants.replaced(step);
     new Thing("lost", { n: 1 });
     new Thing("locked", { n: 1 }, { provider: new Provider("p", { account: "one" }) });
   },
   providers(step) {
-    scenes.explicit(step);
-    scenes.account(step);
+    variants.explicit(step);
+    variants.account(step);
     const provider = new Provider("other", { account: "one" });
     new Thing("moves", {}, step === 1 ? {} : { provider });
     const things = new Provider("things", { account: "of the component" });
@@ -131,9 +131,9 @@ const scenes = {
   },
   deleted: (step) => new Thing("deleted", { kind: `k${step}`, dbr: true }),
   moves(step) {
-    scenes.host(step);
-    scenes.rename(step);
-    scenes.replaced(step);
+    variants.host(step);
+    variants.rename(step);
+    variants.replaced(step);
   },
   host(step) {
     const aliases = ["things:index:Thing", "pulumi-nodejs:dynamic/things:Thing"].map((type) => ({ type }));
@@ -155,6 +155,6 @@ const scenes = {
   },
 };
 
-const [scene, step] = (process.env.SCENE ?? "empty").split(".");
-scenes[scene](Number(step ?? 1));
+const [variant, step] = (process.env.VARIANT ?? "empty").split(".");
+variants[variant](Number(step ?? 1));
 module.exports = outputs;

@@ -50,9 +50,9 @@ const chain = (prefix, kind, dbr) => {
   new Thing(`${prefix}-e`, { z: 1 }, { parent: c });
 };
 
-const scenes = {
+const variants = {
   rich(step) {
-    scenes.get(step);
+    variants.get(step);
     const group = new Group("g", { size: step });
     const a = new Thing(
       "a",
@@ -102,8 +102,8 @@ const scenes = {
     new Thing("forced-late", { dbr: true });
     if (step === 1) new Thing("left", {}, { retainOnDelete: true });
     new Thing("retained", { kind: `k${step}` }, { retainOnDelete: true });
-    scenes.ignore(step);
-    scenes.replaceOn(step);
+    variants.ignore(step);
+    variants.replaceOn(step);
     outputs.step = step;
   },
   fewer(step) {
@@ -253,6 +253,6 @@ const scenes = {
   },
 };
 
-const [scene, step] = (process.env.SCENE ?? "empty").split(".");
-scenes[scene](Number(step ?? 1));
+const [variant, step] = (process.env.VARIANT ?? "empty").split(".");
+variants[variant](Number(step ?? 1));
 module.exports = outputs;

@@ -6,12 +6,17 @@ import type { Clock } from "../../provider/service/clock";
 import type { Request } from "../../provider/service/connections";
 import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
+import type { Process } from "../model/phase";
+import { CANARY_KEY } from "../provider/emulated";
 import { type Busy, freeSlowly } from "./serviceFaults";
 
 /** A secret in every policy. No message may contain it. */
 export const SECRET_CANARY = "CANARY-9c1e";
-/** The account's key. No message may contain it. */
-export const KEY_CANARY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
+
+/** The names of resources with the second provider, which has processes of its own, start like this. */
+export const SECOND = "second/";
+
+export const hasSecondProvider = (name: string) => name.startsWith(SECOND);
 
 const WINDOW_SECONDS = 60;
 
@@ -69,13 +74,10 @@ class MortalClient extends HttpClient {
 }
 
 /** A process of the provider. */
-export interface Process {
-  core: CloudEndpoints;
+export interface TestProcess extends Process {
   readonly life: Life;
   /** The times when its requests arrived at the service. */
   arrivals: number[];
-  /** Ends the process like SIGKILL. */
-  kill(): void;
 }
 
 /** Settings of a command that differ from the stack's. */
@@ -89,13 +91,13 @@ interface Override {
 export type ServiceOptions = EmulatorOptions & { busyUrl?: Busy | undefined };
 
 /** An emulated service, the processes of the provider, and their messages. */
-export class World {
+export class Testbed {
   readonly logged: string[] = [];
   /** For new processes, until it is reset. */
   override: Override = {};
   /** The key of the stack. */
-  apiKey = KEY_CANARY;
-  readonly processes: Process[] = [];
+  apiKey = CANARY_KEY;
+  readonly processes: TestProcess[] = [];
   private readonly clients: HttpClient[] = [];
 
   private constructor(
@@ -104,29 +106,29 @@ export class World {
     private readonly settings: Record<string, string>,
   ) {}
 
-  static async start(settings: Record<string, string>, service: ServiceOptions): Promise<World> {
+  static async start(settings: Record<string, string>, service: ServiceOptions): Promise<Testbed> {
     const clock = jumpingClock();
     const { busyUrl, ...options } = service;
     const freed = busyUrl && freeSlowly(busyUrl, clock.now);
     const emulator: Emulator = await Emulator.start({
       ...options,
       onAnswer: () => freed?.(emulator),
-      apiKey: KEY_CANARY,
+      apiKey: CANARY_KEY,
       basePath: "/api/v2",
       now: () => new Date(clock.now()),
     });
-    const world = new World(emulator, clock, settings);
+    const testbed = new Testbed(emulator, clock, settings);
     // Records each request and matches none. A request can arrive after the start of the next process.
     const note = ({ headers }: { headers: Record<string, string> }) => {
-      world.processes[Number(headers["user-agent"])]?.arrivals.push(clock.now());
+      testbed.processes[Number(headers["user-agent"])]?.arrivals.push(clock.now());
       return false;
     };
     emulator.intercept(note, { reset: true }, Number.POSITIVE_INFINITY);
-    return world;
+    return testbed;
   }
 
   /** Starts a new process. Pulumi starts one for each phase of a command. */
-  newProcess(): Process {
+  newProcess(): TestProcess {
     const config: Record<string, string> = {
       "endpoints:apiKey": this.override.apiKey ?? this.apiKey,
       "endpoints:baseUrl": this.override.baseUrl ?? this.emulator.baseUrl,
@@ -144,8 +146,9 @@ export class World {
     };
     const http = new MortalClient(settings, { clock: this.clock, log }, life);
     const api = endpointsApi(http);
-    const process: Process = {
-      core: new CloudEndpoints({ connect: () => api, log }),
+    const core = new CloudEndpoints({ connect: () => api, log });
+    const process: TestProcess = {
+      of: () => core,
       life,
       arrivals: [],
       kill: () => {
@@ -166,7 +169,7 @@ export class World {
   }
 
   /** The most requests of a process in any window. */
-  mostInAWindow({ arrivals }: Process): number {
+  mostInAWindow({ arrivals }: TestProcess): number {
     const inWindow = (at: number) =>
       arrivals.filter((other) => other <= at && other > at - WINDOW_SECONDS * 1000).length;
     return Math.max(0, ...arrivals.map(inWindow));

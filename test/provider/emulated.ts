@@ -10,7 +10,7 @@ import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
 import { virtualClock } from "./virtualClock";
 
-/* The world of a provider: a service on this machine, with a clock that both share. It ends with the test. */
+/* An emulated service for a provider, on this machine, with a clock that both share. It ends with the test. */
 
 /** An API key that no message, log or state may contain. */
 export const CANARY_KEY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
