@@ -57,7 +57,8 @@ test("the programs find what is there, create, adopt, use a second account, and 
   const { traffic_policy } = emulator.endpoints.find(({ url }) => url === "https://hooks.example.com") ?? {};
   expect(traffic_policy).toMatch(/verify-webhook.*forward-internal/);
   expect(emulator.endpointsOf("partner")).toHaveLength(1);
-  await stack.destroy();
+  // What was adopted is protected.
+  await expect(stack.destroy()).rejects.toThrow(/shop3" cannot be deleted/);
   expect(emulator.endpointsOf("partner")).toEqual([]);
   expect(emulator.endpoints.map(({ id }) => id).sort()).toEqual(["ep_agent", "ep_old", "ep_other"]);
 });
