@@ -84,7 +84,7 @@ export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
   const live = await settle(claim, (budget) => api.create(body, isOurs, budget));
   // Refuses the second of two resources that both lost their answers and found one endpoint.
   holdings.add(live.id, entry, inputs);
-  for (const member of equal) claim.log.warn(equalMember(member, live.id, claim.shownUrl));
+  for (const member of equal) claim.log.warn(equalMember(member, claim.shownUrl));
   return live;
 }
 

@@ -106,6 +106,10 @@ export const adoptOtherScheme = (id: string, live: string, wanted: string): User
 export const belongsToAnother = (id: string): string =>
   `${id} belongs to another resource of this stack, so it was not deleted`;
 
+/** The warning of a deletion that only drops the entry. */
+export const keptByConsent = (id: string): string =>
+  `ENDPOINTS_ADOPT names ${id}, so this run does not delete it, and only drops this entry. If no resource has taken it over, \`npx pulumi-endpoints drift\` lists it`;
+
 export const takeOverFailed = (id: string): UserError =>
   new UserError(
     `${id} was not deleted: another resource of this stack adopts it, and could not take it over in this run. Follow the message of that resource, then run the command again.`,
@@ -126,8 +130,7 @@ export const urlLookup = (refusal: EndpointsError, why: EndpointsError, url: str
   );
 
 /** The line to paste, with the ids of endpoints that one run adopts. */
-const adoptCommand = (ids: readonly string[]): string =>
-  `ENDPOINTS_ADOPT=${oneLine(ids.join(","), 2_000)} pulumi up`;
+const adoptCommand = (ids: readonly string[]): string => `ENDPOINTS_ADOPT=${ids.join(",")} pulumi up`;
 
 const lookFor = (url: string) =>
   `Look for an endpoint on ${url} that is in no stack (\`npx pulumi-endpoints drift\`). If there is one, run the command again with its id: \`ENDPOINTS_ADOPT=ep_… pulumi up\`. If there is none, run the command again.`;
@@ -156,8 +159,8 @@ export const continuesWith = (id: string, answer: string, url: string): string =
   `${url}: after ${answer}, this run continues with ${id}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id`;
 
 /** The warning of a create in a pool that already had an equal member. */
-export const equalMember = ({ id, createdAt }: LiveEndpoint, created: string, url: string): string =>
-  `${url}: this run created ${created}, and the pool has an equal member, ${id}${ageOf(createdAt)}, which no resource that this run has met so far has. If a killed run left it behind, keep it in place of the new one: \`ENDPOINTS_ADOPT=${oneLine(id, 100)} pulumi up --replace\` with this resource's URN`;
+export const equalMember = ({ id, createdAt }: LiveEndpoint, url: string): string =>
+  `${url}: the pool has an equal member, ${id}${ageOf(createdAt)}, which no resource that this run has met so far has. If a killed run left it behind, it is there beside the new one: \`npx pulumi-endpoints drift\` lists it if no state has it`;
 
 /** What the provider knows of the endpoint that holds the URL of a create or a move. */
 interface Standing {
@@ -201,6 +204,7 @@ function waysOut(id: string, { isOfMove, stays, isOurs, adoptable }: Standing): 
   if (isOfMove) return stays ? [keeps] : [ofStack, foreign];
   if (stays) return [skipped, keeps.replace("It belongs", "If it belongs")];
   if (isOurs) return [skipped, ofStack];
-  const left = `\`${adoptCommand(adoptable)}\` takes over what a killed run, or a deletion that Pulumi skipped (retainOnDelete, deletedWith), left behind`;
-  return [renamed, ofStack, `${left}. ${foreign}, or set adopt: "${oneLine(id, 100)}" to take it over`];
+  const left = `If no state has it (\`npx pulumi-endpoints drift\`), because a killed run left it behind or Pulumi skipped its deletion (retainOnDelete, deletedWith), \`${adoptCommand(adoptable)}\` takes it over`;
+  const elsewhere = `If another stack or backend has it (PULUMI_BACKEND_URL), or somebody else, choose another url: two states would have it, and deleting it in one would delete it for both. To move it here, remove it there (\`pulumi state delete\`), and set adopt: "${oneLine(id, 100)}"`;
+  return [renamed, ofStack, `${left}. ${elsewhere}`];
 }

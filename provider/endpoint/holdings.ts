@@ -11,7 +11,7 @@ import { ACCOUNT_KEY, ENTRY_KEY, type Entry, type State } from "./state";
  * | `check` of a new resource | the resource will adopt an endpoint (`willAdopt`) |
  * | `diff` | the program has a resource for an entry (`manage`), which may ask for the entry's own endpoint (`asksForItself`) |
  * | `create`, `import` | a new entry has an endpoint (`add`), or could not take it over (`fail`) |
- * | `read` | an entry has an endpoint (`meet`), which may be gone (`isFoundGone`) |
+ * | `read` | an entry has an endpoint (`reads`), which may be gone (`isFoundGone`) |
  * | `update` | the endpoint stays on its URL, or moves to another one (`moves`) |
  * | `delete` | the entry no longer has the endpoint (`release`), which then goes (`goes`) |
  */
@@ -32,12 +32,14 @@ export class Holdings {
   private readonly managed = new Map<string, unknown>();
   /** The ids that resources ask for although their own entries have them, with how they ask. */
   private readonly askedFor = new Map<string, string>();
+  private readonly wasRead = new Set<string>();
   /** The ids that kept their URLs from creates. */
   private readonly inTheWay = new Set<string>();
 
   /** Notes an entry of the state. An entry without a token, such as one that another tool imported, is no other owner. */
   meet(id: string, stored: State): void {
-    this.accounts.set(id, stored[ACCOUNT_KEY]);
+    // A refresh renews the account, and asks again with what it has found.
+    if (!this.accounts.has(id)) this.accounts.set(id, stored[ACCOUNT_KEY]);
     const token = stored[ENTRY_KEY];
     if (token !== undefined) this.tokensOf(id).add(token);
   }
@@ -45,15 +47,24 @@ export class Holdings {
   /**
    * Notes that the program has a resource for this entry.
    *
+   * @param options.isComparison Whether nothing changes by this call. A refresh compares what it has read, and must not fail for two
+   *   entries with one endpoint.
    * @throws UserError if another resource of the program has the endpoint, or will adopt it.
    */
-  manage(id: string, stored: State): void {
+  manage(id: string, stored: State, { isComparison }: { isComparison: boolean }): void {
     const token = stored[ENTRY_KEY];
     const other = this.managed.get(id);
     this.meet(id, stored);
     if (other === WILL_ADOPT) throw alreadyManaged(id);
-    if (other !== undefined && other !== token) throw sharedEndpoint(id);
-    this.managed.set(id, token);
+    const isShared = other !== undefined && other !== token;
+    if (isShared && !(isComparison && this.wasRead.has(id))) throw sharedEndpoint(id);
+    if (!isShared) this.managed.set(id, token);
+  }
+
+  /** Notes an entry that a refresh reads. */
+  reads(id: string, stored: State): void {
+    this.meet(id, stored);
+    this.wasRead.add(id);
   }
 
   /** Notes that nothing of the endpoint changes in this run. */

@@ -11,6 +11,7 @@ import { createOnce, moveOnce } from "./create";
 import {
   belongsToAnother,
   endpointNotFound,
+  keptByConsent,
   notAdoptable,
   notOfThisAccount,
   OperationError,
@@ -105,7 +106,7 @@ export class CloudEndpoints {
    */
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<Decision> {
     const { changed, replace, stale } = difference(olds, inputs);
-    this.holdings.manage(id, olds);
+    this.holdings.manage(id, olds, { isComparison: true });
     if (changed.length === 0) this.holdings.keeps(id);
     if (this.asksForItself(id, olds, inputs)) this.holdings.asksForItself(id, inputs);
     if (changed.length === 0) await this.lookForAccount(id, olds);
@@ -136,7 +137,7 @@ export class CloudEndpoints {
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
-    this.holdings.meet(id, stored);
+    this.holdings.reads(id, stored);
     return operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
       // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
@@ -170,7 +171,7 @@ export class CloudEndpoints {
 
   /** Sends the fields that differ. Makes no request if none does. */
   async update(id: string, olds: State, news: EngineInputs): Promise<{ outs: State }> {
-    this.holdings.manage(id, olds);
+    this.holdings.manage(id, olds, { isComparison: false });
     const inputs = knownInputs(news);
     const { changed } = difference(olds, inputs);
     if (changed.length === 0) return { outs: answerForEngine(stateWithNewNotes(olds, inputs), news) };
@@ -195,6 +196,8 @@ export class CloudEndpoints {
     await operation(`delete ${id}`, async () => {
       if (other === "not taken over") throw takeOverFailed(id);
       if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
+      // The process of another provider may have taken it over.
+      if (this.settings()?.adoptedIds.includes(id)) return this.warnOnce(keptByConsent(id));
       await this.holdings.goes(id, this.remove(this.apiFor(stored), id, stored));
     });
   }
@@ -243,7 +246,7 @@ export class CloudEndpoints {
       entry: this.entry(token),
       holdings,
       consented: () => (this.consented ??= this.readConsented()),
-      log: deps.log,
+      log: { info: deps.log.info, warn: (message) => this.warnOnce(message) },
     };
   }
 

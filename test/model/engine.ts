@@ -111,7 +111,10 @@ export class Engine {
     await phase.steps(this.state, async (name, entry) => async () => {
       const { id, provider, inputs, outputs, isPending } = entry;
       if (isPending) return;
-      const found = await (await phase.provider(provider, name)).read(id, outputs, inputs);
+      const process = await phase.provider(provider, name);
+      const found = await process.read(id, outputs, inputs);
+      // What has changed is what the fresh outputs differ in from the inputs.
+      if (found.id !== "") await process.diff(id, found.props ?? {}, inputs);
       phase.store(() => {
         if (found.id === "") this.state.delete(name);
         else this.state.set(name, { ...entry, outputs: found.props ?? {}, inputs: found.inputs ?? inputs });

@@ -10,7 +10,7 @@ const ANNOUNCED = /https:\/\/shop\.example\.com: adopts ep_\w+ \(ENDPOINTS_ADOPT
 export const consent: Scene[] = [
   scene("a killed run's endpoint is named with the line to paste, which takes it over", {
     leftBy: { o: "shop" },
-    fails: /`ENDPOINTS_ADOPT=ep_\w+ pulumi up` takes over what a killed run/,
+    fails: /because a killed run left it behind .*`ENDPOINTS_ADOPT=ep_\w+ pulumi up` takes it over/,
     next: [{ environment: adopts("shop"), says: [ANNOUNCED] }, {}],
     state: { o: "shop" },
   }),
@@ -64,28 +64,35 @@ export const consent: Scene[] = [
     environment: { ENDPOINTS_ADOPT: "https://shop.example.com" },
     fails: /ENDPOINTS_ADOPT takes the ids of endpoints \(ep_…\), separated by commas/,
   }),
-  scene("a replacement deletes its endpoint, which the consent then cannot bring back", {
+  scene("what one run may take over, the same run does not delete: a replacement keeps its endpoint", {
     from: { o: "shop" },
     environment: adopts("shop"),
     program: { o: "shop" },
     replace: ["o"],
-    writes: ["DELETE shop", "POST shop"],
-    live: ["shop#2"],
-    state: { o: "shop#2" },
+    says: [/ENDPOINTS_ADOPT names ep_\w+, so this run does not delete it/],
+    next: [{ command: "destroy", writes: ["DELETE shop"] }],
+    state: {},
   }),
-  scene("a create in a pool warns of an equal member that no entry has, with the way to keep it", {
-    leftBy: { o: pooled },
-    program: { o: pooled },
-    writes: ["POST shop"],
-    says: [
-      /this run created ep_\w+, and the pool has an equal member, ep_\w+, created at .*`ENDPOINTS_ADOPT=ep_\w+ pulumi up --replace`/,
-    ],
-    next: [
-      { environment: adopts("shop"), replace: ["o"], writes: ["DELETE shop#2"], says: [ANNOUNCED] },
-      { command: "refresh" },
-    ],
-    state: { o: "shop" },
-    live: ["shop"],
+  scene(
+    "what one run may take over, the same run does not delete, also in the process of the other provider",
+    {
+      from: { o: "shop" },
+      program: { n: { ...shop, options: { provider: "other" } } },
+      environment: adopts("shop"),
+      says: [ANNOUNCED, /ENDPOINTS_ADOPT names ep_\w+, so this run does not delete it/],
+      next: [{ command: "refresh" }, {}],
+      state: { n: "shop" },
+    },
+  ),
+  scene("a create in a pool warns of an equal member that no entry has, and where to look", {
+    leftBy: { one: pooled },
+    program: { one: pooled, two: pooled },
+    writes: ["POST shop", "POST shop"],
+    says: [/the pool has an equal member, ep_\w+, created at [^\n]*npx pulumi-endpoints drift/],
+    state: { one: "shop#2", two: "shop#3" },
+    live: ["shop", "shop#2", "shop#3"],
+    engine: "serial",
+    order: ["one", "two"],
   }),
   scene("a create in a pool warns of no member that an entry of the run has", {
     from: { one: pooled },

@@ -9,7 +9,7 @@ const theirs = { theirs: { ...shop, created_at: "2020-01-01T00:00:00Z" } };
 const conflict = coded(400, 18017);
 
 const CAUSES =
-  /created at [^ ,]+\. If you renamed or moved this resource, give it aliases.*\. If another resource of this stack.*--target.*--replace.*deleteBeforeReplace\. `ENDPOINTS_ADOPT=ep_\w+ pulumi up` takes over what a killed run.*\. If it is somebody else's, choose another url, or set adopt: "ep_\w+"/;
+  /created at [^ ,]+\. If you renamed or moved this resource, give it aliases.*\. If another resource of this stack.*--target.*--replace.*deleteBeforeReplace\. If no state has it.*`ENDPOINTS_ADOPT=ep_\w+ pulumi up` takes it over\. If another stack or backend has it .*set adopt: "ep_\w+"/;
 const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=ep_/;
 
 export const takenUrls: Scene[] = [
