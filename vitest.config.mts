@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config";
 
 /** What takes seconds, starts other programs or a browser, or is random: `npm run test:slow`. Everything else: `npm test`. */
-const slow = ["test/**/*.slow.test.ts", "sdk/*/test/**/*.slow.test.ts"];
+const slow = ["{test,sdk/*/test}/**/*.slow.test.ts"];
 
 /** End-to-end cases, written once for both drivers: on the test kit's engine alone in `npm test`, on both in `npm run test:slow`. */
 const endToEnd = ["test/e2e/*.test.ts"];
@@ -13,14 +13,14 @@ export default defineConfig({
     testTimeout: 300_000,
     hookTimeout: 120_000,
     // The types of the examples are checked once, by `npm run lint`.
-    env: { PULUMI_NODEJS_TRANSPILE_ONLY: "true" },
+    // A time without a zone is never this machine's.
+    env: { PULUMI_NODEJS_TRANSPILE_ONLY: "true", TZ: "America/St_Johns" },
     projects: [
       {
         extends: true,
         test: {
           name: "fast",
-          // The packages have their tests beside them.
-          include: ["test/**/*.test.ts", "sdk/*/test/**/*.test.ts"],
+          include: ["{test,sdk/*/test}/**/*.test.ts"],
           exclude: slow,
           env: { TEST_DRIVERS: "kit" },
           // A process for many files, since most of a short file's time goes into loading Pulumi's SDK.

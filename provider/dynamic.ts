@@ -1,5 +1,5 @@
 import { endpointsApi } from "./endpoint/fields";
-import { checkedInputs } from "./endpoint/inputs";
+import { type EngineInputs, engineInputs } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";
 import { notedFields, shownPath, shownUrl } from "./endpoint/secrets";
 import { changedPlaces } from "./endpoint/state";
@@ -31,23 +31,24 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
   let watched = false;
   const address = engineAddress();
   const write = (message: string) => console.log(message);
-  const log = { info: write, warn: write };
+  // A dynamic provider can only print: the engine shows all of it alike.
+  const log = { info: write, warn: (message: string) => write(`warning: ${message}`) };
   const deps = { clock, log, engineIsThere: () => engineIsThere(address) };
   const connect = () => {
     const settings = readSettings(config);
-    for (const warning of removedSettings(config)) write(warning);
+    for (const warning of removedSettings(config)) log.warn(warning);
     return endpointsApi(new HttpClient(settings, deps));
   };
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 
   /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */
-  const reportHidden = (olds: JsonObject, news: JsonObject): void => {
+  const reportHidden = (olds: JsonObject, news: EngineInputs): void => {
     const hidden = notedFields(news);
-    const places = changedPlaces(olds, checkedInputs(news))
-      .filter(({ path: [name = ""] }) => hidden.includes(`${name}`) && !hasUnknown(news[name]))
+    const places = changedPlaces(olds, news)
+      .filter(({ path: [name = ""] }) => hidden.includes(`${name}`) && !hasUnknown(Object(news)[name]))
       .map(({ path }) => shownPath(path, news));
     const changes = oneLine(places.join(", "), 300);
-    if (places.length > 0) write(`${shownUrl(checkedInputs(news))}: changes ${changes}`);
+    if (places.length > 0) write(`${shownUrl(news)}: changes ${changes}`);
   };
 
   return {
@@ -69,16 +70,18 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
         const { inputs, failures } = await core.check(olds, news);
         return { inputs, failures: failures.map(({ reason }) => ({ property: "", reason })) };
       }),
-    diff: (id: string, olds: JsonObject, news: JsonObject) =>
+    diff: (id: string, olds: JsonObject, given: JsonObject) =>
       plainly(async () => {
+        const news = engineInputs(given);
         const decision = await core.diff(id, olds, news);
         // Most resources have no change, and the report parses the documents again.
         if (decision.changes) reportHidden(olds, news);
         return decision;
       }),
-    create: (news: JsonObject) => plainly(() => core.create(news)),
+    create: (news: JsonObject) => plainly(async () => core.create(engineInputs(news))),
     read: (id: string, stored: JsonObject) => plainly(() => core.read(id, stored)),
-    update: (id: string, olds: JsonObject, news: JsonObject) => plainly(() => core.update(id, olds, news)),
+    update: (id: string, olds: JsonObject, news: JsonObject) =>
+      plainly(async () => core.update(id, olds, engineInputs(news))),
     delete: (id: string, stored: JsonObject) => plainly(() => core.delete(id, stored)),
   };
 }

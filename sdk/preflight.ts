@@ -13,7 +13,12 @@ import {
 import { UNKNOWN } from "../provider/pulumi/sentinels";
 import { PACKAGE } from "../provider/pulumi/typeTokens";
 import { isMapping, type JsonObject } from "../provider/service/json";
-import { isPublicBaseUrl, policyWarningsMode, settingFields } from "../provider/service/settings";
+import {
+  isPublicBaseUrl,
+  policyWarningsMode,
+  removedSettings,
+  settingFields,
+} from "../provider/service/settings";
 import { nearName } from "../provider/service/text";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
@@ -219,11 +224,13 @@ export function withMistakes(
   });
 }
 
-/** Warns, once a run, of settings that seem misspelt, and of an API key in plain text. */
+/** Warns, once a run, of settings that were removed or seem misspelt, and of an API key in plain text. */
 export function warnOfSettings(): void {
   const run = checksOfRun();
   if (run.settingsAreChecked) return;
   run.settingsAreChecked = true;
+  for (const removed of removedSettings((key) => pulumi.runtime.getConfig(key)))
+    void pulumi.log.warn(removed);
   const keys = Object.keys(pulumi.runtime.allConfig());
   for (const key of keys) {
     const meant = misspeltSetting(key);

@@ -6,7 +6,7 @@ import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/pulumi/typeTokens";
 import { isMapping } from "../provider/service/json";
 import { environmentName, type SettingName, type settingFields } from "../provider/service/settings";
 import { isOfType, perRun, programError } from "./programRun";
-import { pluginFolders, projectFile } from "./projectFile";
+import { pluginFolders, projectFile } from "./test-engine/index";
 import { policyFromText } from "./traffic-policy/index";
 
 /** The type that a program writes for each setting. */

@@ -6,6 +6,7 @@ import {
   endpointInputs,
   endpointOutputs,
   endpointQueryFields,
+  type Field,
   membersIn,
   refFields,
   settings,
@@ -112,15 +113,12 @@ async function commandHelp(): Promise<string[]> {
 }
 
 function testing(): string[] {
-  const types = "sdk/testing/types.ts";
+  const types = "sdk/test-engine/types.ts";
   const emulator = "sdk/testing/emulator";
   return [
     "## Testing",
     "The options and results of `pulumi-endpoints/testing`. [Testing](testing.md) explains how to use them.",
-    inputTable("`TestStack.create`", [
-      ...membersIn(types, "StackOptions"),
-      ...membersIn("sdk/testing/testStack.ts", "TestStackOptions"),
-    ]),
+    inputTable("`TestStack.create`", stackOptions(types)),
     inputTable("option of a run", membersIn(types, "RunOptions")),
     inputTable("option of `import`", membersIn(types, "ImportOptions")),
     outputTable("result of a run", membersIn(types, "RunResult")),
@@ -134,6 +132,14 @@ function testing(): string[] {
     ),
     inputTable("`emulator.fetch`", membersIn("sdk/traffic-policy/answer/options.ts", "FetchOptions")),
   ];
+}
+
+/** The options of the test engine, but those that `TestStack` sets, and with its own comments. */
+function stackOptions(types: string): Field[] {
+  const engines = [...membersIn(types, "StackOptions"), ...membersIn(types, "TestStackOptions")];
+  const own = membersIn("sdk/testing/testStack.ts", "TestStackOptions");
+  const all = new Map([...engines, ...own].map((field) => [field.name, field]));
+  return [...all.values()].filter(({ name }) => name !== "ownPackages" && name !== "service");
 }
 
 /** A comment with a lower-case first letter, to continue a sentence. */

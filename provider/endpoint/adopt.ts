@@ -6,7 +6,7 @@ import { oneLine } from "../service/text";
 import { normalizeUrl } from "../service/url";
 import { changesBetween } from "./documents";
 import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
-import { documentsAsData, type Inputs, type ManagedInput } from "./fields";
+import { documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
 import type { Holdings } from "./holdings";
 import { ifAbsent, look } from "./live";
 import { shownPath, shownUrl } from "./secrets";
@@ -17,10 +17,10 @@ import { difference, type Entry, refreshedFromLive, wireFromInputs } from "./sta
  * run from the environment (`ENDPOINTS_ADOPT`). Nothing else is taken over.
  */
 
-/** A create or an update, with what it needs. */
-export interface Claim {
+/** A create or an update, with what it needs. A check has one too, whose inputs may be unknown in part. */
+export interface Claim<Given extends PreviewInputs = Inputs> {
   api: EndpointsApi;
-  inputs: Inputs;
+  inputs: Given;
   /** The URL for messages. */
   shownUrl: string;
   entry: Entry;
@@ -38,7 +38,7 @@ export interface Claim {
  *
  * @throws UserError if `adopt` names an endpoint that cannot be adopted.
  */
-export async function findAdoptable(claim: Claim): Promise<LiveEndpoint | undefined> {
+export async function findAdoptable(claim: Claim<PreviewInputs>): Promise<LiveEndpoint | undefined> {
   const { api, inputs, holdings, entry } = claim;
   const { adopt } = inputs;
   if (typeof adopt === "string") return holdings.isGone(adopt) ? undefined : findById(adopt, claim);
@@ -50,7 +50,10 @@ export async function findAdoptable(claim: Claim): Promise<LiveEndpoint | undefi
   return look(api, found.id, inputs);
 }
 
-async function findById(id: string, { api, inputs, holdings }: Claim): Promise<LiveEndpoint | undefined> {
+async function findById(
+  id: string,
+  { api, inputs, holdings }: Claim<PreviewInputs>,
+): Promise<LiveEndpoint | undefined> {
   const notFound = ifAbsent(adoptNotFound(id));
   const live = await look(api, id, inputs).catch((error: unknown) =>
     holdings.isItsOwn(id, inputs) ? api.find(id) : notFound(error),
@@ -59,7 +62,7 @@ async function findById(id: string, { api, inputs, holdings }: Claim): Promise<L
   return live;
 }
 
-async function findByUrl({ api, inputs, shownUrl }: Claim): Promise<LiveEndpoint | undefined> {
+async function findByUrl({ api, inputs, shownUrl }: Claim<PreviewInputs>): Promise<LiveEndpoint | undefined> {
   // A conflict finds what is newer.
   let listed = await api.list.onUrl(inputs.url, "anyAge");
   // A filter proves no absence, and the service would accept one more member.
@@ -77,7 +80,7 @@ async function findByUrl({ api, inputs, shownUrl }: Claim): Promise<LiveEndpoint
 /** The endpoint of `ENDPOINTS_ADOPT` that serves the URL. In a pool, one that equals the program's comes first. */
 function chooseConsented(
   all: LiveEndpoint[],
-  { inputs, holdings }: Claim,
+  { inputs, holdings }: Claim<PreviewInputs>,
   isChoice = (_: string): boolean => true,
 ): LiveEndpoint | undefined {
   const found = all.filter(
@@ -94,7 +97,7 @@ function chooseConsented(
  * Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. What is adopted
  * without its id in the program is a warning.
  */
-export async function announceAdoption(claim: Claim): Promise<void> {
+export async function announceAdoption(claim: Claim<PreviewInputs>): Promise<void> {
   const { inputs, shownUrl: url, holdings, log } = claim;
   const { adopt } = inputs;
   const live = adopt
@@ -129,7 +132,7 @@ export async function takeOver(live: LiveEndpoint, claim: Claim): Promise<LiveEn
 /** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */
 export function differenceOnAdoption(
   live: LiveEndpoint,
-  inputs: Inputs,
+  inputs: PreviewInputs,
 ): { changed: ManagedInput[]; before: Record<string, unknown> } {
   const before = documentsAsData(refreshedFromLive(live, {}).props);
   const { changed, replace } = difference(before, inputs);
@@ -139,9 +142,9 @@ export function differenceOnAdoption(
 }
 
 /** Whether this is a cloud endpoint with exactly these inputs. */
-export const isWanted = (live: LiveEndpoint, inputs: Inputs): boolean =>
+export const isWanted = (live: LiveEndpoint, inputs: PreviewInputs): boolean =>
   serves(live, inputs) && differenceOnAdoption(live, inputs).changed.length === 0;
 
 /** Whether this is a cloud endpoint with the program's URL. */
-export const serves = (live: LiveEndpoint, inputs: Inputs): boolean =>
+export const serves = (live: LiveEndpoint, inputs: PreviewInputs): boolean =>
   live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;

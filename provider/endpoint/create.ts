@@ -84,8 +84,7 @@ export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
   const live = await settle(claim, (budget) => api.create(body, isOurs, budget));
   // Refuses the second of two resources that both lost their answers and found one endpoint.
   holdings.add(live.id, entry, inputs);
-  for (const member of equal)
-    if (!holdings.isOurs(member.id)) claim.log.warn(equalMember(member, live.id, claim.shownUrl));
+  for (const member of equal) claim.log.warn(equalMember(member, live.id, claim.shownUrl));
   return live;
 }
 
@@ -107,23 +106,31 @@ interface UnderWay {
   to: number;
 }
 
+/** Sends until the outcome is certain. Returns the endpoint that was made, or that an attempt has made nevertheless. */
 async function settle(claim: Claim, send: (budget: Budget) => Promise<LiveEndpoint>): Promise<LiveEndpoint> {
   const { clock, settings } = claim.api.http;
   const budget = new Budget(clock, settings.retryForSeconds * 1000);
   let from: number | undefined;
   for (let refusals = 0; ; ) {
     const outcome = await outcomeOf(send(budget), claim);
-    if (outcome.kind === "made") return outcome.live;
-    const { error } = outcome;
-    if (mayHaveHadEffect(error)) from ??= error.sentAt ?? clock.now();
+    if (outcome.kind !== "made" && mayHaveHadEffect(outcome.error))
+      from ??= outcome.error.sentAt ?? clock.now();
     const underWay = from === undefined ? undefined : { from, to: clock.now() };
     const attempts = { budget, refusals, underWay };
-    const found =
-      outcome.kind === "lost"
-        ? await afterLoss(claim, outcome.error, attempts)
-        : await afterRefusal(claim, outcome.error, attempts);
-    if (found) return found;
-    if (outcome.kind === "refused") refusals++;
+    switch (outcome.kind) {
+      case "made":
+        return outcome.live;
+      case "lost": {
+        const live = await afterLoss(claim, outcome.error, attempts);
+        if (live) return live;
+        break;
+      }
+      case "refused": {
+        const live = await afterRefusal(claim, outcome.error, attempts);
+        if (live) return live;
+        refusals++;
+      }
+    }
   }
 }
 
@@ -158,7 +165,7 @@ const mayBeTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].include
 /**
  * Looks for the endpoint that a lost create has made.
  *
- * @returns It; undefined if the create certainly had no effect and can be sent again.
+ * @returns The endpoint; undefined if the create certainly had no effect and can be sent again.
  * @throws The loss, if the budget is spent; UserError that names the candidates, or the holder of the URL.
  */
 async function afterLoss(
@@ -298,10 +305,14 @@ async function classify(
     if (urlOf(item) !== inputs.url || item.id === mover || holdings.isGone(item.id)) continue;
     const live = await api.find(item.id);
     const canBeOurs = underWay !== undefined && !holdings.isOurs(item.id);
-    const isOurs = canBeOurs ? live && isOfCreate(claim, underWay, live) : false;
-    if (isOurs) found.ours.push(live as LiveEndpoint);
+    if (!live) {
+      if (canBeOurs) found.doubtful.push(item.id);
+      continue;
+    }
+    const isOurs = canBeOurs && isOfCreate(claim, underWay, live);
+    if (isOurs) found.ours.push(live);
     else if (isOurs === undefined) found.doubtful.push(item.id);
-    if (!isOurs && live && holds(live, inputs)) found.holders.push(live);
+    if (!isOurs && holds(live, inputs)) found.holders.push(live);
   }
   return found;
 }
@@ -318,7 +329,7 @@ function isOfCreate({ api, inputs }: Claim, { from, to }: UnderWay, live: LiveEn
   return created >= earliest - TOLERANCE && created <= latest + TOLERANCE;
 }
 
-/** Whether an endpoint keeps the URL from this resource. The members of a pool share theirs. */
+/** Whether an endpoint keeps the URL from this resource. The members of a pool share their URL. */
 const holds = (live: LiveEndpoint, inputs: Inputs): boolean =>
   urlOf(live) === inputs.url && !(inputs.poolingEnabled === true && live.poolingEnabled === true);
 
@@ -329,7 +340,7 @@ function taken(error: EndpointsError, holder: LiveEndpoint, claim: Claim): UserE
     isOfMove: mover !== undefined,
     stays: holdings.stays(id),
     isOurs: holdings.isOurs(id),
-    // One that differs from the program may be somebody else's, so no other message names it.
+    // An endpoint that differs from the program may be somebody else's, so no other message names it.
     adoptable: isWanted(holder, inputs) ? holdings.standsInTheWay(id) : [id],
   });
 }
@@ -353,7 +364,7 @@ async function leaves({ id, type }: LiveEndpoint, { api, inputs, holdings }: Cla
 
 /**
  * The members of a pool that equal what a create makes, and that no entry of this run is known to have. A killed run may have left
- * them. The service accepts any number of members, so no refusal would reveal them. They decide nothing.
+ * these members. The service accepts any number of members, so no refusal would reveal them. This warns, and decides nothing.
  */
 async function equalMembers({ api, inputs, holdings }: Claim): Promise<LiveEndpoint[]> {
   if (inputs.poolingEnabled !== true) return [];

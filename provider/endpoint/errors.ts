@@ -40,10 +40,23 @@ export const stillListed = (id: string, notFound: EndpointsError): UserError =>
     `${notFound.summary}, but the account's list still contains ${id}, so it stays in the state. Check whether a proxy or gateway answers in place of the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
   );
 
-export const otherAccount = (id: string, listed: number, baseUrl: string, fingerprint: string): UserError =>
-  new UserError(
-    `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this account is right, or replaces the other one, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=${fingerprint}: what this account does not have then leaves the state.`,
-  );
+/** This account does not have an endpoint, and nothing shows that it is the account of the state. */
+export class OtherAccountError extends UserError {
+  constructor(
+    readonly id: string,
+    listed: number,
+    baseUrl: string,
+    fingerprint: string,
+  ) {
+    super(
+      `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this account is right, or replaces the other one, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=${fingerprint}: what this account does not have then leaves the state.`,
+    );
+  }
+}
+
+/** The same about another endpoint of the run. */
+export const otherAccountToo = (id: string, first: OtherAccountError): UserError =>
+  new UserError(`This account does not have ${id} either. See the message about ${first.id}.`);
 
 /** The warning of an endpoint that counts as gone by consent. */
 export const droppedByConsent = (id: string, baseUrl: string): string =>

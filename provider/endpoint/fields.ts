@@ -166,8 +166,13 @@ export const fieldNames = names.filter((name): name is keyof Endpoint & Output =
 /** The checks of inputs. */
 export const inputFields = column<"input", Input>("input");
 
-/** The checked inputs, in the form of the state: URL normalized, policy and metadata as data. */
-export type Inputs = z.output<z.ZodObject<typeof inputFields>>;
+/** Checked inputs in the form of the state: URL normalized, policy and metadata as data. Any part may be unknown. */
+export type PreviewInputs = z.output<z.ZodObject<typeof inputFields>>;
+
+declare const isKnown: unique symbol;
+
+/** Checked inputs without an unknown part. Only `knownInputs` returns them. */
+export type Inputs = PreviewInputs & { readonly [isKnown]: true };
 
 export const managedInputs = names.filter(
   (name): name is ManagedInput => name in endpointFields && name in inputFields,
@@ -205,7 +210,7 @@ export const clearedFields = managedWith("cleared");
 export const isSet = (name: ManagedInput): boolean => row(name)?.isSame === sameSet;
 
 /** The given ones of these inputs, for the state's note. */
-export const givenInputs = (news: Inputs): ManagedInput[] =>
+export const givenInputs = (news: Partial<Record<ManagedInput, unknown>>): ManagedInput[] =>
   leftToTheService.filter((name) => news[name] !== undefined);
 
 /** Whether a live value satisfies the program's. An unknown value differs from every live one. */

@@ -5,7 +5,7 @@ import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Age, Reading } from "../service/list";
 import type { Settings } from "../service/settings";
-import { droppedByConsent, goneUnproven, otherAccount, stillListed } from "./errors";
+import { droppedByConsent, goneUnproven, OtherAccountError, stillListed } from "./errors";
 import { ACCOUNT_KEY, type State } from "./state";
 
 /*
@@ -82,7 +82,8 @@ async function assertAccount(
   const isProven = () => [...reading.endpoints.keys()].some(isEvidence);
   await reading.until(isProven);
   if (isProven()) return;
-  if (!acceptedAccounts.includes(current)) throw otherAccount(id, reading.endpoints.size, baseUrl, current);
+  if (!acceptedAccounts.includes(current))
+    throw new OtherAccountError(id, reading.endpoints.size, baseUrl, current);
   http.warn(droppedByConsent(id, baseUrl));
 }
 

@@ -1,5 +1,5 @@
 import { alreadyManaged, sharedEndpoint } from "./errors";
-import type { Inputs } from "./fields";
+import type { PreviewInputs } from "./fields";
 import { ACCOUNT_KEY, ENTRY_KEY, type Entry, type State } from "./state";
 
 /*
@@ -65,27 +65,27 @@ export class Holdings {
    * Notes that a resource asks for the endpoint of its own entry. If the engine has skipped the deletion of a replacement, it
    * creates the resource while the old endpoint is on the URL. A create has a new token, so it is recognized by how it asks.
    */
-  asksForItself(id: string, inputs: Inputs): void {
+  asksForItself(id: string, inputs: PreviewInputs): void {
     this.askedFor.set(id, wayOfAsking(inputs));
   }
 
   /** Whether a create with these inputs asks for the endpoint of its own entry. */
-  isItsOwn = (id: string, inputs: Inputs): boolean => this.askedFor.get(id) === wayOfAsking(inputs);
+  isItsOwn = (id: string, inputs: PreviewInputs): boolean => this.askedFor.get(id) === wayOfAsking(inputs);
 
   /**
    * Notes that a create will adopt an endpoint.
    *
-   * @throws UserError if another resource of the program has it. One with a change may be the resource itself: the engine checks a
-   *   resource again before it replaces it.
+   * @throws UserError if another resource of the program keeps the endpoint. A resource with a change may be the same one: the engine
+   *   checks a resource again before it replaces the endpoint.
    */
-  willAdopt(id: string, inputs: Inputs): void {
+  willAdopt(id: string, inputs: PreviewInputs): void {
     if (this.isItsOwn(id, inputs)) return;
     if (this.stays(id)) throw alreadyManaged(id);
     if (!this.managed.has(id)) this.managed.set(id, WILL_ADOPT);
   }
 
   /** Whether a create with these inputs may have the endpoint. An earlier check may have promised it to this create. */
-  isFree = (id: string, inputs: Inputs): boolean =>
+  isFree = (id: string, inputs: PreviewInputs): boolean =>
     !this.managed.has(id) || this.managed.get(id) === WILL_ADOPT || this.isItsOwn(id, inputs);
 
   /** Whether no check of this run has promised the endpoint to a create. */
@@ -94,10 +94,10 @@ export class Holdings {
   /**
    * Notes a new entry.
    *
-   * @param inputs Those of the create; undefined for an import.
+   * @param inputs The inputs of the create; undefined for an import.
    * @throws UserError if another resource of the program has the endpoint.
    */
-  add(id: string, { token, account }: Entry, inputs?: Inputs): void {
+  add(id: string, { token, account }: Entry, inputs?: PreviewInputs): void {
     const isOthers = this.managed.has(id) && ![WILL_ADOPT, token].includes(this.managed.get(id));
     if (isOthers && !(inputs && this.isItsOwn(id, inputs))) throw alreadyManaged(id);
     this.accounts.set(id, account);
@@ -180,4 +180,4 @@ export class Holdings {
 }
 
 /** No two resources of a program ask for one endpoint in the same way: `urlRegistry.ts` refuses that. */
-const wayOfAsking = ({ adopt, url }: Inputs): string => JSON.stringify([adopt, url]);
+const wayOfAsking = ({ adopt, url }: PreviewInputs): string => JSON.stringify([adopt, url]);

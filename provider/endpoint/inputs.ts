@@ -1,9 +1,10 @@
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
+import { UserError } from "../service/apiErrors";
 import { Binding } from "../service/contract";
 import type { JsonObject } from "../service/json";
 import { didYouMean } from "../service/text";
 import { derivedFromUrl, schemeDiffers } from "../service/url";
-import { type Inputs, inputFields } from "./fields";
+import { type Inputs, inputFields, type PreviewInputs } from "./fields";
 import { standInsIn } from "./outputAsText";
 import { notedFields, SECRETS_KEY } from "./secrets";
 
@@ -12,7 +13,7 @@ export const PROVIDER_KEY = "__provider";
 
 /**
  * The property in which the resource's class passes on mistakes that the check of a single resource cannot see, such as a
- * conflict with another resource of the program. One a line, empty if there is none. It is never stored.
+ * conflict with another resource of the program. Each mistake is a line; the text is empty if there is none. It is never stored.
  */
 export const PROBLEM_KEY = "__problem";
 
@@ -90,11 +91,28 @@ function checkOther(name: string, value: unknown, news: JsonObject): CheckedInpu
   return { reasons: [`${name} is no input of a cloud endpoint${hint}`] };
 }
 
-/** The inputs that `checkInputs` returned, without the properties of the engine and of the resource's class. */
-export function checkedInputs(news: JsonObject): Inputs {
-  const { [PROVIDER_KEY]: _, ...inputs } = news;
-  return inputs as Inputs;
+/** What a check has returned, as the engine hands it back: with its own property, and the note of the secret fields. */
+export type EngineInputs = PreviewInputs & { [PROVIDER_KEY]?: unknown; [SECRETS_KEY]?: unknown };
+
+/** @throws UserError if these are no inputs of a cloud endpoint. */
+export function engineInputs(props: JsonObject): EngineInputs {
+  if (isEngineInputs(props)) return props;
+  throw new UserError(
+    "The state has no inputs of this endpoint. Run `pulumi refresh`, then run the command again.",
+  );
 }
+
+const isEngineInputs = (props: JsonObject): props is EngineInputs => typeof props["url"] === "string";
+
+/** @throws UserError if a part is unknown. The engine knows all values when it asks for a change. */
+export function knownInputs(inputs: PreviewInputs): Inputs {
+  if (isKnown(inputs)) return inputs;
+  throw new UserError(
+    "Pulumi has asked for a change with a value that is not known yet. Run the command again.",
+  );
+}
+
+const isKnown = (inputs: PreviewInputs): inputs is Inputs => !hasUnknown(inputs);
 
 function isInput(name: string): name is keyof typeof inputFields {
   return Object.hasOwn(inputFields, name);
@@ -103,7 +121,7 @@ function isInput(name: string): name is keyof typeof inputFields {
 export const knownBindings: readonly string[] = Object.values(Binding);
 
 /**
- * The warnings of an endpoint's inputs. They never block, because the service may have changed. None quotes a value.
+ * The warnings of an endpoint's inputs. They never block, because the service may have changed, and never quote a value.
  *
  * @param isNew Whether the endpoint may have to be created.
  */

@@ -6,7 +6,7 @@ import {
   derivedWithUrl,
   documentsForPreview,
   endpointFields,
-  type Inputs,
+  type PreviewInputs,
 } from "./fields";
 import {
   difference,
@@ -24,7 +24,7 @@ import {
  */
 
 /** The outputs of a previewed create. */
-export function previewCreate(inputs: Inputs): State {
+export function previewCreate(inputs: PreviewInputs): State {
   return {
     ...unknown(Object.keys(without(endpointFields, ["id", ...clearedFields]))),
     type: "cloud",
@@ -35,7 +35,7 @@ export function previewCreate(inputs: Inputs): State {
 }
 
 /** The outputs of a previewed update. */
-export function previewUpdate(olds: State, inputs: Inputs): State {
+export function previewUpdate(olds: State, inputs: PreviewInputs): State {
   const { changed } = difference(olds, inputs);
   const same = stateWithNewNotes(olds, inputs);
   if (changed.length === 0) return same;
@@ -50,7 +50,7 @@ export function previewUpdate(olds: State, inputs: Inputs): State {
   };
 }
 
-function addressFromInputs({ url }: Inputs): State {
+function addressFromInputs({ url }: PreviewInputs): State {
   const derived = hasUnknown(url) ? undefined : derivedFromUrl(url);
   return derived ?? unknown(derivedWithUrl);
 }

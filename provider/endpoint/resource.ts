@@ -4,6 +4,7 @@ import type { Log } from "../service/client";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { JsonObject } from "../service/json";
+import { Budget } from "../service/retry";
 import type { Settings } from "../service/settings";
 import { announceAdoption, type Claim, findAdoptable, takeOver } from "./adopt";
 import { createOnce, moveOnce } from "./create";
@@ -13,14 +14,23 @@ import {
   notAdoptable,
   notOfThisAccount,
   OperationError,
+  OtherAccountError,
+  otherAccountToo,
   takeOverFailed,
   updateNotFound,
   wrongType,
 } from "./errors";
-import { type Inputs, managedInputs } from "./fields";
+import { managedInputs, type PreviewInputs } from "./fields";
 import { accountFingerprint, confirmGone } from "./gone";
 import { Holdings } from "./holdings";
-import { type Checked, checkedInputs, checkInputs, PROVIDER_KEY } from "./inputs";
+import {
+  type Checked,
+  checkInputs,
+  type EngineInputs,
+  engineInputs,
+  knownInputs,
+  PROVIDER_KEY,
+} from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
 import { answerForEngine, hasSecrets, shownUrl } from "./secrets";
 import {
@@ -59,6 +69,8 @@ export class CloudEndpoints {
   private readonly warned = new Set<string>();
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names, once they are read. */
   private consented: Promise<LiveEndpoint[]> | undefined;
+  /** The first failure of this process because of another account. */
+  private otherAccount: OtherAccountError | undefined;
   /** Whether one unchanged resource was looked for in another account than its state's. */
   private hasLookedForAccount = false;
 
@@ -75,10 +87,10 @@ export class CloudEndpoints {
     try {
       // Finds a missing key or base URL at the preview, before anything is done.
       this.deps.connect();
-      const inputs = checkedInputs(checked.inputs);
+      const inputs = engineInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
-        await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(checked.inputs)));
+        await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(inputs)));
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
@@ -91,15 +103,14 @@ export class CloudEndpoints {
    * Compares the program's inputs with the state. Makes no request, unless nothing changed and the state was written with another
    * account: then it looks for the first such endpoint of this process.
    */
-  async diff(id: string, olds: State, news: JsonObject): Promise<Decision> {
-    const inputs = checkedInputs(news);
+  async diff(id: string, olds: State, inputs: EngineInputs): Promise<Decision> {
     const { changed, replace, stale } = difference(olds, inputs);
     this.holdings.manage(id, olds);
     if (changed.length === 0) this.holdings.keeps(id);
     if (this.asksForItself(id, olds, inputs)) this.holdings.asksForItself(id, inputs);
     if (changed.length === 0) await this.lookForAccount(id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
-    const lacksCode = news[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
+    const lacksCode = inputs[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
       changes: changed.length > 0 || stale || lacksCode,
       replaces: replace ? ["url"] : [],
@@ -107,10 +118,10 @@ export class CloudEndpoints {
     };
   }
 
-  async create(news: JsonObject): Promise<{ id: string; outs: State }> {
-    const inputs = checkedInputs(news);
+  async create(news: EngineInputs): Promise<{ id: string; outs: State }> {
+    const inputs = knownInputs(news);
     return operation(`create ${shownUrl(inputs)}`, async () => {
-      const claim = this.claim(news);
+      const claim = this.claim(inputs);
       const adoptable = await findAdoptable(claim);
       const live = adoptable ? await takeOver(adoptable, claim) : await createOnce(claim);
       const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { sent: managedInputs });
@@ -158,13 +169,13 @@ export class CloudEndpoints {
   }
 
   /** Sends the fields that differ. Makes no request if none does. */
-  async update(id: string, olds: State, news: JsonObject): Promise<{ outs: State }> {
+  async update(id: string, olds: State, news: EngineInputs): Promise<{ outs: State }> {
     this.holdings.manage(id, olds);
-    const inputs = checkedInputs(news);
+    const inputs = knownInputs(news);
     const { changed } = difference(olds, inputs);
     if (changed.length === 0) return { outs: answerForEngine(stateWithNewNotes(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
-      const claim = { ...this.claim(news, olds[ENTRY_KEY]), api: this.apiFor(olds, news), mover: id };
+      const claim = { ...this.claim(inputs, olds[ENTRY_KEY]), api: this.apiFor(olds, news), mover: id };
       const body = wireFromInputs(inputsWithChoices(inputs, olds), changed);
       const toOtherUrl = changed.includes("url");
       const patch = () => this.holdings.moves(id, claim.api.update(id, body), { toOtherUrl });
@@ -207,15 +218,24 @@ export class CloudEndpoints {
     const { isOfAccount } = this.holdings;
     return reading.catch(async (notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
-      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, isOfAccount });
+      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, isOfAccount }).catch(
+        (error: unknown) => {
+          throw error instanceof OtherAccountError ? this.onceInFull(error) : error;
+        },
+      );
       if (!live) this.holdings.isFoundGone(id);
       return live;
     });
   }
 
-  private claim(news: JsonObject, token?: unknown): Claim {
+  /** With a wrong key, every endpoint of the stack is missing. */
+  private onceInFull(error: OtherAccountError): UserError {
+    this.otherAccount ??= error;
+    return this.otherAccount.id === error.id ? error : otherAccountToo(error.id, this.otherAccount);
+  }
+
+  private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {
     const { holdings, deps } = this;
-    const inputs = checkedInputs(news);
     return {
       api: this.apiFor(inputs),
       inputs,
@@ -246,7 +266,7 @@ export class CloudEndpoints {
    * Whether the resource of an entry asks for the entry's own endpoint, which it needs after a deletion that the engine skipped.
    * In a pool, another create may have the same URL, so only the program can ask.
    */
-  private asksForItself(id: string, { url }: State, inputs: Inputs): boolean {
+  private asksForItself(id: string, { url }: State, inputs: PreviewInputs): boolean {
     const { adopt, poolingEnabled } = inputs;
     if (adopt) return adopt === id || (adopt === true && url === inputs.url);
     return poolingEnabled !== true && this.settings()?.adoptedIds.includes(id) === true;
@@ -269,13 +289,12 @@ export class CloudEndpoints {
     if (!settings || account === undefined || account === accountFingerprint(settings)) return;
     if (this.hasLookedForAccount) return;
     this.hasLookedForAccount = true;
-    const isMissing = await this.deps
-      .connect()
-      .get(id)
-      .then(
-        () => false,
-        (error: unknown) => isNotFound(error) && isOfService(error),
-      );
+    const api = this.deps.connect();
+    // One attempt: a preview must not wait for a service that it does not need.
+    const isMissing = await api.get(id, new Budget(api.http.clock, 0)).then(
+      () => false,
+      (error: unknown) => isNotFound(error) && isOfService(error),
+    );
     if (isMissing) this.warnOnce(notOfThisAccount(id, settings.baseUrl));
   }
 

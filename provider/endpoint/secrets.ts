@@ -8,8 +8,8 @@ import {
   derivedWithUrl,
   documentFields,
   documentsAsData,
-  type Inputs,
   inputFields,
+  type PreviewInputs,
 } from "./fields";
 
 /*
@@ -74,7 +74,7 @@ function secretFields(props: JsonObject): ReadonlySet<string> {
 }
 
 /** The URL for messages. */
-export function shownUrl(inputs: Inputs): string {
+export function shownUrl(inputs: PreviewInputs): string {
   if (notedFields(inputs).includes("url")) return MASKED;
   return inputs.url === UNKNOWN ? "an endpoint whose URL is not known yet" : oneLine(inputs.url, 300);
 }

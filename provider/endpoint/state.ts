@@ -19,10 +19,11 @@ import {
   leftToTheService,
   type ManagedInput,
   managedInputs,
+  type PreviewInputs,
   requestInputs,
   wireValue,
 } from "./fields";
-import { checkedInputs, PROVIDER_KEY } from "./inputs";
+import { PROVIDER_KEY } from "./inputs";
 import { notedFields, SECRETS_KEY } from "./secrets";
 
 /*
@@ -69,7 +70,7 @@ export const notesOfEntry = ({ token, account }: Entry): State => ({
 });
 
 /** The notes of the inputs, because a refresh only receives the outputs. */
-export const notesFromInputs = (inputs: Inputs): State => ({
+export const notesFromInputs = (inputs: PreviewInputs): State => ({
   ...pick(inputs, requestInputs),
   [GIVEN_KEY]: givenInputs(inputs),
 });
@@ -92,7 +93,7 @@ export function stateFromReply(
 }
 
 /** The state after an update without a request: the old fields with new notes. */
-export function stateWithNewNotes(olds: State, inputs: Inputs): State {
+export function stateWithNewNotes(olds: State, inputs: PreviewInputs): State {
   const fields = without(olds, [...requestInputs, PROVIDER_KEY, CHOSEN_KEY, SECRETS_KEY]);
   const chosen = choicesNote(fields, givenInputs(inputs), olds);
   return { ...fields, ...notesFromInputs(inputs), ...chosen, [VERSION_KEY]: VERSION };
@@ -112,9 +113,9 @@ export function inputsFromLive(live: LiveEndpoint): JsonObject {
   return documentsAsData(pick(fieldsFromLive(live, undefined), managedInputs));
 }
 
-/** The state with the note of the given inputs. That of an imported endpoint lacks it, so it is derived from the inputs. */
+/** The state with the note of the given inputs. The state of an imported endpoint lacks the note, so the note is derived from the inputs. */
 export function stateWithGiven(state: State, inputs: JsonObject): State {
-  return GIVEN_KEY in state ? state : { ...state, [GIVEN_KEY]: givenInputs(checkedInputs(inputs)) };
+  return GIVEN_KEY in state ? state : { ...state, [GIVEN_KEY]: givenInputs(inputs) };
 }
 
 /** The outputs and inputs of a refresh: all live values, and as inputs those that the program gives or must correct. */
@@ -208,9 +209,9 @@ function editedChoices(state: State): ManagedInput[] {
 }
 
 /** The inputs, completed with the noted choices for those that are not given. */
-export function inputsWithChoices(inputs: Inputs, state: State): Inputs {
-  const given = Object.entries(inputs).filter(([, value]) => value !== undefined);
-  return { ...notedChoices(state), ...Object.fromEntries(given) } as Inputs;
+export function inputsWithChoices<Given extends PreviewInputs>(inputs: Given, state: State): Given {
+  const missing = Object.entries(notedChoices(state)).filter(([name]) => !Object.hasOwn(inputs, name));
+  return { ...inputs, ...Object.fromEntries(missing) };
 }
 
 function notedChoices(state: State): JsonObject {
@@ -239,7 +240,7 @@ interface Difference {
 }
 
 /** Compares the program's inputs with the last known values of the service. */
-export function difference(state: State, inputs: Inputs): Difference {
+export function difference(state: State, inputs: PreviewInputs): Difference {
   const olds = documentsAsData(state);
   const edited = editedChoices(olds);
   const changed = managedInputs.filter((name) =>
@@ -266,7 +267,7 @@ export function difference(state: State, inputs: Inputs): Difference {
  * The places that differ, within documents too. A change with `ofInputs` is an input that was added or removed without a
  * change on the service.
  */
-export function changedPlaces(state: State, inputs: Inputs): (Change & { ofInputs: boolean })[] {
+export function changedPlaces(state: State, inputs: PreviewInputs): (Change & { ofInputs: boolean })[] {
   const { changed, regiven } = difference(state, inputs);
   const olds = documentsAsData(state);
   const wanted = inputsWithChoices(inputs, olds);

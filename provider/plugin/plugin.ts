@@ -138,8 +138,8 @@ export function pluginProvider(options: PluginOptions) {
     cancel: unary(async () => {
       cancelled = true;
       service?.http.stop();
-      // The engine closes the connection after this answer, and reports that as a problem of each component that has none. So
-      // theirs come first.
+      // The engine closes the connection after this answer, and reports a problem of each component without an answer. So the
+      // components end first.
       endComponents();
       await new Promise(setImmediate);
       return new Empty();

@@ -1,6 +1,6 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { checkedInputs, checkInputs, inputWarnings, PROBLEM_KEY } from "../endpoint/inputs";
+import { checkInputs, engineInputs, inputWarnings, PROBLEM_KEY } from "../endpoint/inputs";
 import { previewCreate, previewUpdate } from "../endpoint/previews";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { answerForEngine, notedFields, SECRETS_KEY, withNote, withSecretsMarked } from "../endpoint/secrets";
@@ -75,16 +75,16 @@ export class Resources {
 
   async diff(request: pb.DiffRequest): Promise<pb.DiffResponse> {
     const olds = this.propsOf(request.getOlds());
-    const news = this.propsOf(request.getNews());
-    const changes = changedPlaces(olds, checkedInputs(news));
+    const news = engineInputs(this.propsOf(request.getNews()));
+    const changes = changedPlaces(olds, news);
     const decision = await this.core.diff(request.getId(), olds, news);
     return detailedDiff(changesOfInputs(changes, this.propsOf(request.getOldInputs()), news), decision);
   }
 
   async create(request: pb.CreateRequest): Promise<pb.CreateResponse> {
-    const news = this.propsOf(request.getProperties());
+    const news = engineInputs(this.propsOf(request.getProperties()));
     if (request.getPreview()) {
-      const previewed = answerForEngine(previewCreate(checkedInputs(news)), news);
+      const previewed = answerForEngine(previewCreate(news), news);
       return new pb.CreateResponse().setProperties(asStruct(previewed));
     }
     const { id, outs } = await this.core.create(news);
@@ -111,9 +111,9 @@ export class Resources {
 
   async update(request: pb.UpdateRequest): Promise<pb.UpdateResponse> {
     const olds = this.propsOf(request.getOlds());
-    const news = this.propsOf(request.getNews());
+    const news = engineInputs(this.propsOf(request.getNews()));
     const outs = request.getPreview()
-      ? answerForEngine(previewUpdate(olds, checkedInputs(news)), news)
+      ? answerForEngine(previewUpdate(olds, news), news)
       : (await this.core.update(request.getId(), olds, news)).outs;
     return new pb.UpdateResponse().setProperties(asStruct(outs));
   }

@@ -92,8 +92,8 @@ export class HttpClient {
   async send<T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> {
     const { method } = request;
     const { retryForSeconds, windowSeconds } = this.settings;
-    const limits = { window: windowSeconds * 1000, retryFor: retryForSeconds * 1000 };
-    const budget = request.budget ?? new Budget(this.clock, limits.retryFor);
+    const budget = request.budget ?? new Budget(this.clock, retryForSeconds * 1000);
+    const limits = { window: windowSeconds * 1000, retryFor: budget.limit };
     for (let sent = 1; ; sent++) {
       await this.unlessStopped(this.limiter.turn(), () => new UnsentError(request, "the run was cancelled"));
       const sentAt = this.clock.now();

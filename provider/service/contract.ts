@@ -124,9 +124,10 @@ export interface CloudEndpointWritten {
    */
   poolingEnabled?: boolean | undefined;
   /**
-   * Take over an existing endpoint instead of creating one: `true` for the cloud endpoint with this URL, or its id
-   * (`ep_…`). Only fields that differ are changed. It has no effect while the resource has its endpoint; remove it after the first `up`, because a
-   * deleted endpoint cannot be adopted again. Default: `false`.
+   * Take over an existing endpoint instead of creating one: its id (`ep_…`), or `true` for the cloud endpoint with this URL,
+   * whoever made it. With `true`, an endpoint is created if none has the URL, and the URL must not be that of a pool. Only
+   * fields that differ are changed. It has no effect while the resource has its endpoint; remove it after the first `up`,
+   * because a deleted endpoint cannot be adopted again. Default: `false`.
    */
   adopt?: boolean | string | undefined;
 }

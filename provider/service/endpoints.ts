@@ -53,8 +53,8 @@ export class EndpointsApi {
   }
 
   /** `GET /endpoints/{id}`, of any type. */
-  async get(id: string): Promise<LiveEndpoint> {
-    const request = { method: "GET", path: pathOf(id) };
+  async get(id: string, budget?: Budget): Promise<LiveEndpoint> {
+    const request = { method: "GET", path: pathOf(id), ...(budget && { budget }) };
     return ofId(id, request, await this.send(request, this.reader));
   }
 

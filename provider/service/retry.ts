@@ -10,8 +10,8 @@ export class Budget {
 
   constructor(
     private readonly clock: Clock,
-    /** When nothing is sent again. */
-    private readonly limit: number,
+    /** After this time nothing is sent again. */
+    readonly limit: number,
   ) {}
 
   get elapsed(): number {

@@ -1,5 +1,5 @@
 import { ApiError } from "../../provider/service/apiErrors";
-import { NEEDS_LOGIN, PulumiFailed } from "../pulumi";
+import { NEEDS_LOGIN, PulumiFailed } from "../test-engine/index";
 import {
   type CliCommand,
   type Definition,

@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type Elsewhere } from "./drift/accounts";
+import { withFound } from "./drift/leftovers";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
@@ -61,7 +62,7 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
       } finally {
         interruption.end();
       }
-      const report = reportOf(found, elsewhere, { startedAt, fix, failOnUnmanaged });
+      const report = await reportOf(found, elsewhere, { startedAt, fix, failOnUnmanaged });
 
       writeResult(report, `${reportText(report)}\n`, json, stdout);
       if (html !== undefined) writeFileSync(html, reportPage(report));
@@ -102,15 +103,19 @@ async function readElsewhere({ stacks, accounts, known }: Survey, { ignored }: P
   return elsewhere();
 }
 
-function reportOf(
+async function reportOf(
   { stacks, accounts, known }: Survey,
   elsewhere: Elsewhere,
   options: Pick<DriftReport, "startedAt" | "fix" | "failOnUnmanaged">,
-): DriftReport {
+): Promise<DriftReport> {
+  const reports = new Map(accounts.map((account) => [account, accountReport(account, elsewhere)]));
   const findings = {
     ...options,
-    stacks: stacks.map(({ report }) => report),
-    accounts: accounts.map((account) => accountReport(account, elsewhere)),
+    stacks: await pooled(stacks, async ({ report, creates }) => {
+      const { pendingCreates, unchecked } = await withFound(creates, reports);
+      return { ...report, pendingCreates, unchecked: [...report.unchecked, ...unchecked] };
+    }),
+    accounts: [...reports.values()],
     shared: sharedEndpoints({ stacks, known }),
   };
   const endedAt = new Date().toISOString();

@@ -7,7 +7,7 @@ import { UserError } from "../../provider/service/apiErrors";
 import type { LiveEndpoint } from "../../provider/service/contract";
 import { isMapping } from "../../provider/service/json";
 import { didYouMean } from "../../provider/service/text";
-import { projectFile } from "../projectFile";
+import { projectFile } from "../test-engine/index";
 import { pathText, problemOfTags } from "../traffic-policy/index";
 import { type Options, UsageError, type Values } from "./command";
 import { readText } from "./options";
@@ -102,7 +102,7 @@ export interface Projects {
 }
 
 /** The most stacks in a message. */
-const MOST_SHOWN = 10;
+export const MOST_SHOWN = 10;
 
 /**
  * Resolves the options. Makes no request and runs no Pulumi.
@@ -210,7 +210,7 @@ export const forPulumi = (stack: string, project: string): string =>
 
 export const lastOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
-const isEndOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${name}`);
+export const isEndOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${name}`);
 
 interface NamedStack {
   project: Project;

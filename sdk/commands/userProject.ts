@@ -12,8 +12,7 @@ import type { EndpointsApi } from "../../provider/service/endpoints";
 import { isMapping, type JsonObject, jsonOf } from "../../provider/service/json";
 import { CLOUD } from "../../provider/service/list";
 import { type ConfigReader, readSettings } from "../../provider/service/settings";
-import { pulumi } from "../pulumi";
-import { type ExportedResource, type ExportedState, parseState } from "../stackState";
+import { type ExportedResource, type ExportedState, parseState, pulumi } from "../test-engine/index";
 import type { LogLine } from "./command";
 import type { Project } from "./projects";
 
@@ -46,6 +45,13 @@ export async function stackState(
 ): Promise<ExportedState> {
   const args = ["stack", "export", "--show-secrets", "--stack", stack];
   return parseState((await pulumi(args, { cwd, signal })).stdout);
+}
+
+/** The names of all stacks of the backend, as Pulumi takes them in this folder. */
+export async function stackNames({ folder: cwd }: Pick<UserProject, "folder">): Promise<string[]> {
+  const list = jsonOf((await pulumi(["stack", "ls", "--all", "--json"], { cwd })).stdout);
+  if (!Array.isArray(list)) throw new UserError("`pulumi stack ls --json` wrote no list");
+  return list.flatMap((one) => (isMapping(one) && typeof one["name"] === "string" ? [one["name"]] : []));
 }
 
 /** The cloud endpoints in the state of a stack of any project. Its secrets stay encrypted. */
@@ -114,6 +120,32 @@ export interface Managed extends Entry {
 
 /** The cloud endpoints that a stack manages. It does not manage those that it only reads (`CloudEndpoint.get`). */
 export const managedEndpoints = (state: ExportedState): Managed[] => endpointsIn(state).map(managed);
+
+/**
+ * A cloud endpoint that a run began to create, or deleted to replace it, and that is not in the state. What a killed run created
+ * is in no state.
+ */
+export interface PendingCreate {
+  /** What was to be created. It has no id. Of a replacement that was not begun, the old endpoint. */
+  wanted: Managed;
+  /** The old endpoint of a replacement. */
+  replaced: Managed | undefined;
+}
+
+/** The pending creates of a state, one a resource. One that a later run has repeated is none: the state has its endpoint. */
+export function pendingCreates(state: ExportedState): PendingCreate[] {
+  const all = managedEndpoints(state);
+  const isDone = ({ urn, inputs: { url } }: Managed) =>
+    all.some((one) => !one.isOld && one.urn === urn && one.inputs["url"] === url);
+  const begun = (state.deployment.pending_operations ?? [])
+    .filter(({ type, resource }) => type === "creating" && isCloudEndpointType(resource.type))
+    .map(({ resource }) => managed(resource));
+  const wanted = [...begun, ...all.filter(({ isPending }) => isPending)].filter((one) => !isDone(one));
+  return [...new Map(wanted.toReversed().map((one) => [one.urn, one])).values()].map((one) => ({
+    wanted: one,
+    replaced: all.find(({ isPending, urn }) => isPending && urn === one.urn),
+  }));
+}
 
 const endpointsIn = ({ deployment }: ExportedState): ExportedResource[] =>
   (deployment.resources ?? []).filter(

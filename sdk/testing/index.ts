@@ -1,5 +1,25 @@
-export type { Application, SignedPlatform } from "../traffic-policy/index";
 export {
+  CliStack,
+  type Command,
+  type ConfigValue,
+  commandOptions,
+  type Diagnostic,
+  type ExportedResource,
+  type ExportedState,
+  findPulumiCli,
+  type ImportOptions,
+  type ImportResult,
+  type RecordedRequest,
+  RunFailed,
+  type RunOptions,
+  type RunResult,
+  type Stack,
+  type StackOptions,
+  type Step,
+  type StepOp,
+} from "../test-engine/index";
+export {
+  type Application,
   ApplicationFailed,
   ConnectionClosed,
   type ConnectionOptions,
@@ -9,13 +29,12 @@ export {
   RequestNotSimulated,
   type ServedRequest,
   type ServeOptions,
+  type SignedPlatform,
   signWebhook,
   type TracedRule,
   traceText,
   type WebhookToSign,
 } from "../traffic-policy/index";
-export { CliStack, findPulumiCli } from "./cli";
 export * from "./emulator";
 export { type EndpointMocks, type EndpointMocksOptions, endpointMocks } from "./mocks";
 export { TestStack, type TestStackOptions } from "./testStack";
-export * from "./types";

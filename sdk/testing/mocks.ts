@@ -11,6 +11,7 @@ import { type Clock as ProviderClock, realClock } from "../../provider/service/c
 import type { Request } from "../../provider/service/connections";
 import type { WireEndpoint } from "../../provider/service/contract";
 import { readSettings } from "../../provider/service/settings";
+import { completeMocks, plain } from "../test-engine/index";
 import { webhooks } from "../webhooks/otherLanguages";
 import { behaviourOf } from "./emulator/behaviour";
 import { readQuery, routeOf } from "./emulator/routes";
@@ -18,8 +19,6 @@ import { completeSeed, type Seed } from "./emulator/seeds";
 import { Clock } from "./emulator/serviceClock";
 import { ServiceError } from "./emulator/serviceErrors";
 import { Store } from "./emulator/store";
-import { callOf, newResourceOf } from "./engine/answered";
-import { plain } from "./engine/properties";
 
 export interface EndpointMocksOptions {
   /** The account's endpoints before the program runs, as for `emulator.seed`. Default: none. */
@@ -51,11 +50,12 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
   const api = endpointsApi(new StoreClient(settings, store, clock));
   const provider = dynamicProvider({ service: () => api });
+  const mocks = completeMocks(others);
 
   return {
     async newResource(args) {
       const { type, name, id, inputs } = args;
-      if (!Object.values<string>(TYPES).includes(type)) return newResourceOf(others, args);
+      if (!Object.values<string>(TYPES).includes(type)) return mocks.newResource(args);
       if (id) {
         const { props } = await provider.read(id, {});
         return { id, state: withoutNotes(props) };
@@ -73,7 +73,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
 
     call: async (args) => {
       const called = functions[args.token];
-      if (!called) return callOf(others, args);
+      if (!called) return mocks.call(args);
       const on = { secretUrls: new Set(), warn: console.warn, policyWarnings: () => "on" as const };
       const deps = { ...on, api: () => api, webhooks };
       const inputs = plain(args.inputs);

@@ -1,7 +1,8 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
+import { promisify } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import { REPAIR_MESSAGE } from "../../sdk/commands/drift/stack";
@@ -9,6 +10,7 @@ import { type Edit, Emulator } from "../../sdk/testing";
 import { drift } from "../commands/drift/driftRun";
 import { runCommand } from "../commands/runCommand";
 import { cli, project, service } from "../provider/plugin/pulumi";
+import { until } from "../until";
 import { edit, onKit, PLUGIN } from "./setup";
 
 /*
@@ -189,12 +191,64 @@ new CloudEndpoint("with", { url: "https://with.example.com" }, { deletedWith: ke
     const { code, stdout } = await stack.command("drift", "--json", "-");
     const [report] = reportSchema.parse(JSON.parse(stdout)).stacks;
     expect(code).toBe(8);
-    expect(report?.pendingReplacements).toMatchObject(
-      ["kept", "with"].map((name, at) => ({ name, id: ids[at], exists: true })),
+    expect(report?.pendingCreates).toMatchObject(
+      ["kept", "with"].map((name, at) => ({ name, replaces: { id: ids[at], exists: true }, found: [] })),
     );
     const text = (await stack.command("drift")).stdout;
-    expect(text).toContain(`\`ENDPOINTS_ADOPT=${ids.join(",")} pulumi up --stack test\``);
+    expect(text).toContain(`\n    ENDPOINTS_ADOPT=${ids.join(",")} pulumi up --stack test\n`);
   });
+
+  test.each(["dynamic", "plugin"])(
+    "names what a killed run left, in and out of a pool, and its advice loses and doubles nothing (%s)",
+    async (provider) => {
+      const emulator = await service();
+      const names = ["one", "two", "three"];
+      const program = `
+const { CloudEndpoint: Endpoint } = require("pulumi-endpoints");
+for (const name of ${JSON.stringify(names)}) {
+  new Endpoint(name, { url: "https://" + name + ".example.com" });
+  new Endpoint("pooled-" + name, { url: "https://pool.example.com", poolingEnabled: true });
+}
+`;
+      const environment = { ENDPOINTS_PROVIDER: provider };
+      const stack = await project(program, { emulator, environment });
+      const theirs = emulator.seed({
+        type: "cloud",
+        url: "https://pool.example.com",
+        pooling_enabled: true,
+        description: "theirs",
+      });
+      // The answers come after the kill.
+      emulator.intercept("create", { afterCommit: true, delayMs: 60_000 }, 4);
+      const up = ["up", "--yes", "--skip-preview", "--non-interactive", "--parallel", "4"];
+      const killed = spawn("pulumi", up, { cwd: stack.folder, env: stack.env, stdio: "ignore" });
+      await until(() => emulator.endpoints.length === 5);
+      killed.kill("SIGKILL");
+      await once(killed, "exit");
+      const left = emulator.endpoints.filter(({ id }) => id !== theirs.id).map(({ id }) => id);
+
+      const { code, stdout } = await stack.command("drift");
+      expect(code).toBe(8);
+      const [advice = ""] = /unlock the stack with `([^`]+)`/.exec(stdout)?.slice(1) ?? [];
+      const [line = "", ids = ""] =
+        /^ {4}(pulumi refresh .* ENDPOINTS_ADOPT=(\S+) .*)$/m.exec(stdout)?.slice(1) ?? [];
+      expect(ids.split(",").sort()).toEqual(left.sort());
+      const marked = emulator.requests.length;
+      const sh = (command: string) =>
+        promisify(execFile)("bash", ["-ec", `${command} --yes`], { cwd: stack.folder, env: stack.env });
+      await sh(advice);
+      await sh(line);
+      const writes = emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
+      expect(writes.map(({ method }) => method)).toEqual(["POST", "POST"]);
+      const state = (await stack.state()).resources.flatMap(({ type, id }) =>
+        type.endsWith("CloudEndpoint") ? [id] : [],
+      );
+      expect(state).toEqual(expect.arrayContaining(left));
+      expect([...state, theirs.id].sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
+      expect(emulator.endpoints).toContainEqual(theirs);
+      expect((await stack.command("drift")).code).toBe(0);
+    },
+  );
 
   test("leaves a protected endpoint that a repair would replace, and repairs the others", async () => {
     const emulator = await service();

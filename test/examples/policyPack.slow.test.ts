@@ -1,7 +1,7 @@
 import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { PulumiFailed, PulumiResult } from "../../sdk/pulumi";
+import type { PulumiFailed, PulumiResult } from "../../sdk/test-engine/index";
 import { root } from "../package/pack";
 import { cli, project, service } from "../provider/plugin/pulumi";
 

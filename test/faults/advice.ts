@@ -1,11 +1,13 @@
 import type { JsonObject } from "../../provider/service/json";
+import type { Engine } from "../model/engine";
+import type { Command } from "../model/phase";
 import type { Judge } from "./judge";
-import { type Engine, type Flags, hasSecondProvider } from "./model";
+import { hasSecondProvider } from "./testbed";
 
 /** The user of a story, who reads the messages of a command, and does what they advise before or with the next one. */
 export class Advice {
   /** Resources that the next `up` deletes first, and flags for it. */
-  flags: Flags & { targets: Set<string> } = { targets: new Set() };
+  flags: Command & { target: string[] } = { target: [] };
   /** The ids for ENDPOINTS_ADOPT in the next commands. */
   readonly adopted = new Set<string>();
   /** Whether a message has advised to set ENDPOINTS_ACCEPT_ACCOUNT. */
@@ -32,22 +34,22 @@ export class Advice {
     this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
     if (!this.program.has(name)) return;
-    const isNew = !this.engine.state.has(name);
+    const isNew = !this.judge.entries().has(name);
     const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
-    for (const [other, { id }] of this.engine.state) {
+    for (const [other, { id }] of this.judge.entries()) {
       if (id !== holder) continue;
       // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process does
       // not know of those that the engine has not asked for.
       const isElsewhere = hasSecondProvider(other) !== hasSecondProvider(name);
       const isSwap = !isNew && (isElsewhere || this.isInCircle(name));
-      if (this.program.has(other) && isSwap && /--replace/.test(message)) this.flags.replace = name;
+      if (this.program.has(other) && isSwap && /--replace/.test(message)) this.flags.replace = [name];
       else if (this.program.has(other) && isElsewhere && /--target/.test(message))
-        this.flags.targets.add(other);
+        this.flags.target.push(other);
       else if (this.program.has(other)) this.flags.parallel = 64;
       else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
         this.engine.rename(other, name);
         return;
-      } else if (/--target/.test(message)) this.flags.targets.add(other);
+      } else if (/--target/.test(message)) this.flags.target.push(other);
     }
     const isForeign = this.judge.isTheirs(holder) || (!isNew && !this.judge.isInState(holder));
     if (!isNew) {
@@ -70,7 +72,8 @@ export class Advice {
     const left = this.judge.leftovers().find(isOurs);
     if (left !== undefined && /ENDPOINTS_ADOPT=/.test(message)) {
       this.adopted.add(left.id ?? "");
-      if (!hasOpenCreate) this.judge.needlessAdoptions.push(`${left.id}: ${message}`);
+      if (!hasOpenCreate && !this.judge.isRetained(left.id ?? ""))
+        this.judge.needlessAdoptions.push(`${left.id}: ${message}`);
     }
     if (left === undefined && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
   }
@@ -80,7 +83,7 @@ export class Advice {
     let last = name;
     for (let count = 0; count < this.program.size; count++) {
       const url = this.program.get(last)?.["url"];
-      const [next] = [...this.engine.state].find(([, { outputs }]) => outputs["url"] === url) ?? [];
+      const [next] = [...this.judge.entries()].find(([, { outputs }]) => outputs["url"] === url) ?? [];
       if (next === undefined || next === last) return false;
       if (next === name) return true;
       last = next;

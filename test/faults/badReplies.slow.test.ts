@@ -1,6 +1,6 @@
 import { setInterval } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { CANARY_KEY, wholeList } from "../provider/world";
+import { CANARY_KEY, wholeList } from "../provider/emulated";
 import { body, calls, either, good, settled, settledAll } from "./calls";
 import { type RawReply, type RawService, type ReceivedRequest, rawService } from "./rawService";
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import { endpointFields } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { UserError } from "../../provider/service/apiErrors";
-import { CANARY_KEY, wholeList } from "../provider/world";
+import { CANARY_KEY, wholeList } from "../provider/emulated";
 import { MOST_REQUESTS, type RawService, type ReceivedRequest } from "./rawService";
 
 /* The calls of the client and of the provider, and what each guarantees whatever the service replies. */

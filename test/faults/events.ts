@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { type ServiceFaultKind, serviceFaultKinds } from "./serviceFaults";
-import type { ServiceOptions } from "./world";
+import type { ServiceOptions } from "./testbed";
 
 /* The events of random stories. */
 
@@ -58,7 +58,10 @@ const eventKinds = {
   "delete by hand": [1, { which }],
   "URL taken": [1, { which }],
   "refusal with secrets": [1, { by: fc.integer({ min: 1, max: 3 }) }],
-  "process killed": [2, { after: fc.integer({ min: 1, max: 5 }), by: few }],
+  /** `adopts`: the next run gets the ids of what the killed one left. */
+  "process killed": [2, { after: fc.integer({ min: 1, max: 5 }), by: few, adopts: yes }],
+  /** `up --replace` of a resource with `retainOnDelete` */
+  "retained replacement": [2, { which }],
   /** Somebody has an endpoint with the URL and the content of the next resource. */
   "equal endpoint exists": [1, { made: keys(madeAt) }],
   /** Somebody creates such an endpoint at the same time as we do, and our reply may be lost. */

@@ -1,8 +1,11 @@
+import type { JsonObject } from "../../provider/service/json";
 import type { Edit, Seed } from "../../sdk/testing/emulator";
+import type { Engine, Entry } from "../model/engine";
+import type { Command, Outcome } from "../model/phase";
+import { CANARY_KEY } from "../provider/emulated";
 import type { Story } from "./events";
-import { type Engine, type Entry, type Flags, hasSecondProvider, type Outcome, type Program } from "./model";
 import { rivalsOn } from "./serviceFaults";
-import { KEY_CANARY, SECRET_CANARY, type World } from "./world";
+import { SECRET_CANARY, type Testbed } from "./testbed";
 
 /* Knows the owner of each endpoint, which the provider cannot know, and finds the faults of a story. */
 
@@ -31,6 +34,9 @@ export interface Faults {
   /** The most requests in a window, for each process that exceeded the budget. */
   overBudget: string[];
 }
+
+/** The inputs of the program's resources, by name. */
+type Program = ReadonlyMap<string, JsonObject>;
 
 export type Verb = "up" | "destroy" | "refresh";
 
@@ -81,64 +87,81 @@ export class Judge {
   readonly needlessAdoptions: string[] = [];
   /** Our endpoints that the user found, because a message advised to look at their URL. */
   private readonly found = new Set<string>();
+  /** Our endpoints that the user lets the next commands take over. */
+  private readonly offered = new Set<string>();
   readonly otherKey: string;
 
   constructor(
-    private readonly world: World,
+    private readonly testbed: Testbed,
     private readonly engine: Engine,
     private readonly story: Story,
     private readonly mode: { pools: boolean },
   ) {
-    this.otherKey = world.emulator.addKey({ account: OTHER });
+    this.otherKey = testbed.emulator.addKey({ account: OTHER });
     for (const type of ["edge", "cloud"] as const) this.seedTheirs({ type });
     this.seedTheirs({ type: "cloud" }, OTHER);
   }
 
   /** Seeds an endpoint of somebody else. */
   seedTheirs(seed: Seed, account?: string): void {
-    this.note(this.world.emulator.seed({ description: "theirs", ...seed }, account));
+    this.note(this.testbed.emulator.seed({ description: "theirs", ...seed }, account));
   }
 
-  isTheirs = (id: string): boolean => this.theirs.has(id) || rivalsOn(this.world.emulator).includes(id);
+  isTheirs = (id: string): boolean => this.theirs.has(id) || rivalsOn(this.testbed.emulator).includes(id);
 
   /** The user looks at a URL for an endpoint of somebody else. */
   hasTheirs = (where: unknown): boolean =>
-    this.world.emulator.endpoints.some(({ id, url }) => url === where && this.isTheirs(id));
+    this.testbed.emulator.endpoints.some(({ id, url }) => url === where && this.isTheirs(id));
 
-  isInState = (id: string): boolean => [...this.engine.state.values()].some((entry) => entry.id === id);
+  /** The entries that have endpoints. Those that wait for a replacement have none. */
+  entries = (): Map<string, Entry> =>
+    new Map([...this.engine.state].filter(([, { isPending }]) => !isPending));
+
+  isInState = (id: string): boolean => [...this.entries().values()].some((entry) => entry.id === id);
+
+  /** Whether nobody asked the provider to delete the endpoint of a replaced or removed resource. */
+  isRetained = (id: string): boolean => this.engine.skipped.has(id);
 
   /** The cloud endpoints that are in no stack and nobody else's. */
   leftovers(): Edit[] {
-    return this.world.emulator.endpoints.filter(
+    return this.testbed.emulator.endpoints.filter(
       ({ id, type }) => type === "cloud" && !this.isInState(id) && !this.isTheirs(id),
     );
   }
+
+  /** The user lets the next commands take over all that is in no stack. */
+  offerLeftovers(): void {
+    for (const { id = "" } of this.leftovers()) if (!this.isRetained(id)) this.offered.add(id);
+  }
+
+  /** What the user offers, and no entry has yet. */
+  offers = (): string[] => this.leftovers().flatMap(({ id = "" }) => (this.offered.has(id) ? [id] : []));
 
   /** The user looks at a URL, and finds each endpoint there that is in no stack. */
   inspectUrl(where: unknown): void {
     for (const { id = "", url } of this.leftovers()) if (url === where) this.found.add(id);
   }
 
-  snapshot = (): Snapshot => ({ entries: new Map(this.engine.state), live: this.everything() });
+  snapshot = (): Snapshot => ({ entries: this.entries(), live: this.everything() });
 
   /** Compares the state after a command with the one before it. */
-  commandEnded(before: Snapshot, verb: Verb, flags: Flags, outcome: Outcome, program: Program): void {
-    const { emulator } = this.world;
+  commandEnded(before: Snapshot, verb: Verb, command: Command, outcome: Outcome, program: Program): void {
+    const { emulator } = this.testbed;
     const there = this.everything();
     for (const id of rivalsOn(emulator)) {
       const live = there.get(id);
       if (live && !this.theirs.has(id) && !this.isMistaken(id)) this.note(live);
     }
     for (const { id } of before.entries.values())
-      if (!this.isInState(id) && there.has(id) && !this.isMistaken(id)) this.dropped.push(id);
-    for (const { id, inputs } of this.engine.state.values()) {
+      if (!this.isInState(id) && there.has(id) && !this.isExcused(id)) this.dropped.push(id);
+    for (const { id, inputs } of this.entries().values()) {
       this.had.add(id);
       if (this.theirs.has(id)) this.adoptedTheirs(id, String(inputs["url"]), there.get(id) ?? {});
     }
-    if (outcome.killed || outcome.errors.size > 0) return;
-    for (const name of program.keys()) this.assertThere(name, before, there, verb, flags);
-    if (verb !== "destroy" || flags.targets !== undefined) return;
-    for (const id of this.had) if (there.has(id) && !this.isMistaken(id)) this.survivors.add(id);
+    if (outcome.killed || outcome.errors.length > 0) return;
+    for (const name of program.keys()) this.assertThere(name, before, there, verb, command);
+    if (verb !== "destroy" || command.target !== undefined) return;
+    for (const id of this.had) if (there.has(id) && !this.isExcused(id)) this.survivors.add(id);
   }
 
   /** Notes a resource whose endpoint is gone since the command began. */
@@ -147,10 +170,10 @@ export class Judge {
     before: Snapshot,
     there: Snapshot["live"],
     verb: Verb,
-    flags: Flags,
+    command: Command,
   ): void {
-    const entry = this.engine.state.get(name);
-    const isTarget = flags.targets?.has(name) ?? true;
+    const entry = this.entries().get(name);
+    const isTarget = command.target?.includes(name) ?? true;
     if (!entry && verb === "up" && isTarget) this.missing.push(`${name}, which has no entry`);
     if (!entry) return;
     // An endpoint that was deleted by hand before is not missed without a refresh.
@@ -158,7 +181,7 @@ export class Judge {
     if (there.has(entry.id) || !wasThere) return;
     const isExcused = [...before.entries].some(([other, old]) => {
       if (other === name || old.id !== entry.id) return false;
-      return hasSecondProvider(other) !== hasSecondProvider(name) || !isTarget;
+      return old.provider !== entry.provider || !isTarget;
     });
     if (!isExcused) this.missing.push(`${name} with ${entry.id}`);
   }
@@ -167,7 +190,7 @@ export class Judge {
     const { service } = this.story;
     const skew = typeof service.date === "string" || service.date === null ? Number.NaN : (service.date ?? 0);
     const created = Date.parse(shown ?? "");
-    const creates = this.world.processes.slice(-2).flatMap(({ life }) => life.creates);
+    const creates = this.testbed.processes.slice(-2).flatMap(({ life }) => life.creates);
     const isOfOurSeconds = creates.some(
       ({ url: ours, sentAt = Number.NaN, lostAt = Number.NaN }) =>
         ours === url && created >= sentAt + skew - SECONDS && created <= lostAt + skew + SECONDS,
@@ -180,17 +203,20 @@ export class Judge {
 
   private isMistaken = (id: string) => [...this.mistaken.values()].includes(id);
 
+  private isExcused = (id: string) => this.isMistaken(id) || this.isRetained(id);
+
   /** The faults of the whole story. */
   faults(program: Program, keys: readonly string[]): Partial<Faults> {
-    const { emulator, logged, processes } = this.world;
+    const { emulator, logged, processes } = this.testbed;
     const there = this.everything();
-    const ids = [...this.engine.state.values()].map(({ id }) => id);
+    const entries = this.entries();
+    const ids = [...entries.values()].map(({ id }) => id);
     const writes = emulator.requests.filter(({ method }) => method === "PATCH" || method === "DELETE");
     const isTouched = (id: string) => writes.some(({ path }) => path.endsWith(`/${id}`));
     const isKnown = (id: string) =>
-      this.isMistaken(id) || this.found.has(id) || this.messages.some((message) => message.includes(id));
+      this.isExcused(id) || this.found.has(id) || this.messages.some((message) => message.includes(id));
     const orphans = this.leftovers().filter(
-      ({ id = "", url = "" }) => !isKnown(id) && !this.isUnknowable(url),
+      ({ id = "", url = "" }) => !isKnown(id) && (this.offered.has(id) || !this.isUnknowable(url)),
     );
     const texts = [...this.messages, ...logged];
     const all: Faults = {
@@ -205,17 +231,17 @@ export class Judge {
       wronglyAdopted: this.wronglyAdopted,
       wrong: [...program]
         .filter(([name, { url, description = "" }]) => {
-          const live = there.get(this.engine.state.get(name)?.id ?? "");
+          const live = there.get(entries.get(name)?.id ?? "");
           return live?.url !== url || (live?.description ?? "") !== description;
         })
         .map(([name]) => name),
       badMessages: [
         ...this.messages.filter((message) => !NEXT_STEP.test(message)),
-        ...texts.filter((text) => [SECRET_CANARY, KEY_CANARY, ...keys].some((key) => text.includes(key))),
+        ...texts.filter((text) => [SECRET_CANARY, CANARY_KEY, ...keys].some((key) => text.includes(key))),
       ],
       needlessAdoptions: this.needlessAdoptions,
       overBudget: processes
-        .map((process) => this.world.mostInAWindow(process))
+        .map((process) => this.testbed.mostInAWindow(process))
         .filter((most) => most > this.story.budget)
         .map(String),
     };
@@ -226,7 +252,7 @@ export class Judge {
   private isUnknowable(url: string): boolean {
     if (this.mistaken.has(url)) return true;
     const isRefused = !this.mode.pools && this.story.service.urlTaken !== "allowed";
-    const ofKilled = this.world.processes.some(
+    const ofKilled = this.testbed.processes.some(
       ({ life }) => life.ended && life.creates.some((create) => create.url === url),
     );
     return !isRefused && ofKilled;
@@ -237,7 +263,7 @@ export class Judge {
   }
 
   private everything(): Map<string, Edit> {
-    const { emulator } = this.world;
+    const { emulator } = this.testbed;
     return new Map([...emulator.endpoints, ...emulator.endpointsOf(OTHER)].map((live) => [live.id, live]));
   }
 }

@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
 import { afterEach } from "vitest";
 import { listen } from "../../sdk/testing/listen";
-import { service } from "../provider/world";
+import { service } from "../provider/emulated";
 
 /** A reply with arbitrary bytes. The emulator only sends valid JSON and UTF-8. */
 export interface RawReply {

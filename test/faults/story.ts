@@ -2,15 +2,16 @@ import { accountFingerprint } from "../../provider/endpoint/gone";
 import type { JsonObject } from "../../provider/service/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
+import { Engine, type Program } from "../model/engine";
+import type { Command, Outcome } from "../model/phase";
 import { Advice } from "./advice";
 import { type Event, lost, madeAt, type Run, type Story } from "./events";
 import { type Faults, Judge, tellsTime, type Verb } from "./judge";
-import { Engine, type Flags, hasSecondProvider, type Outcome, SECOND } from "./model";
 import { kindsOn, rival } from "./serviceFaults";
-import { SECRET_CANARY, World } from "./world";
+import { hasSecondProvider, SECOND, SECRET_CANARY, Testbed } from "./testbed";
 
 /*
- * Plays a story: a sequence of events from the user, the network and other users of the account. At the end, the service has no
+ * Runs a story: a sequence of events from the user, the network and other users of the account. At the end, the service has no
  * more faults, and the user follows the messages. Then the account must match the program.
  */
 
@@ -21,17 +22,17 @@ interface Mode {
 
 export const modes: Mode[] = [{ pools: false }, { pools: true }];
 
-/** Plays the story, and returns its faults. */
-export async function play(story: Story, mode: Mode): Promise<Partial<Faults>> {
+/** Runs the story, and returns its faults. */
+export async function faultsOf(story: Story, mode: Mode): Promise<Partial<Faults>> {
   const settings = {
     "endpoints:requestsPerWindow": `${story.budget}`,
     "endpoints:listFilter": story.filtersLists ? "on" : "off",
   };
-  const world = await World.start(settings, story.service);
+  const testbed = await Testbed.start(settings, story.service);
   try {
-    return await new StoryRunner(world, story, mode).play();
+    return await new StoryRunner(testbed, story, mode).faults();
   } finally {
-    await world.close();
+    await testbed.close();
   }
 }
 
@@ -44,6 +45,8 @@ const READING = 10_000;
 
 type EventOf<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 
+const providerOf = (name: string) => (hasSecondProvider(name) ? SECOND : "first");
+
 class StoryRunner {
   private readonly engine: Engine;
   private readonly judge: Judge;
@@ -52,6 +55,8 @@ class StoryRunner {
   private created = 0;
   /** The names that resources have had. */
   private readonly names = new Set<string>();
+  /** The resources with `retainOnDelete`. */
+  private readonly retained = new Set<string>();
   private readonly advice: Advice;
   /** Whether a process was killed, or a create's result is unknown. */
   private hasOpenCreate = false;
@@ -61,12 +66,14 @@ class StoryRunner {
   private scripts = { on: true };
 
   constructor(
-    private readonly world: World,
+    private readonly testbed: Testbed,
     private readonly story: Story,
     private readonly mode: Mode,
   ) {
-    this.engine = new Engine(world, story.parallel);
-    this.judge = new Judge(world, this.engine, story, mode);
+    const start = async () => testbed.newProcess();
+    const order = { pace: "at once", parallel: story.parallel } as const;
+    this.engine = new Engine({ clock: testbed.clock, order, start });
+    this.judge = new Judge(testbed, this.engine, story, mode);
     const elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
     this.advice = new Advice(this.program, this.engine, this.judge, elsewhere);
     this.keys.push(this.judge.otherKey);
@@ -74,17 +81,18 @@ class StoryRunner {
     this.hasOpenCreate = !tellsTime(story.service);
   }
 
-  async play(): Promise<Partial<Faults>> {
-    const { emulator, clock } = this.world;
+  async faults(): Promise<Partial<Faults>> {
+    const { emulator, clock } = this.testbed;
     const { seed, probability, kinds } = this.story;
     for (const [index, event] of this.story.events.entries()) {
       emulator.disturb({ seed: seed + index, probability, kinds: kindsOn(emulator, kinds) });
       const outcome = await this.run(event);
       this.scripts.on = false;
-      this.world.override = {};
+      this.testbed.override = this.withOffers();
       this.hasOpenCreate ||= outcome?.killed === true;
-      if (outcome?.killed) await this.world.quiet();
-      const isGood = !outcome || (!outcome.killed && outcome.errors.size === 0);
+      if (outcome?.killed) await this.testbed.quiet();
+      if (outcome?.killed && "adopts" in event && event.adopts) this.judge.offerLeftovers();
+      const isGood = !outcome || (!outcome.killed && outcome.errors.length === 0);
       if (isGood) this.advice.removeAdopt();
       if (isGood) continue;
       // The user follows the messages and repairs the stack before the next event.
@@ -99,13 +107,15 @@ class StoryRunner {
   }
 
   private async run(event: Event): Promise<Outcome | undefined> {
-    const { emulator } = this.world;
+    const { emulator } = this.testbed;
     this.scripts = { on: true };
     switch (event.kind) {
       case "create":
         return this.create(event.by);
       case "process killed":
         return this.create(event.by, event.after);
+      case "retained replacement":
+        return this.replaceRetained(this.movable(event.which));
       case "change":
         return this.edit(this.pick(event.which), { description: event.text });
       case "change the URL":
@@ -126,7 +136,7 @@ class StoryRunner {
       }
       case "refusal with secrets": {
         // A refusal that repeats parts of the request, as some services do.
-        const msg = `bad: ${SECRET_CANARY}, key ${this.world.apiKey}`;
+        const msg = `bad: ${SECRET_CANARY}, key ${this.testbed.apiKey}`;
         const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
         this.script(match, { status: 422, body: { error_code: "ERR_NGROK_2204", msg } }, event.by);
         return this.create(event.by);
@@ -163,8 +173,8 @@ class StoryRunner {
         return event.request === "read" ? this.refreshById() : this.remove(event.which);
       case "wrong service":
         // A resource that does not exist yet would be created in the other account.
-        if (![...this.program.keys()].every((name) => this.engine.state.has(name))) return undefined;
-        this.world.override = this.wrongService(event.place);
+        if (![...this.program.keys()].every((name) => this.judge.entries().has(name))) return undefined;
+        this.testbed.override = this.wrongService(event.place);
         if (event.command === "change")
           return this.edit(this.pick(event.which), { description: "elsewhere" });
         return event.command === "remove" ? this.remove(event.which) : this.refresh();
@@ -177,14 +187,22 @@ class StoryRunner {
       case "destroy":
         return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
       case "key rotated":
-        this.world.apiKey = emulator.addKey();
-        this.keys.push(this.world.apiKey);
+        this.testbed.apiKey = emulator.addKey();
+        this.keys.push(this.testbed.apiKey);
         return undefined;
     }
   }
 
-  private up(flags: Flags = {}): Promise<Outcome> {
-    return this.noted("up", flags, () => this.engine.up(this.program, flags));
+  private resources = (): Program =>
+    new Map(
+      [...this.program].map(([name, news]) => {
+        const options = { deletesFirst: true, retains: this.retained.has(name) };
+        return [name, { provider: providerOf(name), news, options }];
+      }),
+    );
+
+  private up(command: Command = {}): Promise<Outcome> {
+    return this.noted("up", command, () => this.engine.up(this.resources(), command));
   }
 
   private refresh(): Promise<Outcome> {
@@ -197,11 +215,11 @@ class StoryRunner {
     return this.refresh();
   }
 
-  private async noted(verb: Verb, flags: Flags, command: () => Promise<Outcome>): Promise<Outcome> {
+  private async noted(verb: Verb, command: Command, run: () => Promise<Outcome>): Promise<Outcome> {
     const before = this.judge.snapshot();
-    const outcome = await command();
-    this.judge.commandEnded(before, verb, flags, outcome, this.program);
-    const messages = [...outcome.errors.values()];
+    const outcome = await run();
+    this.judge.commandEnded(before, verb, command, outcome, this.program);
+    const messages = outcome.errors.map(([, message]) => message);
     this.judge.messages.push(...messages);
     this.hasOpenCreate ||= messages.some((message) => OPEN_CREATE.test(message));
     return outcome;
@@ -209,41 +227,45 @@ class StoryRunner {
 
   private async runAfterEdit(run: Run, news: string[], olds: string[]): Promise<Outcome> {
     const { verb, target, refresh, continueOnError, runProgram } = run;
-    const targets = { all: undefined, new: new Set(news), old: new Set(olds) }[target];
-    const flags = { refresh, continueOnError, targets };
-    const program = runProgram ? this.program : new Map<string, JsonObject>();
-    const destroy = () => this.noted("destroy", flags, () => this.engine.destroy(program, flags));
-    const outcome = await (verb === "up" ? this.up(flags) : destroy());
-    if (outcome.errors.size > 0 || (verb === "up" && targets === undefined)) return outcome;
+    const names = { all: undefined, new: news, old: olds }[target];
+    const command = { refresh, continueOnError, target: names };
+    const program = runProgram ? this.resources() : new Map();
+    const destroy = () => this.noted("destroy", command, () => this.engine.destroy(program, command));
+    const outcome = await (verb === "up" ? this.up(command) : destroy());
+    if (outcome.errors.length > 0 || (verb === "up" && names === undefined)) return outcome;
     // A list may still show what was deleted.
-    await this.world.clock.sleep(READING);
+    await this.testbed.clock.sleep(READING);
     return this.up();
   }
 
   /** Follows the documented recovery and the messages until nothing fails. */
   private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
-      await this.world.clock.sleep(READING);
+      await this.testbed.clock.sleep(READING);
       const { adopted, acceptsAccount } = this.advice;
-      const { baseUrl } = this.world.emulator;
-      const account = acceptsAccount ? accountFingerprint({ baseUrl, apiKey: this.world.apiKey }) : "";
-      this.world.override = {
-        environment: { ENDPOINTS_ADOPT: [...adopted].join(","), ENDPOINTS_ACCEPT_ACCOUNT: account },
-      };
+      const { baseUrl } = this.testbed.emulator;
+      const account = acceptsAccount ? accountFingerprint({ baseUrl, apiKey: this.testbed.apiKey }) : "";
+      this.testbed.override = this.withOffers([...adopted], account);
       this.advice.acceptsAccount = false;
       adopted.clear();
-      const { targets, ...flags } = this.advice.flags;
-      this.advice.flags = { targets: new Set(), parallel: flags.parallel };
+      const { target, ...flags } = this.advice.flags;
+      this.advice.flags = { target: [], parallel: flags.parallel };
       const errors = [...(await this.refresh()).errors];
-      if (targets.size > 0) errors.push(...(await this.up({ targets })).errors);
+      if (target.length > 0) errors.push(...(await this.up({ target })).errors);
       errors.push(...(await this.up(flags)).errors);
-      await this.world.clock.sleep(READING);
+      await this.testbed.clock.sleep(READING);
       for (const [name, message] of errors) this.advice.follow(name, message, this.hasOpenCreate);
       if (errors.length > 0) continue;
       this.advice.removeAdopt();
       return true;
     }
     return false;
+  }
+
+  /** The environment of a command, with the ids that the user offers, and those that a message has named. */
+  private withOffers(named: string[] = [], account = "") {
+    const adopted = [...named, ...this.judge.offers()].join(",");
+    return { environment: { ENDPOINTS_ADOPT: adopted, ENDPOINTS_ACCEPT_ACCOUNT: account } };
   }
 
   /** Adds resources to the program, and runs `up`. */
@@ -264,6 +286,15 @@ class StoryRunner {
     if (name === undefined) return undefined;
     this.program.delete(name);
     return this.up();
+  }
+
+  private async replaceRetained(name: string | undefined): Promise<Outcome | undefined> {
+    if (name === undefined) return undefined;
+    this.retained.add(name);
+    const stored = await this.up();
+    const outcome = stored.errors.length > 0 ? stored : await this.up({ replace: [name] });
+    this.retained.delete(name);
+    return outcome;
   }
 
   private async rename(event: EventOf<"rename">): Promise<Outcome | undefined> {
@@ -315,7 +346,8 @@ class StoryRunner {
     const id = this.engine.state.get(old ?? "")?.id;
     if (old === undefined || id === undefined) return undefined;
     const names = Array.from({ length: event.times }, () => this.newName(false, event.isMoved));
-    for (const name of names) await this.noted("refresh", {}, () => this.engine.import(name, id));
+    for (const name of names)
+      await this.noted("refresh", {}, () => this.engine.import(name, providerOf(name), id));
     const [name = ""] = names;
     if (event.keeps === "old") return this.runAfterEdit(event.run, [old], names);
     this.advice.renamed.set(name, old);
@@ -352,14 +384,14 @@ class StoryRunner {
   /** Scripts replies to the next command. */
   private script(match: Match, reply: ScriptedReply, times = 1): void {
     const { scripts } = this;
-    this.world.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
+    this.testbed.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
   }
 
   /** Somebody creates an equal endpoint at the same time as we do. */
   private createEqual({ when, made, answer }: EventOf<"equal endpoint meanwhile">): void {
     const { url, metadata } = this.wireOf(this.created);
     const { scripts } = this;
-    rival(this.world.emulator, when, {
+    rival(this.testbed.emulator, when, {
       match: (request) => scripts.on && matches("create", request) && Object(request.body).url === url,
       fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
       ...(answer !== null && {
@@ -373,7 +405,7 @@ class StoryRunner {
     about,
     which,
   }: EventOf<"reply about another endpoint">): object | ((real: object) => object) {
-    const { endpoints } = this.world.emulator;
+    const { endpoints } = this.testbed.emulator;
     // The provider cannot know the owner of an endpoint with our URL in the reply to a create.
     const isOther = ({ url }: { url?: string | undefined }) => url !== this.urlOf(this.created);
     const theirs = endpoints.find(
@@ -385,7 +417,7 @@ class StoryRunner {
   }
 
   private wrongService(place: EventOf<"wrong service">["place"]) {
-    const { emulator } = this.world;
+    const { emulator } = this.testbed;
     if (place === "another prefix") return { baseUrl: new URL(emulator.baseUrl).origin };
     if (place === "another account") return { apiKey: this.judge.otherKey };
     const apiKey = emulator.addKey({ mayList: false });
@@ -426,11 +458,11 @@ class StoryRunner {
     const skew = [createdAt, date].find((time) => typeof time === "number") ?? 0;
     const time = madeAt[made];
     if (typeof time !== "number") return { created_at: time ?? undefined };
-    const moment = new Date(this.world.clock.now() + Number(skew) + time);
+    const moment = new Date(this.testbed.clock.now() + Number(skew) + time);
     return { created_at: moment.toISOString().replace(/\.\d+Z$/, "Z") };
   }
 
-  private isFree = (url: string) => !this.world.emulator.endpoints.some((endpoint) => endpoint.url === url);
+  private isFree = (url: string) => !this.testbed.emulator.endpoints.some((endpoint) => endpoint.url === url);
 
   private pick(which: number): string | undefined {
     const names = [...this.program.keys()];
@@ -444,6 +476,6 @@ class StoryRunner {
   private live(which: number): string | undefined {
     const entries = [...this.engine.state.values()];
     const id = entries[which % Math.max(1, entries.length)]?.id;
-    return this.world.emulator.endpoints.find((endpoint) => endpoint.id === id)?.id;
+    return this.testbed.emulator.endpoints.find((endpoint) => endpoint.id === id)?.id;
   }
 }

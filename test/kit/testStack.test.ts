@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { Emulator, findPulumiCli, TestStack, type TestStackOptions } from "../../sdk/testing";
-import { temporaryFolder } from "../folders";
+import { Emulator, TestStack } from "../../sdk/testing";
+import { newProject, temporaryFolder } from "../folders";
 
 const program = join(import.meta.dirname, "../../examples/quickstart");
 
@@ -31,32 +31,15 @@ test("await using closes what it declares at the end of the block", async () => 
   await expect(stack.preview()).rejects.toThrow(/this stack is closed/);
 });
 
-test("a run refuses an option of another command, which it would ignore", async () => {
-  await using stack = await TestStack.create({ program });
-  const untyped: object = { previewOnly: true };
-  for (const command of ["preview", "up", "destroy"] as const)
-    await expect(stack[command](untyped)).rejects.toThrow(`${command} does not take the option previewOnly`);
-  expect(stack.emulator.requests).toEqual([]);
+test("a package under test is not answered by others, and a stack that cannot start leaves no emulator", async () => {
+  const folder = newProject("unplugged");
+  writeFileSync(
+    join(folder, "index.js"),
+    'new (require("@pulumi/pulumi").CustomResource)("endpoints:index:CloudEndpoint", "a");',
+  );
+  await using stack = await TestStack.create({ program: folder, others: {} });
+  await expect(stack.preview()).rejects.toThrow(
+    /no plugin for the package endpoints: .* download them: use the driver/,
+  );
+  await expect(TestStack.create({ program: "/nowhere" })).rejects.toThrow(/no program folder \/nowhere/);
 });
-
-test.each<[options: Partial<TestStackOptions>, words: RegExp]>([
-  [{ program: "/nowhere" }, /no program folder \/nowhere/],
-  [{ driver: "cli", stateFile: "x" }, /exportState/],
-  [{ driver: "cli", others: {} }, /others is only/],
-  [{ driver: "cli", env: { PATH: "/nowhere" } }, /no Pulumi CLI.*on the PATH/],
-])("create throws an error with the reason if the stack cannot start: %j", async (options, words) => {
-  await expect(TestStack.create({ program, ...options })).rejects.toThrow(words);
-});
-
-test.skipIf(!(await findPulumiCli()))(
-  "the CLI driver refuses to overwrite a program's stack settings",
-  async () => {
-    const folder = temporaryFolder();
-    const settings = join(folder, "Pulumi.test.yaml");
-    writeFileSync(settings, "config: {}\n");
-    await expect(TestStack.create({ program: folder, driver: "cli" })).rejects.toThrow(
-      /Pulumi\.test\.yaml already exists; choose another stackName/,
-    );
-    expect(readFileSync(settings, "utf8")).toBe("config: {}\n");
-  },
-);

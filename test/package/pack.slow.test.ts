@@ -29,7 +29,7 @@ const OTHERS = [
   "CHANGELOG.md",
   "LICENSE",
   "README.md",
-  "dist/sdk/testing/engine/preload.cjs",
+  "dist/sdk/test-engine/engine/preload.cjs",
   "package.json",
   "provider/plugin/PulumiPlugin.yaml",
   "provider/plugin/index.js",
@@ -46,7 +46,7 @@ const git = (...args: string[]) =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
 
 /** Of these folders, the package has only the types that those of the entry points refer to. */
-const INTERNAL = /^(provider|sdk\/commands|sdk\/testing\/engine|sdk\/traffic-policy)\//;
+const INTERNAL = /^(provider|sdk\/commands|sdk\/test-engine\/engine|sdk\/traffic-policy)\//;
 
 /** The declarations that can be reached from a file, and the file. */
 function declarationsFrom(file: string, seen = new Set<string>()): Set<string> {
@@ -67,7 +67,8 @@ test("the package contains exactly the compiled source, the types for programs, 
     .flatMap((part) =>
       readdirSync(join(root, part), { recursive: true, encoding: "utf8" }).map((file) => `${part}/${file}`),
     )
-    .filter((file) => file.endsWith(".ts") && !/^sdk\/[^/]+\/(?:test|dist)\//.test(file))
+    // The packages within have their tests, and perhaps a build, beside their source.
+    .filter((file) => file.endsWith(".ts") && !/^sdk\/[^/]+\/(test|dist)\//.test(file))
     .map((file) => file.replace(/\.ts$/, ""));
   const docs = git("ls-files", "--cached", "--others", "--exclude-standard", "docs", "examples").filter(
     (file) => !/^docs\/(generate\/|_index|installation-configuration)/.test(file),

@@ -2,30 +2,24 @@ import { afterEach, vi } from "vitest";
 import { dynamicProvider } from "../../provider/dynamic";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
+import type { Provider } from "../model/phase";
+import { startEmulator } from "./emulated";
 import { type PluginClient, type Props, plugin, pluginClient, startEngine } from "./plugin/pluginClient";
 import { virtualClock } from "./virtualClock";
-import { startEmulator } from "./world";
 
 /* One interface to both providers. Each test drives them as their protocols do. */
 
 export type { Props };
 
-type Diff = Awaited<ReturnType<PluginClient["diff"]>>;
-
 /** The six operations with plain data, and the logged messages. */
-export interface DrivenProvider
-  extends Pick<PluginClient, "check" | "create" | "read" | "update" | "delete"> {
+export interface DrivenProvider extends Provider {
+  check: PluginClient["check"];
   emulator: Emulator;
   /** The clock of the provider and the service. Its waits take no real time. */
   clock: Clock;
   logged(): string[];
   /** The provider in calls about the resource with this URN. Default: the resource of all tests. */
   of(urn: string): DrivenProvider;
-  diff(
-    id: string,
-    olds: Props,
-    news: Props,
-  ): Promise<Pick<Diff, "changes" | "replaces" | "deleteBeforeReplace">>;
 }
 
 export interface Options {

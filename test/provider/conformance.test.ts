@@ -4,7 +4,7 @@ import { UNKNOWN } from "../../provider/pulumi/sentinels";
 import { VERSION } from "../../provider/service/version";
 import { bodies } from "../requests";
 import { bothProviders, created, type Props, startDynamic } from "./bothProviders";
-import { thrown } from "./world";
+import { thrown } from "./emulated";
 
 /*
  * The dynamic provider and the plugin return the same results, and send the same requests. The scenes play whole runs on both;

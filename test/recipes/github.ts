@@ -47,6 +47,7 @@ export const jobs = Object.values(workflows).flatMap((one) => Object.entries(one
 /** What expressions stand for, unless a situation says otherwise. */
 const values: Record<string, string> = {
   "matrix.folder": "shop",
+  "matrix.project": "shop",
   "matrix.stack": "prod",
   "inputs.projects": "stacks.yaml",
   "inputs.recover": "false",
@@ -84,6 +85,7 @@ export async function play(
       ...env(played?.env ?? {}),
       ...env(step.env),
       GITHUB_REPOSITORY: "acme/shop",
+      GITHUB_WORKSPACE: machine.folder,
       GITHUB_OUTPUT: file,
       GITHUB_STEP_SUMMARY: join(machine.scratch, "summary"),
       RUNNER_TEMP: machine.scratch,

@@ -10,6 +10,8 @@ import { isInstalled, Machine, QUIET, recipes } from "./machine";
 
 const LIST_STACKS = "> npx --no-install pulumi-endpoints stacks --projects stacks.yaml --json -";
 const readKey = { ENDPOINTS_API_KEY: "read-key" };
+/** The variables of a stack's job on GitLab. */
+const shop = { FOLDER: "shop", PROJECT: "shop", STACK: "prod", PROJECTS: "stacks.yaml" };
 
 /** The comments or issues that are there, on two pages: those of others, and ours. */
 function listed(marker: string, isOursThere: boolean): { onGitHub: object[]; onGitLab: object[] } {
@@ -31,8 +33,11 @@ function listed(marker: string, isOursThere: boolean): { onGitHub: object[]; onG
 
 describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   const up = (repair: boolean) => `up --stack prod --yes --refresh=${repair} ${QUIET}`;
+  const CANCEL = "cancel --stack prod --yes --non-interactive";
+  const LOOK = "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --stack shop/prod";
   const AFTER_KILL = [
-    "cancel --stack prod --yes --non-interactive",
+    LOOK,
+    CANCEL,
     "refresh --stack prod --yes --skip-preview --clear-pending-creates --non-interactive --color never",
   ];
   test.each([
@@ -50,21 +55,57 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     const onGitHub = new Machine(pulumi);
     const given = { "inputs.recover": repairs, "inputs.repair": repairs };
     expect(await github.play(onGitHub, "up", given)).toMatchObject({ code });
-    const withKey = calls.map((call) => `/shop> pulumi ${call}${call === "install" ? "" : " (write-key)"}`);
+    const withKey = calls.map((call) =>
+      call === LOOK
+        ? `${LOOK} (write-key)`
+        : `/shop> pulumi ${call}${call === "install" ? "" : " (write-key)"}`,
+    );
     expect(onGitHub.transcript()).toEqual(["> npm ci", ...withKey]);
 
     const onGitLab = new Machine(pulumi);
     const env = {
       ENDPOINTS_API_KEY: "key",
-      FOLDER: "shop",
-      STACK: "prod",
+      ...shop,
       RECOVER: repairs,
       REPAIR: repairs,
     };
     expect(await gitlab.play(onGitLab, ".up", env)).toMatchObject({ code });
-    const all = ["> npm ci", ...calls.map((call) => `/shop> pulumi ${call}`)];
+    const all = ["> npm ci", ...calls.map((call) => (call === LOOK ? LOOK : `/shop> pulumi ${call}`))];
     expect(onGitLab.transcript()).toEqual(all.map((call) => `${call} (key)`));
   });
+
+  const LINE = "&& ENDPOINTS_ADOPT=ep_1,ep_2 pulumi up";
+  test.each<[string, drift: { code: number; report: string }, ids: string, code: number, isCleared: boolean]>(
+    [
+      ["left endpoints, without their ids", { code: 8, report: LINE }, "", 1, false],
+      ["left endpoints, with their ids", { code: 8, report: LINE }, "ep_1,ep_2", 0, true],
+      ["left nothing", { code: 8, report: "nothing is left" }, "", 0, true],
+      ["cannot be looked for", { code: 1, report: "unchecked" }, "ep_1,ep_2", 1, false],
+    ],
+  )(
+    "after a kill that %s clears the pending creates only if nothing gets lost",
+    async (_, drift, ids, code, isCleared) => {
+      const noteIds = 'echo "$1" $ENDPOINTS_ADOPT >>"$HOME/ids"';
+      const onGitHub = new Machine(noteIds, drift);
+      const inputs = { "inputs.recover": "true", "inputs.adopt": ids };
+      const onGitLab = new Machine(noteIds, drift);
+      const env = { ...shop, RECOVER: "true", ...(ids !== "" && { ENDPOINTS_ADOPT: ids }) };
+      for (const [machine, ran] of [
+        [onGitHub, await github.play(onGitHub, "up", inputs)],
+        [onGitLab, await gitlab.play(onGitLab, ".up", env)],
+      ] as const) {
+        expect(ran.code).toBe(code);
+        expect(ran.output).toContain(drift.report);
+        const calls = ["install", ...(isCleared ? ["cancel", "refresh", "up"] : [])];
+        const noted = machine.read("ids").trimEnd().split("\n");
+        expect(noted.map((line) => line.split(" ")[0])).toEqual(calls);
+        if (isCleared) expect(noted.at(-1)).toBe(`up ${ids}`.trim());
+        if (code === 1 && ids === "")
+          expect(ran.output).toMatch(/ with the ids after ENDPOINTS_ADOPT= in the /);
+      }
+      expect(github.workflows.endpoints.jobs["up"]?.with["adopt"]).toBe(`\${{ inputs.adopt }}`);
+    },
+  );
 
   test.each([
     ["two projects", "", ["api", "shop"]],

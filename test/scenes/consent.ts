@@ -35,6 +35,7 @@ export const consent: Scene[] = [
     environment: adopts("shop", "shop#2"),
     program: { one: pooled, two: pooled, three: pooled },
     writes: ["POST shop"],
+    says: [/adopts (ep_\w+) \(ENDPOINTS_ADOPT\)[\s\S]*adopts (?!\1)ep_\w+ \(ENDPOINTS_ADOPT\)/],
     // Which one takes which is the engine's order.
     next: [{ command: "destroy", writes: ["DELETE shop", "DELETE shop#2", "DELETE shop#3"] }],
   }),
@@ -105,6 +106,20 @@ const stuck = {
   fails: /ENDPOINTS_ADOPT=ep_\w+ pulumi up/,
 };
 
+const secure = { url: "tls://secure.example.com" };
+const withBase = { deletedWith: "base", byDiff: true } as const;
+/** A replacement without the option `deleteBeforeReplace`, whose deletion the engine skipped, and whose create failed. */
+const skippedByBase = {
+  from: { base: "base", o: { ...shop, options: withBase } },
+  others: { theirs: secure },
+  program: { base: "base", o: { ...secure, options: withBase } },
+  replace: ["base"],
+  order: ["base", "o"],
+  writes: ["DELETE base", "POST base"],
+  fails: /tls:\/\/secure\.example\.com is served by/,
+  engine: "serial" as const,
+};
+
 export const ownEndpoints: Scene[] = [
   scene("after a skipped deletion, the line of the message continues with the endpoint", {
     ...stuck,
@@ -112,7 +127,8 @@ export const ownEndpoints: Scene[] = [
       { fails: /If it is this resource's own endpoint, whose deletion Pulumi skipped.*ENDPOINTS_ADOPT=ep_/ },
       { environment: adopts("shop"), says: [ANNOUNCED] },
       {},
-      { program: { o: "shop" }, command: "destroy", writes: ["DELETE shop"] },
+      { program: { o: "shop" } },
+      { command: "destroy", writes: ["DELETE shop"] },
     ],
     state: {},
     live: [],
@@ -134,7 +150,8 @@ export const ownEndpoints: Scene[] = [
     byHand: ({ editState }) => editState("o", ({ __entry: _, ...outputs }) => outputs),
     next: [
       { environment: adopts("shop") },
-      { program: { o: "shop" }, command: "destroy", writes: ["DELETE shop"] },
+      { program: { o: "shop" } },
+      { command: "destroy", writes: ["DELETE shop"] },
     ],
     state: {},
     live: [],
@@ -164,13 +181,61 @@ export const ownEndpoints: Scene[] = [
     state: { o: "shop#2" },
   }),
   scene("with `--replace`, the engine deletes the old entry after the create, and the endpoint stays", {
-    from: { o: { ...shop, options: { createsFirst: true } } },
+    from: { o: { ...shop, options: { byDiff: true } } },
     replace: ["o"],
     environment: adopts("shop"),
     says: [/belongs to another resource of this stack, so it was not deleted/],
     next: [{}],
     state: { o: "shop" },
   }),
+  scene(
+    "after a skipped deletion, `--replace` deletes the old entry of another language, and the endpoint stays",
+    {
+      ...skippedByBase,
+      next: [
+        {
+          program: { base: "base", o: { ...shop, options: withBase } },
+          replace: ["o"],
+          environment: adopts("shop"),
+          says: [/belongs to another resource of this stack, so it was not deleted/],
+        },
+        {},
+      ],
+      state: { base: "base#2", o: "shop" },
+      live: ["base#2", "shop", "theirs"],
+    },
+  ),
+  scene("after a skipped deletion, refresh and destroy leave the endpoint alone", {
+    ...stuck,
+    next: [
+      { command: "refresh", reads: [] },
+      { command: "destroy", reads: [] },
+    ],
+    state: {},
+    live: ["shop"],
+  }),
+  scene("after a replacement whose create failed, the next run creates, and deletes nothing", {
+    from: { o: "a" },
+    program: { o: secure },
+    replies: [["create", { status: 422, body: "" }]],
+    writes: ["DELETE a"],
+    fails: /status 422/,
+    next: [{ command: "refresh", reads: [] }, { writes: ["POST secure"] }, {}],
+    state: { o: "secure" },
+  }),
+  scene(
+    "after a replacement whose create failed, another language's `--replace` meets an endpoint that is gone",
+    {
+      from: { o: "a" },
+      program: { o: { ...secure, options: { byDiff: true } } },
+      replies: [["create", { status: 422, body: "" }]],
+      writes: ["DELETE a"],
+      fails: /status 422/,
+      later: true,
+      next: [{ replace: ["o"], writes: ["POST secure"] }, {}],
+      state: { o: "secure" },
+    },
+  ),
   scene("`adopt` with an own id gives it to no other resource", {
     from: { o: "shop" },
     program: { o: { ...shop, adopt: true }, n: { url: at("other"), adopt: "@shop" } },
@@ -244,6 +309,28 @@ export const unclearRefusals: Scene[] = [
     replies: [["create", { status: 400, body: "" }]],
     fails: /status 400/,
     seconds: 1,
+  }),
+  ...(["409-bare", "400-bare"] as const).map((urlTaken) =>
+    scene(`a create waits for a URL that is freed in this run, after a refusal of the form ${urlTaken}`, {
+      service: { urlTaken },
+      from: { one: "a" },
+      later: true,
+      program: { one: "b", two: "a" },
+      writes: ["PATCH a url=b", "POST a"],
+      state: { one: "a=b", two: "a#2" },
+      engine: "parallel",
+    }),
+  ),
+  scene("outside of pools, a 409 without a code that passes after some seconds is sent again", {
+    replies: [["create", { status: 409, body: "" }, 3]],
+    writes: ["POST shop"],
+    seconds: 10,
+  }),
+  scene("a create that a gateway refused is found although a list shows it after three more attempts", {
+    service: { urlTaken: "409-bare", listLag: 4_000 },
+    replies: [["create", unsigned(409)]],
+    says: [/after a refusal \(status 409\), this run continues with ep_\w+/],
+    next: [{}],
   }),
   scene("a create's two seconds begin after ten minutes of 429 with the service's code", {
     service: { urlTaken: "allowed" },

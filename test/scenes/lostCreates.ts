@@ -214,6 +214,22 @@ export const lostCreates: Scene[] = [
     writes: ["POST shop 0"],
     fails: /another try could add a second one to the pool.*ENDPOINTS_ADOPT=ep_… pulumi up/,
   }),
+  scene(
+    "a pooled create that was lost does not name a member that another resource of the run has just got",
+    {
+      program: { one: pooled, two: pooled },
+      engine: "serial",
+      order: ["one", "two"],
+      byHand: ({ emulator }) =>
+        emulator.intercept("create", {
+          afterCommit: true,
+          after: () => emulator.intercept("create", unsent),
+        }),
+      writes: ["POST shop", "POST shop 0"],
+      fails: /The list does not show an endpoint that it created yet/,
+      state: { one: "shop" },
+    },
+  ),
   scene("a pooled create that was lost fails with the ids, since members may be equal", {
     program: { o: pooled },
     replies: [["create", lost]],

@@ -1,6 +1,6 @@
 import type { WireEndpoint } from "../../provider/service/contract";
+import type { RecordedRequest } from "../../sdk/testing";
 import type { Emulator, Seed } from "../../sdk/testing/emulator";
-import type { RecordedRequest } from "../../sdk/testing/types";
 import { labelOf, type Reply } from "./scene";
 
 /** Names endpoints in scenes, since their ids are random. */

@@ -2,7 +2,7 @@ import type { Clock } from "../../provider/service/clock";
 import type { Emulator, EmulatorOptions, ScriptedReply, Seed } from "../../sdk/testing/emulator";
 
 /*
- * A scene is a row of data: what somebody does, one run after the other, and what follows from it. `inProcess.ts` plays each scene
+ * A scene is a row of data: what somebody does, one run after the other, and what follows from it. `onModel.ts` plays each scene
  * on both providers, in all orders of calls that the engine may choose; `stacks.ts` plays those with `stacks` as real programs.
  *
  * Names of endpoints: a new endpoint gets the label of its URL, `shop` for https://shop.example.com (the second one `shop#2`),
@@ -10,6 +10,9 @@ import type { Emulator, EmulatorOptions, ScriptedReply, Seed } from "../../sdk/t
  */
 
 export type Props = Record<string, unknown>;
+
+/** One of the two providers. */
+export type Kind = "dynamic" | "plugin";
 
 export const at = (label: string) => `https://${label}.example.com`;
 
@@ -26,10 +29,12 @@ interface ResourceOptions {
   provider?: "other";
   /** The inputs that the program marks as secret. */
   secret?: string[];
-  /** `deleteBeforeReplace: false`. */
-  createsFirst?: true;
+  /** Without the option `deleteBeforeReplace`, which the class of Node.js sets: the provider's diff decides. */
+  byDiff?: true;
   /** `retainOnDelete`: the engine skips the deletion. */
   retains?: true;
+  /** `deletedWith`: the engine skips the deletion if it deletes this resource, too. */
+  deletedWith?: string;
 }
 
 /** A resource's inputs and options. */

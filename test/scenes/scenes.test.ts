@@ -1,6 +1,6 @@
 import { describe, test } from "vitest";
-import { play } from "./inProcess";
-import { ordersOf } from "./phase";
+import { playOnModel } from "./onModel";
+import { ordersOf } from "./orders";
 import { subjects } from "./subjects";
 
 describe.each(["dynamic", "plugin"] as const)("with the %s provider", (kind) => {
@@ -11,8 +11,8 @@ describe.each(["dynamic", "plugin"] as const)("with the %s provider", (kind) => 
       // The plugin has the same core, so its first and its last order are enough.
       const some = all.filter((_, index) => index % (all.length - 1 || 1) === 0);
       for (const order of kind === "plugin" ? some : all)
-        await play(scene, kind, order).catch((error: Error) => {
-          error.message = `${order.pace}, ${order.names.join(", ")}: ${error.message}`;
+        await playOnModel(scene, kind, order).catch((error: Error) => {
+          error.message = `${order.pace}, ${order.names?.join(", ")}: ${error.message}`;
           throw error;
         });
     });

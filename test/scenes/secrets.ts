@@ -167,7 +167,9 @@ export const secrets: Scene[] = [
       },
     },
     writes: ["PATCH theirs description metadata"],
-    says: [/^\[secret\]: adopts ep_\w+ \(adopt: true, whoever made it\) and changes description, metadata/m],
+    says: [
+      /^(warning: )?\[secret\]: adopts ep_\w+ \(adopt: true, whoever made it\) and changes description, metadata/m,
+    ],
     state: { o: "theirs" },
   }),
   ...[{ traffic_policy: unexact("authorization") }, { metadata: unexact("api_key") }].map((fields) =>

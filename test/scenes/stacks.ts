@@ -4,9 +4,8 @@ import { type ExportedResource, RunFailed, TestStack } from "../../sdk/testing";
 import { Emulator } from "../../sdk/testing/emulator";
 import { normalize } from "../e2e/normalize";
 import { newCase, writeProgram } from "../e2e/setup";
-import type { Kind } from "./phase";
 import { Player } from "./player";
-import { type Program, type Run, resourceOf, type Scene } from "./scene";
+import { type Kind, type Program, type Run, resourceOf, type Scene } from "./scene";
 
 /* Plays a scene as a real program, on the test kit's engine or on the Pulumi CLI. */
 

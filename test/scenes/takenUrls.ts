@@ -50,7 +50,7 @@ export const takenUrls: Scene[] = [
   }),
   scene("a replacement that creates first meets its own endpoint, and says after five seconds what helps", {
     from: { o: "shop" },
-    program: { o: { ...shop, options: { createsFirst: true } } },
+    program: { o: { ...shop, options: { byDiff: true } } },
     replace: ["o"],
     fails: /A replacement frees its URL only with the option deleteBeforeReplace/,
     seconds: 10,

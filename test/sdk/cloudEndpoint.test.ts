@@ -60,6 +60,22 @@ test("all checks share one parse of a policy that is given as text", async () =>
   vi.restoreAllMocks();
 });
 
+test.each([
+  ["the stack's configuration", () => pulumi.runtime.setConfig("endpoints:mark", "team/dev")],
+  ["the environment", () => vi.stubEnv("ENDPOINTS_MARK", "team/dev")],
+])("the removed setting for marks is named as removed, once, if it is in %s", async (_, set) => {
+  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
+  set();
+  const all = ["a", "b"].map((name) => new CloudEndpoint(name, { url: `https://${name}.example.com` }));
+  await Promise.all(all.map(({ id }) => resolved(id)));
+  expect(warn.mock.calls.flat()).toEqual([
+    expect.stringMatching(/endpoints:mark \(or ENDPOINTS_MARK\) was removed.* Remove the setting/),
+  ]);
+  pulumi.runtime.setAllConfig({});
+  vi.unstubAllEnvs();
+  vi.restoreAllMocks();
+});
+
 test("get reads by id and sends no inputs", async () => {
   const theirs = CloudEndpoint.get("theirs", "ep_theirs");
   expect(await resolved(theirs.id)).toBe("ep_theirs");

@@ -12,7 +12,7 @@ import {
   readJson,
 } from "../../sdk";
 import { Emulator } from "../../sdk/testing";
-import { thrown } from "../provider/world";
+import { thrown } from "../provider/emulated";
 import { until } from "../until";
 import { resolved } from "./program";
 

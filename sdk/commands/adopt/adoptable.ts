@@ -6,7 +6,7 @@ import {
   managedInputs,
   ownTexts,
 } from "../../../provider/endpoint/fields";
-import { checkedInputs, checkInputs } from "../../../provider/endpoint/inputs";
+import { checkInputs, engineInputs } from "../../../provider/endpoint/inputs";
 import { secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import { SIGNATURE, UNKNOWNS } from "../../../provider/pulumi/sentinels";
@@ -116,7 +116,7 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
   if ("trafficPolicy" in given && !looksLikeJson(live.trafficPolicy ?? "{")) leftToService.push(YAML_TEXT);
   const { inputs, failures } = checkInputs(given);
   if (failures[0]) return { live, reason: failures[0].reason };
-  const { changed } = differenceOnAdoption(live, checkedInputs(inputs));
+  const { changed } = differenceOnAdoption(live, engineInputs(inputs));
   if (changed.length > 0) return { live, reason: `adopting it would change its ${changed.join(" and ")}` };
   const { adopt, ...rest } = inputs;
   return { live, inputs: { ...rest, adopt }, leftToService };

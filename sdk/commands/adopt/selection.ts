@@ -5,10 +5,17 @@ import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { oneLine } from "../../../provider/service/text";
 import { urlOf } from "../../../provider/service/url";
-import { valueAt } from "../../ignoreChanges";
-import { parsePath } from "../../propertyPath";
+import { parsePath, valueAt } from "../../test-engine/index";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
-import { isIgnored, type Project, projectsOf, projectsOptions, withProject } from "../projects";
+import {
+  isEndOf,
+  isIgnored,
+  MOST_SHOWN,
+  type Project,
+  projectsOf,
+  projectsOptions,
+  withProject,
+} from "../projects";
 import { count } from "../text";
 import {
   cloudEndpoints,
@@ -16,6 +23,7 @@ import {
   managedEndpoints,
   openAccount,
   stackConfig,
+  stackNames,
   stackState,
   type UserProject,
 } from "../userProject";
@@ -108,11 +116,34 @@ export async function selectEndpoints(
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
   const ignored = [...(listed?.ignored ?? []), ...ignore];
   keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there");
-  if (!listed && known.length === 0 && endpoints.length > 0)
-    log(
-      "No other stack was read, and an endpoint does not show who manages it. Leave out what the stacks of `pulumi stack ls --all` manage, with --known or --projects",
-    );
+  if (!listed && known.length === 0 && endpoints.length > 0) log(noOtherRead(await otherStacks(target, cwd)));
   return { account, endpoints, target, terraform, managed };
+}
+
+/** The names of the backend's other stacks; undefined if the Pulumi CLI does not list them. */
+async function otherStacks(target: TargetStack | undefined, cwd: string): Promise<string[] | undefined> {
+  const folder = target?.project.folder ?? cwd;
+  const isTarget = (name: string) => {
+    if (!target) return false;
+    const [one, other] = [name, target.stack].map((each) => withProject(each, target.project.name));
+    return isEndOf(`${one}`, `${other}`) || isEndOf(`${other}`, `${one}`);
+  };
+  const names = await stackNames({ folder }).catch(() => undefined);
+  return names?.filter((name) => !isTarget(name));
+}
+
+/** The warning of an adoption that may take what another stack manages. */
+function noOtherRead(others: readonly string[] | undefined): string {
+  const warning = "No other stack was read, and an endpoint does not show who manages it";
+  if (!others)
+    return `${warning}. Leave out what the stacks of \`pulumi stack ls --all\` manage, with --known or --projects`;
+  if (others.length === 0)
+    return `${warning}. This backend has no other stack, but another backend may have one`;
+  const more = others.length - MOST_SHOWN;
+  const names = `${others.slice(0, MOST_SHOWN).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
+  return oneLine(
+    `${warning}. Leave out what the backend's other stacks manage, with --known or --projects: ${names}`,
+  );
 }
 
 /** The ids that other stacks manage, with the stack's name. */

@@ -110,7 +110,7 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
     if (managed?.has(id) || known.has(id)) continue;
     const entry = ignored.find((each) => isIgnored(live, each));
     if (entry) report.ignored.push({ id, ...(url !== undefined && { url }), reason: entry.reason });
-    else report.unmanaged.push({ ...unmanagedEndpoint(live), deleteCommand: deleteCommand(account, id) });
+    else report.unmanaged.push(unmanagedEndpoint(account, live));
   }
   return report;
 }
@@ -123,7 +123,7 @@ function deleteCommand({ api }: Account, id: string): string {
   return `curl --fail-with-body -X DELETE ${key} -H ${version} ${shellWord(`${service}/endpoints/${id}`)}`;
 }
 
-function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
+function unmanagedEndpoint(account: Account, live: LiveEndpoint): UnmanagedEndpoint {
   const { id, url } = live;
   const createdAt = timeOf(live.createdAt);
   const description = live.description && masking([inputsFromLive(live)], new Set()).text(live.description);
@@ -133,6 +133,7 @@ function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
     ...(description && { description }),
     ...(createdAt !== undefined && { createdAt }),
     ...seenOf(live),
+    deleteCommand: deleteCommand(account, id),
   };
 }
 

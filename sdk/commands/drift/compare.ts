@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
-import { checkedInputs } from "../../../provider/endpoint/inputs";
+import { engineInputs } from "../../../provider/endpoint/inputs";
 import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
 import {
   CHOSEN_KEY,
@@ -10,8 +10,7 @@ import {
 } from "../../../provider/endpoint/state";
 import type { LiveEndpoint } from "../../../provider/service/contract";
 import { isMapping, type JsonObject } from "../../../provider/service/json";
-import { valueAt } from "../../ignoreChanges";
-import { isWithin, parsePath } from "../../propertyPath";
+import { isWithin, parsePath, valueAt } from "../../test-engine/index";
 import { type Path, pathText } from "../../traffic-policy/index";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
@@ -38,11 +37,11 @@ export function driftOf(
   const outputs = documentsAsData(refreshedFromLive(live, managed.outputs).props);
   // The state notes the service's choices for inputs that are not given.
   const noted = { ...outputs, [CHOSEN_KEY]: expected.outputs[CHOSEN_KEY] };
-  const inputs = inputsWithChoices(checkedInputs(expected.inputs), expected.outputs);
+  const inputs = inputsWithChoices(engineInputs(expected.inputs), expected.outputs);
   const mask = masking([expected.inputs, outputs], expected.secrets);
   const sides = { expected: mask.values(inputs), live: mask.values(outputs) };
   const ignored = expected.ignored.map((text) => parsePath(text) ?? [text]);
-  const changes = changedPlaces(noted, checkedInputs(expected.inputs))
+  const changes = changedPlaces(noted, engineInputs(expected.inputs))
     .filter(({ path, ofInputs }) => !ofInputs && !ignored.some((each) => isWithin(path, each)))
     .map(({ path, kind }) => fieldChange(path, CHANGE_KINDS[kind], sides, mask, expected.secrets));
   return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;

@@ -57,15 +57,25 @@ const driftedSchema = z.object({
   repair: repairSchema.optional(),
 });
 
-/** An entry that was deleted to be replaced, and whose new endpoint was not created. No refresh and no `destroy` reads it. */
-const pendingReplacementSchema = z.object({
+/** A resource that a run began to create, or to replace, and that the state does not have. No refresh and no `destroy` reads it. */
+const pendingCreateSchema = z.object({
   name: z.string(),
   urn: z.string(),
   type: z.string(),
-  id: z.string(),
   url: z.string().optional(),
-  /** Whether the service still has the endpoint, because Pulumi skipped its deletion (`retainOnDelete`, `deletedWith`). */
-  exists: z.boolean(),
+  /** The old endpoint of a replacement; missing for a new resource. */
+  replaces: z
+    .object({
+      id: z.string(),
+      /**
+       * Whether the service still has it, because Pulumi skipped its deletion (`retainOnDelete`, `deletedWith`); missing if that is
+       * unchecked.
+       */
+      exists: z.boolean().optional(),
+    })
+    .optional(),
+  /** The endpoints on its URL that no state has; missing if they are unchecked. A killed run may have created those that equal it. */
+  found: z.array(z.object({ id: z.string(), equal: z.boolean() })).optional(),
 });
 
 const uncheckedSchema = z.object({
@@ -87,7 +97,9 @@ const stackSchema = z.object({
   /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
   undeployed: z.string().optional(),
   drifted: z.array(driftedSchema),
-  pendingReplacements: z.array(pendingReplacementSchema),
+  /** The number of operations that a run has begun and not ended: it was killed, or is in progress. */
+  pendingOperations: z.int(),
+  pendingCreates: z.array(pendingCreateSchema),
   unchecked: z.array(uncheckedSchema),
 });
 
@@ -97,8 +109,8 @@ const unmanagedSchema = z.object({
   description: z.string().optional(),
   createdAt: z.iso.datetime().optional(),
   ...seenSchema,
-  /** A line for a POSIX shell that deletes it, with the key in `ENDPOINTS_API_KEY`; missing for `others`. */
-  deleteCommand: z.string().optional(),
+  /** A line for a POSIX shell that deletes it, with the key in `ENDPOINTS_API_KEY`. */
+  deleteCommand: z.string(),
 });
 
 const accountSchema = z.object({
@@ -147,7 +159,7 @@ export type UnmanagedEndpoint = z.output<typeof unmanagedSchema>;
 export type AccountReport = z.output<typeof accountSchema>;
 export type DriftedEndpoint = z.output<typeof driftedSchema>;
 export type FieldChange = z.output<typeof changeSchema>;
-export type PendingReplacement = z.output<typeof pendingReplacementSchema>;
+export type PendingCreateReport = z.output<typeof pendingCreateSchema>;
 export type SharedEndpoint = z.output<typeof sharedSchema>;
 export type Unchecked = z.output<typeof uncheckedSchema>;
 export type Repair = z.output<typeof repairSchema>;

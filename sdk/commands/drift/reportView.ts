@@ -12,7 +12,7 @@ import {
   type DriftedEndpoint,
   type DriftReport,
   type FieldChange,
-  type PendingReplacement,
+  type PendingCreateReport,
   type SharedEndpoint,
   type StackReport,
   type UnmanagedEndpoint,
@@ -67,12 +67,15 @@ const CONTEXT = 24;
 
 /**
  * What every form of the report shows. Other people write the values, so each text is made visible here: none can control a
- * terminal, a pipeline or a page, or hide a difference.
+ * terminal, a pipeline or a page, or hide a difference. A command is never cut.
  */
 export function viewOf(report: DriftReport): View {
   const mood = MOODS[report.outcome];
   const view: View = { mood, headline: headline(report), sections: sectionsOf(report) };
-  return JSON.parse(JSON.stringify(view, (_, each) => (typeof each === "string" ? visible(each) : each)));
+  const shown = (key: string, text: string) => (key === "command" ? escaped(text) : visible(text));
+  return JSON.parse(
+    JSON.stringify(view, (key, each) => (typeof each === "string" ? shown(key, each) : each)),
+  );
 }
 
 /** Foreign text on one line, of limited length. */
@@ -103,8 +106,13 @@ export function reportText(report: DriftReport): string {
 
 function sectionsOf({ stacks, accounts, shared }: DriftReport): Section[] {
   const hasFinding = ({ drifted, undeployed }: StackReport) => drifted.length > 0 || undeployed !== undefined;
-  const ofSeveral = new Set(shared.map(({ id }) => id));
-  const stackSection = (stack: StackReport) => sectionOf(stack, ofSeveral);
+  const ofOthers: OfOthers = {
+    shared: new Set(shared.map(({ id }) => id)),
+    alsoBy: (id, stack) =>
+      stacks.find(({ name, pendingCreates }) => name !== stack && pendingCreates.flatMap(leftBy).includes(id))
+        ?.name,
+  };
+  const stackSection = (stack: StackReport) => sectionOf(stack, ofOthers);
   const found = stacks.filter(hasFinding);
   const others = stacks.filter((stack) => !hasFinding(stack));
   const rest = { title: count(others.length, found.length > 0 ? "other stack" : "stack") };
@@ -119,39 +127,98 @@ function sectionsOf({ stacks, accounts, shared }: DriftReport): Section[] {
   return sections.filter(({ items, summary }) => items.length > 0 || summary !== undefined);
 }
 
-/** @param shared The ids of endpoints of more than one resource. */
-function sectionOf(stack: StackReport, shared: ReadonlySet<string>): Section {
-  const { name, project, undeployed, drifted, pendingReplacements } = stack;
-  const left = pendingReplacements.filter(({ id, exists }) => exists && !shared.has(id)).map(({ id }) => id);
-  const text =
-    left.length > 0
-      ? goOnWith(left, forPulumi(name, project))
-      : "the state may not match the program. Review `pulumi preview`, then run `pulumi up`.";
+/** @param ofOthers What this stack leaves to other sections: shared endpoints, and what other stacks may have left. */
+function sectionOf(stack: StackReport, ofOthers: OfOthers): Section {
+  const { name, undeployed, drifted, pendingCreates } = stack;
+  const left = new Set(pendingCreates.flatMap(leftBy));
+  const sameFinding = ({ url, replaces, found }: PendingCreateReport) =>
+    JSON.stringify(replaces ? [replaces.id] : [url, found]);
   return {
     title: `Stack ${name}`,
     summary: findings([stack]),
     items: [
       ...(undeployed === undefined
         ? []
-        : [{ word: "undeployed", mood: "unsure" as const, subject: undeployed, text }]),
+        : [{ word: "undeployed", mood: "unsure" as const, subject: undeployed, ...goOn(stack, ofOthers) }]),
       ...drifted.map(driftedItem),
-      ...pendingReplacements.map(pendingItem),
+      ...[...grouped(pendingCreates, sameFinding).values()].map((same) => pendingItem(same, left)),
     ],
   };
 }
 
-/** How to continue with endpoints that Pulumi left when it replaced their resources. */
-function goOnWith(ids: readonly string[], stack: string): string {
-  const line = `ENDPOINTS_ADOPT=${ids.join(",")} pulumi up --stack ${shellWord(stack)}`;
-  const skipped =
-    "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), so the old endpoint still has its URL";
-  return `${skipped}. To continue with ${ids.length > 1 ? "the old endpoints" : "the old endpoint"}, run \`${line}\` in the folder of the project.`;
+interface OfOthers {
+  /** The ids of endpoints of more than one resource. */
+  shared: ReadonlySet<string>;
+  /** The other stacks with a pending create that may have made an endpoint. */
+  alsoBy(id: string, stack: string): string | undefined;
 }
 
-const pendingItem = ({ name, url, id, exists }: PendingReplacement): Item => ({
-  ...{ word: "pending", mood: "unsure", subject: withFacts(name, [url, id]) },
-  text: `its replacement was not created, and its old endpoint ${exists ? "still exists" : "was deleted: `pulumi up` creates the new one"}`,
-});
+/** How to go on with a stack whose state may not match its program, so that nothing is lost and nothing doubled. */
+function goOn(stack: StackReport, { shared, alsoBy }: OfOthers): Pick<Item, "text" | "command"> {
+  const { name, project, pendingOperations, pendingCreates } = stack;
+  if (pendingOperations === 0 && pendingCreates.length === 0)
+    return { text: "the state may not match the program. Review `pulumi preview`, then run `pulumi up`." };
+  if (pendingCreates.some(({ replaces, found }) => !found || (replaces && replaces.exists === undefined)))
+    return {
+      text: "what a killed run left is unchecked, and clearing the pending creates would hide it. Remedy what is unchecked, and run this command again.",
+    };
+  const kept = pendingCreates.flatMap(({ replaces }) => (replaces?.exists ? [replaces.id] : []));
+  if (kept.some((id) => shared.has(id)))
+    return {
+      text: "an old endpoint belongs to more than one resource. Keep one, as this report says, and run this command again.",
+    };
+  const left = [...new Set(pendingCreates.flatMap(leftBy))];
+  const ids = [...kept, ...left].map(shellWord).join(",");
+  const target = `--stack ${shellWord(forPulumi(name, project))}`;
+  const up = `${ids === "" ? "" : `ENDPOINTS_ADOPT=${ids} `}pulumi up ${target}`;
+  const both = left.find((id) => alsoBy(id, name) !== undefined);
+  const texts = [
+    pendingOperations > 0 &&
+      `If a run of this stack is in progress, wait for its end. If not, unlock the stack with \`pulumi cancel ${target}\`, which may find no lock`,
+    kept.length > 0 &&
+      "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), so the old endpoint still has its URL, and the line continues with it",
+    left.length > 0 &&
+      "Check that no other stack has what the line takes over, in this backend or in any other, and leave out the ids of others",
+    both !== undefined &&
+      `${both} may be what the killed run of the stack ${alsoBy(both, name)} left. Follow this for one stack, and run this command again before the other`,
+    "Run this line in the folder of the project:",
+  ];
+  return {
+    text: texts.filter(Boolean).join(". "),
+    command: pendingOperations > 0 ? `pulumi refresh --yes --clear-pending-creates ${target} && ${up}` : up,
+  };
+}
+
+/** The ids of what a pending create may have made. */
+const leftBy = ({ found = [] }: PendingCreateReport): string[] =>
+  found.filter(({ equal }) => equal).map(({ id }) => id);
+
+/**
+ * Pending creates with the same finding, such as those of one pool.
+ *
+ * @param left What pending creates of the stack may have made.
+ */
+function pendingItem(same: readonly PendingCreateReport[], left: ReadonlySet<string>): Item {
+  const [first] = same;
+  const { url, replaces, found } = { url: first?.url, replaces: first?.replaces, found: first?.found };
+  const list = (ids: readonly string[]) => ids.join(", ");
+  const equal = first ? leftBy(first) : [];
+  const others = (found ?? []).map(({ id }) => id).filter((id) => !left.has(id));
+  const most = equal.length > same.length ? `, of which the line takes over ${same.length}` : "";
+  const old = { true: "still exists", false: "was deleted", undefined: "is unchecked" };
+  const texts = [
+    replaces && `its replacement was not created, and its old endpoint ${old[`${replaces.exists}`]}`,
+    !found && "what is on its URL is unchecked",
+    equal.length > 0 && `no state that was read has ${list(equal)} on its URL${most}`,
+    others.length > 0 && `${list(others)} on its URL differs from it, so it may be somebody else's`,
+    found?.length === 0 && replaces?.exists !== true && "nothing is left on its URL: `pulumi up` creates it",
+  ];
+  return {
+    ...{ word: "pending", mood: "unsure" },
+    subject: withFacts(same.map(({ name }) => name).join(", "), [url, replaces?.id]),
+    text: texts.filter(Boolean).join("; "),
+  };
+}
 
 function driftedItem({ drift, repair, name, changes, ...endpoint }: DriftedEndpoint): Item {
   return {
@@ -223,7 +290,7 @@ function unmanagedItem(endpoint: UnmanagedEndpoint): Item {
   ];
   return {
     ...{ word: "unmanaged", mood: "unsure", subject: withFacts(url, facts) },
-    ...(deleteCommand !== undefined && { command: deleteCommand }),
+    command: deleteCommand,
   };
 }
 

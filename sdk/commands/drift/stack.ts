@@ -2,8 +2,13 @@ import { setMaxListeners } from "node:events";
 import { UserError } from "../../../provider/service/apiErrors";
 import { isMapping, jsonOf } from "../../../provider/service/json";
 import type { ConfigReader } from "../../../provider/service/settings";
-import { assertPulumi, type EngineRun, PulumiFailed, pulumi } from "../../pulumi";
-import type { ExportedState } from "../../stackState";
+import {
+  assertPulumi,
+  type EngineRun,
+  type ExportedState,
+  PulumiFailed,
+  pulumi,
+} from "../../test-engine/index";
 import { messageOf, UsageError } from "../command";
 import { type Projects, withProject } from "../projects";
 import { stackConfig, stackState, type UserProject } from "../userProject";

@@ -9,10 +9,18 @@ import type { ConfigReader } from "../../../provider/service/settings";
 import { VERSION } from "../../../provider/service/version";
 import { UsageError } from "../command";
 import { count, grouped } from "../text";
-import { type Entry, explicitProviders, type Managed, managedEndpoints } from "../userProject";
+import {
+  type Entry,
+  explicitProviders,
+  type Managed,
+  managedEndpoints,
+  type PendingCreate,
+  pendingCreates,
+} from "../userProject";
 import { type Account, Accounts, asUnchecked, seenOf } from "./accounts";
 import { driftOf, maskedUrl } from "./compare";
-import type { DriftedEndpoint, PendingReplacement, SharedEndpoint, StackReport, Unchecked } from "./report";
+import type { SurveyedCreate } from "./leftovers";
+import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
 import { type DriftStack, interrupted } from "./stack";
 
 /*
@@ -54,6 +62,7 @@ export interface SurveyedStack {
   managed: readonly Managed[] | undefined;
   /** The URNs of the endpoints that were compared. */
   checked: ReadonlySet<string>;
+  creates: readonly SurveyedCreate[];
   /** Those that it manages now. An `up` may run beside the check. Reads the state once. */
   again(): Promise<readonly Managed[]>;
 }
@@ -125,7 +134,9 @@ async function readKnown(
 interface ReadStack {
   stack: DriftStack;
   managed: Managed[] | undefined;
-  /** The accounts of its endpoints. */
+  creates: PendingCreate[];
+  pendingOperations: number;
+  /** The accounts of its endpoints, also of those to be created. */
   accounts: Map<Managed, Account>;
   failures: Unchecked[];
   /** Why its state may not match the program. */
@@ -137,7 +148,10 @@ async function readStack(
   { stopped }: SurveyDependencies,
   accounts: Accounts,
 ): Promise<ReadStack> {
-  const read: ReadStack = { stack, managed: undefined, accounts: new Map(), failures: [], reasons: [] };
+  const read: ReadStack = {
+    ...{ stack, managed: undefined, creates: [], pendingOperations: 0 },
+    ...{ accounts: new Map(), failures: [], reasons: [] },
+  };
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       if (stopped.aborted) throw interrupted();
@@ -150,25 +164,28 @@ async function readStack(
   };
   const found = await attempt("the stack's state", async () => {
     const state = await stack.state();
-    const pending = state.deployment.pending_operations?.length ?? 0;
-    return { managed: managedEndpoints(state), explicit: explicitProviders(state), pending };
+    const operations = state.deployment.pending_operations ?? [];
+    return {
+      ...{ managed: managedEndpoints(state), creates: pendingCreates(state) },
+      ...{ explicit: explicitProviders(state), operations },
+    };
   });
   if (!found) return read;
-  const { managed, explicit, pending } = found;
-  read.managed = managed;
-  const replacements = managed.filter(({ isPending }) => isPending).length;
+  const { managed, creates, explicit, operations } = found;
+  Object.assign(read, { managed, creates, pendingOperations: operations.length });
   if (await attempt("the stack's history", () => stack.lastUpdateFailed()))
     read.reasons.push("its last update failed");
-  if (replacements > 0) read.reasons.push(`${count(replacements, "replacement")} pending`);
-  if (pending > 0)
-    read.reasons.push(
-      `${count(pending, "operation")} of a killed run pending (after \`pulumi cancel\`, run \`pulumi refresh --clear-pending-creates\`)`,
-    );
+  const pending = new Set(creates.map(({ wanted }) => wanted.urn));
+  const others = operations.filter(({ resource }) => !pending.has(resource.urn)).length;
+  if (creates.length > 0) read.reasons.push(`${count(creates.length, "create")} pending`);
+  const what = creates.length > 0 ? "other operation" : "operation";
+  if (others > 0) read.reasons.push(`${count(others, what)} of a killed run pending`);
 
   const own = await attempt("the stack's configuration", () => stack.config());
   if (!own) return read;
-  const ofAccount = grouped(managed, ({ provider }) => (explicit.has(provider) ? provider : ""));
-  if (managed.length === 0) ofAccount.set("", []);
+  const all = new Set([...managed, ...creates.map(({ wanted }) => wanted)]);
+  const ofAccount = grouped([...all], ({ provider }) => (explicit.has(provider) ? provider : ""));
+  if (all.size === 0) ofAccount.set("", []);
   for (const provider of explicit.keys()) if (!ofAccount.has(provider)) ofAccount.set(provider, []);
   for (const [provider, endpoints] of ofAccount) {
     const inputs = explicit.get(provider) ?? {};
@@ -184,21 +201,22 @@ async function readStack(
 
 /** Every managed endpoint is compared, or is reported as unchecked: itself, its account or the stack's configuration. */
 async function compared(
-  { stack, managed, accounts, failures, reasons }: ReadStack,
+  { stack, managed, creates, pendingOperations, accounts, failures, reasons }: ReadStack,
   { stopped, evidence }: SurveyDependencies & { evidence: ReadonlyMap<string, unknown> },
   expected: readonly Managed[],
 ): Promise<SurveyedStack> {
-  let second: Promise<readonly Managed[]> | undefined;
-  const again = () => {
-    second ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state().then(managedEndpoints);
+  let second: ReturnType<DriftStack["state"]> | undefined;
+  const stateAgain = () => {
+    second ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state();
     return second;
   };
+  const again = () => stateAgain().then(managedEndpoints);
   const current = managed?.filter(({ isOld }) => !isOld) ?? [];
   const drifted: DriftedEndpoint[] = [];
   const missed: Unchecked[] = [];
   const checked = new Set<string>();
-  const pendingReplacements: PendingReplacement[] = [];
-  const attempt = async ({ name, id }: Managed, work: () => Promise<void>) => {
+  const surveyedCreates: SurveyedCreate[] = [];
+  const attempt = async ({ name, id }: Pick<Managed, "name" | "id">, work: () => Promise<void>) => {
     try {
       await work();
     } catch (error) {
@@ -218,20 +236,25 @@ async function compared(
       checked.add(urn);
       if (drift) drifted.push({ ...drift, ...(live && seenOf(live)) });
     });
-  const checkPending = (endpoint: Managed) =>
-    attempt(endpoint, async () => {
-      const { name, urn, type, id } = endpoint;
-      const account = accounts.get(endpoint);
+  const checkCreate = async ({ wanted, replaced }: PendingCreate) => {
+    const { name, urn, type } = wanted;
+    const url = maskedUrl(wanted);
+    const replaces = replaced && { id: replaced.id };
+    const report = { name, urn, type, ...(url !== undefined && { url }), ...(replaces && { replaces }) };
+    const create: SurveyedCreate = { report, wanted, account: undefined };
+    surveyedCreates.push(create);
+    await attempt({ name, id: replaced?.id ?? "its create" }, async () => {
+      const account = accounts.get(wanted);
       if (!account?.cloud) return;
-      const exists = (await liveOf(endpoint, account, evidence)) !== undefined;
-      if (!isSame(endpoint, await again())) throw changedMeanwhile();
-      const url = maskedUrl(endpoint);
-      pendingReplacements.push({ name, urn, type, id, ...(url !== undefined && { url }), exists });
+      const exists = replaced && (await liveOf(replaced, account, evidence)) !== undefined;
+      const later = pendingCreates(await stateAgain());
+      if (!later.some((one) => one.wanted.urn === urn && one.replaced?.id === replaced?.id))
+        throw changedMeanwhile();
+      create.account = account;
+      if (replaced) create.report = { ...report, replaces: { id: replaced.id, exists } };
     });
-  await Promise.all([
-    ...current.map(check),
-    ...(managed ?? []).filter(({ isPending }) => isPending).map(checkPending),
-  ]);
+  };
+  await Promise.all([...current.map(check), ...creates.map(checkCreate)]);
   const report: StackReport = {
     name: stack.name,
     project: stack.project,
@@ -239,10 +262,12 @@ async function compared(
     compared: checked.size,
     ...(reasons.length > 0 && { undeployed: reasons.join(", ") }),
     drifted: drifted.sort(byName),
-    pendingReplacements: pendingReplacements.sort(byName),
+    pendingOperations,
+    pendingCreates: [],
     unchecked: [...failures, ...missed],
   };
-  return { stack, report, managed, checked, again };
+  const byItsName = (a: SurveyedCreate, b: SurveyedCreate) => byName(a.wanted, b.wanted);
+  return { stack, report, managed, checked, creates: surveyedCreates.sort(byItsName), again };
 }
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);

@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import type { WireEndpoint } from "../../../provider/service/contract";
+import type { RecordedRequest } from "../../test-engine/index";
 import {
   type Application,
   type EndpointReply,
@@ -9,7 +10,6 @@ import {
   serveRequest,
 } from "../../traffic-policy/index";
 import { listen } from "../listen";
-import type { RecordedRequest } from "../types";
 import { agentEndpoints } from "./agentEndpoints";
 import { type Behaviour, behaviourOf } from "./behaviour";
 import { type DisturbOptions, disturbance, type RecordedFault } from "./faults";

@@ -1,4 +1,4 @@
-import type { RecordedRequest } from "../types";
+import type { RecordedRequest } from "../../test-engine/index";
 import { base62, randomNumbers } from "./random";
 import { type Handling, type Match, matches, type ScriptedReply } from "./script";
 import { ServiceError } from "./serviceErrors";

@@ -1,4 +1,4 @@
-import type { RecordedRequest } from "../types";
+import type { RecordedRequest } from "../../test-engine/index";
 import { type Operation, operationOf } from "./routes";
 
 /**

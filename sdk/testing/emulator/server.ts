@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import type { RecordedRequest } from "../types";
+import type { RecordedRequest } from "../../test-engine/index";
 import { type Behaviour, reportedTime } from "./behaviour";
 import type { Disturbance, RecordedFault } from "./faults";
 import type { Accounts } from "./keys";

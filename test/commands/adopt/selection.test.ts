@@ -182,6 +182,31 @@ test("leaves out what the target stack and those of a file manage, and what the 
   expect(named.stderr).not.toContain("No other stack was read");
 });
 
+test("if no other stack was read, names those of the backend, at most ten, without the target", async () => {
+  const emulator = await service();
+  emulator.seed({ type: "cloud", url: "https://free.example.com" });
+  const warned = async (stacks: string[] | undefined, ...args: string[]) => {
+    const list = JSON.stringify(stacks?.map((name) => ({ name })));
+    const first = `case "$*" in "stack ls --all --json"*) ${stacks ? `echo '${list}'` : "exit 1"}; exit ;; esac`;
+    const folder = projectWith({ dev: "ep_x" }, emulator, { first });
+    const { code, stderr } = await adopt(["--cwd", folder, "--stack", "dev", ...args], emulator);
+    expect(code).toBe(0);
+    return /^No other stack was read, and an endpoint does not show who manages it\. (.*)$/m.exec(
+      stderr,
+    )?.[1];
+  };
+  const option = "manage, with --known or --projects";
+  expect(await warned(["dev", "prod", "organization/shop/dev"])).toBe(
+    `Leave out what the backend's other stacks ${option}: prod, organization/shop/dev`,
+  );
+  const many = Array.from({ length: 12 }, (_, index) => `org/p/s${index}`);
+  expect(await warned(many)).toMatch(/: org\/p\/s0, (org\/p\/s\d, ){9}and 2 more$/);
+  expect(await warned(["organization/web/dev"])).toBe(
+    "This backend has no other stack, but another backend may have one",
+  );
+  expect(await warned(undefined)).toBe(`Leave out what the stacks of \`pulumi stack ls --all\` ${option}`);
+});
+
 test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {
   vi.stubEnv("PATH", "/nowhere");
   const { code, stderr } = await adopt(["--stack", "dev"], undefined);

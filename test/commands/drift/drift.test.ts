@@ -14,6 +14,7 @@ import { until } from "../../until";
 import { pathWithPulumi, runInProcess } from "../runCommand";
 import { drift } from "./driftRun";
 import { emulator, fakeStack } from "./stacks";
+import { begunCreate } from "./worlds";
 
 /* What no row of `worlds.ts` shows: order and interruption, and the length of a report. */
 
@@ -144,6 +145,20 @@ test("the text has the first fifty findings of a section, and JSON and page have
   expect(stdout).toContain("and 3 more (listed in --json and --html)");
   expect(report.accounts[0]?.unmanaged).toHaveLength(53);
   expect(page.match(/https:\/\/loose-/g)).toHaveLength(53);
+});
+
+test("the line that takes over what a killed run left has all ids, however many", async () => {
+  const ids = Array.from({ length: 150 }, (_, index) => `ep_${"a".repeat(27)}${index}`);
+  const pooled = { url: "https://pool.example.com", poolingEnabled: true };
+  for (const id of ids) emulator.seed({ id, type: "cloud", url: pooled.url, pooling_enabled: true });
+  const begun = ids.map((_, index) => begunCreate(`one-${index}`, pooled));
+  const { stdout, page } = await drift([fakeStack([], { begun })]);
+  for (const form of [stdout, page.replaceAll("&#38;", "&")]) {
+    const [, command = "", line = ""] =
+      /(pulumi refresh .*) && ENDPOINTS_ADOPT=(\S+) pulumi up --stack prod/.exec(form) ?? [];
+    expect(command).toBe("pulumi refresh --yes --clear-pending-creates --stack prod");
+    expect(line.split(",").sort()).toEqual(ids.sort());
+  }
 });
 
 const docs = readFileSync(join(import.meta.dirname, "../../../docs/drift.md"), "utf8");

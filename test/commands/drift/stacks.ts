@@ -3,7 +3,7 @@ import { accountFingerprint } from "../../../provider/endpoint/gone";
 import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
 import { isMapping } from "../../../provider/service/json";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
-import { type ExportedResource, parseState } from "../../../sdk/stackState";
+import { type ExportedResource, parseState } from "../../../sdk/test-engine/index";
 import { Emulator } from "../../../sdk/testing";
 
 /** Two accounts of the service, new for each test. */
@@ -47,9 +47,9 @@ function wireOf({ url, trafficPolicy, metadata, poolingEnabled, ...others }: Rec
 /** A stack whose state is made up, and whose account is an emulator with its endpoints. */
 export function fakeStack(
   endpoints: FakeEndpoint[],
-  around: Partial<DriftStack> & { on?: Emulator; extra?: ExportedResource[] } = {},
+  around: Partial<DriftStack> & { on?: Emulator; extra?: ExportedResource[]; begun?: object[] } = {},
 ): DriftStack {
-  const { on = emulator, extra = [], ...own } = around;
+  const { on = emulator, extra = [], begun = [], ...own } = around;
   const settings: Record<string, string> = { "endpoints:baseUrl": on.baseUrl, "endpoints:apiKey": on.apiKey };
   const all = endpoints.map(({ name, id = `ep_${name}`, inputs, live = {}, more }) => {
     const given = { url: `https://${name}.example.com`, ...inputs };
@@ -76,7 +76,7 @@ export function fakeStack(
     name: "prod",
     project: "shop",
     config: async () => (key) => settings[key],
-    state: async () => stateWith([...extra, ...all]),
+    state: async () => stateWith([...extra, ...all], begun),
     lastUpdateFailed: async () => false,
     preview: async () => run,
     repairPreview: async () => run,

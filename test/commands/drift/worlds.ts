@@ -2,7 +2,7 @@ import { UserError } from "../../../provider/service/apiErrors";
 import { VERSION } from "../../../provider/service/version";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import type { Entry } from "../../../sdk/commands/userProject";
-import { PulumiFailed } from "../../../sdk/pulumi";
+import { PulumiFailed } from "../../../sdk/test-engine/index";
 import type { Seed } from "../../../sdk/testing";
 import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
 
@@ -35,6 +35,12 @@ function loose(name: string, more: Partial<Seed> = {}, on = emulator): string {
 const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
   ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
   ...{ account: undefined, isOld: false, isPending: false, ...more },
+});
+
+/** The create of an endpoint that a run has begun. */
+export const begunCreate = (name: string, inputs: object = { url: `https://${name}.example.com` }) => ({
+  type: "creating",
+  resource: { urn: urnOf(name), type: TYPE, custom: true, inputs },
 });
 
 /** A stack whose second state, and every later one, is another one. */
@@ -182,8 +188,66 @@ export const worlds: Record<string, () => World> = {
     return alone([], { state: async () => stateWith([], pending), lastUpdateFailed: async () => true });
   },
 
+  "a killed run left creates in and out of a pool, of one without effect, and another stack has a member of the pool":
+    () => {
+      const pool = { url: "https://pool.example.com", pooling_enabled: true };
+      for (const name of ["plain", "taken"]) loose(name);
+      for (const name of ["first", "second", "third"]) loose(name, pool);
+      loose("differs", { ...pool, description: "theirs" });
+      const pooled = { url: pool.url, poolingEnabled: true };
+      const begun = [
+        begunCreate("taken", { url: "https://taken.example.com", description: "ours" }),
+        begunCreate("plain"),
+        begunCreate("unsent"),
+        // A second run was killed, too.
+        begunCreate("plain"),
+        ...["one", "two"].map((name) => begunCreate(name, pooled)),
+      ];
+      const prod = fakeStack([{ name: "a" }], { begun });
+      const dev = fakeStack([{ name: "member", id: loose("member", pool), inputs: pooled }], { name: "dev" });
+      return { stacks: [prod, dev] };
+    },
+
+  "a replacement was killed in its create, and a later run has repeated another create": () => {
+    loose("new", { url: "https://replaced.example.com" });
+    loose("left", { url: "https://repeated.example.com", pooling_enabled: true });
+    const repeated = { url: "https://repeated.example.com", poolingEnabled: true };
+    const begun = [begunCreate("replaced"), begunCreate("repeated", repeated)];
+    const replaced = { name: "replaced", live: "gone" as const, more: { pendingReplacement: true } };
+    return alone([replaced, { name: "repeated", inputs: repeated }], { begun });
+  },
+
+  "two stacks have a pending create in one pool": () => {
+    const pooled = { url: "https://pool.example.com", poolingEnabled: true };
+    loose("pool", { pooling_enabled: true });
+    const begun = [begunCreate("one", pooled)];
+    return { stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })) };
+  },
+
+  "a create is pending, and a known stack, which may have what is on its URL, cannot be read": () => {
+    loose("plain");
+    return { ...alone([], { begun: [begunCreate("plain")] }), known: { "organization/web/lost": undefined } };
+  },
+
+  "a create is pending whose secret URL is not shown, of an account that cannot be listed": () => {
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 403, body: {} });
+    return alone([], { begun: [begunCreate("hidden", { url: secret("https://CANARY-7.example.com") })] });
+  },
+
+  "an up finishes a create during the check": () => ({
+    stacks: [
+      changing(
+        fakeStack([], { begun: [begunCreate("plain")] }),
+        fakeStack([{ name: "plain", id: loose("plain") }]),
+      ),
+    ],
+  }),
+
   "the last update failed, and there is drift": () =>
     alone([changed], { lastUpdateFailed: async () => true }),
+
+  "replacements are pending whose old endpoints Pulumi has not deleted": () =>
+    alone(["kept", "also"].map((name) => ({ name, more: { pendingReplacement: true } }))),
 
   "replacements are pending, of which one deleted the old endpoint, and one left that of another stack":
     () => {

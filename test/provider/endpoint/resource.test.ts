@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
+import { engineInputs } from "../../../provider/endpoint/inputs";
 import { findEndpoint } from "../../../provider/endpoint/lookup";
 import { paths } from "../../requests";
-import { service, thrown } from "../world";
+import { service, thrown } from "../emulated";
 
 /* What no scene plays: `get`, imports, what many resources share, and texts of any length in messages. */
 
@@ -21,7 +22,7 @@ test("many adoptions by id share the pages of the list", async () => {
   const adopting = Array.from({ length: 250 }, async (_, index) => {
     const { id } = emulator.seed({ type: "cloud", url: at(index), description: "theirs" });
     const { inputs } = await core.check({}, { url: at(index), description: "theirs", adopt: id });
-    return core.create(inputs);
+    return core.create(engineInputs(inputs));
   });
   await Promise.all(adopting);
   const reads = paths(emulator).filter((path) => path.startsWith("GET"));

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { thrown } from "../world";
+import { thrown } from "../emulated";
 import { plugin, secret } from "./pluginClient";
 
 const GET = "endpoints:index:getEndpoint";

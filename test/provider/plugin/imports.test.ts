@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { thrown } from "../world";
+import { thrown } from "../emulated";
 import { plugin, secret, url } from "./pluginClient";
 
 const chosen = { bindings: ["public"], poolingEnabled: false };

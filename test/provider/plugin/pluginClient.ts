@@ -21,10 +21,9 @@ import { pluginProvider } from "../../../provider/plugin/plugin";
 import { WEBHOOK_TYPE } from "../../../provider/pulumi/typeTokens";
 import type { Clock } from "../../../provider/service/clock";
 import type { Emulator } from "../../../sdk/testing/emulator";
-import { about, CallFailed, call } from "../../../sdk/testing/engine/providerCalls";
 import { webhooks } from "../../../sdk/webhooks/otherLanguages";
+import { startEmulator } from "../emulated";
 import { virtualClock } from "../virtualClock";
-import { startEmulator } from "../world";
 
 export type Props = Record<string, unknown>;
 
@@ -231,6 +230,30 @@ export function pluginClient(raw: ResourceProviderClient, urn = URN) {
     },
     cancel: () => call((then) => raw.cancel(new Empty(), then)),
   };
+}
+
+/** The message is the plugin's own, and the cause is gRPC's error. */
+class CallFailed extends Error {
+  constructor(override readonly cause: grpc.ServiceError) {
+    super(cause.details);
+  }
+}
+
+const call = <A>(send: (then: (error: grpc.ServiceError | null, answer: A) => void) => unknown): Promise<A> =>
+  new Promise((resolve, reject) => {
+    send((error, answer) => (error ? reject(new CallFailed(error)) : resolve(answer)));
+  });
+
+/** A request about the resource with this URN. */
+function about<R extends Record<"setUrn" | "setName" | "setType", (text: string) => unknown>>(
+  request: R,
+  urn: string,
+): R {
+  const [, , type = "", name = ""] = urn.split("::");
+  request.setUrn(urn);
+  request.setName(name);
+  request.setType(type);
+  return request;
 }
 
 const struct = (props: Props) => Struct.fromJavaScript(props as Parameters<typeof Struct.fromJavaScript>[0]);

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach } from "vitest";
-import { type PulumiResult, pulumi } from "../../../sdk/pulumi";
+import { type PulumiResult, pulumi } from "../../../sdk/test-engine/index";
 import { type ExportedState, findPulumiCli } from "../../../sdk/testing";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { canonicalJson } from "../../../provider/service/json";
 import { methods } from "../../requests";
-import { thrown } from "../world";
+import { thrown } from "../emulated";
 import { created, full, type Props, plugin, pluginClient, rules, secret, URN, url } from "./pluginClient";
 
 describe("secrets", () => {

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { findOnPath } from "../../../sdk/pulumi";
+import { findOnPath } from "../../../sdk/test-engine/index";
 import { findPulumiCli } from "../../../sdk/testing";
 import { examplesIn } from "../../docs/schemaExamples";
 import { programFolder } from "../../folders";

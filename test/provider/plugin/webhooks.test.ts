@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UNKNOWN } from "../../../provider/pulumi/sentinels";
-import { thrown } from "../world";
+import { thrown } from "../emulated";
 import { mistakesIn, monitor, plugin, secret } from "./pluginClient";
 
 const MERGE = "endpoints:index:mergeTrafficPolicy";

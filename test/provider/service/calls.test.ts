@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ApiError, ReplyError, remedyFor } from "../../../provider/service/apiErrors";
 import { VERSION } from "../../../provider/service/version";
 import type { ScriptedReply } from "../../../sdk/testing/emulator";
-import { service, thrown } from "../world";
+import { service, thrown } from "../emulated";
 
 const url = "https://shop.example.com";
 const any = () => true;

@@ -4,8 +4,8 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { CONNECTIONS } from "../../../provider/service/client";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
+import { CANARY_KEY, service, thrown, wholeList } from "../emulated";
 import { startProxy, useProxy } from "../servers";
-import { CANARY_KEY, service, thrown, wholeList } from "../world";
 
 afterEach(() => {
   vi.unstubAllEnvs();

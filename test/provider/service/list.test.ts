@@ -6,7 +6,7 @@ import { CLOUD, isOneOf, OLDEST_LISTING } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";
 import type { Behaviour, Emulator } from "../../../sdk/testing/emulator";
 import { methods, paths } from "../../requests";
-import { service, thrown, wholeList } from "../world";
+import { service, thrown, wholeList } from "../emulated";
 
 const url = "https://shop.example.com";
 const any = () => true;

@@ -2,8 +2,8 @@ import { describe, expect, test } from "vitest";
 import { ApiError, ConnectionError, ReplyError } from "../../../provider/service/apiErrors";
 import { RateLimiter } from "../../../provider/service/rateLimiter";
 import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/service/retry";
+import { service, thrown } from "../emulated";
 import { virtualClock } from "../virtualClock";
-import { service, thrown } from "../world";
 
 /* When requests are sent, and whether they are repeated. */
 

@@ -8,8 +8,8 @@ import type { RecordedRequest } from "../../../sdk/testing";
 import type { ScriptedReply } from "../../../sdk/testing/emulator";
 import { methods } from "../../requests";
 import { until } from "../../until";
+import { service, thrown } from "../emulated";
 import { listening, useProxy } from "../servers";
-import { service, thrown } from "../world";
 
 /* A request that was never sent had no effect. A request that was sent may have had one. */
 

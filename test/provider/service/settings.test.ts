@@ -8,7 +8,7 @@ import {
   settingFields,
   settingsProblems,
 } from "../../../provider/service/settings";
-import { thrown } from "../world";
+import { thrown } from "../emulated";
 
 const environment = { ENDPOINTS_API_KEY: "env_key", ENDPOINTS_BASE_URL: "https://env.example.com" };
 const from = (config: Partial<Record<SettingName, string>>) => (key: string) =>

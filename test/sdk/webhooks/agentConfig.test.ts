@@ -9,7 +9,7 @@ import {
   mergedConfig,
   policyText,
 } from "../../../sdk/webhooks/agentConfig";
-import { thrown } from "../../provider/world";
+import { thrown } from "../../provider/emulated";
 import { mockEngine, resolved } from "../program";
 
 const given = { platform: "github", secret: "<secret>" } as const;

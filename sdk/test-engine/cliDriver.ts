@@ -1,0 +1,228 @@
+import { existsSync, rmSync } from "node:fs";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { isUsers, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
+import { reportedStep } from "./engine/summary";
+import { removeAtExit } from "./leftovers";
+import { fromSecretForm, plain, propsFromState, propsToState } from "./properties";
+import { type EngineStep, findPulumiCli, PulumiFailed, type PulumiResult, pulumi } from "./pulumi";
+import { parseState } from "./stackState";
+import {
+  type Command,
+  type ConfigValue,
+  RunFailed,
+  type RunOptions,
+  type RunResult,
+  type Stack,
+  type StackOptions,
+  type Step,
+  type StepOp,
+} from "./types";
+
+/** The programs of tests are small. In seconds. */
+const LONGEST_RUN = 180;
+
+/**
+ * A stack of the real Pulumi CLI, with its state in a temporary folder. The CLI needs the stack's settings file in the program's
+ * folder; `close` removes it. It does not use the Automation API, whose `up` never previews, and which starts three
+ * more commands after each run.
+ */
+export class CliDriver implements Stack {
+  readonly driver = "cli";
+  private readonly stackName: string;
+  private runs = 0;
+  private remove: (() => void) | undefined;
+
+  private constructor(
+    private readonly options: StackOptions,
+    private readonly folder: string,
+  ) {
+    this.stackName = options.stackName ?? "test";
+  }
+
+  /** @throws Error if there is no CLI, or if the program already has a settings file for a stack with this name. */
+  static async create(options: StackOptions): Promise<CliDriver> {
+    if (!(await findPulumiCli(options.env?.["PATH"]))) {
+      throw new Error("there is no Pulumi CLI: pulumi and pulumi-language-nodejs must be on the PATH");
+    }
+    const stack = new CliDriver(options, await mkdtemp(join(tmpdir(), "pulumi-cli-")));
+    if (existsSync(stack.settingsFile)) {
+      await rm(stack.folder, { recursive: true });
+      throw new Error(`${stack.settingsFile} already exists; choose another stackName`);
+    }
+    stack.remove = removeAtExit(() => {
+      for (const path of [stack.settingsFile, stack.folder]) rmSync(path, { recursive: true, force: true });
+    });
+    try {
+      await stack.pulumi(["stack", "init"]);
+      await stack.setAll(options.config ?? {});
+      for (const [name, outputs] of Object.entries(options.stackReferences ?? {}))
+        await stack.createOther(name, outputs);
+      return stack;
+    } catch (error) {
+      await stack.close();
+      throw error;
+    }
+  }
+
+  preview: Stack["preview"] = (options) => this.run("preview", [], options);
+  up: Stack["up"] = (options) => this.run("up", ["--yes"], options);
+  destroy: Stack["destroy"] = (options) => this.run("destroy", ["--yes", "--skip-preview"], options);
+  refresh: Stack["refresh"] = (options = {}) =>
+    this.run("refresh", options.previewOnly ? ["--preview-only"] : ["--yes", "--skip-preview"], options);
+
+  import: Stack["import"] = async (file, options = {}) => {
+    const code = join(this.folder, `code-${++this.runs}`);
+    const flags = [
+      "--file",
+      file,
+      "--yes",
+      "--skip-preview",
+      `--protect=${options.protect ?? true}`,
+      ...(options.code ? ["--out", code] : ["--generate-code=false"]),
+    ];
+    const result = await this.run("import", flags);
+    return { ...result, ...(options.code && { code: await readFile(code, "utf8") }) };
+  };
+
+  exportState: Stack["exportState"] = async () => {
+    const { stdout } = await this.pulumi(["stack", "export", "--show-secrets"]);
+    return parseState(stdout);
+  };
+
+  importState: Stack["importState"] = async (state) => {
+    // The stack encrypts with its own salt, so it keeps its own secrets provider.
+    const { secrets_providers } = (await this.exportState()).deployment;
+    const deployment = { ...state.deployment, ...(secrets_providers && { secrets_providers }) };
+    await this.pulumi(["stack", "import"], { input: JSON.stringify({ ...state, deployment }) });
+  };
+
+  setConfig: Stack["setConfig"] = (key, value) => this.setAll({ [key]: value });
+
+  /** Creates another stack in the same backend. */
+  private async createOther(name: string, outputs: Record<string, unknown>): Promise<void> {
+    const [stack = name, project = ""] = name.split("/").reverse();
+    const program = join(this.folder, "others", project);
+    await mkdir(program, { recursive: true });
+    await writeFile(join(program, "Pulumi.yaml"), JSON.stringify({ name: project, runtime: "nodejs" }));
+    const other = new CliDriver({ ...this.options, program, stackName: name }, this.folder);
+    await other.pulumi(["stack", "init"]);
+    const state = await other.exportState();
+    const urn = rootUrn({ stack, project });
+    const root = { urn, type: ROOT_STACK, custom: false, outputs: propsToState(fromSecretForm(outputs)) };
+    await other.importState({ ...state, deployment: { ...state.deployment, resources: [root] } });
+  }
+
+  private async setAll(config: Record<string, ConfigValue>): Promise<void> {
+    const settings = Object.entries(config).flatMap(([key, value]) =>
+      typeof value === "string" ? ["--plaintext", `${key}=${value}`] : ["--secret", `${key}=${value.secret}`],
+    );
+    if (settings.length > 0) await this.pulumi(["config", "set-all", ...settings]);
+  }
+
+  async cancel(): Promise<void> {
+    await this.pulumi(["cancel", "--yes"]);
+  }
+
+  async close(): Promise<void> {
+    this.remove?.();
+  }
+
+  readonly [Symbol.asyncDispose] = () => this.close();
+
+  private async run(command: Command, flags: string[], options: RunOptions = {}): Promise<RunResult> {
+    const urns = await this.urnsOf(options.replace ?? []);
+    const started = performance.now();
+    const args = [
+      command,
+      ...flags,
+      ...(options.expectNoChanges ? ["--expect-no-changes"] : []),
+      ...(options.skipPreview && command === "up" ? ["--skip-preview"] : []),
+      ...(options.diff ? ["--diff"] : []),
+      ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
+      ...(options.refresh && (command === "up" || command === "preview") ? ["--refresh"] : []),
+      ...urns.flatMap((urn) => ["--replace", urn]),
+      ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
+    ];
+    const ended = await this.pulumi(args, { events: true }).catch(failedRun);
+    const seconds = (performance.now() - started) / 1000;
+    const { stdout, stderr, run, failure } = { failure: undefined, ...ended };
+    const { steps = [], changes = {}, diagnostics = [] } = run ?? {};
+    const { resources = [] } = (await this.exportState()).deployment;
+    const root = resources.find(({ type }) => type === ROOT_STACK);
+    const result: RunResult = {
+      command,
+      ok: failure === undefined,
+      seconds,
+      outputs: plain(propsFromState(root?.outputs ?? {})),
+      steps: steps.filter(({ urn }) => isUsers(urn)).map((step) => stepOf(step, stdout)),
+      changes,
+      diagnostics,
+      text: stdout + stderr,
+      requests: [],
+    };
+    if (failure === undefined) return result;
+    if (!diagnostics.some(({ severity }) => severity === "error"))
+      diagnostics.push({ severity: "error", message: failure });
+    throw new RunFailed(result);
+  }
+
+  private async urnsOf(names: string[]): Promise<string[]> {
+    if (names.length === 0) return [];
+    const { resources = [] } = (await this.exportState()).deployment;
+    return names.map((name) => resources.find(({ urn }) => urn.endsWith(`::${name}`))?.urn ?? name);
+  }
+
+  private get environment(): NodeJS.ProcessEnv {
+    return {
+      ...process.env,
+      ...this.options.env,
+      PULUMI_BACKEND_URL: `file://${this.folder}`,
+      PULUMI_HOME: join(this.folder, "home"),
+      PULUMI_CONFIG_PASSPHRASE: "only for tests",
+      PULUMI_SKIP_UPDATE_CHECK: "true",
+      PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
+      NO_COLOR: "1",
+    };
+  }
+
+  private get settingsFile(): string {
+    return join(this.options.program, `Pulumi.${this.stackName}.yaml`);
+  }
+
+  /** Runs a command on the stack. */
+  private pulumi(args: string[], options: { input?: string; events?: boolean } = {}): Promise<PulumiResult> {
+    const { program: cwd, longestRun = LONGEST_RUN } = this.options;
+    const common = { cwd, env: this.environment, timeout: longestRun * 1000 };
+    return pulumi([...args, "--stack", this.stackName], { ...common, ...options });
+  }
+}
+
+/** What a run has left that failed or was stopped. */
+function failedRun(error: unknown): PulumiResult & { failure: string } {
+  if (error instanceof PulumiFailed) return { ...error.result, failure: error.message };
+  throw error;
+}
+
+/** A step with its diff, which only the output for the terminal has. */
+function stepOf({ op, urn, id, outputs }: EngineStep, text: string): Step {
+  // The line of a replaced resource's deletion repeats the replacement's diff, and the change after an import is another step.
+  const hasNone = /^(delete|discard|import)/.test(op);
+  const named = ` ${typeInUrn(urn)} ${nameInUrn(urn)} `;
+  const line = text.split("\n").findLast((each) => each.includes(named) && each.includes("[diff: "));
+  const diff = hasNone ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
+  return reportedStep(op as StepOp, urn, id, withSigns(diff ?? []), outputs);
+}
+
+/** The CLI writes a sign once for all properties that share it: `+a,b~c`. */
+function withSigns(parts: string[]): string[] {
+  let sign = "~";
+  return parts
+    .flatMap((part) => part.split(/(?=[+\-~])/))
+    .map((part) => {
+      const own = /^[+\-~]/.exec(part)?.[0];
+      sign = own ?? sign;
+      return own ? part : sign + part;
+    });
+}

@@ -1,0 +1,146 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { createRequire } from "node:module";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { setTimeout as wait } from "node:timers/promises";
+import { removeAtExit } from "../leftovers";
+import type { PartialMocks } from "../packageMocks";
+import { isSecret, type Props, plain } from "../properties";
+import type { Project } from "./project";
+
+const MOST_OUTPUT = 50;
+
+export type OnLine = (line: string) => void;
+
+export class Child {
+  readonly exited: Promise<number>;
+
+  constructor(
+    private readonly process: ChildProcess,
+    onLine: (line: string, isError: boolean) => void,
+  ) {
+    const end = removeAtExit(() => process.kill("SIGKILL"));
+    for (const stream of ["stdout", "stderr"] as const) {
+      const input = process[stream];
+      if (input) createInterface({ input }).on("line", (line) => onLine(line, stream === "stderr"));
+    }
+    this.exited = new Promise((resolve) => {
+      process.on("error", () => resolve(-1));
+      process.on("close", (code) => resolve(code ?? -1));
+    });
+    void this.exited.then(end);
+  }
+
+  async stop(signal: NodeJS.Signals, patience: number): Promise<void> {
+    if (this.process.exitCode === null && this.process.signalCode === null) this.process.kill(signal);
+    const timer = setTimeout(() => this.process.kill("SIGKILL"), patience);
+    await this.exited;
+    clearTimeout(timer);
+  }
+}
+
+export interface Run {
+  project: Project;
+  stack: string;
+  env: Record<string, string | undefined>;
+  dryRun: boolean;
+  /** The most steps at once. */
+  parallel: number;
+  /** The time limit for the start of a provider, in milliseconds. */
+  startLimit: number;
+  stateFile: string;
+  /** The stack configuration by full keys. */
+  config: Props;
+  /** The mocks that answer a package. Undefined if a provider must. */
+  mocksOf: (package_: string) => PartialMocks | undefined;
+}
+
+/** Finds a module of the program's SDK, so that the program and its providers have the same version. */
+export function resolveFrom(folder: string, module: string): string {
+  try {
+    return createRequire(join(folder, "package.json")).resolve(module);
+  } catch {
+    throw new Error(`${module} is not installed in ${folder} or above it: run npm install there first`);
+  }
+}
+
+const PRELOAD = JSON.stringify(join(__dirname, "preload.cjs"));
+
+function startNode({ project, env }: Run, args: string[], more: Record<string, string>): ChildProcess {
+  const options = `${env["NODE_OPTIONS"] ?? ""} --require ${PRELOAD}`.trim();
+  return spawn(process.execPath, args, {
+    cwd: project.folder,
+    stdio: ["ignore", "pipe", "pipe"],
+    // Node 22.1 and later keep compiled code in this folder.
+    env: { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache"), ...env, NODE_OPTIONS: options, ...more },
+  });
+}
+
+/** Runs the program like the Node language host. */
+export function startProgram(run: Run, address: string, onLine: OnLine): Child {
+  const { project, stack, dryRun, parallel, config, env } = run;
+  const flags = {
+    monitor: address,
+    engine: address,
+    project: project.name,
+    stack,
+    organization: "organization",
+    "root-directory": project.root,
+    parallel,
+    pwd: project.folder,
+  };
+  const args = [
+    resolveFrom(project.folder, "@pulumi/pulumi/cmd/run"),
+    ...Object.entries(flags).map(([key, value]) => `--${key}=${value}`),
+    ...(dryRun ? ["--dry-run"] : []),
+    project.entry,
+  ];
+  const child = startNode(run, args, {
+    PULUMI_CONFIG: JSON.stringify(plain(config)),
+    PULUMI_CONFIG_SECRET_KEYS: JSON.stringify(Object.keys(config).filter((key) => isSecret(config[key]))),
+    // A type check would take longer than the run.
+    PULUMI_NODEJS_TRANSPILE_ONLY: env["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
+    ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
+  });
+  return new Child(child, onLine);
+}
+
+export interface Starting {
+  child: Child;
+  /** The port that it prints. Rejects if the process ends first, or at the time limit. */
+  port: Promise<number>;
+  /** The end of an error message: the output of the process without the port. Empty if there is none. */
+  printed: () => string;
+}
+
+export function startProvider(
+  run: Run,
+  args: string[],
+  env: Record<string, string>,
+  onLine: OnLine | undefined,
+): Starting {
+  const output: string[] = [];
+  const printed = () => (output.length > 0 ? `; its output:\n${output.join("\n")}` : "");
+  let print: ((port: number) => void) | undefined;
+  const found = new Promise<number>((resolve) => {
+    print = resolve;
+  });
+  const child = new Child(startNode(run, args, env), (line, isError) => {
+    if (print && !isError && /^\d+$/.test(line)) {
+      print(Number(line));
+      print = undefined;
+      return;
+    }
+    if (output.length < MOST_OUTPUT) output.push(line);
+    onLine?.(line);
+  });
+  const { startLimit } = run;
+  const failed = Promise.race([
+    child.exited.then(() => "ended before it was ready"),
+    wait(startLimit, `did not print its port in ${startLimit / 1000} s`, { ref: false }),
+  ]).then((what) => {
+    throw new Error(`the provider process ${args[0]} ${what}${printed()}`);
+  });
+  return { child, port: Promise.race([found, failed]), printed };
+}

@@ -1,0 +1,294 @@
+import * as grpc from "@grpc/grpc-js";
+import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
+import * as pb from "@pulumi/pulumi/proto/provider_pb";
+import { NOT_READY, Unsupported } from "../errors";
+import { containsUnknown, markSecrets, type Props, plain } from "../properties";
+import { parsePath } from "../propertyPath";
+import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
+import type { Diff, Kind } from "./propertyDiff";
+import { CHANNEL, Empty, fromStruct, insecure, toStruct } from "./protocol";
+
+/**
+ * The provider of a resource: `Plugin`, the client of a provider process, `AnsweredProvider`, or `Providers` for provider
+ * resources.
+ */
+export interface Provider {
+  check(urn: string, olds: Props, news: Props): Promise<Checked>;
+  diff(old: ResourceState, news: Props, ignoreChanges: string[]): Promise<Diff>;
+  create(next: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }>;
+  update(old: ResourceState, next: ResourceState, preview: boolean): Promise<Props>;
+  read(resource: ToRead): Promise<Found>;
+  delete(old: ResourceState): Promise<void>;
+}
+
+export interface Checked {
+  inputs: Props;
+  failures: pb.CheckFailure.AsObject[];
+}
+
+/** For an import, only the id is known. */
+export type ToRead = Pick<ResourceState, "urn" | "id"> & {
+  inputs?: Props;
+  outputs?: Props | undefined;
+  external?: boolean;
+};
+
+export interface Found {
+  /** Empty if the resource does not exist. */
+  id: string;
+  /** Undefined if the resource does not exist. */
+  outputs: Props | undefined;
+  /** Undefined if they have not changed. */
+  inputs: Props | undefined;
+}
+
+/** The package of dynamic providers. Their process is part of the SDK. */
+export const DYNAMIC = "pulumi-nodejs";
+
+export class Plugin implements Provider {
+  private readonly client: rpc.ResourceProviderClient;
+  /** The process of dynamic providers accepts no secrets and no previews. Its results are marked as secret here. */
+  private readonly isDynamic: boolean;
+  private configured: Promise<unknown> = Promise.resolve();
+
+  constructor(
+    port: number,
+    readonly package_: string,
+  ) {
+    this.isDynamic = package_ === DYNAMIC;
+    this.client = new rpc.ResourceProviderClient(`127.0.0.1:${port}`, insecure(), CHANNEL);
+  }
+
+  close(): void {
+    this.client.close();
+  }
+
+  /** @throws Unsupported if the plugin does not support secrets or references. */
+  async handshake(engineAddress: string, folder: string, limit: number): Promise<void> {
+    const request = new pb.ProviderHandshakeRequest()
+      .setEngineAddress(engineAddress)
+      .setRootDirectory(folder)
+      .setProgramDirectory(folder)
+      .setConfigureWithUrn(true)
+      .setInvokeWithPreview(true);
+    const response = await optional(
+      call<pb.ProviderHandshakeResponse>((answer) =>
+        this.client.handshake(request, new grpc.Metadata(), { deadline: Date.now() + limit }, answer),
+      ),
+    );
+    if (!response) throw new Unsupported(`plugins without a handshake (${this.package_} in ${folder})`);
+    if (!response.getAcceptSecrets() || !response.getAcceptResources())
+      throw new Unsupported(
+        `plugins that do not accept secrets or references (${this.package_} in ${folder})`,
+      );
+  }
+
+  /** If a provider does not implement this method, it accepts any configuration. */
+  async checkConfig(urn: string, olds: Props, news: Props): Promise<Checked> {
+    const request = about(new pb.CheckRequest(), urn).setOlds(plainStruct(olds)).setNews(plainStruct(news));
+    const response = await optional(
+      call<pb.CheckResponse>((answer) => this.client.checkConfig(request, answer)),
+    );
+    if (!response) return { inputs: news, failures: [] };
+    return { inputs: markSecrets(fromStruct(response.getInputs()), news), failures: failuresOf(response) };
+  }
+
+  async diffConfig(old: ResourceState, news: Props): Promise<Diff> {
+    const request = diffRequest(old, news, [], plainStruct);
+    const response = await optional(
+      call<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer)),
+    );
+    return diffOf(response ?? new pb.DiffResponse());
+  }
+
+  /** Later calls wait for this, and fail if it fails. */
+  configure(urn: string, id: string, config: Props): void {
+    this.configured = this.sendConfiguration(urn, id, config);
+    this.configured.catch(() => {});
+  }
+
+  private async sendConfiguration(urn: string, id: string, config: Props): Promise<void> {
+    if (containsUnknown(config))
+      throw new Unsupported(
+        `previews with a provider whose configuration is not known yet (${nameInUrn(urn)})`,
+      );
+    const request = about(new pb.ConfigureRequest(), urn)
+      .setId(id)
+      .setArgs(toStruct(config))
+      .setAcceptsecrets(true)
+      .setAcceptresources(true)
+      .setSendsOldInputs(true)
+      .setSendsOldInputsToDelete(true);
+    for (const [key, value] of Object.entries(plain(config)))
+      request
+        .getVariablesMap()
+        .set(`${this.package_}:config:${key}`, typeof value === "string" ? value : JSON.stringify(value));
+    await call<pb.ConfigureResponse>((answer) => this.client.configure(request, answer));
+  }
+
+  /** Asks the provider to finish its operations and to start no others. */
+  async cancel(): Promise<void> {
+    await optional(call<Empty>((answer) => this.client.cancel(new Empty(), answer)));
+  }
+
+  async check(urn: string, olds: Props, news: Props): Promise<Checked> {
+    await this.configured;
+    const request = about(new pb.CheckRequest(), urn).setOlds(this.struct(olds)).setNews(this.struct(news));
+    const response = await call<pb.CheckResponse>((answer) => this.client.check(request, answer));
+    return { inputs: this.marked(response.getInputs(), news), failures: failuresOf(response) };
+  }
+
+  async diff(old: ResourceState, news: Props, ignoreChanges: string[]): Promise<Diff> {
+    await this.configured;
+    const request = diffRequest(old, news, ignoreChanges, (props) => this.struct(props));
+    return diffOf(await call<pb.DiffResponse>((answer) => this.client.diff(request, answer)));
+  }
+
+  /** Without support for previews, the outputs of a preview are the inputs. */
+  async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
+    await this.configured;
+    if (preview && this.isDynamic) return { id: "", outputs: { ...inputs } };
+    const request = about(new pb.CreateRequest(), urn).setProperties(this.struct(inputs)).setPreview(preview);
+    const response = await call<pb.CreateResponse>((answer) => this.client.create(request, answer));
+    const id = response.getId();
+    if (id === "" && !preview) throw new Error(`plugin returned empty resource.ID from create '${urn}'`);
+    return { id, outputs: this.marked(response.getProperties(), inputs) };
+  }
+
+  async update(old: ResourceState, next: ResourceState, preview: boolean): Promise<Props> {
+    await this.configured;
+    if (preview && this.isDynamic) return { ...next.inputs };
+    const request = about(new pb.UpdateRequest(), next.urn)
+      .setId(old.id)
+      .setOldInputs(this.struct(old.inputs))
+      .setOlds(this.struct(old.outputs))
+      .setNews(this.struct(next.inputs))
+      .setIgnorechangesList(next.ignoreChanges)
+      .setPreview(preview);
+    const response = await call<pb.UpdateResponse>((answer) => this.client.update(request, answer));
+    return this.marked(response.getProperties(), next.inputs);
+  }
+
+  async read({ urn, id, inputs, outputs }: ToRead): Promise<Found> {
+    await this.configured;
+    const request = about(new pb.ReadRequest(), urn).setId(id);
+    if (inputs) request.setInputs(this.struct(inputs)).setProperties(this.struct(outputs));
+    const response = await call<pb.ReadResponse>((answer) => this.client.read(request, answer));
+    const [properties, liveInputs] = [response.getProperties(), response.getInputs()];
+    return {
+      id: response.getId(),
+      outputs: properties && this.marked(properties, outputs ?? {}),
+      inputs: liveInputs && this.marked(liveInputs, inputs ?? {}),
+    };
+  }
+
+  async delete({ urn, id, inputs, outputs }: ResourceState): Promise<void> {
+    await this.configured;
+    const request = about(new pb.DeleteRequest(), urn)
+      .setId(id)
+      .setOldInputs(this.struct(inputs))
+      .setProperties(this.struct(outputs));
+    await call<Empty>((answer) => this.client.delete(request, answer));
+  }
+
+  async invoke(token: string, args: Props, preview: boolean): Promise<pb.InvokeResponse> {
+    await this.configured;
+    const request = new pb.InvokeRequest().setTok(token).setArgs(this.struct(args)).setPreview(preview);
+    return call<pb.InvokeResponse>((answer) => this.client.invoke(request, answer));
+  }
+
+  private struct(props: Props = {}) {
+    return this.isDynamic ? plainStruct(props) : toStruct(props);
+  }
+
+  private marked(outs: pb.CheckResponse["getInputs"] extends () => infer S ? S : never, ins: Props): Props {
+    return this.isDynamic ? markSecrets(fromStruct(outs), ins) : fromStruct(outs);
+  }
+}
+
+const plainStruct = (props: Props) => toStruct(plain(props));
+
+type Callback<T> = (error: grpc.ServiceError | null, response: T) => void;
+
+class CallFailed extends Error {
+  override readonly name = "CallFailed";
+  constructor(override readonly cause: grpc.ServiceError) {
+    super(cause.details);
+  }
+}
+
+function call<T>(send: (answer: Callback<T>) => unknown): Promise<T> {
+  return new Promise((resolve, reject) => {
+    send((error, response) => {
+      if (error === null) return resolve(response);
+      const [details] = error.metadata.get("grpc-status-details-bin");
+      reject(
+        details?.includes("ErrorResourceInitFailed") ? new Unsupported(NOT_READY) : new CallFailed(error),
+      );
+    });
+  });
+}
+
+/** Undefined if the provider does not implement the method. */
+async function optional<T>(answer: Promise<T>): Promise<T | undefined> {
+  try {
+    return await answer;
+  } catch (error) {
+    if (error instanceof CallFailed && error.cause.code === grpc.status.UNIMPLEMENTED) return undefined;
+    throw error;
+  }
+}
+
+interface AboutResource {
+  setUrn(urn: string): unknown;
+  setName(name: string): unknown;
+  setType(type: string): unknown;
+}
+
+function about<R extends AboutResource>(request: R, urn: string): R {
+  request.setUrn(urn);
+  request.setName(nameInUrn(urn));
+  request.setType(typeInUrn(urn));
+  return request;
+}
+
+function diffRequest(
+  { urn, id, inputs, outputs = {} }: ResourceState,
+  news: Props,
+  ignoreChanges: string[],
+  struct: typeof toStruct,
+): pb.DiffRequest {
+  return about(new pb.DiffRequest(), urn)
+    .setId(id)
+    .setOldInputs(struct(inputs))
+    .setOlds(struct(outputs))
+    .setNews(struct(news))
+    .setIgnorechangesList(ignoreChanges);
+}
+
+const { ADD, ADD_REPLACE, DELETE, DELETE_REPLACE, UPDATE_REPLACE } = pb.PropertyDiff.Kind;
+
+function diffOf(response: pb.DiffResponse): Diff {
+  const detailed = [...(response.getDetaileddiffMap().entries() as Iterable<[string, pb.PropertyDiff]>)];
+  return {
+    changes: (["unknown", "none", "some"] as const)[response.getChanges()],
+    replaces: response.getReplacesList(),
+    changedKeys: response.getDiffsList(),
+    deleteBeforeReplace: response.getDeletebeforereplace(),
+    detailed: response.getHasdetaileddiff()
+      ? detailed.map(([path, diff]) => ({
+          path: parsePath(path) ?? [path],
+          kind: kindOf(diff.getKind()),
+          replace: [ADD_REPLACE, DELETE_REPLACE, UPDATE_REPLACE].some((kind) => kind === diff.getKind()),
+        }))
+      : undefined,
+  };
+}
+
+function kindOf(kind: pb.PropertyDiff.Kind): Kind {
+  if (kind === ADD || kind === ADD_REPLACE) return "add";
+  return kind === DELETE || kind === DELETE_REPLACE ? "delete" : "update";
+}
+
+const failuresOf = (response: { getFailuresList(): pb.CheckFailure[] }) =>
+  response.getFailuresList().map((each) => each.toObject());

@@ -1,0 +1,207 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { setTimeout } from "node:timers/promises";
+import { parse } from "yaml";
+import { z } from "zod";
+import { CLI_DRIVER, reasonOf, Unsupported } from "../errors";
+import { equal, type Props, plain, UNKNOWN } from "../properties";
+import { AnsweredProvider, type RunningProvider } from "./answered";
+import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
+import { type OnLine, type Run, resolveFrom, type Starting, startProvider } from "./processes";
+import { type Project, runtimeSchema } from "./project";
+import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
+import { type Checked, DYNAMIC, type Found, Plugin, type Provider } from "./providerCalls";
+
+/** The time limit for replies to `Cancel`, in milliseconds. */
+const CANCEL_LIMIT = 1000;
+
+type Process = Starting & { folder: string };
+
+interface PluginCommand {
+  folder: string;
+  /** The arguments without the last one, which is the engine's address. */
+  args: string[];
+  env: Record<string, string>;
+}
+
+/** @throws Error if the package has no provider: neither in the SDK nor in a folder that `Pulumi.yaml` names. */
+function pluginFolder(package_: string, project: Project): string {
+  const folder = package_ === DYNAMIC ? project.folder : project.plugins.get(package_);
+  if (folder !== undefined) return folder;
+  const others = project.own.has(package_) ? "" : 'answer for it with the option "others", or ';
+  throw new Error(
+    `there is no plugin for the package ${package_}: plugins.providers in Pulumi.yaml does not name its folder, and the ` +
+      `test engine does not look for plugins elsewhere and does not download them: ${others}${CLI_DRIVER}`,
+  );
+}
+
+function findPlugin(package_: string, project: Project): PluginCommand {
+  const folder = pluginFolder(package_, project);
+  if (package_ === DYNAMIC) {
+    const host = resolveFrom(folder, "@pulumi/pulumi/cmd/dynamic-provider");
+    return { folder: dirname(host), args: [host], env: { PULUMI_NODEJS_PROJECT: project.name } };
+  }
+  const file = join(folder, "PulumiPlugin.yaml");
+  if (!existsSync(file)) throw new Unsupported(`plugins without a PulumiPlugin.yaml (${folder})`);
+  const { runtime } = z.object({ runtime: runtimeSchema }).parse(parse(readFileSync(file, "utf8")));
+  if (runtime.name !== "nodejs") throw new Unsupported(`plugins of the runtime ${runtime.name} (${file})`);
+  return { folder, args: [resolveFrom(folder, "@pulumi/pulumi/cmd/run-plugin"), folder], env: {} };
+}
+
+/**
+ * The provider processes of one run. It is also the provider of provider resources: their check starts a process, and their
+ * create or update configures it.
+ */
+export class Providers implements Provider {
+  private readonly running = new Map<string, Promise<RunningProvider>>();
+  /** The started providers by URN that are not configured yet. */
+  private readonly unconfigured = new Map<string, RunningProvider>();
+  /** The engine's address. Set before the first provider starts. */
+  address = "";
+  private readonly processes: Process[] = [];
+  private readonly plugins: Plugin[] = [];
+
+  constructor(
+    readonly run: Run,
+    private readonly olds: ResourceState[],
+    private readonly onLine: OnLine,
+  ) {}
+
+  async of({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<Provider> {
+    return isProvider(type) ? this : this.get(provider);
+  }
+
+  /** The provider of a reference. If the run has not registered it, it gets its configuration from the state. */
+  get(reference: string): Promise<RunningProvider> {
+    const running = this.running.get(reference);
+    if (running) return running;
+    const state = this.olds.find(({ urn, id }) => `${urn}::${id}` === reference);
+    if (!state) return Promise.reject(new Error(`could not find provider ${reference}`));
+    const started = this.start(state.urn).then((plugin) => {
+      plugin.configure(state.urn, state.id, state.inputs);
+      return plugin;
+    });
+    this.set(reference, started);
+    return started;
+  }
+
+  /**
+   * The mocks of `others` answer for any version of their package.
+   *
+   * @throws Error if the engine has no plugin for the package, or if the program asks for a version of it.
+   */
+  refuseForeign(token: string, request: { getVersion(): string; getPlugindownloadurl(): string }): void {
+    if (this.run.mocksOf(packageOf(token))) return;
+    pluginFolder(packageOf(token), this.run.project);
+    if (request.getVersion() !== "" || request.getPlugindownloadurl() !== "")
+      throw new Unsupported(`versions and download URLs of plugins (of ${token})`);
+  }
+
+  configOf(package_: string): Props {
+    return package_ === DYNAMIC ? this.run.config : this.ownConfig(package_);
+  }
+
+  private ownConfig(package_: string): Props {
+    const own = Object.entries(this.run.config).filter(([key]) => key.startsWith(`${package_}:`));
+    return Object.fromEntries(own.map(([key, value]) => [key.slice(package_.length + 1), value]));
+  }
+
+  async check(urn: string, olds: Props, news: Props): Promise<Checked> {
+    const plugin = await this.start(urn);
+    const checked = await plugin.checkConfig(urn, olds, news);
+    if (checked.failures.length === 0) this.unconfigured.set(urn, plugin);
+    return checked;
+  }
+
+  /** If the provider does not know whether its configuration has changed, the values are compared. */
+  async diff(old: ResourceState, news: Props): Promise<Diff> {
+    const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
+    const diff = await plugin.diffConfig(old, news);
+    if (diff.changes !== "unknown") return diff;
+    return { ...diff, changes: equal(old.outputs, news) ? "none" : "some" };
+  }
+
+  /** Whether a resource must be replaced because of the configuration of its new provider. */
+  async mustReplace(reference: string, old: ResourceState, { urn, inputs }: ResourceState): Promise<boolean> {
+    const diff = await (await this.get(reference)).diffConfig({ ...old, urn }, inputs);
+    return mustReplace(resolveDiff(diff, old.inputs, inputs));
+  }
+
+  async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
+    const id = preview ? UNKNOWN : randomUUID();
+    await this.configure(urn, id, inputs);
+    return { id, outputs: inputs };
+  }
+
+  async update({ id }: ResourceState, { urn, inputs }: ResourceState): Promise<Props> {
+    await this.configure(urn, id, inputs);
+    return inputs;
+  }
+
+  /** Configures an unchanged provider. */
+  async same({ urn, id, inputs }: ResourceState): Promise<void> {
+    if (!this.running.has(`${urn}::${id}`)) await this.configure(urn, id, inputs);
+  }
+
+  read(): Promise<Found> {
+    return Promise.reject(new Error("provider resources may not be read"));
+  }
+
+  /** The process runs until the end of the run. */
+  async delete({ urn, id }: ResourceState): Promise<void> {
+    this.running.delete(`${urn}::${id}`);
+  }
+
+  /** Resolves when all processes have ended. They get a second to finish their operations. */
+  async close(): Promise<void> {
+    await Promise.allSettled(this.running.values());
+    const asked = Promise.allSettled(this.plugins.map((plugin) => plugin.cancel()));
+    await Promise.race([asked, setTimeout(CANCEL_LIMIT, undefined, { ref: false })]);
+    for (const plugin of this.plugins) plugin.close();
+    await Promise.all(this.processes.map(({ child }) => child.stop("SIGKILL", 0)));
+  }
+
+  private async configure(urn: string, id: string, config: Props): Promise<void> {
+    const plugin = this.unconfigured.get(urn) ?? (await this.start(urn));
+    this.unconfigured.delete(urn);
+    plugin.configure(urn, id, config);
+    this.set(`${urn}::${id}`, Promise.resolve(plugin));
+  }
+
+  private set(reference: string, plugin: Promise<RunningProvider>): void {
+    plugin.catch(() => {});
+    this.running.set(reference, plugin);
+  }
+
+  private async start(urn: string): Promise<RunningProvider> {
+    const package_ = packageOf(typeInUrn(urn));
+    const mocks = this.run.mocksOf(package_);
+    if (mocks) return new AnsweredProvider(mocks);
+    const { folder, port, printed } = this.spawn(package_);
+    const plugin = new Plugin(await port, package_);
+    this.plugins.push(plugin);
+    if (package_ !== DYNAMIC)
+      await plugin.handshake(this.address, folder, this.run.startLimit).catch((cause: unknown) => {
+        if (cause instanceof Unsupported) throw cause;
+        throw new Error(`the provider of ${package_} does not answer: ${reasonOf(cause)}${printed()}`, {
+          cause,
+        });
+      });
+    return plugin;
+  }
+
+  private spawn(package_: string): Process {
+    const { folder, args, env } = findPlugin(package_, this.run.project);
+    const own = {
+      ...env,
+      PULUMI_PROJECT: this.run.project.name,
+      PULUMI_CONFIG: JSON.stringify(plain(this.ownConfig(package_))),
+    };
+    // Like the CLI, the engine does not show the output of plugins.
+    const onLine = package_ === DYNAMIC ? this.onLine : undefined;
+    const process = { folder, ...startProvider(this.run, [...args, this.address], own, onLine) };
+    this.processes.push(process);
+    return process;
+  }
+}

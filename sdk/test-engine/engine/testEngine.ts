@@ -1,0 +1,186 @@
+import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Unsupported } from "../errors";
+import { removeAtExit } from "../leftovers";
+import { plain, secret } from "../properties";
+import {
+  type Command,
+  type ConfigValue,
+  RunFailed,
+  type RunOptions,
+  type Stack,
+  type TestStackOptions,
+} from "../types";
+import { BUILT_IN, stackReferences } from "./answered";
+import { Checkpoint } from "./checkpoint";
+import type { Outcome } from "./deployment";
+import type { Run } from "./processes";
+import { fullKey, type Project, readProject } from "./project";
+import { DYNAMIC } from "./providerCalls";
+import { runDestroy, runProgram, runRefresh } from "./runs";
+
+/** The most steps at once, unless the variable `PULUMI_PARALLEL` says otherwise. */
+const PARALLEL = 8;
+
+interface TestEngineOptions extends TestStackOptions {
+  /** The time limit for the start of a provider, in milliseconds. Default: two minutes. */
+  startLimit?: number;
+}
+
+/**
+ * Runs a Pulumi program without the Pulumi CLI, for tests and demonstrations, not for deployments. The program and its
+ * providers are real processes that use Pulumi's protocol. The engine between them does the same as Pulumi's engine, or
+ * refuses with an error.
+ */
+export class TestEngine implements Stack {
+  readonly driver = "kit";
+  private running: Promise<unknown> = Promise.resolve();
+  private isClosed = false;
+  private readonly project: Project;
+  private readonly config: Map<string, ConfigValue>;
+  private readonly scratch: string;
+  private readonly remove: () => void;
+  private readonly stateFile: string;
+
+  private constructor(private readonly options: TestEngineOptions) {
+    this.project = readProject(options.program, options.projectName, options.ownPackages);
+    this.config = new Map(Object.entries(this.project.config));
+    for (const [key, value] of Object.entries(options.config ?? {}))
+      this.config.set(fullKey(this.project.name, key), value);
+    this.scratch = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
+    this.remove = removeAtExit(() => rmSync(this.scratch, { recursive: true, force: true }));
+    this.stateFile = options.stateFile ?? join(this.scratch, "state.json");
+  }
+
+  static async create(options: TestEngineOptions): Promise<TestEngine> {
+    return new TestEngine(options);
+  }
+
+  preview: Stack["preview"] = (options = {}) =>
+    this.command("preview", options, async () => {
+      if (!options.refresh) return runProgram(this.run(true), options);
+      // A preview must not change the state, so the refresh works on a copy.
+      const stateFile = join(this.scratch, "refreshed.json");
+      rmSync(stateFile, { force: true });
+      if (existsSync(this.stateFile)) copyFileSync(this.stateFile, stateFile);
+      const refresh = await runRefresh({ ...this.run(false), stateFile }, options);
+      if (!refresh.ok) return refresh;
+      return afterRefresh(refresh, await runProgram({ ...this.run(true), stateFile }, options));
+    });
+
+  up: Stack["up"] = (options = {}) =>
+    this.command("up", options, async () => {
+      if (options.refresh && !options.skipPreview)
+        throw new Unsupported("refresh in an update with a preview (set skipPreview too)");
+      const preview = options.skipPreview ? undefined : await runProgram(this.run(true), options);
+      if (preview && !preview.ok) return preview;
+      const refresh = options.refresh ? await runRefresh(this.run(false), options) : undefined;
+      if (refresh && !refresh.ok) return refresh;
+      const update = afterRefresh(refresh, await runProgram(this.run(false), options));
+      return preview ? { ...update, text: `${preview.text}\n${update.text}` } : update;
+    });
+
+  refresh: Stack["refresh"] = (options = {}) =>
+    this.command("refresh", options, () => runRefresh(this.run(options.previewOnly ?? false), options));
+
+  destroy: Stack["destroy"] = (options = {}) =>
+    this.command("destroy", options, async () => {
+      if (options.target?.length) throw new Unsupported("destroying only targets");
+      return runDestroy(this.run(false));
+    });
+
+  /** Not supported. Use the resource option `import`. */
+  import: Stack["import"] = async () => {
+    throw new Unsupported("importing by command");
+  };
+
+  exportState: Stack["exportState"] = () => this.alone(async () => new Checkpoint(this.stateFile).export());
+
+  importState: Stack["importState"] = (state) =>
+    this.alone(async () => {
+      const checkpoint = new Checkpoint(this.stateFile);
+      checkpoint.load(state);
+      checkpoint.save();
+    });
+
+  setConfig: Stack["setConfig"] = async (key, value) => {
+    this.config.set(fullKey(this.project.name, key), value);
+  };
+
+  cancel: Stack["cancel"] = async () => {};
+
+  async close(): Promise<void> {
+    this.isClosed = true;
+    await this.running;
+    this.remove();
+  }
+
+  readonly [Symbol.asyncDispose] = () => this.close();
+
+  /** Runs one command at a time, because concurrent commands would overwrite each other's changes of the state. */
+  private alone<T>(work: () => Promise<T>): Promise<T> {
+    if (this.isClosed) return Promise.reject(new Error("this stack is closed"));
+    const result = this.running.then(work);
+    this.running = result.catch(() => {});
+    return result;
+  }
+
+  private run(dryRun: boolean): Run {
+    const { project, stateFile, options } = this;
+    const { stackName: stack = "test" } = options;
+    const env = { ...process.env, ...options.env };
+    const config = [...this.config].sort(([a], [b]) => (a < b ? -1 : 1));
+    return {
+      project,
+      stack,
+      env,
+      parallel: Number(env["PULUMI_PARALLEL"]) || PARALLEL,
+      dryRun,
+      startLimit: options.startLimit ?? 120_000,
+      stateFile,
+      mocksOf: (package_) => this.mocksOf(package_),
+      config: Object.fromEntries(
+        config.map(([key, value]) => [key, typeof value === "string" ? value : secret(value.secret)]),
+      ),
+    };
+  }
+
+  /** The option `others` never answers for packages whose own code runs: dynamic resources, plugins, and those under test. */
+  private mocksOf(package_: string): TestEngineOptions["others"] {
+    if (package_ === BUILT_IN) return stackReferences(this.options.stackReferences);
+    const isServed =
+      package_ === DYNAMIC || this.project.own.has(package_) || this.project.plugins.has(package_);
+    return isServed ? undefined : this.options.others;
+  }
+
+  private command(
+    command: Command,
+    { expectNoChanges = false }: RunOptions,
+    work: () => Promise<Outcome>,
+  ): ReturnType<Stack["up"]> {
+    return this.alone(async () => {
+      const started = performance.now();
+      const outcome = await work();
+      const seconds = (performance.now() - started) / 1000;
+      const outputs = plain(outcome.outputs);
+      const result = { ...outcome, outputs, command, seconds, requests: [] };
+      const isChanged = Object.keys(result.changes).some((op) => op !== "same" && op !== "read");
+      if (expectNoChanges && result.ok && isChanged) {
+        const what = command === "up" ? "update" : command;
+        const message = `no changes were expected for ${what} but changes were proposed`;
+        result.ok = false;
+        result.diagnostics.push({ severity: "error", message });
+        result.text += `error: ${message}\n`;
+      }
+      if (!result.ok) throw new RunFailed(result);
+      return result;
+    });
+  }
+}
+
+function afterRefresh(refresh: Outcome | undefined, run: Outcome): Outcome {
+  const read = refresh?.steps.filter(({ id }) => id !== undefined) ?? [];
+  run.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));
+  return run;
+}

@@ -1,0 +1,17 @@
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isObject } from "./properties";
+
+/** The project file in a folder. */
+export function projectFile(folder: string): string | undefined {
+  const files = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
+  return files.map((file) => join(folder, file)).find((file) => existsSync(file));
+}
+
+/** The folders of the plugins that a project file names, by package. */
+export function pluginFolders(project: unknown, root: string): Map<string, string> {
+  const plugins = isObject(project) ? project["plugins"] : undefined;
+  const providers = isObject(plugins) ? plugins["providers"] : undefined;
+  const named = (Array.isArray(providers) ? providers : []).filter(isObject);
+  return new Map(named.map(({ name, path }) => [String(name), resolve(root, String(path))]));
+}

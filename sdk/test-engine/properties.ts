@@ -1,0 +1,135 @@
+import type * as rpc from "@pulumi/pulumi/runtime/rpc";
+
+/*
+ * Properties have the same format as in Pulumi's protocol: JSON in which an unknown value is a reserved text, and a secret or
+ * a resource is an object with a signature. In comparisons, null is the same as a missing value.
+ */
+export type Props = Record<string, unknown>;
+
+/* The reserved texts, of which the compiler knows that the SDK has the same. To load the SDK would take longer than a command. */
+
+/** A value that is not known yet. */
+export const UNKNOWN: typeof rpc.unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+/** The key of a signature, and its values. */
+export const SIGNATURE: typeof rpc.specialSigKey = "4dabf18193072939515e22adb298388d";
+export const SECRET: typeof rpc.specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
+export const REFERENCE: typeof rpc.specialResourceSig = "5cf8f73096256a8f31e491e813e4eb8e";
+export const OUTPUT: typeof rpc.specialOutputValueSig = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
+
+/** Whether this is an object of data, also one of another realm. */
+export function isObject(value: unknown): value is Props {
+  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === null || prototype.constructor?.name === "Object";
+}
+
+/** Converts each object with a signature. Leaves out undefined values, or makes them null in a list, as JSON does. */
+export function rebuilt(value: unknown, signed: (object: Props) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => rebuilt(item ?? null, signed));
+  if (!isObject(value)) return value;
+  return value[SIGNATURE] === undefined ? mapProps(value, (part) => rebuilt(part, signed)) : signed(value);
+}
+
+/** A value that must not be shown. The value of a secret is never another secret. */
+interface Secret {
+  value: unknown;
+}
+
+export function isSecret(value: unknown): value is Secret {
+  return isObject(value) && value[SIGNATURE] === SECRET;
+}
+
+/** Whether the value is a plain object, without a signature. */
+export function isProps(value: unknown): value is Props {
+  return isObject(value) && value[SIGNATURE] === undefined;
+}
+
+export function secret(value: unknown): Props {
+  return isSecret(value) ? { ...value } : { [SIGNATURE]: SECRET, value };
+}
+
+/** Values, and secrets in the form `{ secret: value }`. */
+export const fromSecretForm = (values: Record<string, unknown>) =>
+  mapProps(values, (value) =>
+    isProps(value) && Object.keys(value).join() === "secret" ? secret(value["secret"]) : value,
+  );
+
+export function mapProps(props: Props, convert: (value: unknown, key: string) => unknown): Props {
+  const defined = Object.entries(props).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));
+}
+
+/** Replaces secrets by their values, resources by their ids, and components by their URNs. */
+export function plain(props: Props): Props {
+  return mapProps(props, withoutSignatures);
+}
+
+function withoutSignatures(value: unknown): unknown {
+  return rebuilt(value, (signed) => {
+    if (isSecret(signed)) return withoutSignatures(signed.value);
+    return "id" in signed ? signed["id"] || UNKNOWN : signed["urn"];
+  });
+}
+
+/** Converts a value to the format of `pulumi stack export --show-secrets`, with sorted keys. */
+function toState(value: unknown): unknown {
+  if (isSecret(value)) return { [SIGNATURE]: SECRET, plaintext: JSON.stringify(toState(value.value)) };
+  if (Array.isArray(value)) return value.map(toState);
+  return isObject(value) ? propsToState(value) : value;
+}
+
+export function propsToState(props: Props): Props {
+  const entries = Object.entries(props).sort(([a], [b]) => (a < b ? -1 : 1));
+  return mapProps(Object.fromEntries(entries), toState);
+}
+
+export function propsFromState(props: Props): Props {
+  const fromState = (value: unknown): unknown =>
+    rebuilt(value, (signed) => {
+      if (signed[SIGNATURE] !== SECRET) return signed;
+      if (typeof signed["plaintext"] === "string") return secret(fromState(JSON.parse(signed["plaintext"])));
+      throw new Error("the state holds an encrypted secret: export it with --show-secrets");
+    });
+  return mapProps(props, fromState);
+}
+
+/** Whether this holds for a value or a part of it. */
+function somewhere(value: unknown, is: (part: unknown) => boolean): boolean {
+  if (is(value)) return true;
+  return (
+    typeof value === "object" && value !== null && Object.values(value).some((part) => somewhere(part, is))
+  );
+}
+
+export const containsSecret = (value: unknown) => somewhere(value, isSecret);
+export const containsUnknown = (value: unknown) => somewhere(value, (part) => part === UNKNOWN);
+
+/**
+ * Marks values that a provider returned as secret if the input of the same name is secret. Objects are compared key by key.
+ * A secret inside a list makes the whole list secret.
+ */
+export function markSecrets(outs: Props, ins: Props): Props {
+  return mapProps(outs, (out, key) => {
+    const given = ins[key];
+    if (isProps(out) && isProps(given)) return markSecrets(out, given);
+    return containsSecret(given) ? secret(out) : out;
+  });
+}
+
+/** Replaces the value of each secret, so that a change of a secret is not shown. */
+export function masked(value: unknown, mask: unknown = secret("[secret]")): unknown {
+  return rebuilt(value, (signed) => (isSecret(signed) ? mask : signed));
+}
+
+export const maskedProps = (props: Props) => mapProps(props, (value) => masked(value));
+
+/** Plain data with `[secret]` in place of secrets. */
+export const maskedData = (props: Props) => plain(mapProps(props, (value) => masked(value, "[secret]")));
+
+export function equal(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b))
+    return a.length === b.length && a.every((item, index) => equal(item, b[index]));
+  if (isObject(a) && isObject(b))
+    return [...new Set([...Object.keys(a), ...Object.keys(b)])].every((key) => equal(a[key], b[key]));
+  return (a ?? null) === (b ?? null);
+}

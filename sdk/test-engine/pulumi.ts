@@ -1,0 +1,202 @@
+import { execFile } from "node:child_process";
+import { constants, existsSync } from "node:fs";
+import { access, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+
+/* The Pulumi CLI. It never asks a question. */
+
+interface PulumiOptions {
+  cwd: string;
+  /** The text for stdin. A secret belongs there: the arguments of a process are visible to all users. */
+  input?: string;
+  env?: NodeJS.ProcessEnv;
+  /** Whether the command runs the engine, so that it writes events. */
+  events?: boolean;
+  /** When it aborts, Pulumi completes its current operations, as after Ctrl-C. */
+  signal?: AbortSignal | undefined;
+  /** In milliseconds; 0 for none. */
+  timeout?: number;
+}
+
+/** The output of a command of the CLI. */
+export interface PulumiResult {
+  /** It may have secrets in it. */
+  stdout: string;
+  stderr: string;
+  /** Undefined if the engine wrote no event, because it never began. */
+  run: EngineRun | undefined;
+}
+
+/** What the engine did, or in a preview would do. The second of two runs, if a preview came first. */
+export interface EngineRun {
+  steps: EngineStep[];
+  /** The number of steps by operation. */
+  changes: Record<string, number>;
+  diagnostics: { severity: "debug" | "info" | "warning" | "error"; message: string; urn?: string }[];
+}
+
+/** The end of an operation on a resource. */
+export interface EngineStep {
+  /** `same`, `update`, `create-replacement`… */
+  op: string;
+  urn: string;
+  id?: string;
+  /** The outputs after it. Secrets have no value. */
+  outputs?: Record<string, unknown>;
+}
+
+/** The CLI failed. The message is its own; stdout is never part of it. */
+export class PulumiFailed extends Error {
+  override readonly name = "PulumiFailed";
+  /** The backend has no stack with this name. */
+  readonly isUnknownStack: boolean;
+
+  constructor(
+    readonly code: number,
+    readonly result: PulumiResult,
+  ) {
+    const own = oneLine(result.stderr.replace(/^[\s\S]*?error: /, ""));
+    const isUnknown = /^no stack named \S+ found$/.test(own);
+    const next = isUnknown ? ": `pulumi stack ls --all` lists the stacks" : "";
+    const silent = code < 0 ? "the Pulumi CLI was stopped" : "the Pulumi CLI failed without a message";
+    super(own + next || silent);
+    this.isUnknownStack = isUnknown;
+  }
+}
+
+/** Foreign text in one line of limited length, with escapes for invisible characters and for a pipeline's commands (`##[…]`). */
+function oneLine(text: string): string {
+  const line = text
+    .slice(0, 2 * LONGEST_MESSAGE)
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim()
+    .replace(
+      /[\p{Cf}\p{Co}\p{Surrogate}]|(?<=#)#(?=\w*\[)/gu,
+      (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`,
+    );
+  return line.length > LONGEST_MESSAGE ? `${line.slice(0, LONGEST_MESSAGE)}…` : line;
+}
+
+const LONGEST_MESSAGE = 2000;
+
+/** The CLI's exit code if its backend requires a login. */
+export const NEEDS_LOGIN = 3;
+
+/**
+ * Runs a command of the CLI.
+ *
+ * @throws PulumiFailed if it ends with another exit code than 0; Error if there is no CLI.
+ */
+export async function pulumi(args: string[], options: PulumiOptions): Promise<PulumiResult> {
+  const { cwd, input = "", env = process.env, events, signal, timeout = 0 } = options;
+  const folder = events ? await mkdtemp(join(tmpdir(), "pulumi-events-")) : "";
+  const file = join(folder, "events.json");
+  const all = [...args, "--non-interactive", ...(events ? ["--event-log", file] : [])];
+  // Nobody reads that there is a newer CLI, and asking takes time. Without the other variable it does not know `--event-log`.
+  const environment = {
+    PULUMI_SKIP_UPDATE_CHECK: "true",
+    ...env,
+    ...(events && { PULUMI_DEBUG_COMMANDS: "true" }),
+  };
+  const whole = { cwd, env: environment, timeout, maxBuffer: Number.POSITIVE_INFINITY };
+  try {
+    const ended = await new Promise<{ code: number; stdout: string; stderr: string }>((done, failed) => {
+      const child = execFile("pulumi", all, whole, (error, stdout, stderr) => {
+        signal?.removeEventListener("abort", interrupt);
+        if (error?.code === ("ENOENT" as unknown))
+          failed(existsSync(cwd) ? noPulumi() : new Error(`there is no folder ${cwd}`));
+        else done({ code: typeof error?.code === "number" ? error.code : error ? -1 : 0, stdout, stderr });
+      });
+      const interrupt = () => child.kill("SIGINT");
+      signal?.addEventListener("abort", interrupt);
+      // If the CLI ends before it has read everything, its own message has the reason.
+      child.stdin?.on("error", () => {});
+      child.stdin?.end(input);
+    });
+    const run = events ? eventsIn(await readFile(file, "utf8").catch(() => "")) : undefined;
+    const { code, ...texts } = ended;
+    const result = { ...texts, run };
+    if (code !== 0) throw new PulumiFailed(code, result);
+    return result;
+  } finally {
+    if (events) await rm(folder, { recursive: true, force: true });
+  }
+}
+
+const noPulumi = () =>
+  new Error(
+    "this needs the Pulumi CLI, and there is no pulumi on the PATH: install it (https://www.pulumi.com/docs/install)",
+  );
+
+/** @throws Error if there is no Pulumi CLI. */
+export async function assertPulumi(): Promise<void> {
+  if (!((await findOnPath("pulumi")) ?? (await findOnPath("pulumi.exe")))) throw noPulumi();
+}
+
+interface EngineEvent {
+  resOutputsEvent?: { metadata: StepMetadata };
+  diagnosticEvent?: { urn?: string; message: string; severity: string; ephemeral?: boolean };
+  summaryEvent?: { resourceChanges?: Record<string, number> };
+}
+
+interface StepMetadata {
+  op: string;
+  urn: string;
+  old?: { id?: string } | null;
+  new?: { id?: string; outputs?: Record<string, unknown> } | null;
+}
+
+/** Reads an event log. The last line of a CLI that was killed may be a part of an event, and is left out. */
+function eventsIn(text: string): EngineRun | undefined {
+  const steps = new Map<string, EngineStep>();
+  const run: EngineRun = { steps: [], changes: {}, diagnostics: [] };
+  let hasEnded = false;
+  const lines = text.split("\n").slice(0, -1);
+  for (const { summaryEvent, diagnosticEvent, resOutputsEvent } of lines.map(eventOf)) {
+    // A summary ends a preview, and then the run after it.
+    if (summaryEvent) run.changes = summaryEvent.resourceChanges ?? {};
+    hasEnded ||= summaryEvent !== undefined;
+    // The log also has the engine's debug messages, which a terminal does not show.
+    if (diagnosticEvent && !diagnosticEvent.ephemeral && diagnosticEvent.severity !== "debug") {
+      const { urn, message, severity } = diagnosticEvent;
+      const kind = severity.startsWith("info") ? "info" : (severity as "warning" | "error");
+      // Colours are written as `<{%reset%}>`.
+      const uncoloured = message.replace(/<\{%[^%]*%\}>/g, "").trim();
+      run.diagnostics.push({ severity: kind, message: uncoloured, ...(urn && { urn }) });
+    }
+    if (!resOutputsEvent) continue;
+    const { op, urn, old, new: fresh } = resOutputsEvent.metadata;
+    if (hasEnded) steps.clear();
+    hasEnded = false;
+    const id = fresh?.id || old?.id;
+    // A preview reports a component twice: at its registration, and with its outputs.
+    const key = `${op} ${urn} ${id}`;
+    if (!steps.has(key))
+      steps.set(key, { op, urn, ...(id && { id }), ...(fresh?.outputs && { outputs: fresh.outputs }) });
+  }
+  return lines.length === 0 ? undefined : { ...run, steps: [...steps.values()] };
+}
+
+const eventOf = (line: string) => JSON.parse(line) as EngineEvent;
+
+/** The path of the first program with this name on the PATH; undefined if there is none. */
+export async function findOnPath(
+  name: string,
+  path = process.env["PATH"] ?? "",
+): Promise<string | undefined> {
+  for (const folder of path.split(delimiter)) {
+    const file = join(folder, name);
+    const found = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    );
+    if (found) return file;
+  }
+  return undefined;
+}
+
+/** The path of the Pulumi CLI; undefined unless the CLI and its language host are on the PATH. */
+export async function findPulumiCli(path?: string, language = "nodejs"): Promise<string | undefined> {
+  return (await findOnPath(`pulumi-language-${language}`, path)) && (await findOnPath("pulumi", path));
+}

@@ -1,0 +1,101 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import * as grpc from "@grpc/grpc-js";
+import { ResourceMonitorClient } from "@pulumi/pulumi/proto/resource_grpc_pb";
+import * as pb from "@pulumi/pulumi/proto/resource_pb";
+import { stackReferences } from "../engine/answered";
+import { Deployment, type Outcome } from "../engine/deployment";
+import { Monitor } from "../engine/monitor";
+import type { Run } from "../engine/processes";
+import { toStruct } from "../engine/protocol";
+import type { RunOptions, TestStackOptions } from "../index";
+import type { Props } from "../properties";
+import { temporaryFolder } from "./tools";
+
+/* The engine without processes: the test itself is the program, and mocks are the providers. */
+
+export type Answer<A> = (error: Error | null, reply: A) => void;
+export const ask = <A>(send: (answer: Answer<A>) => unknown): Promise<A> =>
+  new Promise((resolve, reject) => send((error, reply) => (error ? reject(error) : resolve(reply))));
+
+/** A resource of the package `random`, which the mocks answer. */
+export const resource = (name: string, inputs: Props = {}, type = "random:index:Thing") =>
+  new pb.RegisterResourceRequest()
+    .setType(type)
+    .setName(name)
+    .setCustom(true)
+    .setObject(toStruct(inputs))
+    .setAcceptsecrets(true)
+    .setAcceptresources(true);
+
+export class InProcess {
+  readonly stateFile = join(temporaryFolder(), "state.json");
+
+  constructor(private readonly others: TestStackOptions["others"] | null = {}) {}
+
+  get state() {
+    const text = existsSync(this.stateFile) ? readFileSync(this.stateFile, "utf8") : '{"deployment":{}}';
+    const { resources = [], pending_operations } = JSON.parse(text).deployment;
+    return { resources, pending_operations } as { resources: Props[]; pending_operations?: Props[] };
+  }
+
+  /** The names of the resources in the state for which this holds. */
+  named = (wanted: (state: Props) => unknown) =>
+    this.state.resources.filter(wanted).map(({ urn }) => String(urn).split("::").at(-1));
+
+  /** An `up` of a program that registers these resources in this order. */
+  register = (...all: pb.RegisterResourceRequest[]) =>
+    this.play(async (monitor) => {
+      for (const each of all) await ask((answer) => monitor.registerResource(each, answer));
+    });
+
+  /** Runs a program, which ends early at the first failure. */
+  async play(
+    program: (monitor: ResourceMonitorClient) => Promise<unknown>,
+    { dryRun = false, ...options }: RunOptions & { dryRun?: boolean } = {},
+  ): Promise<Outcome> {
+    const folder = temporaryFolder();
+    const run: Run = {
+      project: {
+        name: "case",
+        root: folder,
+        folder,
+        entry: ".",
+        typescript: false,
+        plugins: new Map(),
+        own: new Set(["ours"]),
+        config: {},
+      },
+      stack: "test",
+      env: {},
+      dryRun,
+      parallel: 8,
+      startLimit: 10_000,
+      stateFile: this.stateFile,
+      config: {},
+      mocksOf: (package_) =>
+        package_ === "pulumi"
+          ? stackReferences()
+          : package_ === "random"
+            ? (this.others ?? undefined)
+            : undefined,
+    };
+    const deployment = new Deployment(run, dryRun ? "Previewing update" : "Updating", options);
+    const monitor = new Monitor(deployment);
+    const client = new ResourceMonitorClient(await monitor.listen(), grpc.credentials.createInsecure());
+    const cancelled = new Promise<void>((resolve) => {
+      deployment.onCancel = resolve;
+    });
+    try {
+      const ended = program(client);
+      // After a failure, the program gets no reply.
+      ended.catch(() => {});
+      await Promise.race([ended, cancelled]);
+      await deployment.finish(!deployment.isCanceled);
+      return deployment.outcome;
+    } finally {
+      client.close();
+      monitor.close();
+    }
+  }
+}

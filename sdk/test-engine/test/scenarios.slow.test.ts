@@ -1,0 +1,4 @@
+import { testAll } from "./play";
+import { scenarios } from "./scenarios";
+
+testAll(scenarios);

@@ -1,0 +1,55 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { CliStack, findPulumiCli, type RecordedRequest, TestStack, type TestStackOptions } from "../index";
+import { programFolder, temporaryFolder } from "./tools";
+import { plays } from "./village";
+
+const THINGS = join(import.meta.dirname, "programs/things");
+
+test("a program with a component, a dynamic provider, a plugin and a stack reference runs, changes and goes", () =>
+  plays("kit"));
+
+test("a result has the requests that the emulated service received during its run", async () => {
+  const request = (path: string): RecordedRequest => ({
+    method: "GET",
+    path,
+    query: {},
+    headers: {},
+    status: 200,
+  });
+  const service = { requests: [request("/before")] };
+  await using stack = await TestStack.create({ program: programFolder(), service });
+  const destroy = stack.destroy();
+  service.requests.push(request("/during"));
+  expect((await destroy).requests).toEqual([request("/during")]);
+});
+
+test("a run refuses an option of another command, which it would ignore", async () => {
+  await using stack = await TestStack.create({ program: THINGS });
+  const untyped: object = { previewOnly: true };
+  for (const command of ["preview", "up", "destroy"] as const)
+    await expect(stack[command](untyped)).rejects.toThrow(`${command} does not take the option previewOnly`);
+});
+
+test.each<[options: Partial<TestStackOptions>, words: RegExp]>([
+  [{ program: "/nowhere" }, /no program folder \/nowhere/],
+  [{ driver: "cli", stateFile: "x" }, /exportState/],
+  [{ driver: "cli", others: {} }, /others is only/],
+  [{ driver: "cli", env: { PATH: "/nowhere" } }, /no Pulumi CLI.*on the PATH/],
+])("create throws an error with the reason if the stack cannot start: %j", async (options, words) => {
+  await expect(TestStack.create({ program: THINGS, ...options })).rejects.toThrow(words);
+});
+
+test.skipIf(!(await findPulumiCli()))(
+  "the CLI driver refuses to overwrite a program's stack settings",
+  async () => {
+    const folder = temporaryFolder();
+    const settings = join(folder, "Pulumi.test.yaml");
+    writeFileSync(settings, "config: {}\n");
+    await expect(CliStack.create({ program: folder })).rejects.toThrow(
+      /Pulumi\.test\.yaml already exists; choose another stackName/,
+    );
+    expect(readFileSync(settings, "utf8")).toBe("config: {}\n");
+  },
+);

@@ -1,0 +1,244 @@
+import type * as pulumi from "@pulumi/pulumi";
+import type { ExportedState } from "./stackState";
+
+export type { ExportedResource, ExportedState } from "./stackState";
+
+declare global {
+  /** Standard in newer libraries of TypeScript. Declared here, so that programs compile with older ones. */
+  interface SymbolConstructor {
+    readonly asyncDispose: unique symbol;
+  }
+}
+
+/** A request that the emulated service received, with the status of its reply. Credentials are never recorded. */
+export interface RecordedRequest {
+  method: string;
+  /** The path below the base URL, without the query. */
+  path: string;
+  /** The query parameters; empty if there are none. */
+  query: Record<string, string>;
+  /** The headers, with lower-case names and without `authorization`. */
+  headers: Record<string, string>;
+  /** The parsed JSON body; undefined if there is none. */
+  body?: unknown;
+  /** The status of the reply; 0 if the connection was dropped. */
+  status: number;
+}
+
+/** A value of the stack's configuration: plain text, or a secret. */
+export type ConfigValue = string | { secret: string };
+
+/** A stack, in every driver. */
+export interface StackOptions {
+  /** The folder of the Pulumi program, with its `package.json` or `Pulumi.yaml`. */
+  program: string;
+  /** The stack's configuration by full key (`aws:region`). */
+  config?: Record<string, ConfigValue>;
+  /** Environment variables for the program and the provider, in addition to those of this process. `undefined` removes one. */
+  env?: Record<string, string | undefined>;
+  /** The stack's name. Default: `test`. */
+  stackName?: string;
+  /** The project's name. Default: the name in `Pulumi.yaml`, or else the folder's name. */
+  projectName?: string;
+  /**
+   * The outputs of other stacks for `StackReference`, by the stack's name in the program: `organization/network/dev`. An output is
+   * a value, or `{ secret: value }`. Any other stack is unknown. The driver `cli` creates these stacks in its backend.
+   */
+  stackReferences?: Record<string, Record<string, unknown>>;
+  /** The driver `cli` only: the time limit of a command, in seconds. A longer command is stopped. Default: 180. */
+  longestRun?: number;
+}
+
+/** A stack, its driver, and what the drivers need to know of the test. */
+export interface TestStackOptions extends StackOptions {
+  /**
+   * `kit` runs the program with the test engine, `cli` with the Pulumi CLI on the PATH. Default: `kit`.
+   */
+  driver?: Stack["driver"];
+  /**
+   * With the driver `kit`: the file of the state, so that another stack can continue with it, also after a killed run. Default: a
+   * temporary file, which `close` removes.
+   */
+  stateFile?: string;
+  /**
+   * With the driver `kit`: mocks for packages without a plugin, such as `random` and `aws`, in the form of
+   * `pulumi.runtime.setMocks`. They get plain values: `newResource` is called for each create, update and `get`, `call` for each
+   * function. The state has the outputs they return, and keeps secrets. Previews know only the inputs. Default: such packages
+   * fail the run. With `{}`, the outputs of a resource are its inputs, and a function returns its arguments.
+   */
+  others?: Partial<pulumi.runtime.Mocks>;
+  /** The packages under test. `others` never answers for them. Default: none. */
+  ownPackages?: string[];
+  /** The emulated service that the provider uses. Each result has the requests that it received during the run. Default: none. */
+  service?: EmulatedService;
+}
+
+/** A service that records its requests, oldest first. */
+export interface EmulatedService {
+  readonly requests: readonly RecordedRequest[];
+}
+
+/** The operation of a step, by Pulumi's name. */
+export type StepOp =
+  | "same"
+  | "create"
+  | "update"
+  | "delete"
+  | "replace"
+  | "create-replacement"
+  | "delete-replaced"
+  | "read"
+  | "read-replacement"
+  | "import"
+  | "import-replacement"
+  | "refresh"
+  | "discard"
+  | "discard-replaced"
+  | "remove-pending-replace";
+
+/** An operation on one resource. In a preview, the planned operation. */
+export interface Step {
+  op: StepOp;
+  urn: string;
+  type: string;
+  name: string;
+  /** The resource's id, if it exists. */
+  id?: string;
+  /**
+   * The top-level properties that change, with the signs and in the order of Pulumi's `[diff: …]`: `+description`,
+   * `-metadata`, `~trafficPolicy`.
+   */
+  diff: string[];
+  /** The resource's outputs after the step. In a preview, the planned ones. Each secret is `[secret]`. */
+  outputs?: Record<string, unknown>;
+}
+
+/** A message of the program, a provider or the engine. */
+export interface Diagnostic {
+  severity: "debug" | "info" | "warning" | "error";
+  message: string;
+  /** The URN of the resource. Missing if the message is about the stack. */
+  urn?: string;
+}
+
+/** What a command can do beyond the usual. `commandOptions` says which command takes which. */
+export interface RunOptions {
+  /** Preview, up and refresh: fail if there is any change (`--expect-no-changes`). Default: false. */
+  expectNoChanges?: boolean;
+  /** Preview and up: URNs or names of resources to replace even without a change (`--replace`). */
+  replace?: string[];
+  /** Show in `text` each property of a step with its old and new value (`--diff`). Default: false. */
+  diff?: boolean;
+  /** Up: skip the preview (`--skip-preview`). Refresh and destroy always skip it. Default: false. */
+  skipPreview?: boolean;
+  /** Refresh: report the changes, but keep the state (`--preview-only`). Default: false. */
+  previewOnly?: boolean;
+  /**
+   * Preview and up: refresh the targets, or else all resources, first (`--refresh`). With the driver `kit`, an up also needs
+   * `skipPreview`. Default: false.
+   */
+  refresh?: boolean;
+  /** URNs of the only resources to change (`--target`). Destroy: the driver `cli` only. Default: all. */
+  target?: string[];
+  /** Refresh: remove pending creates of a killed run from the state (`--clear-pending-creates`). Default: false. */
+  clearPendingCreates?: boolean;
+}
+
+/** The options that each command takes. */
+export const commandOptions = {
+  preview: ["expectNoChanges", "replace", "diff", "refresh", "target"],
+  up: ["expectNoChanges", "replace", "diff", "skipPreview", "refresh", "target"],
+  refresh: ["expectNoChanges", "diff", "previewOnly", "target", "clearPendingCreates"],
+  destroy: ["diff", "target"],
+} as const satisfies Record<string, readonly (keyof RunOptions)[]>;
+
+type OptionsOf<C extends keyof typeof commandOptions> = Pick<RunOptions, (typeof commandOptions)[C][number]>;
+
+/** What an import can do beyond the usual. */
+export interface ImportOptions {
+  /** Protect the imported resources from deletion. Default: true. */
+  protect?: boolean;
+  /** Generate program code for the imported resources. Default: false. */
+  code?: boolean;
+}
+
+/** A command of Pulumi. */
+export type Command = "preview" | "up" | "refresh" | "destroy" | "import";
+
+/** What a command did, or in a preview would do. */
+export interface RunResult {
+  command: Command;
+  /** Whether the run succeeded. If not, `diagnostics` has the errors. */
+  ok: boolean;
+  /** The stack's outputs after the run, with secrets in plain text. */
+  outputs: Record<string, unknown>;
+  /** The steps of all resources except the stack and providers, in the order of their ends. */
+  steps: Step[];
+  /** The number of steps by operation, as in Pulumi's summary. */
+  changes: Partial<Record<StepOp, number>>;
+  diagnostics: Diagnostic[];
+  /** The duration of the command in seconds, without the work of this package before and after it. */
+  seconds: number;
+  /** The output for a terminal: a line for each step with its changes, the diagnostics, and the summary. */
+  text: string;
+  /** The requests that the emulated service received during this run. Empty if the stack has none. */
+  requests: RecordedRequest[];
+}
+
+/** What an import did. */
+export interface ImportResult extends RunResult {
+  /** The generated program code, with the option `code`. */
+  code?: string;
+}
+
+/** A stack, driven by the test engine or by the Pulumi CLI. A failed run throws `RunFailed`, which has the result. */
+export interface Stack {
+  readonly driver: "kit" | "cli";
+  /** Reports the steps that an `up` would take. Changes nothing. */
+  preview(options?: OptionsOf<"preview">): Promise<RunResult>;
+  /** Previews, then updates, as `pulumi up --yes`. A failed preview ends the run. */
+  up(options?: OptionsOf<"up">): Promise<RunResult>;
+  /** Updates the state from the service, as `pulumi refresh --yes --skip-preview`. The program does not run. */
+  refresh(options?: OptionsOf<"refresh">): Promise<RunResult>;
+  /** Deletes all resources, as `pulumi destroy --yes --skip-preview`. The program does not run. */
+  destroy(options?: OptionsOf<"destroy">): Promise<RunResult>;
+  /** Imports the resources of a file, as `pulumi import --file … --yes --skip-preview`. The driver `cli` only. The program does not run. */
+  import(file: string, options?: ImportOptions): Promise<ImportResult>;
+  /** The state as from `pulumi stack export --show-secrets`, with secrets in plain text. */
+  exportState(): Promise<ExportedState>;
+  /** Replaces the state. @throws Error if its version is not 3, or if it has an encrypted secret. */
+  importState(state: ExportedState): Promise<void>;
+  /** Sets a value of the configuration for later runs. A key without a namespace belongs to the project. */
+  setConfig(key: string, value: ConfigValue): Promise<void>;
+  /** Unlocks the stack after a killed run, as `pulumi cancel`. The test engine has no lock. */
+  cancel(): Promise<void>;
+  /** Removes the temporary state, and stops what the stack started. Does not destroy the resources. */
+  close(): Promise<void>;
+  /** Calls `close`, at the end of the block of an `await using`. */
+  readonly [Symbol.asyncDispose]: () => Promise<void>;
+}
+
+/** A failed run. `result` has everything that a successful run returns. */
+export class RunFailed extends Error {
+  override readonly name = "RunFailed";
+  constructor(readonly result: RunResult) {
+    const errors = result.diagnostics.filter((diagnostic) => diagnostic.severity === "error");
+    const messages = errors.map(({ message }) => message.trim());
+    const isUnexpected = messages.some((message) => message.includes("no changes were expected"));
+    super(
+      `${result.command} failed: ${messages.join("; ") || result.text}${isUnexpected ? changesOf(result) : ""}`,
+    );
+  }
+}
+
+/** The most changes that the message names for a run that expected none. */
+const MOST_CHANGES = 10;
+
+/** `: update shop (~description), create api`. */
+function changesOf({ steps }: RunResult): string {
+  const changes = steps
+    .filter(({ op }) => op !== "same" && op !== "read")
+    .map(({ op, name, diff }) => `${op} ${name}${diff.length > 0 ? ` (${diff.join(", ")})` : ""}`);
+  const more = changes.length > MOST_CHANGES ? `, and ${changes.length - MOST_CHANGES} more` : "";
+  return changes.length > 0 ? `: ${changes.slice(0, MOST_CHANGES).join(", ")}${more}` : "";
+}

@@ -1,0 +1,183 @@
+import { endpointsApi } from "../../provider/endpoint/fields";
+import { CloudEndpoints } from "../../provider/endpoint/resource";
+import { EndpointsError } from "../../provider/service/apiErrors";
+import { HttpClient, type Log } from "../../provider/service/client";
+import type { Clock } from "../../provider/service/clock";
+import type { Request } from "../../provider/service/connections";
+import { readSettings } from "../../provider/service/settings";
+import { Emulator, type EmulatorOptions } from "../../sdk/testing";
+import type { Process } from "../model/phase";
+import { CANARY_KEY } from "../provider/emulated";
+import { type Busy, freeSlowly } from "./serviceFaults";
+
+/** A secret in every policy. No message may contain it. */
+export const SECRET_CANARY = "CANARY-9c1e";
+
+/** The names of resources with the second provider, which has processes of its own, start like this. */
+export const SECOND = "second/";
+
+export const hasSecondProvider = (name: string) => name.startsWith(SECOND);
+
+const WINDOW_SECONDS = 60;
+
+/** A clock that jumps to the end of a wait, so waits take no time. */
+function jumpingClock(): Clock {
+  let ahead = 0;
+  const now = () => performance.timeOrigin + performance.now() + ahead;
+  return {
+    now,
+    sleep: async (milliseconds) => {
+      const until = now() + milliseconds;
+      // A request that was sent before the wait must arrive before its end.
+      for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
+      // A longer wait may have moved the clock already.
+      ahead += Math.max(0, until - now());
+    },
+    random: Math.random,
+  };
+}
+
+/** The life of a process. A killed process sends nothing more, but earlier requests may still reach the service. */
+interface Life {
+  ended: boolean;
+  /** Its creates. Those whose replies were lost have the times when they were sent and lost. */
+  creates: { url: string; sentAt?: number | undefined; lostAt?: number }[];
+}
+
+const never = () => new Promise<never>(() => {});
+
+/** The real client of a process that can be killed. */
+class MortalClient extends HttpClient {
+  constructor(
+    settings: ReturnType<typeof readSettings>,
+    deps: { clock: Clock; log: Log },
+    private readonly life: Life,
+  ) {
+    const clock: Clock = {
+      ...deps.clock,
+      sleep: (milliseconds) => deps.clock.sleep(milliseconds).then(() => (life.ended ? never() : undefined)),
+    };
+    super(settings, { ...deps, clock, engineIsThere: async () => !life.ended });
+  }
+
+  override send: HttpClient["send"] = async (request: Request, reply) => {
+    if (this.life.ended) return never();
+    if (request.method !== "POST") return super.send(request, reply);
+    const create: Life["creates"][number] = { url: String(Object(request.body).url) };
+    this.life.creates.push(create);
+    return super.send(request, reply).catch((error: unknown) => {
+      if (error instanceof EndpointsError)
+        Object.assign(create, { sentAt: error.sentAt, lostAt: this.clock.now() });
+      throw error;
+    });
+  };
+}
+
+/** A process of the provider. */
+export interface TestProcess extends Process {
+  readonly life: Life;
+  /** The times when its requests arrived at the service. */
+  arrivals: number[];
+}
+
+/** Settings of a command that differ from the stack's. */
+interface Override {
+  baseUrl?: string;
+  apiKey?: string;
+  environment?: NodeJS.ProcessEnv;
+}
+
+/** The emulator's options; and how it refuses a URL for a while after its last endpoint was deleted or moved. */
+export type ServiceOptions = EmulatorOptions & { busyUrl?: Busy | undefined };
+
+/** An emulated service, the processes of the provider, and their messages. */
+export class Testbed {
+  readonly logged: string[] = [];
+  /** For new processes, until it is reset. */
+  override: Override = {};
+  /** The key of the stack. */
+  apiKey = CANARY_KEY;
+  readonly processes: TestProcess[] = [];
+  private readonly clients: HttpClient[] = [];
+
+  private constructor(
+    readonly emulator: Emulator,
+    readonly clock: Clock,
+    private readonly settings: Record<string, string>,
+  ) {}
+
+  static async start(settings: Record<string, string>, service: ServiceOptions): Promise<Testbed> {
+    const clock = jumpingClock();
+    const { busyUrl, ...options } = service;
+    const freed = busyUrl && freeSlowly(busyUrl, clock.now);
+    const emulator: Emulator = await Emulator.start({
+      ...options,
+      onAnswer: () => freed?.(emulator),
+      apiKey: CANARY_KEY,
+      basePath: "/api/v2",
+      now: () => new Date(clock.now()),
+    });
+    const testbed = new Testbed(emulator, clock, settings);
+    // Records each request and matches none. A request can arrive after the start of the next process.
+    const note = ({ headers }: { headers: Record<string, string> }) => {
+      testbed.processes[Number(headers["user-agent"])]?.arrivals.push(clock.now());
+      return false;
+    };
+    emulator.intercept(note, { reset: true }, Number.POSITIVE_INFINITY);
+    return testbed;
+  }
+
+  /** Starts a new process. Pulumi starts one for each phase of a command. */
+  newProcess(): TestProcess {
+    const config: Record<string, string> = {
+      "endpoints:apiKey": this.override.apiKey ?? this.apiKey,
+      "endpoints:baseUrl": this.override.baseUrl ?? this.emulator.baseUrl,
+      "endpoints:windowSeconds": `${WINDOW_SECONDS}`,
+      // In real time, because the HTTP library's timers end connections that hang.
+      "endpoints:timeoutSeconds": "0.2",
+      ...this.settings,
+    };
+    const write = (message: string) => void this.logged.push(message);
+    const log = { info: write, warn: write };
+    const life: Life = { ended: false, creates: [] };
+    const settings = {
+      ...readSettings((key) => config[key], this.override.environment ?? {}),
+      userAgent: `${this.processes.length}`,
+    };
+    const http = new MortalClient(settings, { clock: this.clock, log }, life);
+    const api = endpointsApi(http);
+    const core = new CloudEndpoints({ connect: () => api, log });
+    const process: TestProcess = {
+      of: () => core,
+      life,
+      arrivals: [],
+      kill: () => {
+        life.ended = true;
+      },
+    };
+    this.clients.push(http);
+    this.processes.push(process);
+    return process;
+  }
+
+  /** Waits in real time until the requests of killed processes have arrived. */
+  async quiet(): Promise<void> {
+    for (let before = -1; before < this.emulator.requests.length; ) {
+      before = this.emulator.requests.length;
+      await new Promise((resolve) => setTimeout(resolve, 300));
+    }
+  }
+
+  /** The most requests of a process in any window. */
+  mostInAWindow({ arrivals }: TestProcess): number {
+    const inWindow = (at: number) =>
+      arrivals.filter((other) => other <= at && other > at - WINDOW_SECONDS * 1000).length;
+    return Math.max(0, ...arrivals.map(inWindow));
+  }
+
+  async close(): Promise<void> {
+    // The service closes first, because requests of killed processes may never end.
+    await this.emulator.close();
+    for (const client of this.clients) await client.close();
+  }
+}

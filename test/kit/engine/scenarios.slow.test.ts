@@ -1,4 +1,0 @@
-import { playAll } from "./play";
-import { scenarios } from "./scenarios";
-
-playAll(scenarios);

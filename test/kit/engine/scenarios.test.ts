@@ -1,5 +1,0 @@
-import { playOnKit } from "./play";
-import { moves, scenarios } from "./scenarios";
-
-/* This scenario runs most of the engine's code. scenarios.slow.test.ts plays all of them, also on the CLI. */
-for (const [name, scenario] of Object.entries(scenarios)) if (name === moves) playOnKit(name, scenario);

@@ -1,0 +1,87 @@
+import { onTestFinished } from "vitest";
+import { endpointsApi } from "../../provider/endpoint/fields";
+import { CloudEndpoints } from "../../provider/endpoint/resource";
+import { HttpClient } from "../../provider/service/client";
+import type { Clock } from "../../provider/service/clock";
+import type { LiveEndpoint } from "../../provider/service/contract";
+import type { EndpointsApi } from "../../provider/service/endpoints";
+import type { Reading } from "../../provider/service/list";
+import { readSettings } from "../../provider/service/settings";
+import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
+import { virtualClock } from "./virtualClock";
+
+/* An emulated service for a provider, on this machine, with a clock that both share. It ends with the test. */
+
+/** An API key that no message, log or state may contain. */
+export const CANARY_KEY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
+
+/** Starts the emulated service. */
+export async function startEmulator(clock: Clock, options: EmulatorOptions = {}): Promise<Emulator> {
+  const emulator = await Emulator.start({
+    apiKey: CANARY_KEY,
+    now: () => new Date(clock.now()),
+    ...options,
+  });
+  onTestFinished(() => emulator.close());
+  return emulator;
+}
+
+interface Options extends EmulatorOptions {
+  /** The configuration of the stack, beside the service's address and key. */
+  settings?: Record<string, string>;
+  /** Runs after each wait of the client. */
+  sleep?: () => Promise<void>;
+  engineIsThere?: () => Promise<boolean>;
+}
+
+/** Starts the emulated service, and creates a real client for it and the provider's core. */
+export async function service({ sleep, engineIsThere, settings: given, ...options }: Options = {}) {
+  const virtual = virtualClock();
+  const emulator = await startEmulator(virtual, options);
+  const config: Record<string, string> = {
+    apiKey: emulator.apiKey,
+    baseUrl: emulator.baseUrl,
+    ...given,
+  };
+  const waits: number[] = [];
+  const logged: string[] = [];
+  const clock: Clock = {
+    ...virtual,
+    sleep: async (milliseconds) => {
+      waits.push(milliseconds);
+      await virtual.sleep(milliseconds);
+      await sleep?.();
+    },
+  };
+  /** Starts a new process of the provider. Pulumi starts one for each phase of a command. */
+  const newProcess = (environment: NodeJS.ProcessEnv = {}) => {
+    const settings = readSettings((key) => config[key.replace("endpoints:", "")], environment);
+    const write = (message: string) => void logged.push(message);
+    const log = { info: write, warn: write };
+    const http = new HttpClient(settings, { clock, log, ...(engineIsThere && { engineIsThere }) });
+    const api = endpointsApi(http);
+    onTestFinished(() => http.close());
+    const connect = () => api;
+    return { api, connect, log, core: new CloudEndpoints({ connect, log }) };
+  };
+  return { emulator, ...newProcess(), newProcess, logged, waits, clock };
+}
+
+/** Reads the whole list of the account, and shares no earlier reading. */
+export async function wholeList({
+  http,
+}: EndpointsApi): Promise<{ endpoints: LiveEndpoint[]; skipped: Reading["skipped"] }> {
+  const reading = endpointsApi(http).list.whole("anyAge");
+  await reading.toEnd();
+  return { endpoints: [...reading.endpoints.values()], skipped: reading.skipped };
+}
+
+/** The error of a rejected promise. Throws if the promise is fulfilled. */
+export async function thrown(promise: Promise<unknown>): Promise<Error> {
+  const error = await promise.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  if (error instanceof Error) return error;
+  throw new Error("expected a rejection");
+}
