@@ -60,7 +60,8 @@ describe.skipIf(!chromium)("the drift page in Chromium", () => {
 
   test.each([
     ["every field has drifted", 1280, "light"],
-    ["endpoints are unmanaged, known, ignored, and of other projects", 320, "dark"],
+    ["endpoints are unmanaged, known and ignored", 320, "dark"],
+    ["two stacks have a pending create in one pool", 1280, "dark"],
     [HOSTILE, 320, "dark"],
   ])(
     "of a world in which %s passes the accessibility checks of axe, and never scrolls sideways",

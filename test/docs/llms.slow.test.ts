@@ -47,7 +47,8 @@ test("the programs find what is there, create, adopt, use a second account, and 
   emulator.seed({ type: "cloud", id: "ep_old", url: "https://shop3.example.com", description: "old" });
   const up = await stack.up();
   expect(messagesOf(up).join("\n")).toBe("");
-  expect(up.diagnostics.map(({ message }) => message).join()).toContain("adopts ep_old and changes ");
+  const said = up.diagnostics.map(({ message }) => message).join();
+  expect(said).toContain("adopts ep_old (adopt: true, whoever made it) and changes ");
   expect(up.outputs).toMatchObject({
     module0: { url: "https://shop0.example.com" },
     module1: { agentConfig: expect.stringContaining("https://hooks.internal") },
@@ -56,7 +57,8 @@ test("the programs find what is there, create, adopt, use a second account, and 
   const { traffic_policy } = emulator.endpoints.find(({ url }) => url === "https://hooks.example.com") ?? {};
   expect(traffic_policy).toMatch(/verify-webhook.*forward-internal/);
   expect(emulator.endpointsOf("partner")).toHaveLength(1);
-  await stack.destroy();
+  // What was adopted is protected.
+  await expect(stack.destroy()).rejects.toThrow(/shop3" cannot be deleted/);
   expect(emulator.endpointsOf("partner")).toEqual([]);
   expect(emulator.endpoints.map(({ id }) => id).sort()).toEqual(["ep_agent", "ep_old", "ep_other"]);
 });

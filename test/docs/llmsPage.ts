@@ -48,7 +48,7 @@ const config = new pulumi.Config();
 const url = "https://a.example.com";
 const policy = { on_http_request: [rules.answer({ body: "hello" })] };
 const hooks = new WebhookVerification("hooks", { platform: "github", secret: config.requireSecret("secret") });
-const backend = new CloudEndpoint("backend", { url: "https://backend.example.com", trafficPolicy: policy });
+const backend = new CloudEndpoint("backend", { url: "https://backend.internal", trafficPolicy: policy });
 `;
 
 /** A program with an example, in a module of its own. */
