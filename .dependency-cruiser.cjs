@@ -3,8 +3,8 @@
  * only from those to its right.
  */
 
-/** The packages that can be packed and used alone. */
-const PACKAGES = "^sdk/traffic-policy/";
+/** A package, below everything. */
+const POLICIES = "^sdk/traffic-policy/";
 
 /** @type {import("dependency-cruiser").IConfiguration} */
 module.exports = {
@@ -29,7 +29,7 @@ module.exports = {
       comment: "What the client of the service needs from above is handed to it.",
       severity: "error",
       from: { path: "^provider/service/" },
-      to: { path: "^(provider|sdk|docs|test)/", pathNot: [PACKAGES, "^provider/service/"] },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: [POLICIES, "^provider/service/"] },
     },
     {
       name: "pulumi-knows-no-endpoints",
@@ -38,7 +38,7 @@ module.exports = {
       from: { path: "^provider/pulumi/" },
       to: {
         path: "^(provider|sdk|docs|test)/",
-        pathNot: [PACKAGES, "^provider/(pulumi/|service/json\\.ts$)"],
+        pathNot: [POLICIES, "^provider/(pulumi/|service/json\\.ts$)"],
       },
     },
     {
@@ -47,21 +47,7 @@ module.exports = {
         "The provider runs in the engine's processes. The webhook component for other languages is handed to its plugin.",
       severity: "error",
       from: { path: "^provider/" },
-      to: { path: "^(sdk|docs|test)/", pathNot: PACKAGES },
-    },
-    {
-      name: "packages-have-a-door",
-      comment: "A package in sdk/ is used by its index only.",
-      severity: "error",
-      from: { pathNot: PACKAGES },
-      to: { path: PACKAGES, pathNot: "^sdk/traffic-policy/index\\.ts$" },
-    },
-    {
-      name: "packages-are-leaves",
-      comment: "A package in sdk/ can be packed and used alone. It knows nothing of Pulumi.",
-      severity: "error",
-      from: { path: PACKAGES },
-      to: { path: "^(provider|sdk|docs|test)/|@pulumi/", pathNot: PACKAGES },
+      to: { path: "^(sdk|docs|test)/", pathNot: POLICIES },
     },
     {
       name: "plugin-loads-pulumi-lazily",
@@ -102,6 +88,23 @@ module.exports = {
       to: { path: "^provider/plugin/" },
     },
     {
+      name: "traffic-policy-has-one-door",
+      comment: "It is a package of its own: the rest uses what its index exports, and nothing else of it.",
+      severity: "error",
+      from: { pathNot: POLICIES },
+      to: { path: POLICIES, pathNot: "^sdk/traffic-policy/index\\.ts$" },
+    },
+    {
+      name: "traffic-policy-is-a-leaf",
+      comment: "It can be packed and used alone, and knows nothing of Pulumi.",
+      severity: "error",
+      from: { path: POLICIES },
+      to: {
+        path: "^(provider|sdk|docs|test)/|^node_modules/",
+        pathNot: [POLICIES, "^node_modules/(yaml|zod|fastest-levenshtein|@marcbachmann/cel-js)/"],
+      },
+    },
+    {
       name: "test-engine-has-one-door",
       comment: "It is a package of its own: the rest uses what its index exports.",
       severity: "error",
@@ -140,7 +143,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|node_modules)/|^sdk/[^/]+/(dist|test)/|/\\.programs/" },
+    exclude: { path: "^(dist|sdk/[^/]+/(dist|test))/|/\\.programs/" },
     // Types are dependencies too.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

@@ -18,8 +18,8 @@ export {
   type Step,
   type StepOp,
 } from "../test-engine/index";
-export type { Application, SignedPlatform } from "../traffic-policy/index";
 export {
+  type Application,
   ApplicationFailed,
   ConnectionClosed,
   type ConnectionOptions,
@@ -29,6 +29,7 @@ export {
   RequestNotSimulated,
   type ServedRequest,
   type ServeOptions,
+  type SignedPlatform,
   signWebhook,
   type TracedRule,
   traceText,
