@@ -95,7 +95,8 @@ export interface CloudEndpointWritten {
    * The address that the endpoint serves: a scheme (`https`, `http`, `tls` or `tcp`), a host, and a port if it is not
    * the scheme's default: `https://shop.example.com`, `tcp://1.tcp.example.com:12345`, `https://*.example.com`. Letter
    * case, a default port and a trailing slash do not matter. Paths, queries and credentials are not allowed. A change
-   * with the same scheme updates the endpoint in place; another scheme replaces it.
+   * with the same scheme is sent as an update, which keeps the id; if the service refuses it, the message names `--replace`.
+   * Another scheme replaces the endpoint.
    */
   url: string;
   /**
