@@ -1,7 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "./docs";
-import { withShortReference } from "./llms";
 import { packageSchema } from "./packageSchema";
 import { referencePage } from "./page";
 import { actionsPage } from "./policyActions";
@@ -15,7 +14,6 @@ export async function generatedFiles(): Promise<Map<string, string>> {
     ["sdk/traffic-policy/schema.json", `${JSON.stringify(policySchema())}\n`],
     ["sdk/traffic-policy/ACTIONS.md", actionsPage()],
     ["docs/reference.md", await referencePage()],
-    ["docs/llms.md", withShortReference(readFileSync(join(root, "docs", "llms.md"), "utf8"))],
     ...registryPages().map(([file, text]): [string, string] => [`docs/${file}`, text]),
   ]);
 }

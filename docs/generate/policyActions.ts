@@ -17,24 +17,23 @@ export function actionsPage(): string {
       info.ends === "always" ? `**${link}**` : link,
       comments.get(`actions/${type}`) ?? "",
       `${info.phases.map(code).join(", ")}${schemes}`,
-      keysOf(info, true).map(code).join(", "),
+      keysOf(info).map(code).join(", "),
     ];
   });
   return `${INTRODUCTION}\n\n${table(["action", "what it does", "phases", "keys of its `config`"], rows)}\n`;
 }
 
 /** The keys of an action's config, each with its form: `issuer: {allow_list: [{value}]}`, `rate: 10s`. */
-export const keysOf = ({ keys }: ActionInfo, showsDefaults = false): string[] =>
-  Object.entries<KeyInfo>(keys).map((entry) => keyText(entry, showsDefaults));
+const keysOf = ({ keys }: ActionInfo): string[] => Object.entries<KeyInfo>(keys).map(keyText);
 
-function keyText([name, key]: [string, KeyInfo], showsDefaults: boolean): string {
+function keyText([name, key]: [string, KeyInfo]): string {
   const { kind, list, required, default: standard, values = [], keys } = key;
   const known = values.length < 4 ? values.map((value) => JSON.stringify(value)).join(" or ") : "";
-  const inner = Object.entries<KeyInfo>(keys ?? {}).map((entry) => keyText(entry, showsDefaults));
+  const inner = Object.entries<KeyInfo>(keys ?? {}).map(keyText);
   const one = keys ? `{${inner.join(", ")}}` : (FORMS[kind] ?? known);
   const form = list ? `[${one}]` : one;
   const optional = required && standard === undefined ? "" : "?";
-  if (!showsDefaults || standard === undefined) return `${name}${optional}${form && `: ${form}`}`;
+  if (standard === undefined) return `${name}${optional}${form && `: ${form}`}`;
   // The default shows the form, too.
   return `${name}?${known && `: ${known}`} = ${Array.isArray(standard) ? `[${standard.join(", ")}]` : standard}`;
 }

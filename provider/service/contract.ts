@@ -95,7 +95,8 @@ export interface CloudEndpointWritten {
    * The address that the endpoint serves: a scheme (`https`, `http`, `tls` or `tcp`), a host, and a port if it is not
    * the scheme's default: `https://shop.example.com`, `tcp://1.tcp.example.com:12345`, `https://*.example.com`. Letter
    * case, a default port and a trailing slash do not matter. Paths, queries and credentials are not allowed. A change
-   * with the same scheme updates the endpoint in place; another scheme replaces it.
+   * with the same scheme is sent as an update, which keeps the id; if the service refuses it, the message names `--replace`.
+   * Another scheme replaces the endpoint.
    */
   url: string;
   /**
@@ -105,11 +106,11 @@ export interface CloudEndpointWritten {
    * another service may not. Once given, it can be changed but not removed.
    */
   trafficPolicy?: object | string | undefined;
-  /** A description of at most 255 characters. If the program removes it, it is cleared on the service. Default: none. */
+  /** A description of at most 255 characters. If the program removes it, an update sets it to the empty text. Default: none. */
   description?: string | undefined;
   /**
    * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text that contains a JSON object or
-   * list is kept as data, other text as text. If the program removes it, it is cleared on the service. Default: none.
+   * list is kept as data, other text as text. If the program removes it, an update sets it to the empty text. Default: none.
    */
   metadata?: object | string | undefined;
   /**
@@ -138,7 +139,7 @@ export interface EndpointQuery {
   id?: string | undefined;
   /**
    * The URL of the endpoint to read, in any spelling, instead of `id`. Edges have no `url` and are matched by their `publicUrl`.
-   * This takes one request if the service filters lists, as the public service does. Otherwise it reads the whole list, which other look-ups
+   * This takes one request if the service filters lists, as the public one documents. Otherwise it reads the whole list, which other look-ups
    * of the next minute share: one request for each 100 endpoints of the account.
    */
   url?: string | undefined;

@@ -73,8 +73,8 @@ export const settingFields = {
   windowSeconds: (given: string | undefined): number => seconds("windowSeconds", given, 60),
 
   /**
-   * Whether lists are requested with the parameter `filter`, which the contract does not have: `on` or `off`. With it, an account's
-   * other endpoints cost no requests. Default: `on` for the host `api.ngrok.com`, `off` for any other host.
+   * Whether lists are requested with the parameter `filter`, which the published OpenAPI document does not have: `on` or `off`.
+   * With it, an account's other endpoints cost no requests. Default: `on` for the host `api.ngrok.com`, `off` for any other host.
    */
   listFilter: (given: string | undefined): "on" | "off" | undefined =>
     onOrOff("listFilter", given, "neither on nor off"),

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import { endpointInputs } from "../../docs/generate/fields";
 import { generatedFiles } from "../../docs/generate/generate";
 import * as sdk from "../../sdk";
 import { page as forAssistants, mistakes, namesIn, programs } from "./llmsPage";
@@ -44,4 +45,12 @@ test("the page for assistants has at most 150 lines, five programs, nine mistake
   const [rename] = mistakes.filter(({ outcome }) => outcome === "up fails");
   expect(readFileSync("provider/endpoint/errors.ts", "utf8")).toContain(rename?.message);
   expect(namesIn("Exports of `pulumi-endpoints`")).toEqual(expect.arrayContaining(Object.keys(sdk)));
+  // It is no copy of the reference, but has the names of the inputs.
+  const [, inputs = ""] = /^- Inputs of `CloudEndpoint`: (.*?)\. /m.exec(forAssistants) ?? [];
+  const names = [...inputs.matchAll(/`(\w+)`/g)].map(([, name]) => name);
+  expect(names.sort()).toEqual(
+    endpointInputs()
+      .map(({ name }) => name)
+      .sort(),
+  );
 });

@@ -32,7 +32,7 @@ export interface Behaviour {
   createdAt: ReportedTime;
   /**
    * Refuse an update that changes `url` or `pooling_enabled`. The public service's page on pooling says that neither can
-   * change; its Terraform provider and operator send them all the same. Default: false, as the contract allows.
+   * change; its operator sends both all the same, its Terraform provider only the latter. Default: false, as the contract allows.
    */
   fixedUrlAndPooling: boolean;
   /**
