@@ -60,8 +60,8 @@ test("all recipes name the same version of the Pulumi CLI, and the version of th
   expect(cli).toEqual(Array(6).fill(cli[0]));
   // The pages say what was tested.
   expect(new Set(versions(/\bCLI (\d+\.\d+)/g))).toEqual(new Set([cli[0]?.replace(/\.\d+$/, "")]));
-  const images = versions(/pulumi-endpoints:([\w.]+)/g);
-  expect(new Set(images)).toEqual(new Set([VERSION.replace("+dev", "")]));
+  const packages = versions(/pulumi-endpoints(?::|-(?=\d))([\d.]+)(?=\.tgz|\s)/g);
+  expect(new Set(packages)).toEqual(new Set([VERSION.replace("+dev", "")]));
 });
 
 test("the workflows for GitHub run no fork's program with a key, never cancel an up, and give each job only what it uses", () => {
