@@ -1,4 +1,3 @@
-import { writeFileSync } from "node:fs";
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type Elsewhere } from "./drift/accounts";
 import { withFound } from "./drift/leftovers";
@@ -8,7 +7,7 @@ import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
 import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { pooled, type Survey, type SurveyDependencies, sharedEndpoints, survey } from "./drift/survey";
-import { JSON_OPTION, outputFile, writeResult } from "./options";
+import { JSON_OPTION, outputFile, writeResult, writeText } from "./options";
 import { assertNotKnown, type Projects, projectsOf, projectsOptions } from "./projects";
 import { knownEntries } from "./userProject";
 
@@ -65,7 +64,7 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
       const report = await reportOf(found, elsewhere, { startedAt, fix, failOnUnmanaged });
 
       writeResult(report, `${reportText(report)}\n`, json, stdout);
-      if (html !== undefined) writeFileSync(html, reportPage(report));
+      if (html !== undefined) writeText(html, reportPage(report));
       return report.exitCode;
     },
   });

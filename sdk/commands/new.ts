@@ -49,6 +49,7 @@ If ENDPOINTS_API_KEY is not set, the project gets an emulator of the service. It
       ...steps(example, project, emulator).map(([text, commands]) =>
         [text, "", ...commands.map((line) => `  ${line}`)].join("\n"),
       ),
+      ...(example.hasChoice ? [CHOICE] : []),
     ];
     stdout.write(`${texts.join("\n\n")}\n`);
     return EXIT.done;
@@ -72,6 +73,8 @@ interface Example {
   program: string;
   /** A policy pack is run with other programs. */
   isDeployed: boolean;
+  /** Whether it can use either provider. The settings of other examples name the plugin. */
+  hasChoice: boolean;
   manifest: {
     scripts?: Record<string, string>;
     dependencies?: Record<string, string>;
@@ -92,9 +95,10 @@ function allExamples(): Example[] {
     const isDeployed = existsSync(join(folder, "Pulumi.yaml"));
     const settings = readFileSync(join(folder, isDeployed ? "Pulumi.yaml" : "PulumiPolicy.yaml"), "utf8");
     const [, about = ""] = /^description: (.*)$/m.exec(settings) ?? [];
+    const hasChoice = isDeployed && !/^(plugins|packages):/m.test(settings);
     const program = PROGRAMS.find((file) => existsSync(join(folder, file))) ?? "";
     const { new: own = {}, ...manifest } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return { name, folder, about, program, isDeployed, manifest, own };
+    return { name, folder, about, program, isDeployed, hasChoice, manifest, own };
   });
 }
 
@@ -120,7 +124,6 @@ function projectName(project: string, example: string): string {
 
 const GENERATED = ["node_modules", "bin", "sdks", "venv", "__pycache__", ".pulumi"];
 
-/** Other languages name the plugin as a package already. */
 const PLUGIN = `
 # For \`pulumi import\`. The dynamic provider stays the default.
 plugins:
@@ -128,6 +131,9 @@ plugins:
     - name: endpoints
       path: node_modules/pulumi-endpoints/provider/plugin
 `;
+
+const CHOICE =
+  "The dynamic provider serves the endpoints. The plugin's previews also show changed secrets, places in policies, and outputs that stay: pulumi config set endpoints:provider plugin";
 
 function write(example: Example, project: string, hasEmulator: boolean): void {
   const name = projectName(project, example.name);
@@ -137,7 +143,7 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
   for (const [file, text] of contents) {
     if (file === "Pulumi.yaml") {
       const named = text.replace(/^name: .*$/m, `name: ${JSON.stringify(name)}`);
-      contents.set(file, /^(plugins|packages):/m.test(named) ? named : named.trimEnd() + PLUGIN);
+      contents.set(file, example.hasChoice ? named.trimEnd() + PLUGIN : named);
     }
     // The settings of a stack are under the name of the project.
     else if (/^Pulumi\..+\.yaml$/.test(file))

@@ -14,6 +14,9 @@ const examples = readdirSync(join(root, "examples")).filter(
   (name) => name !== "template" && existsSync(join(root, "examples", name, "package.json")),
 );
 
+/** These need the plugin. */
+const USES_PLUGIN = ["accounts", "go", "python", "yaml"];
+
 /** Runs the command in an empty folder, and gives the commands that it printed, in their order. */
 async function makeNew(example: string, folder = "shop", account?: { baseUrl: string; apiKey: string }) {
   const cwd = process.cwd();
@@ -40,7 +43,7 @@ test("without an example, new lists each with a line, and so does a usage error 
 test.each(examples)(
   "new %s copies the example, gives it the folder's name and this version, and prints its own commands",
   async (example) => {
-    const { code, stderr, commands, project } = await makeNew(example);
+    const { code, stdout, stderr, commands, project } = await makeNew(example);
     expect([code, stderr]).toEqual([0, ""]);
     const manifest = manifestIn(project);
     expect(manifest).not.toHaveProperty("new");
@@ -63,6 +66,10 @@ test.each(examples)(
     // For `pulumi import`.
     const named = plugins?.providers.find((provider: { name: string }) => provider.name === "endpoints").path;
     expect(named ?? packages.endpoints).toBe("node_modules/pulumi-endpoints/provider/plugin");
+    // Where a program can choose, a line says why it would.
+    expect(/: pulumi config set endpoints:provider plugin$/m.test(stdout)).toBe(
+      !USES_PLUGIN.includes(example),
+    );
     expect(manifest.scripts.emulator).toBe("pulumi-endpoints emulator --state .endpoints.json");
     const { endpoints } = JSON.parse(read(project, ".endpoints.json"));
     expect(endpoints).toHaveLength(own.seed?.length ?? 0);

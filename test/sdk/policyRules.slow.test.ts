@@ -48,6 +48,9 @@ describe.each([
   // biome-ignore format: one line for each mistake
   test.each<[string, string, RegExp]>([
     ["an action", action('{ type: "custom-respons" }'), /^Type '"custom-respons"' is not assignable .*Did you mean '"custom-response"'\?$/],
+    ["an action with a config", config("custom-respons", "status_code: 503"), /^Type '"custom-respons"' is not assignable .*Did you mean '"custom-response"'\?$/],
+    ["an action with an empty config", config("denny", ""), /^Type '"denny"' is not assignable .*Did you mean '"deny"'\?$/],
+    ["an action without a type", action("{ config: {} }"), /\n.*Property 'type' is missing/],
     ["an action of another phase", '{ on_http_response: [{ actions: [{ type: "deny" }] }] }', /^Type '"deny"' is not assignable to type '"add-headers" \| /],
     ["a key", config("deny", "stauts_code: 1"), /'stauts_code' does not exist in type 'ActionConfig<"deny", Inputs>'\. Did you mean to write 'status_code'\?$/],
     ["a value", config("deny", 'status_code: "404"'), /^Type 'string' is not assignable to type 'Input<number> \| undefined'\.$/],

@@ -5,8 +5,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 const { npm_old_version: before, npm_new_version: after } = process.env;
 if (!before || !after) throw new Error("npm runs this: npm version 0.2.0 --no-git-tag-version");
 
-/** What stands before the version: a requirement, the tag of an image, its build argument, the constant. */
-const PLACES = ['"pulumi-endpoints": "^', "pulumi-endpoints:", "VERSION=", 'VERSION = "'];
+/** What stands before the version: a requirement, the tag of an image, a file, a build argument, the constant. */
+const PLACES = [
+  '"pulumi-endpoints": "^',
+  "pulumi-endpoints:",
+  "pulumi-endpoints-",
+  "VERSION=",
+  'VERSION = "',
+];
 
 const files = execFileSync(
   "git",

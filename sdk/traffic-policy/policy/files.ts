@@ -62,7 +62,9 @@ export interface FilePolicy {
 export function warningsOf(policy: object | string, endpoint?: PolicyTarget): Warning[] {
   const found = typeof policy === "string" ? policiesInText(policy) : { policies: policiesIn({ ...policy }) };
   if ("problem" in found) throw new UserError(`the policy ${found.problem}`);
-  return found.policies.flatMap((one) => warningsOfOne(one, endpoint));
+  const isData = typeof policy === "object" && found.policies.length === 0;
+  const policies = isData ? [{ policy, path: [], target: {} }] : found.policies;
+  return policies.flatMap((one) => warningsOfOne(one, endpoint));
 }
 
 /** @internal The warnings for one policy. @param endpoint Default: the one that the file names. */
@@ -89,19 +91,16 @@ export function policiesInText(text: string): { policies: FilePolicy[] } | Unpar
 /** The keys of policies in other documents. */
 const HOLDERS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
 
-/** The keys of documents that are no policies themselves. */
-const OTHERS = [
-  ...[...HOLDERS, "apiVersion", "version", "resources", "runtime", "endpoints", "tunnels"],
-  ...["format_version", "terraform_version"],
-];
-
-/** The policies in a document. A document of no other known kind is a policy itself. */
+/** The policies in a document, which may be one itself. */
 function policiesIn(written: JsonObject): FilePolicy[] {
   const data = "runtime" in written ? withoutTemplates(written) : written;
   const found = search(ofTerraform(data), [], {});
-  const isOther = OTHERS.some((key) => key in data) || Object.keys(data).length === 0;
-  return found.length > 0 || isOther ? found : [{ policy: data, path: [], target: {} }];
+  const isOne = isPolicy(data, { isExpected: true }) || Object.values(data).some(hasRules);
+  return found.length === 0 && isOne ? [{ policy: data, path: [], target: {} }] : found;
 }
+
+const hasRules = (value: unknown) =>
+  Array.isArray(value) && value.some((item) => isMapping(item) && "actions" in item);
 
 /** The data with unknown values in place of the texts in which Pulumi replaces `${…}`. */
 const withoutTemplates = (data: JsonObject): JsonObject =>

@@ -91,6 +91,15 @@ export interface UnlistedAction {
   type: string & { readonly [unlisted]: true };
 }
 
+/**
+ * The compiler compares an action without a known type with the last member of the union. This one accepts any config, so that
+ * only the type is reported.
+ */
+interface Unmatched<G extends Giving> {
+  type: UnlistedAction["type"];
+  config?: Input<G, object> | undefined;
+}
+
 type ActionsOf<Phase extends PhaseName> = {
   [Type in ActionType]: Phase extends Actions[Type]["phases"][number] ? Type : never;
 }[ActionType];
@@ -102,7 +111,7 @@ export interface PolicyRule<Phase extends PhaseName = PhaseName, G extends Givin
   /** CEL expressions that select the traffic; all of them must be true. Without expressions the rule applies to all traffic. */
   expressions?: Input<G, Input<G, string>[]> | undefined;
   /** The actions, which run in this order. */
-  actions: (PolicyAction<ActionsOf<Phase>, G> | UnlistedAction)[];
+  actions: (PolicyAction<ActionsOf<Phase>, G> | UnlistedAction | Unmatched<G>)[];
 }
 
 /**

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { driftCommand } from "../../../sdk/commands/drift";
+import { driftCommand, driftWith } from "../../../sdk/commands/drift";
 import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
 import {
   type DriftStack,
@@ -134,6 +134,16 @@ test.each<[string, boolean, object[]]>([
 ])("the history of %s tells whether the last update failed", async (_, isFailed, newestFirst) => {
   const history = async (size: number, page: number) => newestFirst.slice((page - 1) * size, page * size);
   expect(await lastUpdateFailed(history)).toBe(isFailed);
+});
+
+test.each(["--json", "--html"])("says why it cannot write the file of %s", async (option) => {
+  const command = driftWith({ open: async () => [], readKnown: async () => [] });
+  const cwd = temporaryFolder();
+  writeFileSync(join(cwd, "Pulumi.yaml"), "name: shop\n");
+  const args = ["--cwd", cwd, "--stack", "prod", option, "/dev/full"];
+  const { code, stderr } = await runInProcess(command, args);
+  expect(code).toBe(1);
+  expect(stderr).toMatch(/^pulumi-endpoints drift: \/dev\/full cannot be written: the disk is full\n$/);
 });
 
 test("the text has the first fifty findings of a section, and JSON and page have all", async () => {

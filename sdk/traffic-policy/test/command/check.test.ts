@@ -25,7 +25,10 @@ const FILES = {
   "oauth.yaml": "on_http_request: [{ actions: [{ type: oauth }, { type: deny }] }]",
   "geo.yaml":
     'on_http_request: [{ expressions: ["conn.geo.country_code == \'DE\'", "conn.client_port == 443"], actions: [{ type: deny }] }]',
-  // Neither has a policy.
+  "phase.yaml": "requests:\n  - actions: [{ type: deny }]\n",
+  // None of these has a policy.
+  "package.json":
+    '{ "name": "shop", "private": true, "dependencies": { "pulumi-endpoints": "^0.1.0" }, "files": [{}] }',
   "service.yaml": "kind: Service\napiVersion: v1\n",
   "other.yaml": "policy:\n  constructor: 1\n  toString: 2\n",
 };
@@ -83,8 +86,13 @@ test.each<[outcome: string, args: string[], printed: string | RegExp]>([
   ["the length of a document", ["check", "long.yaml"], /^1 .*long\.yaml is longer than 50000 characters/],
   [
     "files without a policy",
-    ["check", "service.yaml", "other.yaml"],
-    `0 ${none("service.yaml")}${none("other.yaml")}Checked 2 files: 0 policies, 0 warnings\n`,
+    ["check", "package.json", "service.yaml", "other.yaml"],
+    `0 ${["package.json", "service.yaml", "other.yaml"].map(none).join("")}Checked 3 files: 0 policies, 0 warnings\n`,
+  ],
+  [
+    "a phase that resembles none, if it has rules",
+    ["check", "--strict", "phase.yaml"],
+    /^7 phase\.yaml:1:1: requests is no phase known to this version; the phases are /,
   ],
   [
     "each rule, expression and action, and the reply",

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { pathText } from "../../data/paths";
 import { type ActionInfo, actions } from "../../policy/catalogue";
+import { warningsOf } from "../../policy/files";
 import { mayAnswer, policyWarnings, warningText } from "../../policy/warnings";
 import { isUnknown, UNKNOWN } from "../unknown";
 import { act, mistakes, moreRightPolicies, onRequest, rightPolicies, rule } from "./cases";
@@ -68,4 +69,9 @@ test("a warning is one line that quotes no value", () => {
 test("a policy has at most 100 warnings", () => {
   const policy = onRequest(...Array.from({ length: 1000 }, () => rule(act("dney", { a: 1 }))));
   expect(policyWarnings(policy)).toHaveLength(100);
+});
+
+test("an object is a policy, whatever its keys, and a text is one only with a key that resembles a phase or has rules", () => {
+  expect(warningsOf({ name: "shop" })).toEqual([expect.objectContaining({ path: "name" })]);
+  expect(warningsOf("name: shop")).toEqual([]);
 });
