@@ -201,9 +201,13 @@ export class Judge {
     this.mistaken.set(url, id);
   }
 
+  /** Whether a warning has told that a run did not delete the endpoint, since the run might have taken it over. */
+  private isKeptByConsent = (id: string) =>
+    this.testbed.logged.some((message) => message.includes(`ENDPOINTS_ADOPT names ${id}, so`));
+
   private isMistaken = (id: string) => [...this.mistaken.values()].includes(id);
 
-  private isExcused = (id: string) => this.isMistaken(id) || this.isRetained(id);
+  private isExcused = (id: string) => this.isMistaken(id) || this.isRetained(id) || this.isKeptByConsent(id);
 
   /** The faults of the whole story. */
   faults(program: Program, keys: readonly string[]): Partial<Faults> {

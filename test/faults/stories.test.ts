@@ -11,6 +11,6 @@ test.concurrent.each(modes.map((mode, index) => ({ ...mode, seed: 20_260_201 + i
     const story = fc.asyncProperty(stories, async (story) => {
       expect(await faultsOf(withoutHangs(story), mode)).toEqual({});
     });
-    await fc.assert(story, { seed, numRuns: 10 });
+    await fc.assert(story, { seed, numRuns: 10, endOnFailure: true });
   },
 );
