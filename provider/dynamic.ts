@@ -1,4 +1,4 @@
-import { endpointsApi } from "./endpoint/fields";
+import { endpointsApi } from "./endpoint/fieldsApi";
 import { type EngineInputs, engineInputs } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";
 import { notedFields, shownPath, shownUrl } from "./endpoint/secrets";

@@ -1,15 +1,13 @@
 import * as pulumi from "@pulumi/pulumi";
-import { endpointsApi } from "../provider/endpoint/fields";
 import {
   argumentsIn,
   filterArguments,
-  findEndpoint,
-  findEndpoints,
-  metadataOf,
   queryArguments,
   typeWarnings,
-} from "../provider/endpoint/lookup";
-import { MASKED } from "../provider/endpoint/secrets";
+} from "../provider/endpoint/dataSourceArguments";
+import { endpointsApi } from "../provider/endpoint/fieldsApi";
+import { findEndpoint, findEndpoints, metadataOf } from "../provider/endpoint/lookup";
+import { MASKED } from "../provider/endpoint/secretSearch";
 import { CONNECTIONS, HttpClient } from "../provider/service/client";
 import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/service/contract";
 import type { EndpointsApi } from "../provider/service/endpoints";

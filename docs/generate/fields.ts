@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { endpointQuery, endpointsFilter } from "../../provider/endpoint/dataSourceArguments";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
-import { endpointQuery, endpointsFilter } from "../../provider/endpoint/lookup";
 import { alwaysPresent } from "../../provider/service/contract";
 import { refSchema } from "../../provider/service/replySchemas";
 import { environmentName, secretSettings, settingFields } from "../../provider/service/settings";

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
+import { endpointTypes } from "../../provider/endpoint/dataSourceArguments";
 import { knownBindings } from "../../provider/endpoint/inputs";
-import { endpointTypes } from "../../provider/endpoint/lookup";
 import { TYPES, WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
 import { alwaysPresent } from "../../provider/service/contract";
 import { webhookPlatforms } from "../../sdk/traffic-policy/index";

@@ -1,11 +1,9 @@
 import { z } from "zod";
 import { numberedPhases, type Parsed, policyFromText, problemsOfData } from "../../sdk/traffic-policy/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
-import type { HttpClient } from "../service/client";
 import type { CloudEndpointWritten, Endpoint } from "../service/contract";
-import { EndpointsApi } from "../service/endpoints";
 import { isMapping, type JsonObject } from "../service/json";
-import { endpointReader, refSchema } from "../service/replySchemas";
+import { refSchema } from "../service/replySchemas";
 import { normalizeUrl, urlProblem } from "../service/url";
 import { metadataFromText, sameData, sameSet, wireText } from "./documents";
 import { missingInHost } from "./outputAsText";
@@ -226,20 +224,11 @@ export function wireValue(name: ManagedInput, value: unknown): unknown {
   return row(name)?.parse ? wireText(value) : value;
 }
 
-const aliases = names.flatMap((name): [string, string][] => {
+/** Second names on the wire, with their fields. */
+export const fieldAliases = names.flatMap((name): [string, string][] => {
   const alias = row(name)?.alias;
   return alias === undefined ? [] : [[alias, name]];
 });
-
-/** Converts the endpoint of a reply. */
-export const endpointFromWire = endpointReader(endpointFields, aliases, { dropsBroken: false });
-
-/** The same for the reply to a create: the endpoint exists, whatever else the reply says of it. */
-const createdFromWire = endpointReader(endpointFields, aliases, { dropsBroken: true });
-
-/** The calls of the contract, with these fields. */
-export const endpointsApi = (http: HttpClient): EndpointsApi =>
-  new EndpointsApi(http, endpointFromWire, createdFromWire);
 
 /** Properties with their documents as data, for comparisons and diffs. Text that does not parse is unchanged. */
 export function documentsAsData(props: JsonObject): JsonObject {

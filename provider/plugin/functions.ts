@@ -5,15 +5,10 @@ import {
   InvokeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
+import { filterArguments, queryArguments, typeWarnings } from "../endpoint/dataSourceArguments";
 import { unknownToken } from "../endpoint/errors";
-import {
-  filterArguments,
-  findEndpoint,
-  findEndpoints,
-  queryArguments,
-  typeWarnings,
-} from "../endpoint/lookup";
-import { MASKED } from "../endpoint/secrets";
+import { findEndpoint, findEndpoints } from "../endpoint/lookup";
+import { MASKED } from "../endpoint/secretSearch";
 import { failingWarnings, resourceWarnings } from "../policy/resourceWarnings";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import { fromEngine, toEngine } from "../pulumi/values";

@@ -7,7 +7,7 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { unknownToken } from "../endpoint/errors";
-import { endpointsApi } from "../endpoint/fields";
+import { endpointsApi } from "../endpoint/fieldsApi";
 import { CloudEndpoints } from "../endpoint/resource";
 import { TYPES, WEBHOOK_TYPE } from "../pulumi/typeTokens";
 import { partsOfUrn } from "../pulumi/urn";

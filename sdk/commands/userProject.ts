@@ -1,4 +1,4 @@
-import { endpointsApi } from "../../provider/endpoint/fields";
+import { endpointsApi } from "../../provider/endpoint/fieldsApi";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { ACCOUNT_KEY } from "../../provider/endpoint/state";
 import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { dynamicProvider } from "../../provider/dynamic";
-import { endpointsApi } from "../../provider/endpoint/fields";
+import { endpointsApi } from "../../provider/endpoint/fieldsApi";
 import { functions } from "../../provider/plugin/functions";
 import { TYPES } from "../../provider/pulumi/typeTokens";
 import { ApiError } from "../../provider/service/apiErrors";

@@ -1,4 +1,4 @@
-import { endpointsApi } from "../../provider/endpoint/fields";
+import { endpointsApi } from "../../provider/endpoint/fieldsApi";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { EndpointsError } from "../../provider/service/apiErrors";
 import { HttpClient, type Log } from "../../provider/service/client";

@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import { endpointsApi } from "../../provider/endpoint/fields";
+import { endpointsApi } from "../../provider/endpoint/fieldsApi";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { HttpClient } from "../../provider/service/client";
 import type { Clock } from "../../provider/service/clock";

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { metadataFromText } from "../../provider/endpoint/documents";
-import { endpointFromWire, inputFields } from "../../provider/endpoint/fields";
-import { textPattern } from "../../provider/endpoint/lookup";
+import { inputFields } from "../../provider/endpoint/fields";
+import { endpointFromWire } from "../../provider/endpoint/fieldsApi";
+import { textPattern } from "../../provider/endpoint/patterns";
 import { resourceWarnings } from "../../provider/policy/resourceWarnings";
 import { errorFromWire } from "../../provider/service/replySchemas";
 import { normalizeUrl } from "../../provider/service/url";

@@ -7,7 +7,7 @@ import {
   ownTexts,
 } from "../../../provider/endpoint/fields";
 import { checkInputs, engineInputs } from "../../../provider/endpoint/inputs";
-import { secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
+import { secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secretSearch";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import { SIGNATURE, UNKNOWNS } from "../../../provider/pulumi/sentinels";
 import { isNotFound } from "../../../provider/service/apiErrors";

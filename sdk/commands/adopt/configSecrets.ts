@@ -1,5 +1,5 @@
 import { ownTexts } from "../../../provider/endpoint/fields";
-import { findSecrets, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secrets";
+import { findSecrets, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secretSearch";
 import { isMapping, type JsonObject } from "../../../provider/service/json";
 import { type Path, partsOf, vaultReference } from "../../traffic-policy/index";
 import { grouped } from "../text";

@@ -1,4 +1,5 @@
-import { matcher, textPattern } from "../../../provider/endpoint/lookup";
+import { matcher } from "../../../provider/endpoint/lookup";
+import { textPattern } from "../../../provider/endpoint/patterns";
 import { UserError } from "../../../provider/service/apiErrors";
 import type { LiveEndpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";

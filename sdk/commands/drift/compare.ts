@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
 import { engineInputs } from "../../../provider/endpoint/inputs";
-import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secrets";
+import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secretSearch";
 import {
   CHOSEN_KEY,
   changedPlaces,

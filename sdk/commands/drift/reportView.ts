@@ -1,4 +1,4 @@
-import { MASKED } from "../../../provider/endpoint/secrets";
+import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
 import { escaped } from "../../../provider/service/text";
 import { forPulumi } from "../projects";

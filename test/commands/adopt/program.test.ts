@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { findSecrets } from "../../../provider/endpoint/secrets";
+import { findSecrets } from "../../../provider/endpoint/secretSearch";
 import type { ConfigSecret } from "../../../sdk/commands/adopt/configSecrets";
 import { literal } from "../../../sdk/commands/adopt/program";
 import type { Path } from "../../../sdk/traffic-policy/index";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { findSecrets, secretsIn } from "../../../provider/endpoint/secrets";
+import { findSecrets, secretsIn } from "../../../provider/endpoint/secretSearch";
 
 test("a policy's values with the names of secrets are found, at any depth", () => {
   const headers = { authorization: "Bearer x", "x-api-key": "of-api", accept: "*/*" };

@@ -1,0 +1,39 @@
+import { normalizeUrl } from "../service/url";
+
+/* Patterns of texts, in which `*` matches any text. */
+
+/** Whether a normalized URL fits a pattern, in any spelling. */
+export function urlMatcher(pattern: string): (url: string) => boolean {
+  const exact = exactText(pattern);
+  const text = exact ?? pattern;
+  const wanted = normalizeUrl(text) ?? text.toLowerCase().replace(/\/$/, "");
+  return exact === undefined ? textPattern(wanted) : (url) => url === wanted;
+}
+
+/** The only text that fits a pattern; undefined if several can. */
+export function exactText(pattern: string): string | undefined {
+  const [text, ...others] = partsOf(pattern);
+  return others.length === 0 ? text : undefined;
+}
+
+/** The texts between the stars of a pattern. */
+const partsOf = (pattern: string): string[] =>
+  pattern.split(/(?<!\\)\*/).map((part) => part.replaceAll("\\*", "*"));
+
+/** Whether a text fits a pattern, in which `*` matches any text, and `\*` only a star. */
+export function textPattern(pattern: string): (text: string) => boolean {
+  const [first = "", ...others] = partsOf(pattern);
+  const last = others.pop();
+  if (last === undefined) return (text) => text === first;
+  return (text) => {
+    if (!text.startsWith(first) || !text.endsWith(last)) return false;
+    // The earliest match of each part leaves the most text for the parts after it.
+    let at = first.length;
+    for (const part of others) {
+      const found = text.indexOf(part, at);
+      if (found < 0) return false;
+      at = found + part.length;
+    }
+    return at + last.length <= text.length;
+  };
+}
