@@ -7,6 +7,7 @@ import {
   UserError,
 } from "../service/apiErrors";
 import type { LiveEndpoint } from "../service/contract";
+import { ID } from "../service/replySchemas";
 import { oneLine } from "../service/text";
 
 /*
@@ -129,8 +130,11 @@ export const urlLookup = (refusal: EndpointsError, why: EndpointsError, url: str
     `${refusal.summary}. The provider could not find out whether another endpoint has ${url} (${nameOf(why)}). Run the command again. If another endpoint has the URL, choose another url, or delete that endpoint.`,
   );
 
-/** The line to paste, with the ids of endpoints that one run adopts. */
-const adoptCommand = (ids: readonly string[]): string => `ENDPOINTS_ADOPT=${ids.join(",")} pulumi up`;
+/** The line to paste, with the ids of endpoints that one run adopts. It is never cut, and has no text that is no id. */
+function adoptCommand(ids: readonly string[]): string {
+  const usable = ids.filter((id) => ID.test(id));
+  return `ENDPOINTS_ADOPT=${usable.join(",") || "ep_…"} pulumi up`;
+}
 
 const lookFor = (url: string) =>
   `Look for an endpoint on ${url} that is in no stack (\`npx pulumi-endpoints drift\`). If there is one, run the command again with its id: \`ENDPOINTS_ADOPT=ep_… pulumi up\`. If there is none, run the command again.`;
@@ -138,7 +142,7 @@ const lookFor = (url: string) =>
 export const createDoubtful = (lost: EndpointsError, url: string, ids: string[]): UserError =>
   new UserError(
     ids.length > 0
-      ? `${lost.summary}. It may have created one of these endpoints for ${url}, which belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack (\`npx pulumi-endpoints drift\`), and run the command again with its id: \`${adoptCommand(ids.length === 1 ? ids : ["ep_…"])}\`. If all of them are others', run the command again as it is.`
+      ? `${lost.summary}. It may have created one of these endpoints for ${url}, which belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack (\`npx pulumi-endpoints drift\`), and run the command again with its id: \`${adoptCommand(ids.length === 1 ? ids : [])}\`. If all of them are others', run the command again as it is.`
       : `${lost.summary}. The list does not show an endpoint that it created yet, but another try could add a second one to the pool. ${lookFor(url)}`,
   );
 

@@ -61,7 +61,6 @@ onBothDrivers("mistakes in a program", (start) => {
         /^i: description contains an output used as text; .*pulumi\.interpolate/,
         /^i: metadata contains at key a promise used as text/,
         /^j: adopt together with deleteBeforeReplace: false could delete/,
-        /^n: trafficPolicy has a YAML tag \(line 3, column 5\): an unquoted ! begins one; quote it/,
         /^k: metadata contains at at\[0\] a Date, which is no plain data/,
         /^k: trafficPolicy contains a Buffer, which is bytes; read it with utf8/,
         /^l: metadata contains a Map, which is no plain data/,
@@ -73,6 +72,7 @@ onBothDrivers("mistakes in a program", (start) => {
               /^m: the option replaceOnChanges needs the plugin: run `pulumi config set/,
             ]
           : []),
+        /^n: trafficPolicy has a YAML tag \(line 3, column 5\): an unquoted ! begins one; quote it/,
         /^resource 'a' has a problem: bindings has a duplicate at \[1\]/,
         /^resource 'a' has a problem: metadata must be an object or text/,
         /^resource 'a' has a problem: url is not a URL/,
