@@ -1,6 +1,7 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { stripVTControlCharacters } from "node:util";
 import * as ts from "typescript";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import manifest from "../package.json";
@@ -96,7 +97,7 @@ test("the test of the README passes with vitest, and its programs compile", () =
   expect(messages).toEqual([]);
   const vitest = join(folder, "node_modules/vitest/vitest.mjs");
   const output = execFileSync(process.execPath, [vitest, "run"], { cwd: folder, encoding: "utf8" });
-  expect(output).toMatch(/Tests {2}3 passed/);
+  expect(stripVTControlCharacters(output)).toMatch(/Tests {2}3 passed/);
 });
 
 test("an editor completes phases, actions and keys, with their documentation, and the package's names with theirs", () => {
