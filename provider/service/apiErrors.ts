@@ -95,7 +95,7 @@ const TAKEN =
 
 /** It is not certain that these change: the public service's page on pooling says no, its other clients send them. */
 const CHANGE =
-  "Correct the inputs, and run the command again. If the service never changes url or poolingEnabled of an existing endpoint, give the program the live value, or replace the endpoint: `pulumi up --replace` with the resource's URN.";
+  "Correct the inputs, and run the command again. If the service never changes url or poolingEnabled of an existing endpoint, give the program the live value, or replace the endpoint: `pulumi up --replace` with the resource's URN, without protect in that run.";
 
 /**
  * The remedies that this package has, by the number of the error code: its status is only documented for a few. Of all other
