@@ -78,8 +78,7 @@ export class CloudEndpoints {
   constructor(private readonly deps: Dependencies) {}
 
   /**
-   * Finds all mistakes. Before a first create with `adopt`, it logs the
-   * changes of the adoption.
+   * Finds all mistakes. Before a create that takes over an endpoint, by `adopt` or by `ENDPOINTS_ADOPT`, it logs the changes.
    */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
     const checked = checkInputs(news, olds);
@@ -189,7 +188,8 @@ export class CloudEndpoints {
   }
 
   /**
-   * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, it stays, and only this entry goes.
+   * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, or if this run may take it over
+   * (`ENDPOINTS_ADOPT`), it stays, and only this entry goes.
    */
   async delete(id: string, stored: State): Promise<void> {
     const other = this.holdings.release(id, stored);
