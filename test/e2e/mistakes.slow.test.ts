@@ -30,7 +30,7 @@ const secret = pulumi.secret("${CANARY}");
 new WebhookVerification("agent", { platform: "github", secret, agent: { upstream: "localhost" }, plan: "gold" });
 new WebhookVerification("swapped", { platform: "${CANARY}", secret: "github" });
 const used = new WebhookVerification("used", { platform: "github", secret: pulumi.secret("") });
-new CloudEndpoint("late", { url: same.url, trafficPolicy: used.trafficPolicy }, { dependsOn: [same] });
+new CloudEndpoint("late", { url: same.url.apply(() => url("late")), trafficPolicy: used.trafficPolicy }, { dependsOn: [same] });
 module.exports = { policy: used.trafficPolicy };`;
 
 onBothDrivers("mistakes in a program", (start) => {
