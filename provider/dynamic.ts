@@ -1,3 +1,4 @@
+import { type JsonObject, oneLine } from "../sdk/traffic-policy/index";
 import { endpointsApi } from "./endpoint/fieldsApi";
 import { type EngineInputs, engineInputs } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";
@@ -9,9 +10,7 @@ import { UserError } from "./service/apiErrors";
 import { HttpClient } from "./service/client";
 import { type Clock, realClock } from "./service/clock";
 import type { EndpointsApi } from "./service/endpoints";
-import type { JsonObject } from "./service/json";
 import { type ConfigReader, readSettings, removedSettings } from "./service/settings";
-import { oneLine } from "./service/text";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
 interface ConfigureRequest {

@@ -1,9 +1,8 @@
+import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
 import type { Log } from "../service/client";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { EVERYTHING } from "../service/list";
-import { oneLine } from "../service/text";
-import { normalizeUrl } from "../service/url";
 import { changesBetween } from "./documents";
 import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
 import { documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";

@@ -1,3 +1,4 @@
+import { normalizeUrl } from "../../sdk/traffic-policy/index";
 import {
   ApiError,
   ConnectionError,
@@ -12,7 +13,7 @@ import type { LiveEndpoint } from "../service/contract";
 import { CLOUD, EVERYTHING } from "../service/list";
 import { idSchema } from "../service/replySchemas";
 import { Budget } from "../service/retry";
-import { normalizeUrl, urlOf } from "../service/url";
+import { urlOf } from "../service/url";
 import { type Claim, isWanted, serves } from "./adopt";
 import {
   continuesWith,

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { didYouMean, oneLine } from "../../sdk/traffic-policy/index";
 import { UserError } from "../service/apiErrors";
 import type { EndpointQuery, EndpointsFilter } from "../service/contract";
-import { didYouMean, oneLine } from "../service/text";
 import { standInsIn } from "./outputAsText";
 
 /* The arguments of the data sources: their checks, and warnings. */

@@ -1,3 +1,4 @@
+import { oneLine } from "../../sdk/traffic-policy/index";
 import {
   ApiError,
   ConnectionError,
@@ -8,7 +9,6 @@ import {
 } from "../service/apiErrors";
 import type { LiveEndpoint } from "../service/contract";
 import { ID } from "../service/replySchemas";
-import { oneLine } from "../service/text";
 
 /*
  * The errors and warnings of operations, except for those of requests (`api/apiErrors.ts`). A message is one line: what happened, then

@@ -1,10 +1,17 @@
 import { z } from "zod";
-import { numberedPhases, type Parsed, policyFromText, problemsOfData } from "../../sdk/traffic-policy/index";
+import {
+  isMapping,
+  type JsonObject,
+  normalizeUrl,
+  numberedPhases,
+  type Parsed,
+  policyFromText,
+  problemsOfData,
+  urlProblem,
+} from "../../sdk/traffic-policy/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 import type { CloudEndpointWritten, Endpoint } from "../service/contract";
-import { isMapping, type JsonObject } from "../service/json";
 import { refSchema } from "../service/replySchemas";
-import { normalizeUrl, urlProblem } from "../service/url";
 import { metadataFromText, sameData, sameSet, wireText } from "./documents";
 import { missingInHost } from "./outputAsText";
 

@@ -1,9 +1,8 @@
+import { derivedFromUrl, didYouMean, type JsonObject } from "../../sdk/traffic-policy/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 import { UserError } from "../service/apiErrors";
 import { Binding } from "../service/contract";
-import type { JsonObject } from "../service/json";
-import { didYouMean } from "../service/text";
-import { derivedFromUrl, schemeDiffers } from "../service/url";
+import { schemeDiffers } from "../service/url";
 import { type Inputs, inputFields, type PreviewInputs } from "./fields";
 import { standInsIn } from "./outputAsText";
 import { notedFields, SECRETS_KEY } from "./secrets";

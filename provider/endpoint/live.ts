@@ -1,7 +1,7 @@
+import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { isNotFound, isOfService, type UserError } from "../service/apiErrors";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import type { JsonObject } from "../service/json";
 import { fieldNames, managedInputs } from "./fields";
 
 /* How a live endpoint is read: as the list shows it, so that many resources share a listing, or else by its id. */

@@ -1,9 +1,9 @@
+import { normalizeUrl, oneLine, urlProblem } from "../../sdk/traffic-policy/index";
 import { UserError } from "../service/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { type Age, EVERYTHING, isOneOf, ofUrl, type Selection } from "../service/list";
-import { oneLine } from "../service/text";
-import { normalizeUrl, spellings, urlOf, urlProblem } from "../service/url";
+import { spellings, urlOf } from "../service/url";
 import { metadataFromText, sameData } from "./documents";
 import { endpointNotFound } from "./errors";
 import { ifAbsent } from "./live";

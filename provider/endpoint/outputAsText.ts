@@ -1,6 +1,5 @@
-import { DEEPEST, MOST_PROBLEMS, partsOf, pathText } from "../../sdk/traffic-policy/index";
+import { DEEPEST, isMapping, MOST_PROBLEMS, partsOf, pathText } from "../../sdk/traffic-policy/index";
 import { SIGNATURE } from "../pulumi/sentinels";
-import { isMapping } from "../service/json";
 
 /*
  * What stands in place of a value: texts that languages, Pulumi's SDKs and the resource's class write for a value that is no data,

@@ -1,4 +1,4 @@
-import { normalizeUrl } from "../service/url";
+import { normalizeUrl } from "../../sdk/traffic-policy/index";
 
 /* Patterns of texts, in which `*` matches any text. */
 

@@ -1,5 +1,5 @@
+import { derivedFromUrl } from "../../sdk/traffic-policy/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
-import { derivedFromUrl } from "../service/url";
 import {
   clearedFields,
   decidedWithUrl,

@@ -1,9 +1,9 @@
+import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { hasUnknown } from "../pulumi/sentinels";
 import { isNotFound, isOfService, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import type { JsonObject } from "../service/json";
 import { Budget } from "../service/retry";
 import type { Settings } from "../service/settings";
 import { announceAdoption, type Claim, findAdoptable, takeOver } from "./adopt";

@@ -1,7 +1,5 @@
-import { type Path, pathText } from "../../sdk/traffic-policy/index";
+import { type JsonObject, oneLine, type Path, pathText } from "../../sdk/traffic-policy/index";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
-import type { JsonObject } from "../service/json";
-import { oneLine } from "../service/text";
 import { wireText } from "./documents";
 import {
   decidedWithUrl,

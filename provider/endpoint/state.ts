@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
+import { isMapping, type JsonObject, normalizeUrl } from "../../sdk/traffic-policy/index";
 import type { Endpoint, LiveEndpoint, WireChange } from "../service/contract";
-import { isMapping, type JsonObject } from "../service/json";
 import { snakeCase } from "../service/replySchemas";
-import { normalizeUrl, schemeDiffers } from "../service/url";
+import { schemeDiffers } from "../service/url";
 import { VERSION } from "../service/version";
 import { type Change, changesBetween, sameSet } from "./documents";
 import {

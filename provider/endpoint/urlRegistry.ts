@@ -1,5 +1,4 @@
-import { oneLine } from "../service/text";
-import { normalizeUrl } from "../service/url";
+import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
 
 /** What a resource claims. */
 interface UrlClaim {

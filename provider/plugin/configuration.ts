@@ -1,10 +1,10 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
+import { isMapping, type JsonObject, jsonOf } from "../../sdk/traffic-policy/index";
 import { changesBetween } from "../endpoint/documents";
 import { withSecretsMarked } from "../endpoint/secrets";
 import { hasUnknown } from "../pulumi/sentinels";
 import { isDefaultProvider } from "../pulumi/urn";
 import { fromEngine, toEngine } from "../pulumi/values";
-import { isMapping, type JsonObject, jsonOf } from "../service/json";
 import {
   type ConfigReader,
   isPublicBaseUrl,

@@ -1,8 +1,7 @@
 import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
-import { pathText } from "../../sdk/traffic-policy/index";
+import { type JsonObject, pathText } from "../../sdk/traffic-policy/index";
 import { type Change, changesBetween } from "../endpoint/documents";
 import { documentFields } from "../endpoint/fields";
-import type { JsonObject } from "../service/json";
 
 const { Kind } = PropertyDiff;
 

@@ -5,6 +5,7 @@ import {
   InvokeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
+import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { filterArguments, queryArguments, typeWarnings } from "../endpoint/dataSourceArguments";
 import { unknownToken } from "../endpoint/errors";
 import { findEndpoint, findEndpoints } from "../endpoint/lookup";
@@ -14,7 +15,6 @@ import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import { fromEngine, toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
 import type { EndpointsApi } from "../service/endpoints";
-import type { JsonObject } from "../service/json";
 import type { Settings } from "../service/settings";
 import { checkFailure } from "./failure";
 

@@ -1,5 +1,6 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { checkInputs, engineInputs, inputWarnings, PROBLEM_KEY } from "../endpoint/inputs";
 import { previewCreate, previewUpdate } from "../endpoint/previews";
 import type { CloudEndpoints } from "../endpoint/resource";
@@ -14,7 +15,6 @@ import {
 } from "../policy/resourceWarnings";
 import { hasUnknown } from "../pulumi/sentinels";
 import { fromEngine, toEngine } from "../pulumi/values";
-import type { JsonObject } from "../service/json";
 import type { Configuration } from "./configuration";
 import { changesOfInputs, detailedDiff } from "./detailedDiff";
 import type { EngineLog } from "./engineLog";

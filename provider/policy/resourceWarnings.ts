@@ -1,5 +1,7 @@
 import {
   expressionWarnings,
+  isMapping,
+  type JsonObject,
   LONGEST,
   numberedPhases,
   type Path,
@@ -10,7 +12,6 @@ import {
   warningText,
 } from "../../sdk/traffic-policy/index";
 import { UNKNOWN } from "../pulumi/sentinels";
-import { isMapping, type JsonObject } from "../service/json";
 
 /* The warnings of a resource's policy, as lines for its log. */
 

@@ -1,14 +1,12 @@
 import { z } from "zod";
+import { canonicalJson, normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
 import { isNotFound, isOfService, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
-import { canonicalJson } from "./json";
 import { EndpointList } from "./list";
 import { type EndpointReader, ID, listFromWire } from "./replySchemas";
 import type { Budget } from "./retry";
-import { oneLine } from "./text";
-import { normalizeUrl } from "./url";
 
 /** The most pages of a list, so that a chain of pages ends: of 100,000 endpoints. */
 const MOST_PAGES = 1_000;

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
+import { oneLine } from "../../sdk/traffic-policy/index";
 import { ApiError, ConnectionError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Clock } from "./clock";
 import type { LiveEndpoint } from "./contract";
 import { type EndpointReader, identityFromWire, mistakesIn } from "./replySchemas";
-import { oneLine } from "./text";
 import { spellings, urlOf } from "./url";
 
 /*

@@ -1,6 +1,6 @@
 import { appendFileSync } from "node:fs";
+import { oneLine } from "../../sdk/traffic-policy/index";
 import type { RequestName } from "./apiErrors";
-import { oneLine } from "./text";
 
 /** A request in the log. It has no header, query, body or key, and nothing of a reply but its status and operation id. */
 export interface LoggedRequest extends RequestName {
