@@ -32,12 +32,38 @@ export interface Claim<Given extends PreviewInputs = Inputs> {
 }
 
 /**
- * The live endpoint that a create takes over; undefined if it makes a new one. An id that this process found gone, or deleted for
- * a replacement, is created anew.
+ * Takes over the endpoint that the program or the environment names, and changes what differs from the program.
  *
- * @throws UserError if `adopt` names an endpoint that cannot be adopted.
+ * @returns undefined if there is none, so that the create makes a new one.
+ * @throws UserError if `adopt` names an endpoint that cannot be adopted. Then no deletion of this run deletes it.
  */
-export async function findAdoptable(claim: Claim<PreviewInputs>): Promise<LiveEndpoint | undefined> {
+export const adopt = (claim: Claim): Promise<LiveEndpoint | undefined> =>
+  notingFailure(claim, async () => {
+    const { api, inputs, holdings, entry } = claim;
+    const live = await findAdoptable(claim);
+    if (!live) return undefined;
+    holdings.add(live.id, entry, inputs);
+    const { changed } = differenceOnAdoption(live, inputs);
+    return changed.length === 0 ? live : api.update(live.id, wireFromInputs(inputs, changed));
+  });
+
+async function notingFailure<T>(
+  { inputs, holdings, entry }: Claim<PreviewInputs>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    holdings.fail(inputs, entry);
+    throw error;
+  }
+}
+
+/**
+ * The live endpoint that a create takes over, if any. An id that this process found gone, or deleted for a replacement, is created
+ * anew.
+ */
+async function findAdoptable(claim: Claim<PreviewInputs>): Promise<LiveEndpoint | undefined> {
   const { api, inputs, holdings, entry } = claim;
   const { adopt } = inputs;
   if (typeof adopt === "string") return holdings.isGone(adopt) ? undefined : findById(adopt, claim);
@@ -96,37 +122,25 @@ function chooseConsented(
  * Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. What is adopted
  * without its id in the program is a warning.
  */
-export async function announceAdoption(claim: Claim<PreviewInputs>): Promise<void> {
-  const { inputs, shownUrl: url, holdings, log } = claim;
-  const { adopt } = inputs;
-  const live = adopt
-    ? await findAdoptable(claim)
-    : chooseConsented(await claim.consented(), claim, holdings.isUnpromised);
-  if (!live && adopt) log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
-  if (!live) return;
-  holdings.willAdopt(live.id, inputs);
-  const { changed, before } = differenceOnAdoption(live, inputs);
-  const places = changed
-    .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
-    .map(({ path }) => shownPath(path, inputs));
-  const changes = places.length === 0 ? "as it is" : `and changes ${oneLine(places.join(", "), 300)}`;
-  if (typeof adopt === "string") return log.info(`${url}: adopts ${live.id} ${changes}`);
-  const consent = adopt ? "adopt: true, whoever made it" : "ENDPOINTS_ADOPT";
-  log.warn(`${url}: adopts ${live.id} (${consent}) ${changes}`);
-}
-
-/** Makes a live endpoint this resource's, and changes what differs from the program. */
-export async function takeOver(live: LiveEndpoint, claim: Claim): Promise<LiveEndpoint> {
-  const { api, inputs, holdings, entry } = claim;
-  holdings.add(live.id, entry, inputs);
-  try {
-    const { changed } = differenceOnAdoption(live, inputs);
-    return changed.length === 0 ? live : await api.update(live.id, wireFromInputs(inputs, changed));
-  } catch (error) {
-    holdings.fail(live.id, entry);
-    throw error;
-  }
-}
+export const announceAdoption = (claim: Claim<PreviewInputs>): Promise<void> =>
+  notingFailure(claim, async () => {
+    const { inputs, shownUrl: url, holdings, log } = claim;
+    const { adopt } = inputs;
+    const live = adopt
+      ? await findAdoptable(claim)
+      : chooseConsented(await claim.consented(), claim, holdings.isUnpromised);
+    if (!live && adopt) log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
+    if (!live) return;
+    holdings.willAdopt(live.id, inputs);
+    const { changed, before } = differenceOnAdoption(live, inputs);
+    const places = changed
+      .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
+      .map(({ path }) => shownPath(path, inputs));
+    const changes = places.length === 0 ? "as it is" : `and changes ${oneLine(places.join(", "), 300)}`;
+    if (typeof adopt === "string") return log.info(`${url}: adopts ${live.id} ${changes}`);
+    const consent = adopt ? "adopt: true, whoever made it" : "ENDPOINTS_ADOPT";
+    log.warn(`${url}: adopts ${live.id} (${consent}) ${changes}`);
+  });
 
 /** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */
 export function differenceOnAdoption(

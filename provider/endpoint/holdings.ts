@@ -17,7 +17,7 @@ import { ACCOUNT_KEY, ENTRY_KEY, type Entry, type State } from "./state";
  */
 
 /** What becomes of an endpoint in this run. */
-type Fate = "stays" | "in motion" | "moved" | "gone" | "not taken over";
+type Fate = "stays" | "in motion" | "moved" | "gone";
 
 /** In place of the token of an entry that a create with `adopt` will make. */
 const WILL_ADOPT = Symbol("will adopt");
@@ -33,6 +33,8 @@ export class Holdings {
   /** The ids that resources ask for although their own entries have them, with how they ask. */
   private readonly askedFor = new Map<string, string>();
   private readonly wasRead = new Set<string>();
+  /** The ids and URLs of endpoints that creates could not take over. */
+  private readonly notTakenOver = new Set<unknown>();
   /** The ids that kept their URLs from creates. */
   private readonly inTheWay = new Set<string>();
 
@@ -116,10 +118,10 @@ export class Holdings {
     this.tokensOf(id).add(token);
   }
 
-  /** Notes that a new entry could not take its endpoint over. */
-  fail(id: string, { token }: Entry): void {
-    this.tokensOf(id).delete(token);
-    this.fates.set(id, "not taken over");
+  /** Notes that a create could not take over what it asked for, by its id, or else by its URL. */
+  fail({ adopt, url }: PreviewInputs, { token }: Entry): void {
+    for (const tokens of this.tokens.values()) tokens.delete(token);
+    this.notTakenOver.add(typeof adopt === "string" ? adopt : url);
   }
 
   /**
@@ -132,7 +134,7 @@ export class Holdings {
     const others = this.tokensOf(id);
     others.delete(stored[ENTRY_KEY]);
     if (others.size > 0) return "has it";
-    return this.fates.get(id) === "not taken over" ? "not taken over" : undefined;
+    return [id, stored.url].some((known) => this.notTakenOver.has(known)) ? "not taken over" : undefined;
   }
 
   /** Notes the request that updates an endpoint. */

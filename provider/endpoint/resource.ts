@@ -6,7 +6,7 @@ import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { Budget } from "../service/retry";
 import type { Settings } from "../service/settings";
-import { announceAdoption, type Claim, findAdoptable, takeOver } from "./adopt";
+import { adopt, announceAdoption, type Claim } from "./adopt";
 import { createOnce, moveOnce } from "./create";
 import {
   belongsToAnother,
@@ -122,8 +122,7 @@ export class CloudEndpoints {
     const inputs = knownInputs(news);
     return operation(`create ${shownUrl(inputs)}`, async () => {
       const claim = this.claim(inputs);
-      const adoptable = await findAdoptable(claim);
-      const live = adoptable ? await takeOver(adoptable, claim) : await createOnce(claim);
+      const live = (await adopt(claim)) ?? (await createOnce(claim));
       const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { sent: managedInputs });
       return { id: live.id, outs: answerForEngine(outs, news) };
     });

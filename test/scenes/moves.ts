@@ -1,5 +1,5 @@
 import type { ScriptedReply } from "../../sdk/testing/emulator";
-import { at, coded, type Scene, scene } from "./scene";
+import { at, coded, refused, type Scene, scene } from "./scene";
 
 /* Renames, moves of URLs between resources, and moves between the two providers. */
 
@@ -58,6 +58,31 @@ export const renames: Scene[] = [
     fails: /was not deleted/,
     state: { o: "shop" },
   }),
+  ...[
+    { adopt: "@shop", environment: {} },
+    { adopt: true, environment: {} },
+    { environment: { ENDPOINTS_ADOPT: "@shop" } },
+  ].map(({ environment, ...adopts }) =>
+    scene(
+      `a take-over that cannot be read does not let the old entry delete the endpoint: ${JSON.stringify({ ...adopts, ...environment })}`,
+      {
+        from: { o: "shop" },
+        program: { first: "first", n: { ...shop, ...adopts } },
+        environment,
+        byHand: ({ emulator }) =>
+          emulator.intercept("create", {
+            afterCommit: true,
+            after: () => emulator.intercept(({ method }) => method === "GET", refused, 99),
+          }),
+        engine: "serial",
+        order: ["first", "n", "o"],
+        continueOnError: true,
+        writes: ["POST first"],
+        fails: /was not deleted: another resource/,
+        state: { o: "shop", first: "first" },
+      },
+    ),
+  ),
   scene("the deletion of a removed resource frees its URL with `--target`, as the message says", {
     from: { removed: "shop" },
     program: { fresh: "shop" },
