@@ -191,10 +191,12 @@ async function afterLoss(
     }
   }
   // A reply that cannot be used may still name an endpoint that exists.
-  const reply = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data : undefined;
-  const candidates = [...found.ours.map(({ id }) => id), ...found.doubtful, ...(reply ? [reply.id] : [])];
+  const named = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data?.id : undefined;
+  const candidates = new Set([...found.ours.map(({ id }) => id), ...found.doubtful]);
+  if (named !== undefined && !holdings.isOurs(named)) candidates.add(named);
   // The service accepts one more member of a pool, so nothing is sent again.
-  if (candidates.length > 0 || isPooled) throw createDoubtful(lost, shownUrl, [...new Set(candidates)]);
+  if (candidates.size > 0 || named !== undefined || isPooled)
+    throw createDoubtful(lost, shownUrl, [...candidates]);
   const holder = found.holders.find(({ id }) => !holdings.isOurs(id));
   if (holder) throw taken(lost, holder, claim);
   if (budget.isSpent) throw lost;

@@ -143,7 +143,7 @@ export const createDoubtful = (lost: EndpointsError, url: string, ids: string[])
   new UserError(
     ids.length > 0
       ? `${lost.summary}. It may have created one of these endpoints for ${url}, which belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack (\`npx pulumi-endpoints drift\`), and run the command again with its id: \`${adoptCommand(ids.length === 1 ? ids : [])}\`. If all of them are others', run the command again as it is.`
-      : `${lost.summary}. The list does not show an endpoint that it created yet, but another try could add a second one to the pool. ${lookFor(url)}`,
+      : `${lost.summary}. The list does not show an endpoint that it created yet, but another try could create a second one. ${lookFor(url)}`,
   );
 
 export const createUnsettled = (lost: EndpointsError, why: EndpointsError, url: string): UserError =>

@@ -38,7 +38,7 @@ export async function faultsOf(story: Story, mode: Mode): Promise<Partial<Faults
 
 /** Messages about a create whose result is unknown. */
 const OPEN_CREATE =
-  /could not find out whether the endpoint exists|may have been created nevertheless|may have created one of these|could add a second one to the pool|The reply has no code of the service/;
+  /could not find out whether the endpoint exists|may have been created nevertheless|may have created one of these|could create a second one|The reply has no code of the service/;
 
 /** The user's time to read a message, in milliseconds. It is longer than any delay of a request or of the list. */
 const READING = 10_000;

@@ -212,7 +212,7 @@ export const lostCreates: Scene[] = [
     program: { o: pooled },
     replies: [["create", unsent]],
     writes: ["POST shop 0"],
-    fails: /another try could add a second one to the pool.*ENDPOINTS_ADOPT=ep_… pulumi up/,
+    fails: /another try could create a second one.*ENDPOINTS_ADOPT=ep_… pulumi up/,
   }),
   scene(
     "a pooled create that was lost does not name a member that another resource of the run has just got",
@@ -282,6 +282,16 @@ export const badReplies: Scene[] = [
         answered({ status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
       ),
     writes: ["POST shop"],
+  }),
+  scene("a create whose reply named the id of another resource is never sent again, and its message does not", {
+    from: { p: "other" },
+    program: { p: "other", o: "shop" },
+    order: ["p", "o"],
+    byHand: ({ emulator, id }) =>
+      emulator.intercept("create", { status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
+    writes: ["POST shop"],
+    fails: /^(?!.*belong to no resource).*another try could create a second one\. .*ENDPOINTS_ADOPT=ep_… pulumi up/,
+    state: { p: "other" },
   }),
   scene("a create whose reply named an endpoint on another URL is never sent again, and fails with its id", {
     service: trusting,
