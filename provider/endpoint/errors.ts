@@ -78,7 +78,7 @@ export const updateNotFound = (id: string, notFound: EndpointsError): UserError 
 
 export const alreadyManaged = (id: string): UserError =>
   new UserError(
-    `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. Remove adopt or import, or give the id of another endpoint.`,
+    `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. Remove what asks for it (adopt, import, or its id in ENDPOINTS_ADOPT), or give the id of another endpoint. Resources that ask for no endpoint need a url each.`,
   );
 
 export const sharedEndpoint = (id: string): UserError =>
@@ -127,7 +127,7 @@ function nameOf(error: EndpointsError): string {
 
 export const urlLookup = (refusal: EndpointsError, why: EndpointsError, url: string): UserError =>
   new UserError(
-    `${refusal.summary}. The provider could not find out whether another endpoint has ${url} (${nameOf(why)}). Run the command again. If another endpoint has the URL, choose another url, or delete that endpoint.`,
+    `${refusal.summary}. The provider could not find out whether another endpoint has ${url} (${nameOf(why)}). Run the command again. If another endpoint has the URL, choose another url.`,
   );
 
 /** The line to paste, with the ids of endpoints that one run adopts. It is never cut, and has no text that is no id. */
@@ -209,6 +209,6 @@ function waysOut(id: string, { isOfMove, stays, isOurs, adoptable }: Standing): 
   if (stays) return [skipped, keeps.replace("It belongs", "If it belongs")];
   if (isOurs) return [skipped, ofStack];
   const left = `If no state has it (\`npx pulumi-endpoints drift\`), because a killed run left it behind or Pulumi skipped its deletion (retainOnDelete, deletedWith), \`${adoptCommand(adoptable)}\` takes it over`;
-  const elsewhere = `If another stack or backend has it (PULUMI_BACKEND_URL), or somebody else, choose another url: two states would have it, and deleting it in one would delete it for both. To move it here, remove it there (\`pulumi state delete\`), and set adopt: "${oneLine(id, 100)}"`;
+  const elsewhere = `If another stack or backend has it (PULUMI_BACKEND_URL), or somebody else, choose another url: two states would have it, and deleting it in one would delete it for both. To move it here, remove it there (\`pulumi state delete --force\` with its URN), and set adopt: "${oneLine(id, 100)}"`;
   return [renamed, ofStack, `${left}. ${elsewhere}`];
 }

@@ -91,7 +91,7 @@ export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | und
 const VERSION_HEADER =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
 const TAKEN =
-  "Another endpoint has this URL: choose another url, set poolingEnabled on both to share it, or delete the other endpoint.";
+  "Another endpoint has this URL: choose another url, or set poolingEnabled on both to share it.";
 
 /** It is not certain that these change: the public service's page on pooling says no, its other clients send them. */
 const CHANGE =
@@ -141,7 +141,7 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
     return `See https://ngrok.com/docs/errors/err_ngrok_${number}.`;
   if (status === 403) return "The API key lacks the permission: use a key that has it.";
   if (isOfContent)
-    return "Correct the inputs, and run the command again. If another endpoint has the URL, choose another url, or delete that endpoint.";
+    return "Correct the inputs, and run the command again. If another endpoint has the URL, choose another url.";
   return hints.hidesText ? "Correct the inputs, and run the command again." : undefined;
 }
 

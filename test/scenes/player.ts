@@ -4,6 +4,9 @@ import type { Emulator } from "../../sdk/testing/emulator";
 import { EndpointNames, reply } from "./names";
 import { createsOf, type Hand, type Run, type Scene } from "./scene";
 
+/** Advice that harms if it is obeyed: an entry may be protected, and another stack may have the endpoint. */
+const HARMFUL = /pulumi state delete(?! --force)|delete (that|the other) endpoint/;
+
 /** Plays a scene, one run after the other, and checks all that it says. Subclasses know how to run Pulumi. */
 export abstract class Player {
   protected readonly names: EndpointNames;
@@ -54,6 +57,7 @@ export abstract class Player {
     else expect(errors).toBe("");
     for (const pattern of run.says ?? []) expect(said).toMatch(pattern);
     expect(said).not.toMatch(/CANARY/i);
+    expect(said).not.toMatch(HARMFUL);
     const requests = emulator.requests.slice(sent);
     expect(names.writesOf(requests)).toEqual((run.writes ?? []).toSorted());
     if (run.reads) expect(names.readsOf(requests)).toEqual(run.reads);
