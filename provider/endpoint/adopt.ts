@@ -1,4 +1,5 @@
 import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
+import { isAbsent } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
@@ -7,7 +8,7 @@ import { changesBetween } from "./documents";
 import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
 import { documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
 import type { Holdings } from "./holdings";
-import { ifAbsent, look } from "./live";
+import { look } from "./live";
 import { shownPath, shownUrl } from "./secrets";
 import { difference, type Entry, refreshedFromLive, wireFromInputs } from "./state";
 
@@ -79,10 +80,10 @@ async function findById(
   id: string,
   { api, inputs, holdings }: Claim<PreviewInputs>,
 ): Promise<LiveEndpoint | undefined> {
-  const notFound = ifAbsent(adoptNotFound(id));
-  const live = await look(api, id, inputs).catch((error: unknown) =>
-    holdings.isItsOwn(id, inputs) ? api.find(id) : notFound(error),
-  );
+  const live = await look(api, id, inputs).catch((error: unknown): undefined => {
+    if (!isAbsent(error)) throw error;
+    if (!holdings.isItsOwn(id, inputs)) throw adoptNotFound(id);
+  });
   if (live && live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
   return live;
 }

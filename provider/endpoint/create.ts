@@ -221,7 +221,7 @@ async function afterRefusal(
   if (!mayBeTakenUrl(refusal)) throw refusal;
   const mayPass = refusal.status === 409 || PASSING.includes(codeNumber(refusal));
   const wait = mayPass ? TRY_AGAIN_AFTER[refusals] : undefined;
-  // A filter may omit the holder, so the last look reads the whole list.
+  // A filter may omit the holder, so after several refusals the last look reads the whole list.
   const isLast = wait === undefined && refusals > 0;
   const listing = isLast
     ? claim.api.list.select(EVERYTHING, "fromNow")
@@ -344,7 +344,7 @@ function taken(error: EndpointsError, holder: LiveEndpoint, claim: Claim): UserE
     stays: holdings.stays(id),
     isOurs: holdings.isOurs(id),
     // An endpoint that differs from the program may be somebody else's, so no other message names it.
-    adoptable: isWanted(holder, inputs) ? holdings.standsInTheWay(id) : [id],
+    adoptable: isWanted(holder, inputs) ? holdings.blocks(id) : [id],
   });
 }
 

@@ -11,7 +11,7 @@ import type { LiveEndpoint } from "../service/contract";
 import { ID } from "../service/replySchemas";
 
 /*
- * The errors and warnings of operations, except for those of requests (`api/apiErrors.ts`). A message is one line: what happened, then
+ * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what happened, then
  * at most three causes, each with its remedy. It names the failure of another request, and does not quote it.
  */
 

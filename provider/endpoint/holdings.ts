@@ -9,9 +9,9 @@ import { ACCOUNT_KEY, ENTRY_KEY, type Entry, type State } from "./state";
  * | call of the engine | what it says |
  * |---|---|
  * | `check` of a new resource | the resource will adopt an endpoint (`willAdopt`) |
- * | `diff` | the program has a resource for an entry (`manage`), which may ask for the entry's own endpoint (`asksForItself`) |
- * | `create`, `import` | a new entry has an endpoint (`add`), or could not take it over (`fail`) |
- * | `read` | an entry has an endpoint (`reads`), which may be gone (`isFoundGone`) |
+ * | `diff` | the program has a resource for an entry (`manage`), which may change nothing (`keeps`), or ask for the entry's own endpoint (`asksForItself`) |
+ * | `create`, `import` | a new entry has an endpoint (`add`), could not take it over (`fail`), or met another one on its URL (`blocks`) |
+ * | `read` | an entry has an endpoint (`reads`), which may be gone (`findsGone`) |
  * | `update` | the endpoint stays on its URL, or moves to another one (`moves`) |
  * | `delete` | the entry no longer has the endpoint (`release`), which then goes (`goes`) |
  */
@@ -39,7 +39,7 @@ export class Holdings {
   private readonly inTheWay = new Set<string>();
 
   /** Notes an entry of the state. An entry without a token, such as one that another tool imported, is no other owner. */
-  meet(id: string, stored: State): void {
+  private meet(id: string, stored: State): void {
     // A refresh renews the account, and asks again with what it has found.
     if (!this.accounts.has(id)) this.accounts.set(id, stored[ACCOUNT_KEY]);
     const token = stored[ENTRY_KEY];
@@ -147,12 +147,13 @@ export class Holdings {
     return this.during(id, request, "gone");
   }
 
-  isFoundGone(id: string): void {
+  /** Notes an endpoint that a read has found gone. */
+  findsGone(id: string): void {
     this.fates.set(id, "gone");
   }
 
   /** Notes an endpoint that keeps its URL from a create. Returns the ids of all so far: one run can adopt them together. */
-  standsInTheWay(id: string): string[] {
+  blocks(id: string): string[] {
     return [...this.inTheWay.add(id)];
   }
 

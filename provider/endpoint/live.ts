@@ -1,5 +1,5 @@
 import type { JsonObject } from "../../sdk/traffic-policy/index";
-import { isNotFound, isOfService, type UserError } from "../service/apiErrors";
+import { isAbsent, type UserError } from "../service/apiErrors";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { fieldNames, managedInputs } from "./fields";
@@ -30,9 +30,9 @@ function withoutGaps(item: LiveEndpoint, stored: JsonObject): LiveEndpoint | und
   return { ...item, ...Object.fromEntries(gaps.map((name) => [name, stored[name]])) };
 }
 
-/** For `catch`: another error in place of the service's own 404. A gateway's 404 proves nothing. */
+/** For `catch`: another error in place of the service's own 404. */
 export const ifAbsent =
   (instead: UserError) =>
   (error: unknown): never => {
-    throw isNotFound(error) && isOfService(error) ? instead : error;
+    throw isAbsent(error) ? instead : error;
   };

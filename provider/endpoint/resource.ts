@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { hasUnknown } from "../pulumi/sentinels";
-import { isNotFound, isOfService, ReplyError, UserError } from "../service/apiErrors";
+import { isAbsent, isNotFound, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
@@ -100,14 +100,16 @@ export class CloudEndpoints {
   }
 
   /**
-   * Compares the program's inputs with the state. Makes no request, unless nothing changed and the state was written with another
-   * account: then it looks for the first such endpoint of this process.
+   * Compares the program's inputs with the state, and notes the resource and whether it changes. Makes no request, unless nothing
+   * changed and the state was written with another account: then it looks for the first such endpoint of this process.
+   *
+   * @throws UserError if another resource of the program has the endpoint, or will adopt it.
    */
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<Decision> {
     const { changed, replace, stale } = difference(olds, inputs);
     this.holdings.manage(id, olds, { isComparison: true });
     if (changed.length === 0) this.holdings.keeps(id);
-    if (this.asksForItself(id, olds, inputs)) this.holdings.asksForItself(id, inputs);
+    if (this.wantsItself(id, olds, inputs)) this.holdings.asksForItself(id, inputs);
     if (changed.length === 0) await this.lookForAccount(id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const lacksCode = inputs[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
@@ -189,6 +191,8 @@ export class CloudEndpoints {
   /**
    * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, or if this run may take it over
    * (`ENDPOINTS_ADOPT`), it stays, and only this entry goes.
+   *
+   * @throws UserError if another resource asked for the endpoint in this run, and could not take it over.
    */
   async delete(id: string, stored: State): Promise<void> {
     const other = this.holdings.release(id, stored);
@@ -225,7 +229,7 @@ export class CloudEndpoints {
           throw error instanceof OtherAccountError ? this.onceInFull(error) : error;
         },
       );
-      if (!live) this.holdings.isFoundGone(id);
+      if (!live) this.holdings.findsGone(id);
       return live;
     });
   }
@@ -268,7 +272,7 @@ export class CloudEndpoints {
    * Whether the resource of an entry asks for the entry's own endpoint, which it needs after a deletion that the engine skipped.
    * In a pool, another create may have the same URL, so only the program can ask.
    */
-  private asksForItself(id: string, { url }: State, inputs: PreviewInputs): boolean {
+  private wantsItself(id: string, { url }: State, inputs: PreviewInputs): boolean {
     const { adopt, poolingEnabled } = inputs;
     if (adopt) return adopt === id || (adopt === true && url === inputs.url);
     return poolingEnabled !== true && this.settings()?.adoptedIds.includes(id) === true;
@@ -293,10 +297,7 @@ export class CloudEndpoints {
     this.hasLookedForAccount = true;
     const api = this.deps.connect();
     // One attempt: a preview must not wait for a service that it does not need.
-    const isMissing = await api.get(id, new Budget(api.http.clock, 0)).then(
-      () => false,
-      (error: unknown) => isNotFound(error) && isOfService(error),
-    );
+    const isMissing = await api.get(id, new Budget(api.http.clock, 0)).then(() => false, isAbsent);
     if (isMissing) this.warnOnce(notOfThisAccount(id, settings.baseUrl));
   }
 

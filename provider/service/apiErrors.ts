@@ -90,8 +90,7 @@ export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | und
 
 const VERSION_HEADER =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
-const TAKEN =
-  "Another endpoint has this URL: choose another url, or set poolingEnabled on both to share it.";
+const TAKEN = "Another endpoint has this URL: choose another url, or set poolingEnabled on both to share it.";
 
 /** It is not certain that these change: the public service's page on pooling says no, its other clients send them. */
 const CHANGE =
@@ -205,6 +204,9 @@ export const isNotFound = (error: unknown): error is ApiError =>
 
 /** Whether the reply has an error code of the service's form. A reply without one may come from a proxy or a gateway. */
 export const isOfService = ({ code }: ApiError): boolean => SERVICE_CODE.test(code ?? "");
+
+/** Whether this is the service's own 404. A gateway's proves nothing. */
+export const isAbsent = (error: unknown): error is ApiError => isNotFound(error) && isOfService(error);
 
 /** The doubt that an unclear answer to a create leaves. */
 function doubt({ method }: RequestName): string {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { canonicalJson, normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
-import { isNotFound, isOfService, ReplyError, type RequestName, UserError } from "./apiErrors";
+import { isAbsent, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
@@ -59,7 +59,7 @@ export class EndpointsApi {
   /** `GET /endpoints/{id}`; undefined after the service's own 404. It may lag behind a write, but less than the list. */
   find(id: string): Promise<LiveEndpoint | undefined> {
     return this.get(id).catch((error: unknown) => {
-      if (isNotFound(error) && isOfService(error)) return undefined;
+      if (isAbsent(error)) return undefined;
       throw error;
     });
   }
