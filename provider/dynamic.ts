@@ -1,5 +1,5 @@
 import { type JsonObject, oneLine } from "../sdk/traffic-policy/index";
-import { endpointsApi } from "./endpoint/fieldsApi";
+import { readers } from "./endpoint/fields";
 import { type EngineInputs, engineInputs } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";
 import { notedFields, shownPath, shownUrl } from "./endpoint/secrets";
@@ -9,7 +9,7 @@ import { hasUnknown } from "./pulumi/sentinels";
 import { UserError } from "./service/apiErrors";
 import { HttpClient } from "./service/client";
 import { type Clock, realClock } from "./service/clock";
-import type { EndpointsApi } from "./service/endpoints";
+import { EndpointsApi } from "./service/endpoints";
 import { type ConfigReader, readSettings, removedSettings } from "./service/settings";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
@@ -36,7 +36,7 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
   const connect = () => {
     const settings = readSettings(config);
     for (const warning of removedSettings(config)) log.warn(warning);
-    return endpointsApi(new HttpClient(settings, deps));
+    return new EndpointsApi(new HttpClient(settings, deps), readers);
   };
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 

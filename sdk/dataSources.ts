@@ -5,12 +5,12 @@ import {
   queryArguments,
   typeWarnings,
 } from "../provider/endpoint/dataSourceArguments";
-import { endpointsApi } from "../provider/endpoint/fieldsApi";
+import { readers } from "../provider/endpoint/fields";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/endpoint/lookup";
 import { MASKED } from "../provider/endpoint/secretSearch";
 import { CONNECTIONS, HttpClient } from "../provider/service/client";
 import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/service/contract";
-import type { EndpointsApi } from "../provider/service/endpoints";
+import { EndpointsApi } from "../provider/service/endpoints";
 import type { Age } from "../provider/service/list";
 import { readSettings } from "../provider/service/settings";
 import { plainData } from "./plainData";
@@ -192,7 +192,7 @@ const accountOfRun = perRun((): { api?: EndpointsApi } => ({}));
 /** @throws ConfigError if a setting is missing. */
 function thisAccount(): EndpointsApi {
   const run = accountOfRun();
-  run.api ??= endpointsApi(
+  run.api ??= new EndpointsApi(
     new HttpClient(
       readSettings((key) => pulumi.runtime.getConfig(key)),
       {
@@ -203,6 +203,7 @@ function thisAccount(): EndpointsApi {
         connections: CONNECTIONS.program,
       },
     ),
+    readers,
   );
   return run.api;
 }

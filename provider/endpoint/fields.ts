@@ -11,7 +11,7 @@ import {
 } from "../../sdk/traffic-policy/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 import type { CloudEndpointWritten, Endpoint } from "../service/contract";
-import { refSchema } from "../service/replySchemas";
+import { endpointReaders, refSchema } from "../service/replySchemas";
 import { metadataFromText, sameData, sameSet, wireText } from "./documents";
 import { missingInHost } from "./outputAsText";
 
@@ -231,11 +231,14 @@ export function wireValue(name: ManagedInput, value: unknown): unknown {
   return row(name)?.parse ? wireText(value) : value;
 }
 
-/** Second names on the wire, with their fields. */
-export const fieldAliases = names.flatMap((name): [string, string][] => {
-  const alias = row(name)?.alias;
-  return alias === undefined ? [] : [[alias, name]];
-});
+/** The conversions of an endpoint of the wire, for `EndpointsApi`. */
+export const readers = endpointReaders(
+  endpointFields,
+  names.flatMap((name): [string, string][] => {
+    const alias = row(name)?.alias;
+    return alias === undefined ? [] : [[alias, name]];
+  }),
+);
 
 /** Properties with their documents as data, for comparisons and diffs. Text that does not parse is unchanged. */
 export function documentsAsData(props: JsonObject): JsonObject {

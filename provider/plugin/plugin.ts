@@ -7,14 +7,14 @@ import {
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { unknownToken } from "../endpoint/errors";
-import { endpointsApi } from "../endpoint/fieldsApi";
+import { readers } from "../endpoint/fields";
 import { CloudEndpoints } from "../endpoint/resource";
 import { TYPES, WEBHOOK_TYPE } from "../pulumi/typeTokens";
 import { partsOfUrn } from "../pulumi/urn";
 import { UserError } from "../service/apiErrors";
 import { HttpClient } from "../service/client";
 import { type Clock, realClock } from "../service/clock";
-import type { EndpointsApi } from "../service/endpoints";
+import { EndpointsApi } from "../service/endpoints";
 import { VERSION } from "../service/version";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
@@ -58,7 +58,7 @@ export function pluginProvider(options: PluginOptions) {
     });
     for (const warning of configuration.removedSettings()) log.warn(warning);
     if (cancelled) http.stop();
-    service = endpointsApi(http);
+    service = new EndpointsApi(http, readers);
     return service;
   };
   const core = new CloudEndpoints({ connect, log });

@@ -5,7 +5,7 @@ import type { HttpClient } from "./client";
 import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
 import { EndpointList } from "./list";
-import { type EndpointReader, ID, listFromWire } from "./replySchemas";
+import { type EndpointReaders, ID, listFromWire } from "./replySchemas";
 import type { Budget } from "./retry";
 
 /** The most pages of a list, so that a chain of pages ends: of 100,000 endpoints. */
@@ -17,18 +17,16 @@ export class EndpointsApi {
 
   constructor(
     readonly http: HttpClient,
-    readonly reader: EndpointReader,
-    /** The conversion of the reply to a create, which lacks what cannot be read. */
-    private readonly createdReader: EndpointReader,
+    private readonly readers: EndpointReaders,
     list?: EndpointList,
     private readonly subject: Pick<Request, "hasSecrets"> = {},
   ) {
-    this.list = list ?? new EndpointList(http, reader, (filter) => this.pages(filter));
+    this.list = list ?? new EndpointList(http, readers.whole, (filter) => this.pages(filter));
   }
 
   /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
   about(subject: Pick<Request, "hasSecrets">): EndpointsApi {
-    return new EndpointsApi(this.http, this.reader, this.createdReader, this.list, subject);
+    return new EndpointsApi(this.http, this.readers, this.list, subject);
   }
 
   /**
@@ -44,7 +42,7 @@ export class EndpointsApi {
     const body = { type: "cloud", ...endpoint };
     const request = { method: "POST", path: "/endpoints", body, ...(budget && { budget }) };
     const { url } = endpoint;
-    const reply = this.createdReader.refine((live) => isAbout(live, url) && isOurs(live), {
+    const reply = this.readers.created.refine((live) => isAbout(live, url) && isOurs(live), {
       error: ABOUT_ANOTHER,
     });
     return this.write(request, reply);
@@ -53,7 +51,7 @@ export class EndpointsApi {
   /** `GET /endpoints/{id}`, of any type. */
   async get(id: string, budget?: Budget): Promise<LiveEndpoint> {
     const request = { method: "GET", path: pathOf(id), ...(budget && { budget }) };
-    return ofId(id, request, await this.send(request, this.reader));
+    return ofId(id, request, await this.send(request, this.readers.whole));
   }
 
   /** `GET /endpoints/{id}`; undefined after the service's own 404. It may lag behind a write, but less than the list. */
@@ -71,11 +69,11 @@ export class EndpointsApi {
   async update(id: string, change: WireChange): Promise<LiveEndpoint> {
     const request = { method: "PATCH", path: pathOf(id), body: { id, ...change } };
     try {
-      return ofId(id, request, await this.write(request, this.reader));
+      return ofId(id, request, await this.write(request, this.readers.whole));
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error;
       const live = await this.get(id);
-      if (!hasValues(live, this.reader.parse(request.body))) throw error;
+      if (!hasValues(live, this.readers.whole.parse(request.body))) throw error;
       return live;
     }
   }

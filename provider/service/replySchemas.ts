@@ -17,37 +17,42 @@ export const idSchema = z.object({ id: z.string().regex(ID) });
 /** Converts an endpoint of the wire. */
 export type EndpointReader = z.ZodType<LiveEndpoint>;
 
+/** The conversions of an endpoint of the wire. Unknown fields are left out, and `null` counts as a missing field. */
+export interface EndpointReaders {
+  /** For read, update and list. An endpoint with a field that fails its check is unreadable. */
+  whole: EndpointReader;
+  /** For the reply to a create: the endpoint exists, so a field that fails its check counts as missing. */
+  created: EndpointReader;
+}
+
 /**
- * Returns the conversion of an endpoint from the wire to fields, for create, read, update and list. Unknown fields are left out, and
- * `null` counts as a missing field.
- *
  * @param checks The check of each field.
  * @param aliases Second names on the wire, with their fields.
- * @param options.dropsBroken Whether a field that fails its check counts as missing, rather than the endpoint as unreadable.
  */
-export function endpointReader(
+export function endpointReaders(
   checks: z.ZodRawShape,
   aliases: readonly [string, string][],
-  { dropsBroken }: { dropsBroken: boolean },
-): EndpointReader {
+): EndpointReaders {
   // One object for all calls, because a schema compiles itself at its first use.
   const fields = z.object(checks);
   const fieldNames = new Map(Object.keys(checks).map((name) => [snakeCase(name), name]));
-  return idSchema.loose().transform((wire, context) => {
-    const given = Object.entries(wire).filter(([, value]) => value !== null);
-    const named = Object.fromEntries(given.map(([name, value]) => [fieldNames.get(name) ?? name, value]));
-    for (const [alias, name] of aliases) if (!(name in named) && alias in named) named[name] = named[alias];
-    let parsed = fields.safeParse(named);
-    if (!parsed.success && dropsBroken) {
-      for (const { path } of parsed.error.issues) delete named[String(path[0])];
-      parsed = fields.safeParse(named);
-    }
-    if (parsed.success) return parsed.data as unknown as LiveEndpoint;
-    for (const issue of parsed.error.issues) {
-      context.issues.push({ code: "custom", message: issue.message, path: issue.path, input: wire });
-    }
-    return z.NEVER;
-  });
+  const readerWith = ({ dropsBroken }: { dropsBroken: boolean }): EndpointReader =>
+    idSchema.loose().transform((wire, context) => {
+      const given = Object.entries(wire).filter(([, value]) => value !== null);
+      const named = Object.fromEntries(given.map(([name, value]) => [fieldNames.get(name) ?? name, value]));
+      for (const [alias, name] of aliases) if (!(name in named) && alias in named) named[name] = named[alias];
+      let parsed = fields.safeParse(named);
+      if (!parsed.success && dropsBroken) {
+        for (const { path } of parsed.error.issues) delete named[String(path[0])];
+        parsed = fields.safeParse(named);
+      }
+      if (parsed.success) return parsed.data as unknown as LiveEndpoint;
+      for (const issue of parsed.error.issues) {
+        context.issues.push({ code: "custom", message: issue.message, path: issue.path, input: wire });
+      }
+      return z.NEVER;
+    });
+  return { whole: readerWith({ dropsBroken: false }), created: readerWith({ dropsBroken: true }) };
 }
 
 /** A page of the list. Its items are parsed one by one, so that a malformed one does not spoil the list. */

@@ -1,4 +1,4 @@
-import { endpointsApi } from "../../provider/endpoint/fieldsApi";
+import { readers } from "../../provider/endpoint/fields";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { ACCOUNT_KEY } from "../../provider/endpoint/state";
 import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
@@ -8,7 +8,7 @@ import { rebuild } from "../../provider/pulumi/values";
 import { UserError } from "../../provider/service/apiErrors";
 import { CONNECTIONS, HttpClient } from "../../provider/service/client";
 import type { LiveEndpoint } from "../../provider/service/contract";
-import type { EndpointsApi } from "../../provider/service/endpoints";
+import { EndpointsApi } from "../../provider/service/endpoints";
 import { isMapping, type JsonObject, jsonOf } from "../../provider/service/json";
 import { CLOUD } from "../../provider/service/list";
 import { type ConfigReader, readSettings } from "../../provider/service/settings";
@@ -84,7 +84,7 @@ export async function setSecret(
  */
 export function openAccount(config: ConfigReader, log: LogLine): EndpointsApi {
   const options = { log: { info: log, warn: log }, connections: CONNECTIONS.program };
-  return endpointsApi(new HttpClient(readSettings(config), options));
+  return new EndpointsApi(new HttpClient(readSettings(config), options), readers);
 }
 
 /** The cloud endpoints of an account, newest first. A program can manage only these. */

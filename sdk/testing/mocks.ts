@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { dynamicProvider } from "../../provider/dynamic";
-import { endpointsApi } from "../../provider/endpoint/fieldsApi";
+import { readers } from "../../provider/endpoint/fields";
 import { functions } from "../../provider/plugin/functions";
 import { TYPES } from "../../provider/pulumi/typeTokens";
 import { ApiError } from "../../provider/service/apiErrors";
@@ -10,6 +10,7 @@ import { HttpClient } from "../../provider/service/client";
 import { type Clock as ProviderClock, realClock } from "../../provider/service/clock";
 import type { Request } from "../../provider/service/connections";
 import type { WireEndpoint } from "../../provider/service/contract";
+import { EndpointsApi } from "../../provider/service/endpoints";
 import { readSettings } from "../../provider/service/settings";
 import { completeMocks, plain } from "../test-engine/index";
 import { webhooks } from "../webhooks/otherLanguages";
@@ -48,7 +49,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
   const time = new Clock(() => new Date(clock.now()));
   const store = new Store(settings.baseUrl, time, () => behaviourOf({}));
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
-  const api = endpointsApi(new StoreClient(settings, store, clock));
+  const api = new EndpointsApi(new StoreClient(settings, store, clock), readers);
   const provider = dynamicProvider({ service: () => api });
   const mocks = completeMocks(others);
 

@@ -1,9 +1,10 @@
-import { endpointsApi } from "../../provider/endpoint/fieldsApi";
+import { readers } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { EndpointsError } from "../../provider/service/apiErrors";
 import { HttpClient, type Log } from "../../provider/service/client";
 import type { Clock } from "../../provider/service/clock";
 import type { Request } from "../../provider/service/connections";
+import { EndpointsApi } from "../../provider/service/endpoints";
 import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 import type { Process } from "../model/phase";
@@ -145,7 +146,7 @@ export class Testbed {
       userAgent: `${this.processes.length}`,
     };
     const http = new MortalClient(settings, { clock: this.clock, log }, life);
-    const api = endpointsApi(http);
+    const api = new EndpointsApi(http, readers);
     const core = new CloudEndpoints({ connect: () => api, log });
     const process: TestProcess = {
       of: () => core,

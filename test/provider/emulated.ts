@@ -1,10 +1,10 @@
 import { onTestFinished } from "vitest";
-import { endpointsApi } from "../../provider/endpoint/fieldsApi";
+import { readers } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { HttpClient } from "../../provider/service/client";
 import type { Clock } from "../../provider/service/clock";
 import type { LiveEndpoint } from "../../provider/service/contract";
-import type { EndpointsApi } from "../../provider/service/endpoints";
+import { EndpointsApi } from "../../provider/service/endpoints";
 import type { Reading } from "../../provider/service/list";
 import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
@@ -59,7 +59,7 @@ export async function service({ sleep, engineIsThere, settings: given, ...option
     const write = (message: string) => void logged.push(message);
     const log = { info: write, warn: write };
     const http = new HttpClient(settings, { clock, log, ...(engineIsThere && { engineIsThere }) });
-    const api = endpointsApi(http);
+    const api = new EndpointsApi(http, readers);
     onTestFinished(() => http.close());
     const connect = () => api;
     return { api, connect, log, core: new CloudEndpoints({ connect, log }) };
@@ -71,7 +71,7 @@ export async function service({ sleep, engineIsThere, settings: given, ...option
 export async function wholeList({
   http,
 }: EndpointsApi): Promise<{ endpoints: LiveEndpoint[]; skipped: Reading["skipped"] }> {
-  const reading = endpointsApi(http).list.whole("anyAge");
+  const reading = new EndpointsApi(http, readers).list.whole("anyAge");
   await reading.toEnd();
   return { endpoints: [...reading.endpoints.values()], skipped: reading.skipped };
 }

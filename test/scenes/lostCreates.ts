@@ -283,16 +283,20 @@ export const badReplies: Scene[] = [
       ),
     writes: ["POST shop"],
   }),
-  scene("a create whose reply named the id of another resource is never sent again, and its message does not", {
-    from: { p: "other" },
-    program: { p: "other", o: "shop" },
-    order: ["p", "o"],
-    byHand: ({ emulator, id }) =>
-      emulator.intercept("create", { status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
-    writes: ["POST shop"],
-    fails: /^(?!.*belong to no resource).*another try could create a second one\. .*ENDPOINTS_ADOPT=ep_… pulumi up/,
-    state: { p: "other" },
-  }),
+  scene(
+    "a create whose reply named the id of another resource is never sent again, and its message does not",
+    {
+      from: { p: "other" },
+      program: { p: "other", o: "shop" },
+      order: ["p", "o"],
+      byHand: ({ emulator, id }) =>
+        emulator.intercept("create", { status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
+      writes: ["POST shop"],
+      fails:
+        /^(?!.*belong to no resource).*another try could create a second one\. .*ENDPOINTS_ADOPT=ep_… pulumi up/,
+      state: { p: "other" },
+    },
+  ),
   scene("a create whose reply named an endpoint on another URL is never sent again, and fails with its id", {
     service: trusting,
     byHand: ({ emulator, seed }) => {
