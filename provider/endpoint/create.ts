@@ -8,11 +8,10 @@ import {
   ReplyError,
   type UserError,
 } from "../service/apiErrors";
-import { createdAt } from "../service/clock";
+import { Budget, createdAt } from "../service/clock";
 import type { LiveEndpoint } from "../service/contract";
 import { CLOUD, EVERYTHING } from "../service/list";
 import { idSchema } from "../service/replySchemas";
-import { Budget } from "../service/retry";
 import { urlOf } from "../service/url";
 import { type Claim, isWanted, serves } from "./adopt";
 import {

@@ -1,12 +1,10 @@
-import { createHash } from "node:crypto";
 import { type ApiError, EndpointsError, isNotFound, isOfService } from "../service/apiErrors";
 import { createdAt } from "../service/clock";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Age, Reading } from "../service/list";
-import type { Settings } from "../service/settings";
 import { droppedByConsent, goneUnproven, OtherAccountError, stillListed } from "./errors";
-import { ACCOUNT_KEY, type State } from "./state";
+import { ACCOUNT_KEY, accountFingerprint, type State } from "./state";
 
 /*
  * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, or the key
@@ -16,11 +14,6 @@ import { ACCOUNT_KEY, type State } from "./state";
 
 /** How long a list, or a read by id, may lag behind a write, in milliseconds. */
 export const LIST_LAG = 5_000;
-
-/** A short hash of base URL and key, which reveals neither. */
-export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl" | "apiKey">): string {
-  return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
-}
 
 /** An endpoint for which the service answered 404. */
 interface Absence {

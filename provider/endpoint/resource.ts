@@ -2,9 +2,9 @@ import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { hasUnknown } from "../pulumi/sentinels";
 import { isAbsent, isNotFound, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";
+import { Budget } from "../service/clock";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import { Budget } from "../service/retry";
 import type { Settings } from "../service/settings";
 import { adopt, announceAdoption, type Claim } from "./adopt";
 import { createOnce, moveOnce } from "./create";
@@ -22,7 +22,7 @@ import {
   wrongType,
 } from "./errors";
 import { managedInputs, type PreviewInputs } from "./fields";
-import { accountFingerprint, confirmGone } from "./gone";
+import { confirmGone } from "./gone";
 import { Holdings } from "./holdings";
 import {
   type Checked,
@@ -36,6 +36,7 @@ import { everyInput, ifAbsent, look } from "./live";
 import { answerForEngine, hasSecrets, shownUrl } from "./secrets";
 import {
   ACCOUNT_KEY,
+  accountFingerprint,
   difference,
   ENTRY_KEY,
   type Entry,

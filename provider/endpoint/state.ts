@@ -1,7 +1,8 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { isMapping, type JsonObject, normalizeUrl } from "../../sdk/traffic-policy/index";
 import type { Endpoint, LiveEndpoint, WireChange } from "../service/contract";
 import { snakeCase } from "../service/replySchemas";
+import type { Settings } from "../service/settings";
 import { schemeDiffers } from "../service/url";
 import { VERSION } from "../service/version";
 import { type Change, changesBetween, sameSet } from "./documents";
@@ -57,6 +58,11 @@ export interface Entry {
   token: unknown;
   /** The fingerprint of the account that it was written with. */
   account: string;
+}
+
+/** A short hash of base URL and key, which reveals neither. */
+export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl" | "apiKey">): string {
+  return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
 }
 
 /** A token for a new entry. */

@@ -2,7 +2,6 @@ import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { checkInputs, engineInputs, inputWarnings, PROBLEM_KEY } from "../endpoint/inputs";
-import { previewCreate, previewUpdate } from "../endpoint/previews";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { answerForEngine, notedFields, SECRETS_KEY, withNote, withSecretsMarked } from "../endpoint/secrets";
 import { changedPlaces, stateWithGiven } from "../endpoint/state";
@@ -19,6 +18,7 @@ import type { Configuration } from "./configuration";
 import { changesOfInputs, detailedDiff } from "./detailedDiff";
 import type { EngineLog } from "./engineLog";
 import { checkFailure } from "./failure";
+import { previewCreate, previewUpdate } from "./previews";
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
 export class Resources {

@@ -2,12 +2,12 @@ import { once } from "node:events";
 import type { z } from "zod";
 import { jsonOf } from "../../sdk/traffic-policy/index";
 import { ApiError, ConnectionError, EndpointsError, ReplyError, UnsentError } from "./apiErrors";
-import { type Clock, realClock, ServiceClock } from "./clock";
+import { Budget, type Clock, realClock, ServiceClock } from "./clock";
 import { Connections, type Reply, type Request } from "./connections";
 import { type LongWait, RateLimiter } from "./rateLimiter";
 import { errorFromWire, mistakesIn } from "./replySchemas";
 import { type LoggedRequest, requestLog } from "./requestLog";
-import { Budget, parseRetryAfter, waitBeforeRetry } from "./retry";
+import { parseRetryAfter, waitBeforeRetry } from "./retry";
 import type { Settings } from "./settings";
 
 /** Messages for the user. */

@@ -13,6 +13,37 @@ export const realClock: Clock = {
   random: () => Math.random(),
 };
 
+/**
+ * The time of an operation's own attempts and waits, in milliseconds. It does not include waits for the rate limit, and for other
+ * requests of the run.
+ */
+export class Budget {
+  private spent = 0;
+
+  constructor(
+    private readonly clock: Clock,
+    /** After this time nothing is sent again. */
+    readonly limit: number,
+  ) {}
+
+  get elapsed(): number {
+    return this.spent;
+  }
+
+  get isSpent(): boolean {
+    return this.spent >= this.limit;
+  }
+
+  add(milliseconds: number): void {
+    this.spent += milliseconds;
+  }
+
+  async wait(milliseconds: number): Promise<void> {
+    await this.clock.sleep(milliseconds);
+    this.add(milliseconds);
+  }
+}
+
 /** The service's clock, as the `Date` of its last reply shows it: to about a second, and half of the time of that exchange. */
 export class ServiceClock {
   private ahead: number | undefined;

@@ -2,7 +2,7 @@ import { Readable } from "node:stream";
 import { brotliDecompressSync, unzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
-import type { Budget } from "./retry";
+import type { Budget } from "./clock";
 import type { Settings } from "./settings";
 
 /** More than the largest page (100 endpoints) needs. A longer reply is refused. */

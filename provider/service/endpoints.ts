@@ -2,11 +2,11 @@ import { z } from "zod";
 import { canonicalJson, normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
 import { isAbsent, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
+import type { Budget } from "./clock";
 import type { Request } from "./connections";
 import type { LiveEndpoint, WireChange } from "./contract";
 import { EndpointList } from "./list";
 import { type EndpointReaders, ID, listFromWire } from "./replySchemas";
-import type { Budget } from "./retry";
 
 /** The most pages of a list, so that a chain of pages ends: of 100,000 endpoints. */
 const MOST_PAGES = 1_000;

@@ -1,36 +1,4 @@
 import { ApiError, ConnectionError, isOfService } from "./apiErrors";
-import type { Clock } from "./clock";
-
-/**
- * The time of an operation's own attempts and waits, in milliseconds. It does not include waits for the rate limit, and for other
- * requests of the run.
- */
-export class Budget {
-  private spent = 0;
-
-  constructor(
-    private readonly clock: Clock,
-    /** After this time nothing is sent again. */
-    readonly limit: number,
-  ) {}
-
-  get elapsed(): number {
-    return this.spent;
-  }
-
-  get isSpent(): boolean {
-    return this.spent >= this.limit;
-  }
-
-  add(milliseconds: number): void {
-    this.spent += milliseconds;
-  }
-
-  async wait(milliseconds: number): Promise<void> {
-    await this.clock.sleep(milliseconds);
-    this.add(milliseconds);
-  }
-}
 
 /** The shortest wait after a 429, in milliseconds, so that a `Retry-After` of zero does not cause endless requests. */
 const SHORTEST_HOLD = 1_000;

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { accountFingerprint } from "../../provider/endpoint/gone";
+import { accountFingerprint } from "../../provider/endpoint/state";
 import type { WireEndpoint } from "../../provider/service/contract";
 import { Emulator, type ExportedState } from "../../sdk/testing";
 import { edit, methods, onBothDrivers, plainIn, type Start, writes } from "./setup";

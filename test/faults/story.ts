@@ -1,4 +1,4 @@
-import { accountFingerprint } from "../../provider/endpoint/gone";
+import { accountFingerprint } from "../../provider/endpoint/state";
 import type { JsonObject } from "../../provider/service/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";

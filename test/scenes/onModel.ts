@@ -1,5 +1,5 @@
 import { expect, vi } from "vitest";
-import { accountFingerprint } from "../../provider/endpoint/gone";
+import { accountFingerprint } from "../../provider/endpoint/state";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
 import { Engine, type Resource, type State } from "../model/engine";

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from "vitest";
-import { accountFingerprint } from "../../../provider/endpoint/gone";
+import { accountFingerprint } from "../../../provider/endpoint/state";
 import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
 import { isMapping } from "../../../provider/service/json";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { accountFingerprint } from "../../../provider/endpoint/gone";
 import { findEndpoint, findEndpoints } from "../../../provider/endpoint/lookup";
+import { accountFingerprint } from "../../../provider/endpoint/state";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { CLOUD, isOneOf, OLDEST_LISTING } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";

@@ -1,5 +1,4 @@
 import { derivedFromUrl } from "../../sdk/traffic-policy/index";
-import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 import {
   clearedFields,
   decidedWithUrl,
@@ -7,7 +6,7 @@ import {
   documentsForPreview,
   endpointFields,
   type PreviewInputs,
-} from "./fields";
+} from "../endpoint/fields";
 import {
   difference,
   inputsWithChoices,
@@ -16,7 +15,8 @@ import {
   type State,
   stateWithNewNotes,
   without,
-} from "./state";
+} from "../endpoint/state";
+import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 
 /*
  * The outputs of a preview. Only certain values are known: the program's inputs, fields that the contract derives from the
