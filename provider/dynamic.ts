@@ -31,7 +31,7 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
   const address = engineAddress();
   const write = (message: string) => console.log(message);
   // A dynamic provider can only print: the engine shows all of it alike.
-  const log = { info: write, warn: (message: string) => write(`warning: ${message}`) };
+  const log = { info: write, warn: once((message: string) => write(`warning: ${message}`)) };
   const deps = { clock, log, engineIsThere: () => engineIsThere(address) };
   const connect = () => {
     const settings = readSettings(config);
@@ -82,6 +82,15 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
     update: (id: string, olds: JsonObject, news: JsonObject) =>
       plainly(async () => core.update(id, olds, engineInputs(news))),
     delete: (id: string, stored: JsonObject) => plainly(() => core.delete(id, stored)),
+  };
+}
+
+/** Shows each message once. */
+function once(show: (message: string) => void): (message: string) => void {
+  const shown = new Set<string>();
+  return (message) => {
+    if (!shown.has(message)) show(message);
+    shown.add(message);
   };
 }
 

@@ -67,8 +67,6 @@ export interface Decision {
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
   private readonly holdings = new Holdings();
-  /** The warnings so far. The engine checks a resource again before it replaces it. */
-  private readonly warned = new Set<string>();
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names, once they are read. */
   private consented: Promise<LiveEndpoint[]> | undefined;
   /** The first failure of this process because of another account. */
@@ -201,7 +199,7 @@ export class CloudEndpoints {
       if (other === "not taken over") throw takeOverFailed(id);
       if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
       // The process of another provider may have taken it over.
-      if (this.settings()?.adoptedIds.includes(id)) return this.warnOnce(keptByConsent(id));
+      if (this.settings()?.adoptedIds.includes(id)) return this.deps.log.warn(keptByConsent(id));
       await this.holdings.goes(id, this.remove(this.apiFor(stored), id, stored));
     });
   }
@@ -250,7 +248,7 @@ export class CloudEndpoints {
       entry: this.entry(token),
       holdings,
       consented: () => (this.consented ??= this.readConsented()),
-      log: { info: deps.log.info, warn: (message) => this.warnOnce(message) },
+      log: deps.log,
     };
   }
 
@@ -299,12 +297,7 @@ export class CloudEndpoints {
     const api = this.deps.connect();
     // One attempt: a preview must not wait for a service that it does not need.
     const isMissing = await api.get(id, new Budget(api.http.clock, 0)).then(() => false, isAbsent);
-    if (isMissing) this.warnOnce(notOfThisAccount(id, settings.baseUrl));
-  }
-
-  private warnOnce(message: string): void {
-    if (!this.warned.has(message)) this.deps.log.warn(message);
-    this.warned.add(message);
+    if (isMissing) this.deps.log.warn(notOfThisAccount(id, settings.baseUrl));
   }
 
   /** The calls about a resource with these properties. */

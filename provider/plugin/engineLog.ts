@@ -35,11 +35,10 @@ export class EngineLog {
   }
 
   readonly info = (message: string): void => this.send(LogSeverity.INFO, message);
-  readonly warn = (message: string): void => this.send(LogSeverity.WARNING, message);
   /** The engine checks a resource again before it replaces it, and calls of functions have no URN to tell them apart. */
-  readonly warnOnce = (message: string): void => {
+  readonly warn = (message: string): void => {
     const warning = `${current.getStore()} ${message}`;
-    if (!this.warned.has(warning)) this.warn(message);
+    if (!this.warned.has(warning)) this.send(LogSeverity.WARNING, message);
     this.warned.add(warning);
   };
   /** A log for messages that are not about the resource. */

@@ -125,7 +125,7 @@ export function pluginProvider(options: PluginOptions) {
     invoke: unary((request) =>
       invoke(request, {
         api: connect,
-        warn: log.warnOnce,
+        warn: log.warn,
         policyWarnings: () => configuration.policyWarnings,
         webhooks: options.webhooks,
       }),

@@ -47,7 +47,7 @@ export class Resources {
       const isNew = Object.keys(olds).length === 0;
       const facts = { isPublicService: this.configuration.isPublicService, isNew };
       const warnings = reasons.length > 0 ? [] : inputWarnings(inputs, facts);
-      for (const warning of warnings) this.log.warnOnce(warning);
+      for (const warning of warnings) this.log.warn(warning);
       reasons.push(...this.problemsInProgram(request, inputs, readPolicy));
     }
     return new pb.CheckResponse()
@@ -69,7 +69,7 @@ export class Resources {
     // Without secrets, because a warning names keys.
     const { props: shown } = fromEngine(request.getNews(), { hidesSecrets: true });
     const find = () => resourceWarnings(shown, readPolicy);
-    const warnings = failingWarnings(this.configuration.policyWarnings, find, this.log.warnOnce);
+    const warnings = failingWarnings(this.configuration.policyWarnings, find, this.log.warn);
     return conflict === undefined ? warnings : [conflict, ...warnings];
   }
 

@@ -13,6 +13,7 @@ import type { Settings } from "./settings";
 /** Messages for the user. */
 export interface Log {
   info(message: string): void;
+  /** Each warning is shown once a process. The engine checks a resource again before it replaces it. */
   warn(message: string): void;
 }
 

@@ -132,3 +132,10 @@ test("the dynamic provider logs the changed places of a secret document, without
     `${url}: changes trafficPolicy.on_http_request[0].body, trafficPolicy.on_http_response[0]["[secret]"], trafficPolicy.on_http_response[0].status`,
   ]);
 });
+
+test("the dynamic provider shows a warning once, since the engine checks a resource again before it replaces it", async () => {
+  const provider = await startDynamic();
+  provider.emulator.seed({ url });
+  for (const _ of [1, 2]) await provider.check({}, { url, adopt: true });
+  expect(provider.logged()).toEqual([expect.stringMatching(/^warning: .*adopt: true, whoever made it/)]);
+});
