@@ -135,7 +135,7 @@ test("the dynamic provider logs the changed places of a secret document, without
 
 test("the dynamic provider shows a warning once, since the engine checks a resource again before it replaces it", async () => {
   const provider = await startDynamic();
-  provider.emulator.seed({ url });
+  provider.emulator.seed({ type: "cloud", url });
   for (const _ of [1, 2]) await provider.check({}, { url, adopt: true });
   expect(provider.logged()).toEqual([expect.stringMatching(/^warning: .*adopt: true, whoever made it/)]);
 });
