@@ -80,17 +80,13 @@ export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
   );
   const equal = await equalMembers(claim);
   // A reply about an endpoint that an entry has is about another one.
-  const isOurs = ({ id }: LiveEndpoint) => !holdings.isOurs(id);
-  const live = await settle(claim, (budget) => api.create(body, isOurs, budget));
+  const isNew = ({ id }: LiveEndpoint) => !holdings.isOurs(id);
+  const live = await sendUntilCertain(claim, (budget) => api.create(body, isNew, budget));
   // Refuses the second of two resources that both lost their answers and found one endpoint.
   holdings.add(live.id, entry, inputs);
   for (const member of equal) claim.log.warn(equalMember(member, claim.shownUrl));
   return live;
 }
-
-/** Moves an endpoint to the program's URL, which another endpoint may leave in this run. */
-export const moveOnce = (claim: Claim, send: () => Promise<LiveEndpoint>): Promise<LiveEndpoint> =>
-  settle(claim, send);
 
 /** What the attempts so far have shown. Times by this machine's clock, in milliseconds. */
 interface Attempts {
@@ -106,8 +102,14 @@ interface UnderWay {
   to: number;
 }
 
-/** Sends until the outcome is certain. Returns the endpoint that was made, or that an attempt has made nevertheless. */
-async function settle(claim: Claim, send: (budget: Budget) => Promise<LiveEndpoint>): Promise<LiveEndpoint> {
+/**
+ * Sends a create, or the move of an endpoint, until its outcome is certain. Returns the endpoint of the reply, or the one that an
+ * attempt has made nevertheless.
+ */
+export async function sendUntilCertain(
+  claim: Claim,
+  send: (budget: Budget) => Promise<LiveEndpoint>,
+): Promise<LiveEndpoint> {
   const { clock, settings } = claim.api.http;
   const budget = new Budget(clock, settings.retryForSeconds * 1000);
   let from: number | undefined;
@@ -175,13 +177,10 @@ async function afterLoss(
 ): Promise<LiveEndpoint | undefined> {
   const { inputs, holdings, shownUrl, log } = claim;
   const isPooled = inputs.poolingEnabled === true;
-  let found: Found = NOTHING;
-  for (const [index, wait] of LOOK_AFTER.entries()) {
+  let found: Found = { ours: [], doubtful: [], holders: [] };
+  for (const wait of LOOK_AFTER) {
     await budget.wait(wait);
-    const isLast = index === LOOK_AFTER.length - 1;
-    found = await lookForCreated(claim, underWay, { isLast }).catch((why: unknown) => {
-      throw why instanceof EndpointsError ? createUnsettled(lost, why, shownUrl) : why;
-    });
+    found = await findLostCreate(claim, lost, underWay, { isLast: wait === LOOK_AFTER.at(-1) });
     const [live, ...others] = found.ours;
     // Members of a pool may all be equal.
     if (live && others.length + found.doubtful.length === 0 && !isPooled) {
@@ -191,7 +190,7 @@ async function afterLoss(
   }
   // A reply that cannot be used may still name an endpoint that exists.
   const named = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data?.id : undefined;
-  const candidates = new Set([...found.ours.map(({ id }) => id), ...found.doubtful]);
+  const candidates = new Set(candidatesOf(found));
   if (named !== undefined && !holdings.isOurs(named)) candidates.add(named);
   // The service accepts one more member of a pool, so nothing is sent again.
   if (candidates.size > 0 || named !== undefined || isPooled)
@@ -254,13 +253,11 @@ async function afterUnclearRefusal(
   { budget, underWay }: Attempts,
 ): Promise<never> {
   const { shownUrl, holdings } = claim;
-  for (const [index, wait] of (mayBeTakenUrl(refusal) ? LOOK_AFTER_REFUSAL : []).entries()) {
+  for (const wait of mayBeTakenUrl(refusal) ? LOOK_AFTER_REFUSAL : []) {
     await budget.wait(wait);
-    const isLast = index === LOOK_AFTER_REFUSAL.length - 1;
-    const found = await lookForCreated(claim, underWay, { isLast }).catch((why: unknown) => {
-      throw why instanceof EndpointsError ? createUnsettled(refusal, why, shownUrl) : why;
-    });
-    const candidates = [...found.ours.map(({ id }) => id), ...found.doubtful];
+    const isLast = wait === LOOK_AFTER_REFUSAL.at(-1);
+    const found = await findLostCreate(claim, refusal, underWay, { isLast });
+    const candidates = candidatesOf(found);
     if (candidates.length > 0) throw createDoubtful(refusal, shownUrl, candidates);
     const holder = found.holders.find(({ id }) => !holdings.isOurs(id));
     if (holder) throw taken(refusal, holder, claim);
@@ -278,21 +275,31 @@ interface Found {
   holders: LiveEndpoint[];
 }
 
-const NOTHING: Found = { ours: [], doubtful: [], holders: [] };
+/** The ids of the endpoints that the create may have made. */
+const candidatesOf = ({ ours, doubtful }: Found): string[] => [...ours.map(({ id }) => id), ...doubtful];
 
-/** Looks for a create that may have had an effect. Services list the newest first, so only the last look reads the whole list. */
-async function lookForCreated(
+/**
+ * Looks for a create that may have had an effect. Services list the newest first, so only the last look reads the whole list.
+ *
+ * @throws UserError if the list, or an endpoint on it, cannot be read.
+ */
+async function findLostCreate(
   claim: Claim,
+  unclear: EndpointsError,
   underWay: UnderWay | undefined,
   { isLast }: { isLast: boolean },
 ): Promise<Found> {
-  const { api, inputs } = claim;
-  const reading = api.list.whole("fromNow");
-  await (isLast ? reading.toEnd() : reading.firstPage());
-  const found = await classify(claim, [...reading.endpoints.values()], underWay);
-  for (const { id = "one without an id", url } of reading.skipped)
-    if (url === undefined || normalizeUrl(url) === inputs.url) found.doubtful.push(id);
-  return found;
+  const { api, inputs, shownUrl } = claim;
+  try {
+    const reading = api.list.whole("fromNow");
+    await (isLast ? reading.toEnd() : reading.firstPage());
+    const found = await classify(claim, [...reading.endpoints.values()], underWay);
+    for (const { id = "one without an id", url } of reading.skipped)
+      if (url === undefined || normalizeUrl(url) === inputs.url) found.doubtful.push(id);
+    return found;
+  } catch (why) {
+    throw why instanceof EndpointsError ? createUnsettled(unclear, why, shownUrl) : why;
+  }
 }
 
 /** What listed endpoints are to this resource. Each is read by id, which has every field, and may be newer or older. */

@@ -7,7 +7,7 @@ import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
 import { adopt, announceAdoption, type Claim } from "./adopt";
-import { createOnce, moveOnce } from "./create";
+import { createOnce, sendUntilCertain } from "./create";
 import {
   belongsToAnother,
   endpointNotFound,
@@ -179,7 +179,7 @@ export class CloudEndpoints {
       const body = wireFromInputs(inputsWithChoices(inputs, olds), changed);
       const toOtherUrl = changed.includes("url");
       const patch = () => this.holdings.moves(id, claim.api.update(id, body), { toOtherUrl });
-      const live = await (toOtherUrl ? moveOnce(claim, patch) : patch()).catch((error: unknown) => {
+      const live = await (toOtherUrl ? sendUntilCertain(claim, patch) : patch()).catch((error: unknown) => {
         throw isNotFound(error) ? updateNotFound(id, error) : error;
       });
       const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { before: olds, sent: changed });
