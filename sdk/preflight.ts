@@ -2,10 +2,11 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
-import { checkInputs, inputWarnings } from "../provider/endpoint/inputs";
+import { checkInputs } from "../provider/endpoint/inputs";
 import { UrlRegistry } from "../provider/endpoint/urlRegistry";
 import {
   failingWarnings,
+  inputWarnings,
   type PolicyReader,
   resourceWarnings,
   ruleWarnings,

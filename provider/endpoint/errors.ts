@@ -27,10 +27,6 @@ export const wrongType = (id: string, type: string): UserError =>
     `${id} is of type ${oneLine(type, 100)}; CloudEndpoint manages cloud endpoints only. Read it with getEndpoint, or give the id of a cloud endpoint.`,
   );
 
-/** @param known The tokens that would have been right. */
-export const unknownToken = (token: string, known: string[]): UserError =>
-  new UserError(`A provider of this package has no ${oneLine(token, 200)}; it has ${known.join(" and ")}.`);
-
 export const goneUnproven = (id: string, why: EndpointsError): UserError =>
   new UserError(
     `The service does not find ${id}, but its list, which would prove that the endpoint is gone, cannot be read (${nameOf(why)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key with the permission to list endpoints. If the endpoint is gone, run \`pulumi state delete --force\` with the resource's URN.`,

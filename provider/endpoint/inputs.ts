@@ -1,7 +1,6 @@
-import { derivedFromUrl, didYouMean, type JsonObject } from "../../sdk/traffic-policy/index";
+import { didYouMean, type JsonObject } from "../../sdk/traffic-policy/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 import { UserError } from "../service/apiErrors";
-import { Binding } from "../service/contract";
 import { schemeDiffers } from "../service/url";
 import { type Inputs, inputFields, type PreviewInputs } from "./fields";
 import { standInsIn } from "./outputAsText";
@@ -115,34 +114,4 @@ const isKnown = (inputs: PreviewInputs): inputs is Inputs => !hasUnknown(inputs)
 
 function isInput(name: string): name is keyof typeof inputFields {
   return Object.hasOwn(inputFields, name);
-}
-
-export const knownBindings: readonly string[] = Object.values(Binding);
-
-/**
- * The warnings of an endpoint's inputs. They never block, because the service may have changed, and never quote a value.
- *
- * @param isNew Whether the endpoint may have to be created.
- */
-export function inputWarnings(
-  inputs: { [Name in "url" | "bindings" | "trafficPolicy" | "adopt"]?: unknown },
-  { isPublicService, isNew }: { isPublicService: boolean; isNew: boolean },
-): string[] {
-  const bindings = Array.isArray(inputs.bindings) ? inputs.bindings : [];
-  const misspelt = bindings.flatMap((name: unknown) => {
-    const isChecked = typeof name === "string" && name !== UNKNOWN && !knownBindings.includes(name);
-    const hint = isChecked && didYouMean(name, knownBindings);
-    return hint ? [`bindings has a name that the public service does not know${hint}`] : [];
-  });
-  const isInternal = /\.internal$/.test(derivedFromUrl(String(inputs.url))?.publicUrl ?? "");
-  const exposed =
-    isInternal && bindings.includes("public")
-      ? [
-          "bindings contains public, but an endpoint whose host ends with .internal is never public; write internal, or leave bindings out",
-        ]
-      : [];
-  const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
-  const policy =
-    "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
-  return [...misspelt, ...exposed, ...(lacksPolicy ? [policy] : [])];
 }

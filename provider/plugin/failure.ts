@@ -3,6 +3,7 @@ import { InputPropertiesError } from "@pulumi/pulumi/proto/errors_pb";
 import { CheckFailure } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
+import { oneLine } from "../../sdk/traffic-policy/index";
 import { UserError } from "../service/apiErrors";
 
 /** Mistakes in the inputs of a component, each with its path. */
@@ -11,6 +12,10 @@ export class InvalidInputs extends UserError {
     super(mistakes.length === 1 ? "an input is wrong" : `${mistakes.length} inputs are wrong`);
   }
 }
+
+/** @param known The tokens that would have been right. */
+export const unknownToken = (token: string, known: string[]): UserError =>
+  new UserError(`A provider of this package has no ${oneLine(token, 200)}; it has ${known.join(" and ")}.`);
 
 /** A mistake in the inputs of a call. With a property's name, the engine prints the property's value too. */
 export const checkFailure = (reason: string, property = ""): CheckFailure =>

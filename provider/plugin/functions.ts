@@ -7,7 +7,6 @@ import {
 import { z } from "zod";
 import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { filterArguments, queryArguments, typeWarnings } from "../endpoint/dataSourceArguments";
-import { unknownToken } from "../endpoint/errors";
 import { findEndpoint, findEndpoints } from "../endpoint/lookup";
 import { MASKED } from "../endpoint/secretSearch";
 import { failingWarnings, resourceWarnings } from "../policy/resourceWarnings";
@@ -16,7 +15,7 @@ import { fromEngine, toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
-import { checkFailure } from "./failure";
+import { checkFailure, unknownToken } from "./failure";
 
 /** `sdk/webhooks`, which is handed to the plugin, because the provider knows nothing of programs. */
 export interface Webhooks {

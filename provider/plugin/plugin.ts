@@ -6,7 +6,6 @@ import {
   GetSchemaResponse,
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
-import { unknownToken } from "../endpoint/errors";
 import { readers } from "../endpoint/fields";
 import { CloudEndpoints } from "../endpoint/resource";
 import { TYPES, WEBHOOK_TYPE } from "../pulumi/typeTokens";
@@ -18,7 +17,7 @@ import { EndpointsApi } from "../service/endpoints";
 import { VERSION } from "../service/version";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
-import { failure } from "./failure";
+import { failure, unknownToken } from "./failure";
 import { invoke, type Webhooks } from "./functions";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";

@@ -1,13 +1,14 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../../sdk/traffic-policy/index";
-import { checkInputs, engineInputs, inputWarnings, PROBLEM_KEY } from "../endpoint/inputs";
+import { checkInputs, engineInputs, PROBLEM_KEY } from "../endpoint/inputs";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { answerForEngine, notedFields, SECRETS_KEY, withNote, withSecretsMarked } from "../endpoint/secrets";
 import { changedPlaces, stateWithGiven } from "../endpoint/state";
 import { UrlRegistry } from "../endpoint/urlRegistry";
 import {
   failingWarnings,
+  inputWarnings,
   type PolicyReader,
   policyReader,
   resourceWarnings,

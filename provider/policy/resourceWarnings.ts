@@ -1,4 +1,6 @@
 import {
+  derivedFromUrl,
+  didYouMean,
   expressionWarnings,
   isMapping,
   type JsonObject,
@@ -12,14 +14,45 @@ import {
   warningText,
 } from "../../sdk/traffic-policy/index";
 import { UNKNOWN } from "../pulumi/sentinels";
+import { Binding } from "../service/contract";
 
-/* The warnings of a resource's policy, as lines for its log. */
+/* The warnings of a resource's inputs and of its policy, as lines for its log. The class gives them in Node.js programs, the plugin in others. */
 
 /** The most warnings of one resource. */
 const MOST_SHOWN = 10;
 
 const MORE =
   "there are more warnings for trafficPolicy; `npx pulumi-endpoints check-policy` lists those of a file";
+
+export const knownBindings: readonly string[] = Object.values(Binding);
+
+/**
+ * The warnings of an endpoint's inputs. They never block, because the service may have changed, and never quote a value.
+ *
+ * @param isNew Whether the endpoint may have to be created.
+ */
+export function inputWarnings(
+  inputs: { [Name in "url" | "bindings" | "trafficPolicy" | "adopt"]?: unknown },
+  { isPublicService, isNew }: { isPublicService: boolean; isNew: boolean },
+): string[] {
+  const bindings = Array.isArray(inputs.bindings) ? inputs.bindings : [];
+  const misspelt = bindings.flatMap((name: unknown) => {
+    const isChecked = typeof name === "string" && name !== UNKNOWN && !knownBindings.includes(name);
+    const hint = isChecked && didYouMean(name, knownBindings);
+    return hint ? [`bindings has a name that the public service does not know${hint}`] : [];
+  });
+  const isInternal = /\.internal$/.test(derivedFromUrl(String(inputs.url))?.publicUrl ?? "");
+  const exposed =
+    isInternal && bindings.includes("public")
+      ? [
+          "bindings contains public, but an endpoint whose host ends with .internal is never public; write internal, or leave bindings out",
+        ]
+      : [];
+  const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
+  const policy =
+    "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
+  return [...misspelt, ...exposed, ...(lacksPolicy ? [policy] : [])];
+}
 
 /** A policy as data. If it was text, it has the positions of its parts. */
 type PolicySource = { data: unknown } & Partial<Pick<SourceDocument, "positionOf">>;
