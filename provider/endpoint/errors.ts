@@ -29,7 +29,7 @@ export const wrongType = (id: string, type: string): UserError =>
 
 export const goneUnproven = (id: string, why: EndpointsError): UserError =>
   new UserError(
-    `The service does not find ${id}, but its list, which would prove that the endpoint is gone, cannot be read (${nameOf(why)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key with the permission to list endpoints. If the endpoint is gone, run \`pulumi state delete --force\` with the resource's URN.`,
+    `The service does not find ${id}, but its list, which would prove that the endpoint is gone, cannot be read (${failureName(why)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key with the permission to list endpoints. If the endpoint is gone, run \`pulumi state delete --force\` with the resource's URN.`,
   );
 
 export const stillListed = (id: string, notFound: EndpointsError): UserError =>
@@ -113,7 +113,7 @@ export const takeOverFailed = (id: string): UserError =>
   );
 
 /** A failed request by its name: its own text, with remedies of its own, would be a second message in this one. */
-function nameOf(error: EndpointsError): string {
+function failureName(error: EndpointsError): string {
   const request = `${error.method} ${error.path}`;
   if (error instanceof ApiError)
     return oneLine(`${request}: status ${error.status} ${isOfService(error) ? error.code : ""}`, 300);
@@ -123,7 +123,7 @@ function nameOf(error: EndpointsError): string {
 
 export const urlLookup = (refusal: EndpointsError, why: EndpointsError, url: string): UserError =>
   new UserError(
-    `${refusal.summary}. The provider could not find out whether another endpoint has ${url} (${nameOf(why)}). Run the command again. If another endpoint has the URL, choose another url.`,
+    `${refusal.summary}. The provider could not find out whether another endpoint has ${url} (${failureName(why)}). Run the command again. If another endpoint has the URL, choose another url.`,
   );
 
 /** The line to paste, with the ids of endpoints that one run adopts. It is never cut, and has no text that is no id. */
@@ -144,7 +144,7 @@ export const createDoubtful = (lost: EndpointsError, url: string, ids: string[])
 
 export const createUnsettled = (lost: EndpointsError, why: EndpointsError, url: string): UserError =>
   new UserError(
-    `${lost.summary}. The provider could not find out whether the endpoint exists (${nameOf(why)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. ${lookFor(url)}`,
+    `${lost.summary}. The provider could not find out whether the endpoint exists (${failureName(why)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. ${lookFor(url)}`,
   );
 
 /** A create that a gateway may have refused after it took effect. */
@@ -156,7 +156,7 @@ export const refusedWithoutCode = (refusal: EndpointsError, url: string): UserEr
 
 /** The warning of a create whose endpoint was found. */
 export const continuesWith = (id: string, answer: string, url: string): string =>
-  `${url}: after ${answer}, this run continues with ${id}. It has created it, or another run has, with the same content within two seconds: check that no other stack has this id`;
+  `${url}: after ${answer}, this run continues with ${id}, which it has probably created. Another run may have, with the same content within two seconds: check that no other stack has this id`;
 
 /** The warning of a create in a pool that already had an equal member. */
 export const equalMember = ({ id, createdAt }: LiveEndpoint, url: string): string =>

@@ -49,7 +49,7 @@ type Rows = {
 const MAX_METADATA = 4096;
 
 /** The most characters of a description (documented with the service's error 18012). */
-export const MAX_DESCRIPTION = 255;
+const MAX_DESCRIPTION = 255;
 
 const textInput = z.string({ error: (issue) => `must be text, not ${kindOf(issue.input)}` });
 const textReply = z.string().optional();
@@ -212,7 +212,7 @@ export const decidedWithUrl = namesWith(({ withUrl }) => withUrl === "decided");
 export const clearedFields = managedWith("cleared");
 
 /** Whether the order of a list's members has no meaning. */
-export const isSet = (name: ManagedInput): boolean => row(name)?.isSame === sameSet;
+export const isUnordered = (name: ManagedInput): boolean => row(name)?.isSame === sameSet;
 
 /** The given ones of these inputs, for the state's note. */
 export const givenInputs = (news: Partial<Record<ManagedInput, unknown>>): ManagedInput[] =>

@@ -13,7 +13,7 @@ import { ACCOUNT_KEY, accountFingerprint, type State } from "./state";
  */
 
 /** How long a list, or a read by id, may lag behind a write, in milliseconds. */
-export const LIST_LAG = 5_000;
+const LIST_LAG = 5_000;
 
 /** An endpoint for which the service answered 404. */
 interface Absence {

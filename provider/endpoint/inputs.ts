@@ -70,7 +70,7 @@ interface CheckedInput {
 
 function checkInput(name: keyof typeof inputFields, value: unknown): CheckedInput {
   const standIns = standInsIn(value);
-  // What stands in place of a value has other mistakes, too, which would only distract.
+  // The other mistakes of a stand-in would only distract.
   if (standIns.length > 0) return { reasons: standIns.map((what) => `${name} ${what}`) };
   if (hasUnknown(value)) return { value, reasons: [] };
   const parsed = inputFields[name].safeParse(value);

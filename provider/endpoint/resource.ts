@@ -252,6 +252,7 @@ export class CloudEndpoints {
     };
   }
 
+  /** The identity of an entry. A new one gets a token, and so does an old one that lacks it. */
   private entry = (token: unknown = newToken()): Entry => ({ token, account: this.account() });
 
   private account = (): string => accountFingerprint(this.deps.connect().http.settings);

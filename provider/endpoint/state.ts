@@ -16,7 +16,7 @@ import {
   givenInputs,
   type Inputs,
   isSatisfied,
-  isSet,
+  isUnordered,
   leftToTheService,
   type ManagedInput,
   managedInputs,
@@ -280,7 +280,7 @@ export function changedPlaces(state: State, inputs: PreviewInputs): (Change & { 
   const live = changed.flatMap((name) => {
     const before = olds[name] === "" ? undefined : olds[name];
     // The order of bindings has no meaning, so an index would have none.
-    const whole = isSet(name) && before !== undefined && wanted[name] !== undefined;
+    const whole = isUnordered(name) && before !== undefined && wanted[name] !== undefined;
     return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, wanted[name], [name]);
   });
   const ofInputs = regiven
