@@ -72,7 +72,7 @@ export const lostCreates: Scene[] = [
       replies: [["create", answered(reply)]],
       writes,
       says: [
-        /after a lost answer, this run continues with ep_\w+\. It has created it, or another run has, with the same content within two seconds/,
+        /after a lost answer, this run continues with ep_\w+, which it has probably created\. Another run may have, with the same content within two seconds/,
       ],
       next: [{}],
     }),
