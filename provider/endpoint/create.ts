@@ -115,8 +115,9 @@ export async function sendUntilCertain(
   let from: number | undefined;
   for (let refusals = 0; ; ) {
     const outcome = await outcomeOf(send(budget), claim);
-    if (outcome.kind !== "made" && mayHaveHadEffect(outcome.error))
-      from ??= outcome.error.sentAt ?? clock.now();
+    // A gateway may refuse, without the service's code, what took effect.
+    const isUnsigned = outcome.kind === "refused" && !isOfService(outcome.error);
+    if (outcome.kind === "lost" || isUnsigned) from ??= outcome.error.sentAt ?? clock.now();
     const underWay = from === undefined ? undefined : { from, to: clock.now() };
     const attempts = { budget, refusals, underWay };
     switch (outcome.kind) {
@@ -157,9 +158,6 @@ function isLost(error: EndpointsError): boolean {
   // A proxy's own 429 proves nothing: an earlier attempt may have reached the service.
   return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
 }
-
-const mayHaveHadEffect = (error: EndpointsError): boolean =>
-  isLost(error) || (error instanceof ApiError && !isOfService(error));
 
 /** With any code, the reason of these may be a taken URL. */
 const mayBeTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].includes(status);
