@@ -38,7 +38,7 @@ module.exports = {
       from: { path: "^provider/pulumi/" },
       to: {
         path: "^(provider|sdk|docs|test)/",
-        pathNot: [POLICIES, "^provider/(pulumi/|service/json\\.ts$)"],
+        pathNot: [POLICIES, "^provider/pulumi/"],
       },
     },
     {
@@ -72,13 +72,21 @@ module.exports = {
     },
     {
       name: "warnings-know-two-facts-only",
-      comment: "Of the core, the warnings need no more than the text for unknown values, and the contract's bindings.",
+      comment:
+        "Of the core, the warnings need no more than the text for unknown values, and the contract's bindings.",
       severity: "error",
       from: { path: "^provider/policy/" },
       to: {
         path: "^provider/",
         pathNot: "^provider/(policy/|pulumi/sentinels\\.ts$|service/contract\\.ts$)",
       },
+    },
+    {
+      name: "resource-knows-no-data-sources",
+      comment: "A change of the resource's life need not think of what programs look up.",
+      severity: "error",
+      from: { path: "^provider/(service|pulumi|endpoint)/|^provider/(dynamic|index)\\.ts$" },
+      to: { path: "^provider/dataSources/" },
     },
     {
       name: "core-knows-no-plugin",

@@ -4,9 +4,9 @@ import {
   filterArguments,
   queryArguments,
   typeWarnings,
-} from "../provider/endpoint/dataSourceArguments";
+} from "../provider/dataSources/dataSourceArguments";
+import { findEndpoint, findEndpoints, metadataOf } from "../provider/dataSources/lookup";
 import { readers } from "../provider/endpoint/fields";
-import { findEndpoint, findEndpoints, metadataOf } from "../provider/endpoint/lookup";
 import { MASKED } from "../provider/endpoint/secretSearch";
 import { CONNECTIONS, HttpClient } from "../provider/service/client";
 import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/service/contract";

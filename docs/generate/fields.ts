@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { endpointQuery, endpointsFilter } from "../../provider/endpoint/dataSourceArguments";
+import { endpointQuery, endpointsFilter } from "../../provider/dataSources/dataSourceArguments";
 import { endpointFields, inputFields } from "../../provider/endpoint/fields";
 import { alwaysPresent } from "../../provider/service/contract";
 import { refSchema } from "../../provider/service/replySchemas";

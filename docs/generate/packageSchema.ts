@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { endpointTypes } from "../../provider/endpoint/dataSourceArguments";
+import { endpointTypes } from "../../provider/dataSources/dataSourceArguments";
 import { knownBindings } from "../../provider/policy/resourceWarnings";
 import { TYPES, WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
 import { alwaysPresent } from "../../provider/service/contract";

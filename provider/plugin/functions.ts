@@ -6,8 +6,8 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
 import type { JsonObject } from "../../sdk/traffic-policy/index";
-import { filterArguments, queryArguments, typeWarnings } from "../endpoint/dataSourceArguments";
-import { findEndpoint, findEndpoints } from "../endpoint/lookup";
+import { filterArguments, queryArguments, typeWarnings } from "../dataSources/dataSourceArguments";
+import { findEndpoint, findEndpoints } from "../dataSources/lookup";
 import { MASKED } from "../endpoint/secretSearch";
 import { failingWarnings, resourceWarnings } from "../policy/resourceWarnings";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";

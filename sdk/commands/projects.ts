@@ -1,8 +1,8 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
+import { matcher } from "../../provider/dataSources/lookup";
 import { sameData } from "../../provider/endpoint/documents";
-import { matcher } from "../../provider/endpoint/lookup";
 import { UserError } from "../../provider/service/apiErrors";
 import type { LiveEndpoint } from "../../provider/service/contract";
 import { isMapping } from "../../provider/service/json";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
+import { textPattern } from "../../provider/dataSources/textPatterns";
 import { metadataFromText } from "../../provider/endpoint/documents";
 import { inputFields, readers } from "../../provider/endpoint/fields";
-import { textPattern } from "../../provider/endpoint/patterns";
 import { resourceWarnings } from "../../provider/policy/resourceWarnings";
 import { errorFromWire } from "../../provider/service/replySchemas";
 import { normalizeUrl } from "../../provider/service/url";

@@ -1,5 +1,5 @@
-import { matcher } from "../../../provider/endpoint/lookup";
-import { textPattern } from "../../../provider/endpoint/patterns";
+import { matcher } from "../../../provider/dataSources/lookup";
+import { textPattern } from "../../../provider/dataSources/textPatterns";
 import { UserError } from "../../../provider/service/apiErrors";
 import type { LiveEndpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
+import { findEndpoint } from "../../../provider/dataSources/lookup";
 import { engineInputs } from "../../../provider/endpoint/inputs";
-import { findEndpoint } from "../../../provider/endpoint/lookup";
 import { paths } from "../../requests";
 import { service, thrown } from "../emulated";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findEndpoint, findEndpoints } from "../../../provider/endpoint/lookup";
+import { findEndpoint, findEndpoints } from "../../../provider/dataSources/lookup";
 import { accountFingerprint } from "../../../provider/endpoint/state";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { CLOUD, isOneOf, OLDEST_LISTING } from "../../../provider/service/list";

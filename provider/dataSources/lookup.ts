@@ -1,13 +1,13 @@
 import { normalizeUrl, oneLine, urlProblem } from "../../sdk/traffic-policy/index";
+import { metadataFromText, sameData } from "../endpoint/documents";
+import { endpointNotFound } from "../endpoint/errors";
+import { ifAbsent } from "../endpoint/live";
 import { UserError } from "../service/apiErrors";
 import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { type Age, EVERYTHING, isOneOf, ofUrl, type Selection } from "../service/list";
 import { spellings, urlOf } from "../service/url";
-import { metadataFromText, sameData } from "./documents";
-import { endpointNotFound } from "./errors";
-import { ifAbsent } from "./live";
-import { exactText, urlMatcher } from "./patterns";
+import { exactText, urlMatcher } from "./textPatterns";
 
 interface Lookup {
   age: Age;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { didYouMean, oneLine } from "../../sdk/traffic-policy/index";
+import { standInsIn } from "../endpoint/outputAsText";
 import { UserError } from "../service/apiErrors";
 import type { EndpointQuery, EndpointsFilter } from "../service/contract";
-import { standInsIn } from "./outputAsText";
 
 /* The arguments of the data sources: their checks, and warnings. */
 
