@@ -10,7 +10,7 @@ import { missingInHost } from "./outputAsText";
 
 /*
  * The fields of an endpoint, a row each. Checks, diffs, requests, previews, notes in the state, refreshes, drift, adoption, the
- * plugin's schema and the reference derive from the rows. The comments that users read are in `api/contract.ts`;
+ * plugin's schema and the reference derive from the rows. The comments that users read are in `service/contract.ts`;
  * the compiler refuses a row without its property there, and a property without its row.
  */
 
