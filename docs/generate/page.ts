@@ -26,8 +26,7 @@ export async function referencePage(): Promise<string> {
   ];
   return `# Reference
 
-\`npm run generate\` writes this page from the comments in the source. Inputs also accept values that are known later (\`pulumi.Input\`). Outputs
-of resources are \`pulumi.Output\`s.
+Inputs also accept values that are known later (\`pulumi.Input\`). Outputs of resources are \`pulumi.Output\`s.
 
 - [\`CloudEndpoint\`](#cloudendpoint)
 - [\`getEndpoint\`](#getendpoint), [\`getEndpoints\`](#getendpoints)
