@@ -102,7 +102,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
       );
     if (given && options?.deletedWith)
       void pulumi.log.warn(
-        `${name}: the option deletedWith leaves the endpoint live: Pulumi skips its deletion, and the service deletes no endpoint together with another resource; remove the option`,
+        `${name}: the option deletedWith leaves the endpoint live, because Pulumi skips its deletion; remove the option`,
       );
     const readPolicy = policyReader();
     const plain = given && withPlainData(given);

@@ -8,7 +8,6 @@ import {
   endpointQueryFields,
   type Field,
   membersIn,
-  refFields,
   settings,
   webhookInputs,
   webhookOutputs,
@@ -27,8 +26,7 @@ export async function referencePage(): Promise<string> {
   ];
   return `# Reference
 
-\`npm run generate\` writes this page from the comments in the source. Inputs also accept values that are known later (\`pulumi.Input\`). Outputs
-of resources are \`pulumi.Output\`s.
+Inputs also accept values that are known later (\`pulumi.Input\`). Outputs of resources are \`pulumi.Output\`s.
 
 - [\`CloudEndpoint\`](#cloudendpoint)
 - [\`getEndpoint\`](#getendpoint), [\`getEndpoints\`](#getendpoints)
@@ -42,14 +40,13 @@ ${sections.join("\n\n")}
 }
 
 function resource(): string[] {
-  const ref = commentsIn("provider/service/contract.ts").get("Ref");
+  const ref = commentsIn("provider/service/contract.ts").get("Ref") ?? "";
   return [
     "## CloudEndpoint",
     inputTable("input", endpointInputs()),
     "Besides `urn` it has these outputs. Outputs that do not apply are undefined. `trafficPolicy` and `metadata` are text: compact JSON with sorted keys, or unchanged if they are no JSON or YAML. Parse them with `readJson`.",
     outputTable("output", endpointOutputs()),
-    `${ref} \`domain\`, \`tcpAddr\` and others have this form:`,
-    outputTable("field", refFields()),
+    `\`{ id, uri }\` is ${lowered(ref)}`,
   ];
 }
 
@@ -99,16 +96,17 @@ function provider(): string[] {
   return [
     "## Provider and settings",
     `\`new Provider(name, args, options)\` is ${lowered(about)} Its \`args\` are these settings, all optional.`,
-    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ACCEPT_ACCOUNT=1` ([reliability](reliability.md#when-an-endpoint-counts-as-gone)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
+    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ADOPT` ([after a killed run](reliability.md#when-a-run-is-ended)), `ENDPOINTS_ACCEPT_ACCOUNT` ([after a rotated key](reliability.md#when-an-endpoint-counts-as-gone)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
     settingsTable(),
   ];
 }
 
-/** The output of each command's `--help`. */
+/** The output of each command's `--help`, without the option itself. */
 async function commandHelp(): Promise<string[]> {
-  const helps = Object.keys(commands).map(
-    async (name) => `### ${name}\n\n\`\`\`text\n${await outputOf([name, "--help"])}\n\`\`\``,
-  );
+  const helps = Object.keys(commands).map(async (name) => {
+    const help = (await outputOf([name, "--help"])).replace(/^ {2}--help +this text\n\n?/m, "\n");
+    return `### ${name}\n\n\`\`\`text\n${help}\n\`\`\``;
+  });
   return ["## Commands", "`npx pulumi-endpoints <command>`.", ...(await Promise.all(helps))];
 }
 

@@ -26,6 +26,9 @@ const STEPS = [
   "up: changes the policy in place",
 ];
 
+/** The outputs of a resource after an `up`, where the CLI lists a changed input again. */
+const OUTPUTS = /^ {8}--outputs:--\n[\s\S]*?(?=^Resources:)/m;
+
 /** What changes in a step. The rest of the resource is the same in each step. */
 const CHANGE = /^(── |\w+ing \(|\s*[~+-] (?!updatedAt))/;
 
@@ -35,6 +38,7 @@ async function demoPicture(): Promise<string> {
   const changes = STEPS.map((step) => {
     const section = sections.find((one) => one.startsWith(`── ${step} ─`)) ?? "";
     return section
+      .replace(OUTPUTS, "")
       .split("\n")
       .filter((line) => CHANGE.test(line))
       .join("\n");

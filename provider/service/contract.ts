@@ -47,7 +47,7 @@ export interface Endpoint {
   tcpAddr?: Ref | undefined;
   /** The tunnel that serves an ephemeral endpoint, `tn_…`. */
   tunnel?: Ref | undefined;
-  /** The edge that serves an edge endpoint. For a cloud endpoint, the public service returns it only in a read by id. */
+  /** The edge that serves an edge endpoint. For a cloud endpoint, it is documented only for a read by id. */
   edge?: Ref | undefined;
   /** The local address to which the agent of an ephemeral endpoint forwards. */
   upstreamUrl?: string | undefined;
@@ -67,7 +67,7 @@ export interface Endpoint {
   poolingEnabled?: boolean | undefined;
   /** The session of the agent that serves an ephemeral endpoint, `ts_…`. */
   tunnelSession?: Ref | undefined;
-  /** The endpoint's URI in the API. On the public service, only cloud endpoints have one. */
+  /** The endpoint's URI in the API. The public service documents it for cloud endpoints only. */
   uri?: string | undefined;
   /** The name that an agent gave the endpoint. */
   name?: string | undefined;
@@ -86,7 +86,7 @@ export const alwaysPresent = [
   "updatedAt",
 ] as const satisfies (keyof Endpoint)[];
 
-/** The bindings that the public service knows (documented with its error 15005). `pulumi import` prints them by these names. */
+/** The bindings that the public service documents with its error 15005. `pulumi import` prints them by these names. */
 export const Binding = { Public: "public", Internal: "internal", Kubernetes: "kubernetes" } as const;
 
 /** What a program may write for a cloud endpoint. */
@@ -102,26 +102,26 @@ export interface CloudEndpointWritten {
   /**
    * The rules for traffic: an object, or text with JSON or YAML. It is compared as data: key order, spaces and YAML
    * comments are no change, but the order of a list is. YAML text has at most 50,000 characters and 100 uses of an anchor,
-   * JSON and objects have at most 1,000,000 characters. The public service requires a policy, with an action that answers;
-   * another service may not. Once given, it can be changed but not removed.
+   * JSON and objects have at most 1,000,000 characters. The public service documents that it requires a policy with an action
+   * that answers. Once given, a policy can be changed but not removed.
    */
   trafficPolicy?: object | string | undefined;
-  /** A description of at most 255 characters. If the program removes it, an update sets it to the empty text. Default: none. */
+  /** A description of at most 255 characters. If the program removes it, an update sends the empty text. Default: none. */
   description?: string | undefined;
   /**
    * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text that contains a JSON object or
-   * list is kept as data, other text as text. If the program removes it, an update sets it to the empty text. Default: none.
+   * list is kept as data, other text as text. If the program removes it, an update sends the empty text. Default: none.
    */
   metadata?: object | string | undefined;
   /**
-   * Where the endpoint can be reached from. The public service knows `public`, `internal` and `kubernetes`. Order does
+   * Where the endpoint can be reached from. The public service documents `public`, `internal` and `kubernetes`. Order does
    * not matter. Default: the service decides by the URL. If the program gives none, a later edit by hand is drift. If the
    * program removes them, the service keeps the current ones.
    */
   bindings?: string[] | undefined;
   /**
    * Whether other endpoints may share the endpoint's URL and its traffic. It is sent only if given, or to undo an edit by hand.
-   * The service may refuse to change it later. Default: `false`, the service's default.
+   * The service may refuse to change it later. Default: the service decides, as documented `false`.
    */
   poolingEnabled?: boolean | undefined;
   /**

@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, renameSync } from "node:fs";
 import { z } from "zod";
 import { isMapping } from "../../provider/service/json";
 import type { Emulator, Seed } from "../testing/emulator";
 import { UsageError } from "./command";
+import { writeText } from "./options";
 
 /* What `emulator --state` keeps between its runs, so that stacks stay valid: address, key and endpoints. */
 
@@ -35,6 +36,6 @@ export function readState(file: string): z.output<typeof stateSchema> | undefine
 /** Replaces the file as a whole, so that a killed emulator leaves the former state. Only the user may read the key. */
 export function writeState(file: string, { baseUrl, apiKey, endpoints }: Emulator): void {
   const port = Number(new URL(baseUrl).port);
-  writeFileSync(`${file}.new`, `${JSON.stringify({ port, apiKey, endpoints }, null, 2)}\n`, { mode: 0o600 });
+  writeText(`${file}.new`, `${JSON.stringify({ port, apiKey, endpoints }, null, 2)}\n`, { mode: 0o600 });
   renameSync(`${file}.new`, file);
 }

@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { isMapping, jsonOf } from "../../provider/service/json";
 import { didYouMean } from "../../provider/service/text";
 import { Emulator, findPulumiCli, type Seed } from "../testing";
 import { command, EXIT, UsageError } from "./command";
 import { writeState } from "./emulatorState";
+import { writeText } from "./options";
 import { columns, shellWord } from "./text";
 
 /** The folder of this package, which refers to itself by its name. */
@@ -163,7 +164,7 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
   contents.set(".gitignore", [...GENERATED.map((folder) => `${folder}/`), ".endpoints.json*", ""].join("\n"));
   for (const [file, text] of contents) {
     mkdirSync(dirname(join(project, file)), { recursive: true });
-    writeFileSync(join(project, file), text, { flag: "wx" });
+    writeText(join(project, file), text, { isNew: true });
   }
 }
 

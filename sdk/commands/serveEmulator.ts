@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Emulator } from "../testing/emulator";
 import { traceText } from "../traffic-policy/index";
-import { command, EXIT, UsageError } from "./command";
+import { command, EXIT, messageOf, UsageError } from "./command";
 import { readState, writeState } from "./emulatorState";
 import { outputFile, port as portNumber, wholeNumber } from "./options";
 import { shellWord } from "./text";
@@ -68,23 +68,33 @@ export const emulatorCommand = command({
       ...(rateLimit !== undefined && { rateLimit: { requests: rateLimit, windowSeconds: 60 } }),
       onAnswer: ({ method, path, status }) => {
         print(`${method} ${path} ${status || "dropped"}`);
-        if (method !== "GET") save();
+        if (method !== "GET") saveOrSay();
       },
     }).catch((error: unknown) => {
       throw portError(error, wanted, "--port");
     });
     const save = () => file !== undefined && writeState(file, emulator);
-    for (const endpoint of kept?.endpoints.reverse() ?? []) emulator.seed(endpoint);
-    for (let index = 0; index < seed; index++)
-      emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
-    print(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
-    print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`);
-    for (const { url, local } of connect) emulator.connect(url, local);
-    if (serve !== undefined) await serveEndpoints(emulator, serve, print);
-    print("");
-    save();
-    await firstSignal();
-    await emulator.close();
+    const saveOrSay = () => {
+      try {
+        save();
+      } catch (error) {
+        print(`${messageOf(error)}. The endpoints are only in memory.`);
+      }
+    };
+    try {
+      for (const endpoint of kept?.endpoints.reverse() ?? []) emulator.seed(endpoint);
+      for (let index = 0; index < seed; index++)
+        emulator.seed({ type: (["cloud", "ephemeral", "edge"] as const)[index % 3] ?? "cloud" });
+      print(`The emulator listens on ${emulator.baseUrl}. To use it in another terminal:\n`);
+      print(`export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`);
+      for (const { url, local } of connect) emulator.connect(url, local);
+      if (serve !== undefined) await serveEndpoints(emulator, serve, print);
+      print("");
+      save();
+      await firstSignal();
+    } finally {
+      await emulator.close();
+    }
     return EXIT.done;
   },
 });

@@ -60,13 +60,13 @@ export interface WebhookSettingsWritten {
 
   /**
    * The expected verifications per month: the number of deliveries, or double that number if both a cloud endpoint and
-   * its agent verify them. A free account verifies 500 a month; a warning says if all webhook verifications of the stack
+   * its agent verify them. A free account is documented to verify 500 a month; a warning says if all webhook verifications of the stack
    * exceed that. Default: not counted.
    */
   expectedDeliveriesPerMonth?: number | undefined;
 
   /**
-   * The account's plan. Only `free` limits verifications. The public service has `free`, `hobbyist` and `pay-as-you-go`;
+   * The account's plan. Only `free` is documented to limit verifications. The public service has `free`, `hobbyist` and `pay-as-you-go`;
    * `pro` and `enterprise` are the older paid plans. Default: `free`.
    */
   plan?: AccountPlan | undefined;

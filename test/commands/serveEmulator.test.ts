@@ -1,4 +1,4 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { request } from "node:http";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -78,6 +78,27 @@ test("the emulator refuses a file of --state with another content, and a port th
     expect(printed.stderr).toContain(`pulumi-endpoints emulator: ${message}`);
   }
   expect(readFileSync(file, "utf8")).toBe('{"name":"shop"}');
+});
+
+test("the emulator ends if it cannot write the file of --state, and names it", async () => {
+  const file = join(temporaryFolder(), ".endpoints.json");
+  mkdirSync(`${file}.new`);
+  const { code, printed } = startInProcess(emulatorCommand, ["--state", file]);
+  expect(await code).toBe(1);
+  expect(printed.stderr).toMatch(/emulator: \S+\.new cannot be written: EISDIR/);
+  const [, baseUrl = ""] = /ENDPOINTS_BASE_URL=(\S+)/.exec(printed.stdout) ?? [];
+  await expect(fetch(baseUrl)).rejects.toThrow();
+});
+
+test("an emulator that can no longer write the file of --state says so, and serves on", async () => {
+  const folder = temporaryFolder();
+  const { printed, send, types, stop } = await start("--state", join(folder, ".endpoints.json"));
+  rmSync(folder, { recursive: true });
+  await send("POST", "/endpoints", { type: "cloud", url: "https://shop.example.com" });
+  expect(await types()).toEqual(["cloud"]);
+  expect(printed.stdout).toContain("cannot be written");
+  expect(printed.stdout).toContain("The endpoints are only in memory.");
+  await stop();
 });
 
 test("the emulator answers 429 beyond --rate-limit", async () => {

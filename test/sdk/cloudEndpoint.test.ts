@@ -128,7 +128,7 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is w
     "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
   const MISSPELT = "bindings has a name that the public service does not know; did you mean public?";
   const DELETED_WITH =
-    "the option deletedWith leaves the endpoint live: Pulumi skips its deletion, and the service deletes no endpoint together with another resource; remove the option";
+    "the option deletedWith leaves the endpoint live, because Pulumi skips its deletion; remove the option";
   const deny = { on_http_request: [{ actions: [{ type: "deny" }] }] };
   afterEach(() => {
     pulumi.runtime.setAllConfig({});

@@ -16,7 +16,7 @@ export type ReportedTime = number | string | null;
 export interface Behaviour {
   /**
    * The error for a URL that another endpoint has, if neither endpoint has pooling enabled. `18017`: this code with the
-   * status 400, as on the public service. `18009`: this code with 409. `422`: this status with another code. `400-bare`
+   * status 400, as the public service documents. `18009`: this code with 409. `422`: this status with another code. `400-bare`
    * and `409-bare`: these statuses without a code. `allowed`: no error; several endpoints can have the same URL. Default:
    * `18017`.
    */

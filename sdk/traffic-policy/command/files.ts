@@ -40,9 +40,14 @@ export function writeResult(
 }
 
 /** Writes the text of a file. @throws UserError with a sentence about the file */
-export function writeText(file: string, text: string, options: { isNew?: boolean } = {}): void {
+export function writeText(
+  file: string,
+  text: string,
+  options: { isNew?: boolean; mode?: number } = {},
+): void {
+  const { isNew = false, mode = 0o666 } = options;
   try {
-    writeFileSync(file, text, { flag: options.isNew ? "wx" : "w" });
+    writeFileSync(file, text, { flag: isNew ? "wx" : "w", mode });
   } catch (error) {
     throw new UserError(`${file} cannot be written: ${whyNotWritten(error)}`, { cause: error });
   }

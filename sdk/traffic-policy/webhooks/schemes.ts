@@ -4,7 +4,7 @@ import { base64Key } from "./secretForms";
 
 /*
  * How platforms sign their webhooks, from their documentation. Tests compare a scheme with the platform's published example
- * if there is one. docs/webhooks.md lists these platforms.
+ * if there is one. README.md lists these platforms.
  */
 
 /** Headers by lower-case name. */

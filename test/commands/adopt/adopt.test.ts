@@ -69,14 +69,6 @@ test("fields that the list may omit are read by id, so that the first up does no
 test("the documentation shows the program and the log of a real run", async () => {
   const page = readFileSync(join(import.meta.dirname, "../../../docs/adoption.md"), "utf8");
   const emulator = await service();
-  const deny = { type: "deny", config: { status_code: 404 } };
-  emulator.seed({
-    type: "cloud",
-    id: "ep_2def",
-    url: "https://shop.example.com",
-    description: "front door",
-    traffic_policy: JSON.stringify({ on_http_request: [{ actions: [deny] }] }),
-  });
   const verify = { type: "verify-webhook", config: { provider: "brex", secret: "whsec_CANARY" } };
   const forward = { type: "forward-internal", config: { url: "https://shop.internal" } };
   emulator.seed({

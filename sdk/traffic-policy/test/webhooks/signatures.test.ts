@@ -15,7 +15,7 @@ const BOX =
   '{"type":"webhook_event","webhook":{"id":"1234567890"},"trigger":"FILE.UPLOADED","source":{"id":"1234567890","type":"file","name":"Test.txt"}}';
 
 /**
- * A platform, a secret, a body, and the headers of the webhook. Their sources are in docs/webhooks.md. From calendly on, these
+ * A platform, a secret, a body, and the headers of the webhook. Their sources are in README.md. From calendly on, these
  * are platforms without a published example, in their documented form.
  */
 const published = `
