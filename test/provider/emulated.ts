@@ -29,15 +29,24 @@ export async function startEmulator(clock: Clock, options: EmulatorOptions = {})
 interface Options extends EmulatorOptions {
   /** The configuration of the stack, beside the service's address and key. */
   settings?: Record<string, string>;
+  /** The time that requests have taken so far, in milliseconds. The clock stands still during requests. */
+  taken?: () => number;
   /** Runs after each wait of the client. */
   sleep?: () => Promise<void>;
   engineIsThere?: () => Promise<boolean>;
 }
 
 /** Starts the emulated service, and creates a real client for it and the provider's core. */
-export async function service({ sleep, engineIsThere, settings: given, ...options }: Options = {}) {
+export async function service({
+  taken = () => 0,
+  sleep,
+  engineIsThere,
+  settings: given,
+  ...options
+}: Options = {}) {
   const virtual = virtualClock();
-  const emulator = await startEmulator(virtual, options);
+  const now = () => virtual.now() + taken();
+  const emulator = await startEmulator({ ...virtual, now }, options);
   const config: Record<string, string> = {
     apiKey: emulator.apiKey,
     baseUrl: emulator.baseUrl,
@@ -47,6 +56,7 @@ export async function service({ sleep, engineIsThere, settings: given, ...option
   const logged: string[] = [];
   const clock: Clock = {
     ...virtual,
+    now,
     sleep: async (milliseconds) => {
       waits.push(milliseconds);
       await virtual.sleep(milliseconds);

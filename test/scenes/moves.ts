@@ -60,6 +60,7 @@ export const renames: Scene[] = [
   }),
   ...[
     { adopt: "@shop", environment: {} },
+    { adopt: "@shop", url: at("moved"), environment: {} },
     { adopt: true, environment: {} },
     { environment: { ENDPOINTS_ADOPT: "@shop" } },
   ].map(({ environment, ...adopts }) =>
