@@ -14,7 +14,7 @@ import { EndpointsApi } from "../provider/service/endpoints";
 import type { Age } from "../provider/service/list";
 import { readSettings } from "../provider/service/settings";
 import { plainData } from "./plainData";
-import { type Inputs, inProgram, isMocked, perRun, programError } from "./programRun";
+import { inProgram, isMocked, perRun, programError, type WithInputs } from "./programRun";
 import { explicitProvider } from "./provider";
 import { policyFromText } from "./traffic-policy/index";
 
@@ -93,7 +93,7 @@ export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOption
  * while an input is unknown or a resource that it depends on does not exist yet. If an input is secret, so is the result.
  */
 export function getEndpointOutput(
-  args: Inputs<GetEndpointArgs>,
+  args: WithInputs<GetEndpointArgs>,
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
   return whenReady(args, options, (known, isSecret) =>
@@ -117,7 +117,7 @@ export function getEndpoints(
 
 /** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
 export function getEndpointsOutput(
-  args: Inputs<Omit<GetEndpointsArgs, "metadata"> & Pick<EndpointsFilter, "metadata">> = {},
+  args: WithInputs<Omit<GetEndpointsArgs, "metadata"> & Pick<EndpointsFilter, "metadata">> = {},
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<GetEndpointsResult> {
   const plain = args.metadata === undefined ? args : { ...args, metadata: plainData(args.metadata) };

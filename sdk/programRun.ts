@@ -3,13 +3,13 @@ import { UserError } from "../provider/service/apiErrors";
 
 /* What every part of a program needs: its run, its mistakes, its outputs, and the types of its inputs. */
 
-/** Inputs at every depth, as programs may write them. */
-export type Inputs<T> = T extends unknown ? { [K in keyof T]: InputOf<T[K]> } : never;
+/** A type whose parts, at every depth, may be inputs of a program. */
+export type WithInputs<T> = T extends unknown ? { [K in keyof T]: InputOf<T[K]> } : never;
 
 export type InputOf<T> = [T] extends [readonly (infer E)[] | undefined]
   ? pulumi.Input<readonly pulumi.Input<E>[]> | undefined
   : [T] extends [object | undefined]
-    ? pulumi.Input<Inputs<NonNullable<T>>> | undefined
+    ? pulumi.Input<WithInputs<NonNullable<T>>> | undefined
     : pulumi.Input<T>;
 
 /**

@@ -2,7 +2,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
 import { didYouMean } from "../../provider/service/text";
 import { ruleErrors, warnOfRule } from "../preflight";
-import { type Inputs, isKnown, isOfType, perRun, programError } from "../programRun";
+import { isKnown, isOfType, perRun, programError, type WithInputs } from "../programRun";
 import { platformInfo } from "../traffic-policy/index";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { FREE_VERIFICATIONS_PER_MONTH, platformNames, secretSource } from "./secretSource";
@@ -18,7 +18,7 @@ import {
 } from "./webhookChecks";
 
 /** The inputs of a webhook verification. */
-export interface WebhookVerificationArgs extends Inputs<WebhookSettingsWritten> {}
+export interface WebhookVerificationArgs extends WithInputs<WebhookSettingsWritten> {}
 
 /**
  * Accepts only webhooks that a platform has signed with its secret. From the platform's name and the secret, it makes the
