@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { didYouMean } from "../../provider/service/text";
 import { VERSION } from "../../provider/service/version";
-import { type CliCommand, EXIT, messageOf, whyNotWritten } from "./command";
+import { type CliCommand, EXIT, messageOf } from "./command";
+import { whyNotWritten } from "./options";
 import { columns } from "./text";
 
 /** What each command does, and how it is loaded, which happens only if it is run. */

@@ -1,30 +1,28 @@
 import { existsSync } from "node:fs";
+import { count } from "../data/text";
 import { urlProblem } from "../data/url";
-import { UserError } from "../data/userError";
+import { UsageError, UserError } from "../data/userError";
 import { type FilePolicy, isPolicy, policiesInText, type Warning, warningsOfOne } from "../policy/files";
-import { inputText, JSON_OPTION, readText, STANDARD_STREAM, writeResult } from "./files";
-import { type CommandIo, EXIT, type Options, UsageError, type Values } from "./frame";
-import { count } from "./terminalText";
+import { type CommandIo, EXIT, inputText, readText, STANDARD_STREAM, writeResult } from "./io";
 
 /* `check`: the warnings for the policies in files. */
 
-export const checkOptions = {
-  url: {
-    value: "URL",
-    help: "the URL of the cloud endpoint that gets the policies. The check then also covers what the scheme allows, and whether an action answers (default: the endpoint that the file names for each policy)",
-    parse: endpointUrl,
-  },
-  strict: { help: "exit with 7 if there are warnings" },
-  github: { help: "write annotations for GitHub Actions", excludes: ["json"] },
-  json: JSON_OPTION,
-} as const satisfies Options;
+/** As users give them, so that mistakes in them are usage errors. */
+export interface CheckOptions {
+  url?: string | undefined;
+  strict?: boolean | undefined;
+  github?: boolean | undefined;
+  json?: string | undefined;
+}
 
 /** Prints the warnings for the policies in files, and returns the exit code. */
 export async function checkFiles(
   files: readonly string[],
-  { url, strict, github, json }: Values<typeof checkOptions>,
+  { url, strict, github, json }: CheckOptions,
   { stdout, log, name }: CommandIo,
 ): Promise<number> {
+  const problem = url === undefined ? undefined : urlProblem(url);
+  if (problem !== undefined) throw new UsageError(`--url ${problem}`);
   refuseUselessFiles(files, json);
   const endpoint = url === undefined ? undefined : { url, isCloud: true };
   const checked: { file: string; policies: number; warnings: Warning[] }[] = [];
@@ -62,12 +60,6 @@ export function refuseUselessFiles(files: readonly string[], json: string | unde
   const found = policiesInText(readText(json));
   if ("problem" in found || found.policies.some(({ policy }) => isPolicy(policy)))
     throw new UsageError(`--json would replace ${json}, which is no result of this command`);
-}
-
-function endpointUrl(text: string): string {
-  const problem = urlProblem(text);
-  if (problem !== undefined) throw new UsageError(problem);
-  return text;
 }
 
 export function textLine(file: string, { line, column, message }: Warning): string {
