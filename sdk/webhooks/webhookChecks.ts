@@ -2,7 +2,7 @@ import { z } from "zod";
 import { standInsIn } from "../../provider/endpoint/outputAsText";
 import { didYouMean } from "../../provider/service/text";
 import { normalizeUrl, urlProblem } from "../../provider/service/url";
-import { platformInfo, secretProblem as problemOfSecret } from "../traffic-policy/index";
+import { platformInfo, secretProblem } from "../traffic-policy/index";
 import {
   agentConfigVersions,
   plans,
@@ -140,7 +140,7 @@ export function areSwapped(platform: string, secret: string | undefined): boolea
 }
 
 /** Why this cannot be the platform's secret; undefined if it can. */
-export function secretProblem(platform: string, secret: string | undefined): string | undefined {
+export function secretMistake(platform: string, secret: string | undefined): string | undefined {
   // These texts are the same everywhere, so anybody could sign with them.
-  return (secret !== undefined && standInsIn(secret)[0]) || problemOfSecret(platform, secret);
+  return (secret !== undefined && standInsIn(secret)[0]) || secretProblem(platform, secret);
 }

@@ -12,7 +12,7 @@ import {
   isEndOf,
   isIgnored,
   MOST_SHOWN,
-  type Project,
+  type ProjectStacks,
   projectsOf,
   projectsOptions,
   withProject,
@@ -149,7 +149,7 @@ function noOtherRead(others: readonly string[] | undefined): string {
 
 /** The ids that other stacks manage, with the stack's name. */
 async function idsElsewhere(
-  projects: readonly Project[],
+  projects: readonly ProjectStacks[],
   known: readonly { folder: string; stack: string }[],
 ): Promise<[name: string, ids: ReadonlySet<string>][]> {
   const all = [

@@ -10,7 +10,7 @@ import { secretOf } from "./vaults";
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */
 
-export interface Outcome {
+interface Outcome {
   /** For the trace. */
   result: string;
   /** If no further action of the phase runs: the reply, or the closed connection. */
@@ -120,7 +120,7 @@ function knownSecret(...of: Parameters<typeof secretOf>): string {
 }
 
 /** By the name in a policy. */
-export const actions: Readonly<Record<string, Run<unknown>>> = {
+export const simulatedActions: Readonly<Record<string, Run<unknown>>> = {
   "add-headers": action(
     z.strictObject({
       headers: headerValues.refine((all) => Object.keys(all).length > 0, "must have 1 to 10 headers"),

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { isMapping } from "../data/json";
 import { namesOfExpressions } from "../policy/cel";
-import type { Values } from "./evaluate";
+import type { Variables } from "./evaluate";
 import { toApplication } from "./http";
 import type { Header, PolicyRequest } from "./messages";
 import type { Application, ConnectionOptions, FetchOptions } from "./options";
@@ -113,7 +113,7 @@ export function targetAt(endpoints: Reachable, url: string, binding: string): Ta
 }
 
 /** The variables below `conn` that a test gives, by their whole names. */
-function connectionValues(given: Record<string, unknown>): Values {
+function connectionValues(given: Record<string, unknown>): Variables {
   const known = namesOfExpressions().variables;
   const named = (value: unknown, name: string): [string, () => unknown][] => {
     if (isMapping(value) && [...known.keys()].some((each) => each.startsWith(`${name}.`)))

@@ -1,11 +1,11 @@
 import { isMapping } from "../data/json";
-import type { Budget } from "./budget";
-import { evaluate, type RequestFunctions, type Values } from "./evaluate";
+import { evaluate, type RequestFunctions, type Variables } from "./evaluate";
 import { basicAuth } from "./functions";
 import type { PolicyReply, PolicyRequest } from "./messages";
 import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
 import type { Secrets } from "./secrets";
+import type { TimeLimit } from "./timeLimit";
 import { refuse, type TracedRule } from "./trace";
 import { endpointValues, requestFunctions, requestValues, responseValues } from "./values";
 import { type Vaults, vaultEntry } from "./vaults";
@@ -29,7 +29,7 @@ export interface RequestDeps {
   /** Undefined if another endpoint forwarded the request, because nothing is documented of its connection. */
   clientIp: string | undefined;
   /** The values of further variables by their names: `conn.geo.country_code`. */
-  given: Values;
+  given: Variables;
   now: () => Date;
   vaults: Vaults;
   /** The internal endpoint of the account with this URL. */
@@ -44,7 +44,7 @@ export interface RequestDeps {
 export interface SharedByRuns {
   trace: TracedRule[];
   secrets: Secrets;
-  budget: Budget;
+  timeLimit: TimeLimit;
 }
 
 /** The run of the policy of one endpoint. */
@@ -81,7 +81,7 @@ export class PolicyRun {
 
   /** All matches of a pattern. */
   matches(text: string, pattern: string): RegExpExecArray[] {
-    return this.shared.budget.spend(() => matchesOf(text, pattern));
+    return this.shared.timeLimit.spend(() => matchesOf(text, pattern));
   }
 
   /** Replaces the expressions in a text, or in all texts of a value. */
@@ -106,9 +106,14 @@ export class PolicyRun {
   }
 
   private evaluate(expression: string): unknown {
-    const { secrets, budget } = this.shared;
+    const { secrets, timeLimit } = this.shared;
     const { phase } = this;
-    const value = evaluate(expression, { values: this.values(), functions: this.functions(), phase, budget });
+    const value = evaluate(expression, {
+      values: this.values(),
+      functions: this.functions(),
+      phase,
+      timeLimit,
+    });
     const readsSecret = /\bsecrets\s*\.|\bbasic_auth\s*\.\s*encode|authorization/i.test(expression);
     this.hasReadSecret ||= readsSecret;
     // Functions may have changed the secret beyond recognition.
@@ -116,7 +121,7 @@ export class PolicyRun {
     return value;
   }
 
-  private values(): Values {
+  private values(): Variables {
     const { given, now, clientIp } = this.deps;
     const time = now();
     return {

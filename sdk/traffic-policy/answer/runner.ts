@@ -1,12 +1,12 @@
 import { isMapping } from "../data/json";
-import { actions as catalogue, type KeyInfo } from "../policy/catalogue";
-import { actions, type End } from "./actions";
-import { Budget } from "./budget";
+import { actions, type KeyInfo } from "../policy/catalogue";
+import { type End, simulatedActions } from "./actions";
 import type { PolicyReply, PolicyRequest } from "./messages";
 import { type Rule, readPolicy } from "./policy";
 import { checkRequest } from "./request";
 import { type Phase, PolicyRun, type RequestDeps, type Target } from "./run";
 import { Secrets } from "./secrets";
+import { TimeLimit } from "./timeLimit";
 import {
   ApplicationFailed,
   ConnectionClosed,
@@ -36,7 +36,7 @@ export async function answerRequest(
     if (/^(?:proxy-)?authorization$/i.test(name)) secrets.add(value.replace(/^\S+ +/, ""));
   try {
     checkRequest(request);
-    const shared = { trace, secrets, budget: new Budget() };
+    const shared = { trace, secrets, timeLimit: new TimeLimit() };
     const reply = await answer(new PolicyRun(target, request, deps, shared));
     if (!reply) throw new ConnectionClosed("the policy closed the connection");
     return { reply, trace };
@@ -133,9 +133,9 @@ async function act(
 ): Promise<End | undefined> {
   const { type } = traced;
   traced.result = "not simulated";
-  const action = Object.hasOwn(actions, type) ? actions[type] : undefined;
+  const action = Object.hasOwn(simulatedActions, type) ? simulatedActions[type] : undefined;
   if (!action) return refuse(type);
-  const info = catalogue[type as keyof typeof catalogue];
+  const info = actions[type as keyof typeof actions];
   if (!(info.phases as readonly string[]).includes(run.phase)) refuse(`${type} in ${run.phase}`);
   for (const [name, value] of Object.entries(isMapping(config) ? config : {})) {
     const key: KeyInfo | undefined = (info.keys as Readonly<Record<string, KeyInfo>>)[name];

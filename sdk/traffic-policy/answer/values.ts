@@ -1,4 +1,4 @@
-import type { RequestFunctions, Values } from "./evaluate";
+import type { RequestFunctions, Variables } from "./evaluate";
 import type { Header, PolicyReply, PolicyRequest } from "./messages";
 import { partlyKnown, refuse } from "./trace";
 
@@ -36,7 +36,7 @@ const headersOf = (headers: readonly Header[]) =>
 /** What libraries for content types read alike. */
 const PLAIN_TYPE = /^[a-z\d!#$&^_.+-]+\/[a-z\d!#$&^_.+-]+(?:; ?[a-z\d_-]+=[^\s;",]+)*$/;
 
-function contentOf(prefix: "req" | "res", headers: readonly Header[]): Values {
+function contentOf(prefix: "req" | "res", headers: readonly Header[]): Variables {
   /** It is open whether a variable is absent or empty without its header. */
   const given = (name: string) =>
     headerOf(headers, name) ?? refuse(`a variable of the missing header ${name}`);
@@ -57,7 +57,7 @@ function contentOf(prefix: "req" | "res", headers: readonly Header[]): Values {
   };
 }
 
-export function requestValues({ method, url, headers }: PolicyRequest, now: Date): Values {
+export function requestValues({ method, url, headers }: PolicyRequest, now: Date): Variables {
   const [, scheme = "", authority = "", rawPath = "", query = ""] =
     /^(\w+):\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? [];
   const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
@@ -92,7 +92,7 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
   };
 }
 
-export function responseValues(reply: PolicyReply): Values {
+export function responseValues(reply: PolicyReply): Variables {
   const { status, headers } = reply;
   const length = () =>
     headerOf(headers, "content-length") ?? refuse("the length of this reply, which the service adds,");
@@ -105,7 +105,7 @@ export function responseValues(reply: PolicyReply): Values {
   };
 }
 
-export function endpointValues({ url, id }: { url: string; id?: string | undefined }, now: Date): Values {
+export function endpointValues({ url, id }: { url: string; id?: string | undefined }, now: Date): Variables {
   const { protocol, hostname: written, port } = new URL(url);
   const number = port || (protocol === "https:" ? "443" : "80");
   const isWildcard = written.startsWith("*");

@@ -39,7 +39,10 @@ const TEXTS = { type: "string", multiple: true } as const;
 const SWITCH = { type: "boolean" } as const;
 
 /** Runs the command that the first argument names, and returns the exit code. */
-export async function commandLine(args: string[], { stdout, stderr }: Streams = process): Promise<number> {
+export async function policyCommandLine(
+  args: string[],
+  { stdout, stderr }: Streams = process,
+): Promise<number> {
   const [command = "help", ...rest] = args;
   const name = `traffic-policy ${command}`;
   const log = (line: string) => void stderr.write(`${line}\n`);
@@ -79,7 +82,7 @@ if (require.main === module) {
     process.stderr.write(`traffic-policy: the output cannot be written: ${whyNotWritten(error)}\n`);
     process.exit(EXIT.failed);
   });
-  commandLine(process.argv.slice(2)).then((code) => {
+  policyCommandLine(process.argv.slice(2)).then((code) => {
     process.exitCode = code;
   });
 }

@@ -1,5 +1,5 @@
 import {
-  functions,
+  functionSignatures,
   moreVariables,
   openCalls,
   openNames,
@@ -68,7 +68,7 @@ export function namesOfExpressions(): Names {
     ),
   );
   const parents = all.flatMap(([name]) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)));
-  const withPhases = functions.flatMap(({ phases, signatures }) =>
+  const withPhases = functionSignatures.flatMap(({ phases, signatures }) =>
     signatures.flatMap(expanded).map((text) => ({
       text,
       name: text.replace(RECEIVER, "").replace(/\(.*/, ""),

@@ -121,7 +121,7 @@ const FIELDS =
   "{getDate|getDayOfMonth|getDayOfWeek|getDayOfYear|getFullYear|getHours|getMilliseconds|getMinutes|getMonth|getSeconds}";
 
 /** The signatures of the functions by the phases that have them. A type before the name is that of a method's receiver. */
-export const functions: readonly { phases?: readonly string[]; signatures: readonly string[] }[] = [
+export const functionSignatures: readonly { phases?: readonly string[]; signatures: readonly string[] }[] = [
   {
     phases: ["on_http_request", "on_http_response"],
     signatures: [

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { commandLine } from "../../command/main";
+import { policyCommandLine } from "../../command/main";
 import { policyFromText } from "../../data/parse";
 import { temporaryFolder } from "../folder";
 
@@ -44,7 +44,7 @@ beforeEach(() => {
 async function run(...args: string[]) {
   const printed = { stdout: "", stderr: "" };
   const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-  const code = await commandLine(args, { stdout: stream("stdout"), stderr: stream("stderr") });
+  const code = await policyCommandLine(args, { stdout: stream("stdout"), stderr: stream("stderr") });
   return { code, ...printed };
 }
 const check = (...args: string[]) => run("check", ...args);

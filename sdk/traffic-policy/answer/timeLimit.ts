@@ -5,7 +5,7 @@ import { refuse } from "./trace";
 const MOST_MS = 1_000;
 
 /** The time that is left for a request. A policy can need days, with nested macros or with a pattern that RE2 matches at once. */
-export class Budget {
+export class TimeLimit {
   private readonly context: { work: () => unknown } = { work: () => undefined };
 
   constructor(private left = MOST_MS) {
