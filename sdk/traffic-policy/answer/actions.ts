@@ -1,12 +1,11 @@
 import { z } from "zod";
-import { verifyWebhook } from "../webhooks/signatures";
+import { type Verdict, verifyWebhook } from "../webhooks/signatures";
 import type { Header, PolicyReply } from "./messages";
 import { inCidrs, isCidr } from "./networks";
 import { checkHeader, normalUrl } from "./request";
 import { EXPRESSION, type PolicyRun } from "./run";
 import { ApplicationFailed, refuse } from "./trace";
 import { FORWARDED, headerOf, isAdded } from "./values";
-import { secretOf } from "./vaults";
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */
 
@@ -111,9 +110,9 @@ function checkHeaderNames(names: readonly string[]): void {
       refuse(`the header ${name}, which the service sets,`);
 }
 
-function knownSecret(...of: Parameters<typeof secretOf>): string {
+function knownVerdict(...webhook: Parameters<typeof verifyWebhook>): Verdict {
   try {
-    return secretOf(...of);
+    return verifyWebhook(...webhook);
   } catch (error) {
     return refuse(`this verification (${error instanceof Error ? error.message : error})`);
   }
@@ -343,18 +342,17 @@ export const simulatedActions: Readonly<Record<string, Run<unknown>>> = {
   "verify-webhook": action(
     z.strictObject({
       provider: z.string(),
-      secret: z.string().optional(),
+      secret: z.string().default(""),
       enforce: z.boolean().default(true),
     }),
     (config, run) => {
-      const { request, deps, shared } = run;
+      const { request, deps } = run;
       const headers = request.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
       const twice = headers.find(([name], index) => headers.findIndex(([other]) => other === name) < index);
       if (twice) refuse(`a webhook with several headers ${twice[0]}`);
-      shared.secrets.add(config.secret);
-      const secret = knownSecret(config, deps.vaults);
+      const secret = run.interpolate(config.secret);
       const delivery = { headers: Object.fromEntries(headers), body: request.body, secret, now: deps.now() };
-      const verdict = verifyWebhook(config.provider, delivery);
+      const verdict = knownVerdict(config.provider, delivery);
       run.set("verify_webhook.verified", verdict.verified);
       if (verdict.verified) return { result: `verified (${config.provider})` };
       if (!config.enforce) return { result: `not verified, not enforced: ${verdict.reason}` };

@@ -9,7 +9,7 @@ import type { Header, PolicyRequest } from "./messages";
 import type { Application, ConnectionOptions, FetchOptions } from "./options";
 import { EndpointReply } from "./reply";
 import { normalUrl } from "./request";
-import type { RequestDeps, Target } from "./run";
+import { eachLeaf, type RequestDeps, type Target } from "./run";
 import { answerRequest } from "./runner";
 import { ApplicationFailed, RequestFailed, RequestNotSimulated, refuse } from "./trace";
 import { headerOf } from "./values";
@@ -125,12 +125,8 @@ function connectionValues(given: Record<string, unknown>): Variables {
 }
 
 /** The same value with the integers of expressions. */
-export function typedValue(value: unknown): unknown {
-  if (typeof value === "number" && Number.isInteger(value)) return BigInt(value);
-  if (Array.isArray(value)) return value.map(typedValue);
-  if (!isMapping(value) || value instanceof Date || value instanceof Uint8Array) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, typedValue(part)]));
-}
+export const typedValue = (value: unknown): unknown =>
+  eachLeaf(value, (leaf) => (Number.isInteger(leaf) ? BigInt(leaf as number) : leaf));
 
 /** The request that a client with these options would send. */
 export function requestOf(

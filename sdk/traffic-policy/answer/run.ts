@@ -8,7 +8,6 @@ import type { Secrets } from "./secrets";
 import type { TimeLimit } from "./timeLimit";
 import { refuse, type TracedRule } from "./trace";
 import { endpointValues, requestFunctions, requestValues, responseValues } from "./values";
-import { type Vaults, vaultEntry } from "./vaults";
 
 /* What the expressions and actions of a policy can read and change while it runs. */
 
@@ -39,6 +38,9 @@ export interface RequestDeps {
   /** The endpoints that have forwarded the request. Default: none. */
   forwardedBy?: readonly string[];
 }
+
+/** The entries of vaults by name. */
+type Vaults = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** What the policies that answer one request share. */
 export interface SharedByRuns {
@@ -149,9 +151,16 @@ export class PolicyRun {
   }
 }
 
+/** Undefined if it is not given, also under a name of a property of every object. */
+function vaultEntry(vaults: Vaults, vault: string, name: string): string | undefined {
+  const entries = Object.hasOwn(vaults, vault) ? vaults[vault] : undefined;
+  return entries && Object.hasOwn(entries, name) ? entries[name] : undefined;
+}
+
 export const EXPRESSION = /\$\{([^{}]*)\}/g;
 
-function eachLeaf(value: unknown, change: (leaf: unknown) => unknown): unknown {
+/** The value with another value in place of each part that is no list and no map. */
+export function eachLeaf(value: unknown, change: (leaf: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => eachLeaf(item, change));
   if (!isMapping(value)) return change(value);
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, eachLeaf(part, change)]));

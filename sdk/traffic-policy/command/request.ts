@@ -2,6 +2,7 @@ import { isIP } from "node:net";
 import { requestOf, sameScheme, typedValue } from "../answer/routing";
 import { answerRequest } from "../answer/runner";
 import { RequestFailed, traceText } from "../answer/trace";
+import { jsonOf } from "../data/json";
 import { UsageError } from "../data/userError";
 import { namesOfExpressions } from "../policy/cel";
 import { warningsOfOne } from "../policy/files";
@@ -30,7 +31,7 @@ function partsOfText(text: string, form: RegExp, mistake: string): string[] {
   throw new UsageError(mistake);
 }
 
-/** The value of a variable in its documented type. That of a list is JSON. */
+/** The value of a variable in its documented type. One that is no text is JSON. */
 function connValue(text: string): [name: string, value: unknown] {
   const mistake = "--conn takes a documented variable below conn and its value: geo.country_code=DE";
   const [path = "", written = ""] = partsOfText(text, /^(?:conn\.)?([\w.]+)=(.*)$/s, mistake);
@@ -38,26 +39,11 @@ function connValue(text: string): [name: string, value: unknown] {
   const type = namesOfExpressions().variables.get(name);
   if (type === undefined) throw new UsageError(mistake);
   if (type === "string") return [name, written];
-  const value = valueOfJson(written);
+  const value = jsonOf(written);
   const isOfType = type === "int" ? Number.isInteger(value) : type !== "bool" || typeof value === "boolean";
   if (value === undefined || !isOfType)
-    throw new UsageError(`--conn needs a value for ${name} that is ${TYPES[type] ?? "JSON"}`);
+    throw new UsageError(`--conn needs a value for ${name} that is JSON of the type ${type}`);
   return [name, type === "timestamp" ? new Date(String(value)) : value];
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  int: "a whole number",
-  bool: "true or false",
-  "list<string>": 'a list of texts as JSON, ["a"]',
-  timestamp: 'a time in quotes, "2026-01-02T03:04:05Z"',
-};
-
-function valueOfJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 function vaultsOf(values: readonly string[]): Record<string, Record<string, string>> {

@@ -26,16 +26,12 @@ export function secretProblem(platform: string, secret: string | undefined): str
   return formProblem(platform, secret);
 }
 
-/** Why this secret cannot sign or verify anything; undefined if it can. A reference to the vault cannot. */
-export function keyProblem(platform: string, secret: string): string | undefined {
-  if (vaultReference(secret)) return "refers to the vault; give the value in the vault";
-  return textProblem(secret) ?? formProblem(platform, secret);
-}
-
-/** @throws Error with the problem of a secret. */
-export function usableSecret(platform: string, secret: string, problem: string | undefined): string {
-  if (problem) throw new Error(`the secret of ${platform} ${problem}`);
-  return secret;
+/** @throws Error if this secret cannot sign or verify anything. A reference to the vault cannot. */
+export function assertUsable(platform: string, secret: string): void {
+  const problem = vaultReference(secret)
+    ? "refers to the vault; give the value in the vault"
+    : (textProblem(secret) ?? formProblem(platform, secret));
+  if (problem !== undefined) throw new Error(`the secret of ${platform} ${problem}`);
 }
 
 /** The key in a secret of this form. Undefined if it has none, so that an empty key never verifies. */

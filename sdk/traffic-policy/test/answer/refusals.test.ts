@@ -99,7 +99,10 @@ test.each<[action: object, words: string]>([
   [shows("${req.headers}"), "a value of this type in a text"],
   [shows("${{'a': 1}}"), "the text"],
   [verify("secret", { provider: "dropbox" }), "does not know how Dropbox signs"],
-  [verify("${secrets.get('constructor', 'name')}"), "the vault constructor has no entry name"],
+  [
+    verify("${secrets.get('constructor', 'name')}"),
+    "the entry name of the vault constructor, which is not given",
+  ],
 ])("the action %j is not guessed: %s", async (action, words) => {
   const sent = sentHeaders({ "x-p": "(", "x-c": "a:b" });
   await expectRefused(send({ on_http_request: [{ actions: [action, HELLO] }] }, sent, "/aa"), words);

@@ -143,7 +143,7 @@ www-authenticate: Basic realm="ngrok"
   [
     "that a variable below conn has another type",
     [...request("geo.yaml"), "--conn", "client_port=https"],
-    /^2 .*--conn needs a value for conn\.client_port that is a whole number/,
+    /^2 .*--conn needs a value for conn\.client_port that is JSON of the type int/,
   ],
   [
     "that the request is missing",
