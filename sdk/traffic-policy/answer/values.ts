@@ -121,11 +121,6 @@ export function endpointValues({ url, id }: { url: string; id?: string | undefin
   };
 }
 
-interface Cookie {
-  name: string;
-  value: string;
-}
-
 /** How the service reads other queries is not documented, and common parsers disagree. */
 function paramsOf(query: string): URLSearchParams {
   try {
@@ -145,7 +140,7 @@ const listIn = <T>(lists: Record<string, T[]>, name: string): T[] =>
 /** What libraries for cookies read alike. */
 const PLAIN_COOKIES = /^(?:(?:^|; )[\w!#$%&'*+.^`|~-]+=[!#-+\--:<-[\]-~]*)+$/;
 
-function cookiesOf(headers: readonly Header[]): Record<string, Cookie[]> {
+function cookiesOf(headers: readonly Header[]): Record<string, { name: string; value: string }[]> {
   const all = headers.flatMap(([name, value]) =>
     name.toLowerCase() === "cookie"
       ? PLAIN_COOKIES.test(value)
@@ -153,7 +148,7 @@ function cookiesOf(headers: readonly Header[]): Record<string, Cookie[]> {
         : refuse("this list of cookies")
       : [],
   );
-  const cookies = new Map<string, Cookie[]>();
+  const cookies = new Map<string, { name: string; value: string }[]>();
   for (const part of all) {
     const [name = "", value = ""] = part.split(/=(.*)/s);
     cookies.set(name, [...(cookies.get(name) ?? []), { name, value }]);
