@@ -7,7 +7,6 @@ export {
   inputText,
   readText,
   STANDARD_STREAM,
-  whyNotWritten,
   writeResult,
   writeText,
 } from "../traffic-policy/index";

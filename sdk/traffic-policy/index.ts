@@ -57,13 +57,13 @@ export { checkFiles } from "./command/check";
 export {
   type CommandIo,
   EXIT,
+  endIfUnread,
   inputText,
   messageOf,
   readText,
   STANDARD_STREAM,
   type Streams,
   type Terminal,
-  whyNotWritten,
   writeResult,
   writeText,
 } from "./command/io";

@@ -10,7 +10,8 @@ import {
   pulumi,
 } from "../../test-engine/index";
 import { messageOf, UsageError } from "../command";
-import { type Projects, withProject } from "../projects";
+import type { Projects } from "../projects";
+import { withProject } from "../stackNames";
 import { stackConfig, stackState, type UserProject } from "../userProject";
 
 /* A stack for `drift`, read and repaired with the Pulumi CLI. */

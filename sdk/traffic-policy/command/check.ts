@@ -39,9 +39,12 @@ export async function checkFiles(
       log(`${name}: ${error.message}`);
     }
   }
-  const lineOf = github ? annotation : textLine;
+  const lineOf = (file: string, one: Warning) =>
+    github
+      ? annotation("warning", file, one.message, `,line=${one.line},col=${one.column}`)
+      : textLine(file, one);
   const lines = checked.flatMap(({ file, warnings }) => warnings.map((one) => `${lineOf(file, one)}\n`));
-  const errors = github ? unread.map(({ file, error }) => `${errorAnnotation(file, error)}\n`) : [];
+  const errors = github ? unread.map(({ file, error }) => `${annotation("error", file, error)}\n`) : [];
   writeResult({ files: checked, unread }, [...lines, ...errors].join(""), json, stdout);
   for (const { file, policies } of checked) if (policies === 0) log(`${file} contains no traffic policy`);
 
@@ -66,17 +69,12 @@ export function textLine(file: string, { line, column, message }: Warning): stri
   return `${file}:${line}:${column}: ${message}`;
 }
 
-/** A line that GitHub Actions shows at the place in the file. */
-function annotation(file: string, { line, column, message }: Warning): string {
-  return `::warning file=${percentEncoded(file)},line=${line},col=${column}::${percentEncoded(message, /[%\r\n]/g)}`;
+/** A line that GitHub Actions shows at a file, or at a place in it. */
+function annotation(level: "warning" | "error", file: string, message: string, place = ""): string {
+  const encoded = (text: string, characters: RegExp) =>
+    text.replace(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+  return `::${level} file=${encoded(file, /[%\r\n:,]/g)}${place}::${encoded(message, /[%\r\n]/g)}`;
 }
-
-/** The same for a file that cannot be checked. */
-const errorAnnotation = (file: string, error: string) =>
-  `::error file=${percentEncoded(file)}::${percentEncoded(error, /[%\r\n]/g)}`;
-
-const percentEncoded = (text: string, characters = /[%\r\n:,]/g) =>
-  text.replace(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 
 /**
  * The policies of a file, or of the standard input.

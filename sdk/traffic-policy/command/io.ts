@@ -72,11 +72,21 @@ export function readText(file: string, Failure: typeof UserError = UserError): s
 export const inputText = async (file: string, Failure?: typeof UserError): Promise<string> =>
   file === STANDARD_STREAM ? (await textOf(process.stdin)).replace(/^\ufeff/, "") : readText(file, Failure);
 
+/** Ends this process if nobody can read its output. */
+export function endIfUnread(program: string): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // The reader has left, as `head` does.
+    if (error.code === "EPIPE") process.exit(EXIT.unread);
+    process.stderr.write(`${program}: the output cannot be written: ${whyNotWritten(error)}\n`);
+    process.exit(EXIT.failed);
+  });
+}
+
 /** An error's message, as people may read it. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Why something cannot be written, for the end of a sentence. */
-export function whyNotWritten(error: unknown): string {
+function whyNotWritten(error: unknown): string {
   const code = error instanceof Error && "code" in error ? `${error.code}` : "";
   const reasons: Record<string, string> = {
     ENOSPC: "the disk is full",

@@ -3,7 +3,7 @@ import { parseArgs } from "node:util";
 import { didYouMean } from "../data/text";
 import { UsageError } from "../data/userError";
 import { checkFiles } from "./check";
-import { EXIT, messageOf, type Streams, whyNotWritten } from "./io";
+import { EXIT, endIfUnread, messageOf, type Streams } from "./io";
 import { tryRequest } from "./request";
 
 /* `traffic-policy`. The command `check-policy` of pulumi-endpoints is the same code. */
@@ -76,12 +76,7 @@ export async function policyCommandLine(
 
 // A test imports this module without running it.
 if (require.main === module) {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader has left, as `head` does.
-    if (error.code === "EPIPE") process.exit(EXIT.unread);
-    process.stderr.write(`traffic-policy: the output cannot be written: ${whyNotWritten(error)}\n`);
-    process.exit(EXIT.failed);
-  });
+  endIfUnread("traffic-policy");
   policyCommandLine(process.argv.slice(2)).then((code) => {
     process.exitCode = code;
   });
