@@ -40,13 +40,11 @@ export async function stackConfig(
 }
 
 /** A stack's state, secrets decrypted. It is never written to disk. */
-export async function stackState(
-  { folder: cwd }: UserProject,
-  stack: string,
-  signal?: AbortSignal,
-): Promise<ExportedState> {
-  const args = ["stack", "export", "--show-secrets", "--stack", stack];
-  return parseState((await pulumi(args, { cwd, signal })).stdout);
+export const stackState = ({ folder }: UserProject, stack: string, signal?: AbortSignal) =>
+  exported(["--show-secrets", "--stack", stack], folder, signal);
+
+async function exported(args: string[], cwd: string, signal?: AbortSignal): Promise<ExportedState> {
+  return parseState((await pulumi(["stack", "export", ...args], { cwd, signal })).stdout);
 }
 
 /** The names of all stacks of the backend, as Pulumi takes them in this folder. */
@@ -58,13 +56,11 @@ export async function stackNames({ folder: cwd }: Pick<UserProject, "folder">): 
 
 /** The cloud endpoints in the state of a stack of any project. Its secrets stay encrypted. */
 export async function knownEntries(
-  { folder: cwd }: Pick<UserProject, "folder">,
+  { folder }: Pick<UserProject, "folder">,
   stack: string,
   signal?: AbortSignal,
 ): Promise<StateEntry[]> {
-  const args = ["stack", "export", "--stack", stack];
-  const { stdout } = await pulumi(args, { cwd, signal });
-  return endpointsIn(parseState(stdout)).map(entryOf);
+  return endpointsIn(await exported(["--stack", stack], folder, signal)).map(entryOf);
 }
 
 /** Sets a secret of a stack's configuration. */
