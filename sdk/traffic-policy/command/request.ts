@@ -1,5 +1,5 @@
 import { isIP } from "node:net";
-import { requestOf, sameScheme, typedValue } from "../answer/routing";
+import { requestDeps, requestOf } from "../answer/routing";
 import { answerRequest } from "../answer/runner";
 import { RequestFailed, traceText } from "../answer/trace";
 import { jsonOf } from "../data/json";
@@ -38,12 +38,12 @@ function connValue(text: string): [name: string, value: unknown] {
   const name = `conn.${path}`;
   const type = namesOfExpressions().variables.get(name);
   if (type === undefined) throw new UsageError(mistake);
-  if (type === "string") return [name, written];
+  if (type === "string") return [path, written];
   const value = jsonOf(written);
   const isOfType = type === "int" ? Number.isInteger(value) : type !== "bool" || typeof value === "boolean";
   if (value === undefined || !isOfType)
     throw new UsageError(`--conn needs a value for ${name} that is JSON of the type ${type}`);
-  return [name, type === "timestamp" ? new Date(String(value)) : value];
+  return [path, type === "timestamp" ? new Date(String(value)) : value];
 }
 
 function vaultsOf(values: readonly string[]): Record<string, Record<string, string>> {
@@ -77,10 +77,7 @@ export async function tryRequest(
     return [name, value];
   });
   if (!isIP(clientIp)) throw new UsageError("--client-ip takes an IP address");
-  const given = Object.fromEntries(
-    conn.map(connValue).map(([name, value]) => [name, () => typedValue(value)]),
-  );
-  const vaults = vaultsOf(vault);
+  const options = { clientIp, conn: Object.fromEntries(conn.map(connValue)), vaults: vaultsOf(vault) };
   refuseUselessFiles(files, json);
   const policies = [];
   for (const file of files)
@@ -90,19 +87,15 @@ export async function tryRequest(
     throw new UsageError(`a request needs a file with one policy, and there are ${policies.length}`);
   const { origin } = new URL(url);
   // Where the policy forwards to is not in this file.
-  const elsewhere = async () => ({ status: 0, headers: [], body: Buffer.alloc(0) });
+  const elsewhere = (target: string) => ({
+    url: target,
+    application: async () => ({ status: 0, headers: [], body: Buffer.alloc(0) }),
+  });
   try {
     const { reply, trace } = await answerRequest(
       { url: origin, policy: one.policy },
       requestOf(url, { method, headers, body }),
-      {
-        clientIp,
-        given,
-        now: () => new Date(),
-        vaults,
-        rateLimited: false,
-        internal: (target) => sameScheme(url, target) && { url: target, application: elsewhere },
-      },
+      requestDeps(url, { ...options, rateLimited: false }, elsewhere),
     );
     const { status, headers: received, body: sent } = reply;
     const isHead = method.toUpperCase() === "HEAD";
