@@ -1,6 +1,5 @@
-import { isMapping } from "../data/json";
-import { actions, type KeyInfo } from "../policy/catalogue";
-import { type End, simulatedActions } from "./actions";
+import { type ActionInfo, actions } from "../policy/catalogue";
+import { type End, isSimulated, simulate } from "./actions";
 import type { PolicyReply, PolicyRequest } from "./messages";
 import { type Rule, readPolicy } from "./policy";
 import { checkRequest } from "./request";
@@ -133,17 +132,11 @@ async function act(
 ): Promise<End | undefined> {
   const { type } = traced;
   traced.result = "not simulated";
-  const action = Object.hasOwn(simulatedActions, type) ? simulatedActions[type] : undefined;
-  if (!action) return refuse(type);
-  const info = actions[type as keyof typeof actions];
-  if (!(info.phases as readonly string[]).includes(run.phase)) refuse(`${type} in ${run.phase}`);
-  for (const [name, value] of Object.entries(isMapping(config) ? config : {})) {
-    const key: KeyInfo | undefined = (info.keys as Readonly<Record<string, KeyInfo>>)[name];
-    if (!key?.cel && JSON.stringify(value).includes("${"))
-      refuse(`an expression in ${name}, which takes none,`);
-  }
+  if (!isSimulated(type)) return refuse(type);
+  const { phases }: ActionInfo = actions[type];
+  if (!phases.includes(run.phase)) refuse(`${type} in ${run.phase}`);
   try {
-    const { result, end } = await action(config, run, (url) => forward(run, url));
+    const { result, end } = await simulate(type, config, run, (url) => forward(run, url));
     traced.result = result;
     return end && { ...end, by: type };
   } catch (error) {
