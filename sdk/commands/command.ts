@@ -57,7 +57,7 @@ export type Values<T extends Options> = {
 
 export type LogLine = CommandIo["log"];
 
-export interface Definition<T extends Options> {
+interface Definition<T extends Options> {
   name: string;
   /** What the command does. */
   about: string;

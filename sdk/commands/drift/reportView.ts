@@ -20,7 +20,7 @@ import {
 
 /* The sections and rows of a report, which the text and the page print. */
 
-export type Mood = "good" | "bad" | "unsure";
+type Mood = "good" | "bad" | "unsure";
 
 /** One finding. */
 export interface Item {

@@ -60,7 +60,7 @@ export const interrupted = () => new UserError("it was interrupted");
  * After the first Ctrl-C, or a pipeline's cancellation, Pulumi completes its current operations and writes its state. Nothing
  * new begins, and the report names everything unchecked. The second one ends this process immediately.
  */
-export interface Interruption {
+interface Interruption {
   /** Nothing new may begin. */
   stopped: AbortSignal;
   /** Pulumi has not received the signal itself. */

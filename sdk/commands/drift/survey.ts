@@ -30,7 +30,7 @@ import { type DriftStack, interrupted } from "./stack";
  */
 
 /** A stack that is only read: what it has is managed. */
-export interface KnownStack {
+interface KnownStack {
   name: string;
   read(): Promise<readonly StateEntry[]>;
 }
@@ -49,7 +49,7 @@ export interface Survey {
   known: SurveyedKnown[];
 }
 
-export interface SurveyedKnown {
+interface SurveyedKnown {
   name: string;
   /** Undefined if its state could not be read. */
   entries: readonly StateEntry[] | undefined;

@@ -7,6 +7,7 @@ import {
   policyEnvironment,
 } from "../policy/cel";
 import { examined } from "../policy/examination";
+import { macros } from "../policy/vocabulary";
 import { implementations } from "./functions";
 import type { TimeLimit } from "./timeLimit";
 import { RequestNotSimulated, refuse } from "./trace";
@@ -36,9 +37,6 @@ function implementation(signature: string): Implementation {
   };
 }
 
-/** CEL's own, which its library runs. */
-const MACROS = ["all", "exists", "exists_one", "filter", "map"];
-
 /** What an expression depends on. */
 interface Surroundings {
   values: Variables;
@@ -58,7 +56,7 @@ export function evaluate(text: string, { values, functions, phase, timeLimit }: 
   // The library has more functions than the documentation.
   const documented = namesOfExpressions().functions;
   const other = uses.find(
-    ({ name, isFunction }) => isFunction && !documented.has(name) && !MACROS.includes(name),
+    ({ name, isFunction }) => isFunction && !documented.has(name) && !macros.includes(name),
   );
   if (other) refuse(mistakeIn(text) ?? `${other.name}()`);
   const missing = phase && uses.find(({ phases }) => phases && !phases.includes(phase));
@@ -77,7 +75,7 @@ export function evaluate(text: string, { values, functions, phase, timeLimit }: 
   const cel = environment;
   const work = () => cel.parse(flat)(context);
   // All other functions need a time that is linear in their texts. On a busy machine, a limit could end even those.
-  const repeats = uses.some(({ name }) => MACROS.includes(name) || name === "matches");
+  const repeats = uses.some(({ name }) => macros.includes(name) || name === "matches");
   try {
     return repeats ? timeLimit.spend(work) : work();
   } catch (error) {

@@ -43,7 +43,7 @@ export interface RequestDeps {
 type Vaults = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** What the policies that answer one request share. */
-export interface SharedByRuns {
+interface SharedByRuns {
   trace: TracedRule[];
   secrets: Secrets;
   timeLimit: TimeLimit;

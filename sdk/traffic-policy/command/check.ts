@@ -8,7 +8,7 @@ import { type CommandIo, EXIT, inputText, readText, STANDARD_STREAM, writeResult
 /* `check`: the warnings for the policies in files. */
 
 /** As users give them, so that mistakes in them are usage errors. */
-export interface CheckOptions {
+interface CheckOptions {
   url?: string | undefined;
   strict?: boolean | undefined;
   github?: boolean | undefined;

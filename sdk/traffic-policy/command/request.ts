@@ -12,7 +12,7 @@ import { type CommandIo, EXIT, writeResult } from "./io";
 /* `request`: what a policy would do with a request, without an account. */
 
 /** As users give them, so that mistakes in them are usage errors. */
-export interface RequestOptions {
+interface RequestOptions {
   /** Each a name and a value: `X-Role: admin`. */
   header?: readonly string[] | undefined;
   body?: string | undefined;

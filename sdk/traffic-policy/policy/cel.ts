@@ -78,7 +78,7 @@ export function namesOfExpressions(): Names {
 const RECEIVER = /^(?:string|bytes|map|list(?:<V>)?|timestamp|duration)\./;
 
 /** The texts that a text with alternatives in braces stands for. */
-export function expanded(text: string): string[] {
+function expanded(text: string): string[] {
   const [braces, inside = ""] = /\{([^{}]*)\}/.exec(text) ?? [];
   if (braces === undefined) return [text];
   return [...new Set(inside.split("|").flatMap((one) => expanded(text.replace(braces, one))))];

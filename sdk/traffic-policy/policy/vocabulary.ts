@@ -198,10 +198,13 @@ export const functionSignatures: readonly { phases?: readonly string[]; signatur
   },
 ];
 
+/** Macros of CEL that the library has. */
+export const macros = "all exists exists_one filter map".split(" ");
+
 /** Functions and macros of CEL that the library has. */
 export const standardFunctions = [
   ..."bool bytes double duration dyn int string timestamp type uint".split(" "),
-  ..."all exists exists_one filter map".split(" "),
+  ...macros,
 ];
 
 /** Names of CEL's extensions, and of functions on a page without their reference. Nothing is known of what they accept. */
