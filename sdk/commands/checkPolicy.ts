@@ -1,4 +1,4 @@
-import { checkFiles, checkOptions, requestLine, requestOptions, tryRequest } from "../traffic-policy/index";
+import { checkFiles, tryRequest } from "../traffic-policy/index";
 import { command } from "./command";
 import { JSON_OPTION } from "./options";
 
@@ -11,23 +11,36 @@ export const checkPolicyCommand = command({
   about: "Checks traffic policies in files, and warns of what is probably wrong with them.",
   takes: "FILE…",
   options: {
-    url: { ...checkOptions.url, ...ONLY_CHECKS },
-    strict: { ...checkOptions.strict, ...ONLY_CHECKS },
-    github: { ...checkOptions.github, excludes: ["request", "json"] },
+    url: {
+      value: "URL",
+      help: "the URL of the cloud endpoint that gets the policies. The check then also covers what the scheme allows, and whether an action answers (default: the endpoint that the file names for each policy)",
+      ...ONLY_CHECKS,
+    },
+    strict: { help: "exit with 7 if there are warnings", ...ONLY_CHECKS },
+    github: { help: "write annotations for GitHub Actions", excludes: ["request", "json"] },
     request: {
       value: "REQUEST",
       help: 'do not check, but print what the file\'s policy does with a request on this machine: "GET https://shop.example.com/admin"',
-      parse: requestLine,
     },
-    header: { ...requestOptions.header, ...FOR_REQUEST },
-    body: { ...requestOptions.body, ...FOR_REQUEST },
-    clientIp: { ...requestOptions.clientIp, ...FOR_REQUEST },
-    conn: { ...requestOptions.conn, ...FOR_REQUEST },
-    vault: { ...requestOptions.vault, ...FOR_REQUEST },
+    header: { value: "HEADER", help: 'a header, as in "X-Role: admin"', isRepeatable: true, ...FOR_REQUEST },
+    body: { value: "TEXT", help: "the body (default: none)", ...FOR_REQUEST },
+    clientIp: { value: "IP", help: "the client's address", default: "127.0.0.1", ...FOR_REQUEST },
+    conn: {
+      value: "NAME=VALUE",
+      help: "a variable below conn, as in geo.country_code=DE",
+      isRepeatable: true,
+      ...FOR_REQUEST,
+    },
+    vault: {
+      value: "V/NAME=VALUE",
+      help: "a value in one of the service's vaults",
+      isRepeatable: true,
+      ...FOR_REQUEST,
+    },
     json: JSON_OPTION,
   },
   notes: `A file is YAML or JSON: a policy, or an agent's configuration, Kubernetes manifests, a Pulumi.yaml or the output of terraform show -json that contain policies. The file - is the standard input. The command makes no request.
 Exit codes: 0 checked, or answered; 7 warnings (with --strict); 2 invalid arguments; 1 a file cannot be read, or only the service knows the reply.`,
   run: ({ request, ...values }, io, files) =>
-    request ? tryRequest(request, files, values, io) : checkFiles(files, values, io),
+    request === undefined ? checkFiles(files, values, io) : tryRequest(request, files, values, io),
 });

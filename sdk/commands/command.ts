@@ -1,40 +1,184 @@
+import { parseArgs } from "node:util";
 import { ApiError } from "../../provider/service/apiErrors";
+import { didYouMean } from "../../provider/service/text";
 import { NEEDS_LOGIN, PulumiFailed } from "../test-engine/index";
-import {
-  type CliCommand,
-  type Definition,
-  command as framed,
-  type Options,
-  EXIT as ofFrame,
-} from "../traffic-policy/index";
+import { type CommandIo, EXIT, messageOf, type Streams, UsageError } from "../traffic-policy/index";
+import { columns, wrapped } from "./text";
 
-export {
-  type CliCommand,
-  type LogLine,
-  messageOf,
-  type Option,
-  type Options,
-  type Streams,
-  type Terminal,
-  UsageError,
-  type Values,
-  whyNotWritten,
-} from "../traffic-policy/index";
+export { EXIT, messageOf, type Streams, type Terminal, UsageError } from "../traffic-policy/index";
 
-/* The frame of all commands, of which that of policies is one. */
+/* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
-/** Exit codes. The Pulumi CLI also ends with 7 if it finds unexpected changes. */
-export const EXIT = { ...ofFrame, authentication: 3, undeployed: 8 } as const;
+/** The exit codes if a key or login is refused, and if a stack's last update failed. The Pulumi CLI, too, ends with 7 after drift. */
+export const EXIT_REFUSED = 3;
+export const EXIT_UNDEPLOYED = 8;
 
-export const command = <const T extends Options>(definition: Definition<T>): CliCommand =>
-  framed(definition, {
-    name: "pulumi-endpoints",
-    start: "npx pulumi-endpoints",
-    exitAfter: (error) => (isAuthenticationError(error) ? EXIT.authentication : EXIT.failed),
-  });
+/** Runs with these arguments, and returns the exit code. */
+export type CliCommand = (args: string[], streams?: Streams) => Promise<number>;
+
+/** A row of this table makes an option's line in `--help`, the check of its value, and the hint after a mistake. */
+export interface Option {
+  /** What stands for the value in the help. Without it, the option is a switch. */
+  readonly value?: string;
+  readonly help: string;
+  /**
+   * The value from its text. Default: the text itself.
+   *
+   * @throws UsageError with the rest of a sentence that begins with the option. It does not quote the text, which may be secret.
+   */
+  readonly parse?: (text: string) => unknown;
+  /** As a user would write it. */
+  readonly default?: string;
+  readonly isRepeatable?: true;
+  /** Without one of these options, this one has no effect. */
+  readonly needs?: readonly string[];
+  /** Beside these options, this one has no effect. */
+  readonly excludes?: readonly string[];
+}
+
+/** By name: `clientIp` is `--client-ip`. */
+export type Options = Readonly<Record<string, Option>>;
+
+type Value<O extends Option> = O extends { parse(text: string): infer V }
+  ? V
+  : O extends { value: string }
+    ? string
+    : boolean;
+
+export type Values<T extends Options> = {
+  [K in keyof T]: T[K] extends { isRepeatable: true }
+    ? readonly Value<T[K]>[]
+    : T[K] extends { default: string }
+      ? Value<T[K]>
+      : T[K] extends { value: string }
+        ? Value<T[K]> | undefined
+        : boolean;
+};
+
+export type LogLine = CommandIo["log"];
+
+interface Definition<T extends Options> {
+  name: string;
+  /** What the command does. */
+  about: string;
+  /** The arguments besides the options, as in `FILE…`. Default: none are accepted. */
+  takes?: string;
+  options: T;
+  /** What the help says after the options. */
+  notes?: string;
+  /**
+   * @returns The exit code.
+   * @throws UsageError if the arguments are invalid.
+   */
+  run(values: Values<T>, io: CommandIo, others: string[]): Promise<number>;
+}
+
+/** A failure of the command is one line on stderr, and the last one. */
+export function command<const T extends Options>(definition: Definition<T>): CliCommand {
+  const name = `pulumi-endpoints ${definition.name}`;
+  return async (args, { stdout, stderr } = process) => {
+    const log: LogLine = (line) => stderr.write(`${line}\n`);
+    if (args.includes("--help") || args.includes("-h")) {
+      stdout.write(helpOf(definition));
+      return EXIT.done;
+    }
+    try {
+      const { values, others } = parsed(definition, args);
+      return await definition.run(values, { stdout, stderr, log, name }, others);
+    } catch (error) {
+      const isUsage = error instanceof UsageError;
+      for (const line of messageOf(error).split("\n"))
+        log(`${name}: ${line}${isUsage && isOnOption(line) ? HINT : ""}`);
+      if (isUsage) return EXIT.usage;
+      return isAuthenticationError(error) ? EXIT_REFUSED : EXIT.failed;
+    }
+  };
+}
 
 /** Whether the service refused the key, or Pulumi's backend the login. */
 export const isAuthenticationError = (error: unknown): boolean =>
   error instanceof ApiError
     ? [401, 403].includes(error.status)
     : error instanceof PulumiFailed && error.code === NEEDS_LOGIN;
+
+const HINT = " (--help lists the options)";
+
+/** Whether a message is about an option, which it then begins with. */
+const isOnOption = (message: string) => message.startsWith("-");
+
+const flagOf = (name: string) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
+
+/** @throws UsageError for the first mistake: an unknown option, or a missing, wrong or useless value. */
+function parsed<T extends Options>(
+  { options, takes }: Definition<T>,
+  args: string[],
+): { values: Values<T>; others: string[] } {
+  const rows = new Map(Object.entries<Option>(options).map(([name, row]) => [flagOf(name), { name, row }]));
+  const config = [...rows].map(([flag, { row }]) => {
+    return [flag.slice(2), { type: row.value === undefined ? "boolean" : "string" } as const] as const;
+  });
+  const { tokens, positionals } = parseArgs({
+    ...{ args, options: Object.fromEntries(config), strict: false, tokens: true, allowPositionals: true },
+  });
+  const given = new Map<string, unknown[]>();
+  for (const token of tokens) {
+    if (token.kind !== "option") continue;
+    const { rawName: flag, value, inlineValue: isInline } = token;
+    const { name, row } = rows.get(flag) ?? {};
+    if (name === undefined || row === undefined)
+      throw new UsageError(`${flag} is no option${didYouMean(flag, [...rows.keys()])}`);
+    if (row.value === undefined && value !== undefined) throw new UsageError(`${flag} takes no value`);
+    if (row.value !== undefined && (value === undefined || (!isInline && /^-./.test(value))))
+      throw new UsageError(
+        `${flag} needs a value, ${row.value}; write one that starts with a dash as ${flag}=-…`,
+      );
+    if (value === "") throw new UsageError(`${flag} must not be empty`);
+    const earlier = given.get(name) ?? [];
+    if (earlier.length > 0 && !row.isRepeatable) throw new UsageError(`${flag} can be given only once`);
+    given.set(name, [...earlier, parsedValue(flag, row, value)]);
+  }
+  const [unexpected] = positionals;
+  if (takes === undefined && unexpected !== undefined)
+    throw new UsageError(`there is an argument too many: ${unexpected}`);
+  for (const [flag, { name, row }] of rows) {
+    if (!given.has(name)) continue;
+    const { needs = [], excludes = [] } = row;
+    if (needs.length > 0 && !needs.some((other) => given.has(other)))
+      throw new UsageError(`${flag} needs ${needs.map(flagOf).join(" or ")}`);
+    const other = excludes.find((name) => given.has(name));
+    if (other !== undefined) throw new UsageError(`${flag} and ${flagOf(other)} exclude each other`);
+  }
+  const values = [...rows].map(([flag, { name, row }]) => {
+    const standard = row.value !== undefined && row.default && parsedValue(flag, row, row.default);
+    const all = given.get(name) ?? [];
+    return [name, row.isRepeatable ? all : (all[0] ?? standard)];
+  });
+  return { values: Object.fromEntries(values), others: positionals };
+}
+
+function parsedValue(
+  flag: string,
+  { parse = (text) => text }: Option,
+  text: string | boolean | undefined,
+): unknown {
+  if (typeof text !== "string") return true;
+  try {
+    return parse(text);
+  } catch (error) {
+    throw error instanceof UsageError ? new UsageError(`${flag} ${error.message}`) : error;
+  }
+}
+
+function helpOf<T extends Options>({ name, about, takes, options, notes }: Definition<T>): string {
+  const lines = Object.entries<Option>(options).map(([key, row]): [string, string] => {
+    const condition = row.needs ? `with ${row.needs.map(flagOf).join(" or ")}: ` : "";
+    const repeated = row.isRepeatable ? "; can be repeated" : "";
+    const standard = row.default === undefined ? "" : ` (default: ${row.default})`;
+    return [`${flagOf(key)} ${row.value ?? ""}`.trim(), `${condition}${row.help}${repeated}${standard}`];
+  });
+  const usage = `Usage: npx pulumi-endpoints ${[name, lines.length > 0 && "[options]", takes].filter(Boolean).join(" ")}`;
+  return [wrapped(about), usage, columns([...lines, ["--help", "this text"]]), notes && wrapped(notes)]
+    .filter((part) => part)
+    .map((part) => `${part}\n`)
+    .join("\n");
+}

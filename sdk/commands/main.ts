@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 import { didYouMean } from "../../provider/service/text";
 import { VERSION } from "../../provider/service/version";
-import { type CliCommand, EXIT, messageOf, whyNotWritten } from "./command";
+import { endIfUnread } from "../traffic-policy/index";
+import { type CliCommand, EXIT, messageOf } from "./command";
 import { columns } from "./text";
 
 /** What each command does, and how it is loaded, which happens only if it is run. */
@@ -58,12 +59,7 @@ export const commandLine: CliCommand = async ([name = "--help", ...args], stream
 
 // A test, or the generator of the reference, imports this module without running it.
 if (require.main === module) {
-  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader has left, as `head` does.
-    if (error.code === "EPIPE") process.exit(EXIT.unread);
-    process.stderr.write(`pulumi-endpoints: the output cannot be written: ${whyNotWritten(error)}\n`);
-    process.exit(EXIT.failed);
-  });
+  endIfUnread("pulumi-endpoints");
   // Messages that nobody reads end no work.
   process.stderr.on("error", () => {});
   commandLine(process.argv.slice(2)).then(

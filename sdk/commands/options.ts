@@ -1,9 +1,10 @@
-import { UsageError } from "./command";
+import { statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { STANDARD_STREAM } from "../traffic-policy/index";
+import { type Option, UsageError } from "./command";
 
 export {
   inputText,
-  JSON_OPTION,
-  outputFile,
   readText,
   STANDARD_STREAM,
   writeResult,
@@ -21,3 +22,20 @@ export const wholeNumber =
   };
 
 export const port = wholeNumber(0, 65_535);
+
+/** A file that the command can write. */
+export function outputFile(file: string): string {
+  if (file === STANDARD_STREAM) throw new UsageError("takes the name of a file");
+  if (!statSync(dirname(resolve(file)), { throwIfNoEntry: false })?.isDirectory())
+    throw new UsageError(`names ${file}, which is in a folder that does not exist`);
+  const target = statSync(file, { throwIfNoEntry: false });
+  if (target?.isDirectory()) throw new UsageError(`takes a file, and ${file} is a folder`);
+  return file;
+}
+
+/** The same option of all commands that have a result for programs. */
+export const JSON_OPTION = {
+  value: "F",
+  help: "write the result as JSON to this file; - prints it instead of the text",
+  parse: (file: string) => (file === STANDARD_STREAM ? file : outputFile(file)),
+} as const satisfies Option;

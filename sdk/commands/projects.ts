@@ -11,6 +11,8 @@ import { projectFile } from "../test-engine/index";
 import { pathText, problemOfTags } from "../traffic-policy/index";
 import { type Options, UsageError, type Values } from "./command";
 import { readText } from "./options";
+import { forPulumi, isEndOf, lastOf, withProject } from "./stackNames";
+import type { UserProject } from "./userProject";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 
@@ -83,11 +85,8 @@ const projectsFileSchema = mapping({
   ignore: ignoreListSchema.default([]),
 });
 
-/** A project and those of its stacks that the command is about. */
-export interface Project {
-  /** The absolute path of the folder with the project file. */
-  folder: string;
-  name: string;
+/** A project, with those of its stacks that the command is about. */
+export interface ProjectStacks extends UserProject {
   /** As given: `dev`, `organization/dev` or `organization/project/dev`. Empty means the selected stack. */
   stacks: string[];
 }
@@ -95,7 +94,7 @@ export interface Project {
 export interface Projects {
   /** The file that lists them; undefined for the project of a folder, with the stacks that were given. */
   file: string | undefined;
-  projects: Project[];
+  projects: ProjectStacks[];
   /** Other stacks whose endpoints are managed, each with its name and a folder for Pulumi, and with its full name. */
   known: { folder: string; stack: string; fullName: string }[];
   ignored: readonly Ignored[];
@@ -118,7 +117,7 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
     return { file, projects: [project], known: knownFrom(project, known), ignored: ignore };
   }
   const listed = parsedFile(file, projectsFileSchema);
-  const found: Project[] = [];
+  const found: ProjectStacks[] = [];
   for (const { folder, stacks } of listed.projects)
     for (const at of await foldersLike(folder, file)) found.push(projectIn(at, stacks));
   const all = stacksOf(found);
@@ -151,7 +150,7 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
 }
 
 /** Stacks of any project, as Pulumi finds them from the folder of this one. */
-const knownFrom = ({ folder, name }: Project, stacks: readonly string[]): Projects["known"] =>
+const knownFrom = ({ folder, name }: ProjectStacks, stacks: readonly string[]): Projects["known"] =>
   stacks.map((stack) => ({ folder, stack, fullName: withProject(stack, name) }));
 
 /** @throws UsageError if a known stack may be one of these, because each endpoint of that one would count as shared. */
@@ -192,33 +191,13 @@ function projectFolder(folder: string): string {
   }
 }
 
-/*
- * A stack of the project `api` is `dev`, `api/dev`, `organization/dev` or `organization/api/dev`. With its project, a name means
- * every stack whose full name ends with it. Pulumi would take `api/dev` for a stack of the organization `api`.
- */
-
-/** The name with its project: `api/dev`, or `organization/api/dev` if the organization was given. */
-export function withProject(stack: string, project: string): string {
-  const [first = "", second, third] = stack.split("/");
-  if (third !== undefined || (second !== undefined && first === project)) return stack;
-  return second === undefined ? `${project}/${first}` : `${first}/${project}/${second}`;
-}
-
-/** The name as Pulumi takes it in the project's folder. */
-export const forPulumi = (stack: string, project: string): string =>
-  stack === `${project}/${lastOf(stack)}` ? lastOf(stack) : stack;
-
-export const lastOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
-
-export const isEndOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${name}`);
-
 interface NamedStack {
-  project: Project;
+  project: ProjectStacks;
   stack: string;
   fullName: string;
 }
 
-const stacksOf = (projects: readonly Project[]): NamedStack[] =>
+const stacksOf = (projects: readonly ProjectStacks[]): NamedStack[] =>
   projects.flatMap((project) =>
     project.stacks.map((stack) => ({ project, stack, fullName: withProject(stack, project.name) })),
   );
@@ -251,7 +230,7 @@ async function foldersLike(pattern: string, file: string): Promise<string[]> {
  * @param stacks Default: every stack with settings.
  * @throws UsageError if one is a stack of another project.
  */
-function projectIn(folder: string, stacks?: readonly string[]): Project {
+function projectIn(folder: string, stacks?: readonly string[]): ProjectStacks {
   const file = projectFile(folder) ?? "";
   const data = parsedText(readText(file, UsageError), file);
   const { name, stackConfigDir } = isMapping(data) ? data : {};

@@ -1,6 +1,20 @@
-export { columns, count, wrapped } from "../traffic-policy/index";
+export { count } from "../traffic-policy/index";
 
 /* Texts for terminals. */
+
+const WIDTH = 80;
+
+/** The text in lines that fit into a terminal. Its own line breaks stay. */
+export function wrapped(text: string, indent = 0): string {
+  const fit = new RegExp(`(?=.{${WIDTH - indent + 1}})(.{1,${WIDTH - indent}}) +`, "g");
+  return text.replace(fit, `$1\n${" ".repeat(indent)}`);
+}
+
+/** Names and their descriptions, for a terminal. */
+export function columns(rows: readonly (readonly [name: string, text: string])[]): string {
+  const width = Math.max(...rows.map(([name]) => name.length)) + 4;
+  return rows.map(([name, text]) => `  ${name}`.padEnd(width) + wrapped(text, width)).join("\n");
+}
 
 /** A word of a shell, in single quotes if it needs them. */
 export function shellWord(text: string): string {

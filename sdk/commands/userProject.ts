@@ -14,12 +14,14 @@ import { CLOUD } from "../../provider/service/list";
 import { type ConfigReader, readSettings } from "../../provider/service/settings";
 import { type ExportedResource, type ExportedState, parseState, pulumi } from "../test-engine/index";
 import type { LogLine } from "./command";
-import type { Project } from "./projects";
 
 /* The user's own project, through the Pulumi CLI, which never asks a question: its stacks, their states and their accounts. */
 
-/** The project in a folder. */
-export type UserProject = Pick<Project, "folder" | "name">;
+export interface UserProject {
+  /** The absolute path of the folder with the project file. */
+  folder: string;
+  name: string;
+}
 
 /** A stack's configuration, secrets decrypted. */
 export async function stackConfig(
@@ -38,13 +40,11 @@ export async function stackConfig(
 }
 
 /** A stack's state, secrets decrypted. It is never written to disk. */
-export async function stackState(
-  { folder: cwd }: UserProject,
-  stack: string,
-  signal?: AbortSignal,
-): Promise<ExportedState> {
-  const args = ["stack", "export", "--show-secrets", "--stack", stack];
-  return parseState((await pulumi(args, { cwd, signal })).stdout);
+export const stackState = ({ folder }: UserProject, stack: string, signal?: AbortSignal) =>
+  exported(["--show-secrets", "--stack", stack], folder, signal);
+
+async function exported(args: string[], cwd: string, signal?: AbortSignal): Promise<ExportedState> {
+  return parseState((await pulumi(["stack", "export", ...args], { cwd, signal })).stdout);
 }
 
 /** The names of all stacks of the backend, as Pulumi takes them in this folder. */
@@ -56,13 +56,11 @@ export async function stackNames({ folder: cwd }: Pick<UserProject, "folder">): 
 
 /** The cloud endpoints in the state of a stack of any project. Its secrets stay encrypted. */
 export async function knownEntries(
-  { folder: cwd }: Pick<UserProject, "folder">,
+  { folder }: Pick<UserProject, "folder">,
   stack: string,
   signal?: AbortSignal,
-): Promise<Entry[]> {
-  const args = ["stack", "export", "--stack", stack];
-  const { stdout } = await pulumi(args, { cwd, signal });
-  return endpointsIn(parseState(stdout)).map(entryOf);
+): Promise<StateEntry[]> {
+  return endpointsIn(await exported(["--stack", stack], folder, signal)).map(entryOf);
 }
 
 /** Sets a secret of a stack's configuration. */
@@ -92,7 +90,7 @@ export const cloudEndpoints = ({ list }: EndpointsApi): Promise<LiveEndpoint[]> 
   list.select(CLOUD, "fromNow");
 
 /** A cloud endpoint in a stack's state, without what may be secret. */
-export interface Entry {
+export interface StateEntry {
   name: string;
   urn: string;
   type: string;
@@ -106,7 +104,7 @@ export interface Entry {
 }
 
 /** A cloud endpoint in a stack's state. */
-export interface Managed extends Entry {
+export interface Managed extends StateEntry {
   /** The reference to its provider, `URN::id`. */
   provider: string;
   /** The program's inputs, secrets decrypted. Never show them unmasked. */
@@ -166,7 +164,7 @@ export function explicitProviders({ deployment }: ExportedState): Map<string, Js
 /** Whether this is a cloud endpoint of the dynamic provider or of the plugin. */
 const isCloudEndpointType = (type: string): boolean => Object.values<string>(TYPES).includes(type);
 
-function entryOf(resource: ExportedResource): Entry {
+function entryOf(resource: ExportedResource): StateEntry {
   const { urn, type, id = "", outputs = {}, delete: isReplaced, pendingReplacement } = resource;
   const isPending = pendingReplacement === true;
   const isOld = isReplaced === true || isPending;

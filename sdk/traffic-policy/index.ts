@@ -52,37 +52,23 @@ export { fetchReply } from "./answer/routing";
 /** @internal */
 export { serveRequest } from "./answer/serve";
 /** @internal */
-export { checkFiles, checkOptions } from "./command/check";
+export { checkFiles } from "./command/check";
 /** @internal */
 export {
+  type CommandIo,
+  EXIT,
+  endIfUnread,
   inputText,
-  JSON_OPTION,
-  outputFile,
+  messageOf,
   readText,
   STANDARD_STREAM,
-  writeResult,
-  writeText,
-} from "./command/files";
-/** @internal */
-export {
-  type CliCommand,
-  command,
-  type Definition,
-  EXIT,
-  type LogLine,
-  messageOf,
-  type Option,
-  type Options,
   type Streams,
   type Terminal,
-  UsageError,
-  type Values,
-  whyNotWritten,
-} from "./command/frame";
+  writeResult,
+  writeText,
+} from "./command/io";
 /** @internal */
-export { requestLine, requestOptions, tryRequest } from "./command/request";
-/** @internal */
-export { columns, count, wrapped } from "./command/terminalText";
+export { tryRequest } from "./command/request";
 export type { JsonObject } from "./data/json";
 /** @internal */
 export { canonicalJson, isMapping, jsonOf, parseJson } from "./data/json";
@@ -106,9 +92,19 @@ export { type Path, partsOf, pathText } from "./data/paths";
 /** @internal */
 export { type SourceDocument, sourceDocuments } from "./data/positions";
 /** @internal */
-export { didYouMean, escaped, nearName, oneLine, PIPELINE_COMMAND, SHORTEST_SECRET } from "./data/text";
+export {
+  count,
+  didYouMean,
+  escaped,
+  nearName,
+  oneLine,
+  PIPELINE_COMMAND,
+  SHORTEST_SECRET,
+} from "./data/text";
 /** @internal */
 export { derivedFromUrl, normalizeUrl, urlProblem } from "./data/url";
+/** @internal */
+export { UsageError } from "./data/userError";
 /** @internal */
 export {
   ACTION_PAGES,

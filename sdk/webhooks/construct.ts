@@ -13,7 +13,7 @@ import { serializeResourceProperties } from "@pulumi/pulumi/runtime/rpc";
 import { resetOptions } from "@pulumi/pulumi/runtime/settings";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { InvalidInputs } from "../../provider/plugin/failure";
-import { mistakesIn, WebhookVerification, type WebhookVerificationArgs } from "./webhookVerification";
+import { mistakesOfInputs, WebhookVerification, type WebhookVerificationArgs } from "./webhookVerification";
 
 /*
  * The webhook component for programs in other languages. In the plugin's process, it runs as it does in a Node program, with
@@ -48,7 +48,7 @@ export async function constructWebhookVerification(
   return inRun(async () => {
     const inputs = await deserializeInputs(request.getInputs(), request.getInputdependenciesMap());
     const component = new WebhookVerification(request.getName(), inputs, optionsOf(request));
-    const mistakes = await mistakesIn(component);
+    const mistakes = await mistakesOfInputs(component);
     if (mistakes.length > 0) throw new InvalidInputs(mistakes);
 
     const { urn, platform, secretSource, trafficPolicy, agentOptions, agentConfig } = component;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { standInsIn } from "../../provider/endpoint/outputAsText";
 import { didYouMean } from "../../provider/service/text";
 import { normalizeUrl, urlProblem } from "../../provider/service/url";
-import { platformInfo, secretProblem as problemOfSecret } from "../traffic-policy/index";
+import { platformInfo, secretProblem, vaultReference } from "../traffic-policy/index";
 import {
   agentConfigVersions,
   plans,
@@ -139,8 +139,16 @@ export function areSwapped(platform: string, secret: string | undefined): boolea
   return !platformInfo(platform) && secret !== undefined && platformInfo(secret) !== undefined;
 }
 
-/** Why this cannot be the platform's secret; undefined if it can. */
-export function secretProblem(platform: string, secret: string | undefined): string | undefined {
+/** Why this cannot be the platform's secret, nor lead to it in the service's vault; undefined if it can. */
+export function secretMistake(platform: string, secret: string | undefined): string | undefined {
+  if (secret === undefined) {
+    const { name = "the platform", origin } = platformInfo(platform) ?? {};
+    return `is missing: ${origin === "account" ? `for ${name} it is the sending account` : `${name} signs with one`}`;
+  }
   // These texts are the same everywhere, so anybody could sign with them.
-  return (secret !== undefined && standInsIn(secret)[0]) || problemOfSecret(platform, secret);
+  const [standIn] = standInsIn(secret);
+  if (standIn !== undefined || vaultReference(secret)) return standIn;
+  if (/\$\{/.test(secret))
+    return "contains ${, which starts an expression in a traffic policy; choose another secret, or store it in the service's vault and give the expression that reads it from there";
+  return secretProblem(platform, secret);
 }

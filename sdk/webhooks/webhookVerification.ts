@@ -12,7 +12,7 @@ import {
   areSwapped,
   checkField,
   type Mistake,
-  secretProblem,
+  secretMistake,
   unknownField,
   type WebhookField,
 } from "./webhookChecks";
@@ -105,7 +105,7 @@ export class WebhookVerification extends pulumi.ComponentResource {
 const mistakesOf = new WeakMap<WebhookVerification, Mistake[]>();
 
 /** @internal The mistakes in the known inputs of a new component. */
-export async function mistakesIn(component: WebhookVerification): Promise<readonly Mistake[]> {
+export async function mistakesOfInputs(component: WebhookVerification): Promise<readonly Mistake[]> {
   // By the next turn of the event loop, all values that are already known have been checked.
   await new Promise((resolve) => setImmediate(resolve));
   return mistakesOf.get(component) ?? [];
@@ -133,7 +133,7 @@ function checkArgs(component: WebhookVerification, name: string, args: unknown) 
   const platform = checked("platform");
   const secret = pulumi.all([platform, checked("secret")]).apply(([platform, secret]) => {
     if (areSwapped(platform, secret)) fail({ path: "platform", reason: "and secret seem to be swapped" });
-    const problem = secretProblem(platform, secret);
+    const problem = secretMistake(platform, secret);
     return problem || !secret
       ? fail({ path: "secret", reason: `${problem}. ${secretSource(platform)}` })
       : secret;

@@ -8,15 +8,8 @@ import { oneLine } from "../../../provider/service/text";
 import { urlOf } from "../../../provider/service/url";
 import { parsePath, valueAt } from "../../test-engine/index";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
-import {
-  isEndOf,
-  isIgnored,
-  MOST_SHOWN,
-  type Project,
-  projectsOf,
-  projectsOptions,
-  withProject,
-} from "../projects";
+import { isIgnored, MOST_SHOWN, type ProjectStacks, projectsOf, projectsOptions } from "../projects";
+import { isEndOf, withProject } from "../stackNames";
 import { count } from "../text";
 import {
   cloudEndpoints,
@@ -149,7 +142,7 @@ function noOtherRead(others: readonly string[] | undefined): string {
 
 /** The ids that other stacks manage, with the stack's name. */
 async function idsElsewhere(
-  projects: readonly Project[],
+  projects: readonly ProjectStacks[],
   known: readonly { folder: string; stack: string }[],
 ): Promise<[name: string, ids: ReadonlySet<string>][]> {
   const all = [

@@ -13,7 +13,7 @@ import { interrupted } from "./stack";
 
 /* The accounts of the stacks, each of which is listed once, and what of them no stack manages. */
 
-export interface Account {
+export interface SurveyedAccount {
   /** Undefined if the settings do not name the account. */
   api: EndpointsApi | undefined;
   stacks: Set<string>;
@@ -23,15 +23,15 @@ export interface Account {
 }
 
 /** The accounts so far. Two settings with the same base URL and key name one account. */
-export class Accounts {
-  private readonly byKey = new Map<string, Account>();
+export class SurveyedAccounts {
+  private readonly byKey = new Map<string, SurveyedAccount>();
 
   constructor(
     private readonly log: (message: string) => void,
     private readonly stopped: AbortSignal,
   ) {}
 
-  get all(): Account[] {
+  get all(): SurveyedAccount[] {
     return [...this.byKey.values()];
   }
 
@@ -40,8 +40,8 @@ export class Accounts {
    *
    * @param isUsed Whether an endpoint of the stack uses this account.
    */
-  open(config: ConfigReader, stack: string, isUsed: boolean): Account | undefined {
-    const opened: Account = { api: undefined, stacks: new Set(), cloud: undefined, unchecked: [] };
+  open(config: ConfigReader, stack: string, isUsed: boolean): SurveyedAccount | undefined {
+    const opened: SurveyedAccount = { api: undefined, stacks: new Set(), cloud: undefined, unchecked: [] };
     let key = `failed ${this.byKey.size}`;
     try {
       opened.api = openAccount(config, this.log);
@@ -88,7 +88,7 @@ export interface Elsewhere {
 }
 
 /** Sorts the endpoints of an account that the given stacks do not manage. */
-export function accountReport(account: Account, elsewhere: Elsewhere): AccountReport {
+export function accountReport(account: SurveyedAccount, elsewhere: Elsewhere): AccountReport {
   const { stacks, cloud = [] } = account;
   const service = account.api?.http.settings.baseUrl;
   const { managed, known, ignored } = elsewhere;
@@ -116,14 +116,14 @@ export function accountReport(account: Account, elsewhere: Elsewhere): AccountRe
 }
 
 /** The key comes from the environment, so that no report has it. */
-function deleteCommand({ api }: Account, id: string): string {
+function deleteCommand({ api }: SurveyedAccount, id: string): string {
   const { baseUrl: service = "", versionHeader = "" } = api?.http.settings ?? {};
   const version = shellWord(`${versionHeader}: ${API_VERSION}`);
   const key = '-H "Authorization: Bearer $ENDPOINTS_API_KEY"';
   return `curl --fail-with-body -X DELETE ${key} -H ${version} ${shellWord(`${service}/endpoints/${id}`)}`;
 }
 
-function unmanagedEndpoint(account: Account, live: LiveEndpoint): UnmanagedEndpoint {
+function unmanagedEndpoint(account: SurveyedAccount, live: LiveEndpoint): UnmanagedEndpoint {
   const { id, url } = live;
   const createdAt = timeOf(live.createdAt);
   const description = live.description && masking([inputsFromLive(live)], new Set()).text(live.description);

@@ -3,7 +3,7 @@ import { engineInputs } from "../../../provider/endpoint/inputs";
 import { look } from "../../../provider/endpoint/live";
 import { normalizeUrl, urlOf } from "../../../provider/service/url";
 import type { Managed } from "../userProject";
-import { type Account, asUnchecked } from "./accounts";
+import { asUnchecked, type SurveyedAccount } from "./accounts";
 import type { AccountReport, PendingCreateReport, Unchecked } from "./report";
 
 /* What a killed run may have left: the endpoints on the URLs of pending creates that no state has. */
@@ -14,7 +14,7 @@ export interface SurveyedCreate {
   /** What was to be created. */
   wanted: Managed;
   /** Undefined if its old endpoint or its account could not be checked. */
-  account: Account | undefined;
+  account: SurveyedAccount | undefined;
 }
 
 /**
@@ -24,7 +24,7 @@ export interface SurveyedCreate {
  */
 export async function withFound(
   creates: readonly SurveyedCreate[],
-  reports: ReadonlyMap<Account, AccountReport>,
+  reports: ReadonlyMap<SurveyedAccount, AccountReport>,
 ): Promise<{ pendingCreates: PendingCreateReport[]; unchecked: Unchecked[] }> {
   const unchecked: Unchecked[] = [];
   const pendingCreates = creates.map(async ({ report, wanted, account }): Promise<PendingCreateReport> => {

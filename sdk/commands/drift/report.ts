@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { EXIT } from "../command";
+import { EXIT, EXIT_REFUSED, EXIT_UNDEPLOYED } from "../command";
 
 /*
  * The report of `drift` in the format of `--json`, and its outcome. New fields do not change the version. If a field is
@@ -170,19 +170,19 @@ type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "fa
 export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "exitCode"> {
   const unchecked = allUnchecked(findings);
   if (unchecked.some(({ authentication }) => authentication))
-    return { outcome: "unchecked", exitCode: EXIT.authentication };
+    return { outcome: "unchecked", exitCode: EXIT_REFUSED };
   if (unchecked.length > 0) return { outcome: "unchecked", exitCode: EXIT.failed };
 
   const drifted = allDrifted(findings);
   if (drifted.some(({ repair }) => repair?.done === false)) {
     const isRefused = drifted.some(({ repair }) => repair?.authentication);
-    return { outcome: "unrepaired", exitCode: isRefused ? EXIT.authentication : EXIT.failed };
+    return { outcome: "unrepaired", exitCode: isRefused ? EXIT_REFUSED : EXIT.failed };
   }
   const isDrift = drifted.some(({ repair }) => repair?.done !== true) || findings.shared.length > 0;
   if (isDrift || (findings.failOnUnmanaged && countUnmanaged(findings) > 0))
     return { outcome: "drift", exitCode: EXIT.findings };
   if (findings.stacks.some(({ undeployed }) => undeployed !== undefined))
-    return { outcome: "undeployed", exitCode: EXIT.undeployed };
+    return { outcome: "undeployed", exitCode: EXIT_UNDEPLOYED };
   return { outcome: drifted.length > 0 ? "repaired" : "none", exitCode: EXIT.done };
 }
 

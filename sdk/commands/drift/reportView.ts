@@ -1,7 +1,7 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
 import { escaped } from "../../../provider/service/text";
-import { forPulumi } from "../projects";
+import { forPulumi } from "../stackNames";
 import { count, grouped, shellWord } from "../text";
 import {
   type AccountReport,
@@ -20,7 +20,7 @@ import {
 
 /* The sections and rows of a report, which the text and the page print. */
 
-export type Mood = "good" | "bad" | "unsure";
+type Mood = "good" | "bad" | "unsure";
 
 /** One finding. */
 export interface Item {

@@ -10,7 +10,8 @@ import {
   pulumi,
 } from "../../test-engine/index";
 import { messageOf, UsageError } from "../command";
-import { type Projects, withProject } from "../projects";
+import type { Projects } from "../projects";
+import { withProject } from "../stackNames";
 import { stackConfig, stackState, type UserProject } from "../userProject";
 
 /* A stack for `drift`, read and repaired with the Pulumi CLI. */
@@ -59,7 +60,7 @@ export const interrupted = () => new UserError("it was interrupted");
  * After the first Ctrl-C, or a pipeline's cancellation, Pulumi completes its current operations and writes its state. Nothing
  * new begins, and the report names everything unchecked. The second one ends this process immediately.
  */
-export interface Interruption {
+interface Interruption {
   /** Nothing new may begin. */
   stopped: AbortSignal;
   /** Pulumi has not received the signal itself. */

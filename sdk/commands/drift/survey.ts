@@ -10,14 +10,14 @@ import { VERSION } from "../../../provider/service/version";
 import { UsageError } from "../command";
 import { count, grouped } from "../text";
 import {
-  type Entry,
   explicitProviders,
   type Managed,
   managedEndpoints,
   type PendingCreate,
   pendingCreates,
+  type StateEntry,
 } from "../userProject";
-import { type Account, Accounts, asUnchecked, seenOf } from "./accounts";
+import { asUnchecked, type SurveyedAccount, SurveyedAccounts, seenOf } from "./accounts";
 import { driftOf, maskedUrl } from "./compare";
 import type { SurveyedCreate } from "./leftovers";
 import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
@@ -30,9 +30,9 @@ import { type DriftStack, interrupted } from "./stack";
  */
 
 /** A stack that is only read: what it has is managed. */
-export interface KnownStack {
+interface KnownStack {
   name: string;
-  read(): Promise<readonly Entry[]>;
+  read(): Promise<readonly StateEntry[]>;
 }
 
 export interface SurveyDependencies {
@@ -45,14 +45,14 @@ export interface SurveyDependencies {
 
 export interface Survey {
   stacks: SurveyedStack[];
-  accounts: Account[];
+  accounts: SurveyedAccount[];
   known: SurveyedKnown[];
 }
 
-export interface SurveyedKnown {
+interface SurveyedKnown {
   name: string;
   /** Undefined if its state could not be read. */
-  entries: readonly Entry[] | undefined;
+  entries: readonly StateEntry[] | undefined;
 }
 
 export interface SurveyedStack {
@@ -91,7 +91,7 @@ export async function survey(
   deps: SurveyDependencies,
   before: readonly SurveyedStack[] = [],
 ): Promise<Survey> {
-  const accounts = new Accounts(deps.log, deps.stopped);
+  const accounts = new SurveyedAccounts(deps.log, deps.stopped);
   let done = 0;
   const read = await pooled(stacks, async (stack) => {
     const found = await readStack(stack, deps, accounts);
@@ -119,7 +119,7 @@ export async function survey(
 async function readKnown(
   { name, read }: KnownStack,
   { stopped }: SurveyDependencies,
-  accounts: Accounts,
+  accounts: SurveyedAccounts,
 ): Promise<SurveyedKnown> {
   try {
     if (stopped.aborted) throw interrupted();
@@ -137,7 +137,7 @@ interface ReadStack {
   creates: PendingCreate[];
   pendingOperations: number;
   /** The accounts of its endpoints, also of those to be created. */
-  accounts: Map<Managed, Account>;
+  accounts: Map<Managed, SurveyedAccount>;
   failures: Unchecked[];
   /** Why its state may not match the program. */
   reasons: string[];
@@ -146,7 +146,7 @@ interface ReadStack {
 async function readStack(
   stack: DriftStack,
   { stopped }: SurveyDependencies,
-  accounts: Accounts,
+  accounts: SurveyedAccounts,
 ): Promise<ReadStack> {
   const read: ReadStack = {
     ...{ stack, managed: undefined, creates: [], pendingOperations: 0 },
@@ -275,7 +275,7 @@ const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? 
 /** The live endpoint, as a refresh reads it; undefined if it is gone. */
 async function liveOf(
   { id, outputs: stored }: Managed,
-  account: Account,
+  account: SurveyedAccount,
   accounts: ReadonlyMap<string, unknown>,
 ): Promise<LiveEndpoint | undefined> {
   if (!account.api) return undefined;
@@ -317,7 +317,7 @@ const changedMeanwhile = () =>
  * Endpoints of the given stacks that are in several states, known ones too, or twice in one state. A `destroy` of one resource may delete the endpoint of the other.
  */
 export function sharedEndpoints({ stacks, known }: Omit<Survey, "accounts">): SharedEndpoint[] {
-  const inState = (stack: string, entries: readonly Entry[] = []) =>
+  const inState = (stack: string, entries: readonly StateEntry[] = []) =>
     entries
       .filter(({ isOld, isPending }) => !isOld || isPending)
       .map(({ id, name, urn }) => ({ id, stack, name, urn }));

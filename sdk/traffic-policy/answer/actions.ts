@@ -1,16 +1,16 @@
-import { z } from "zod";
-import { verifyWebhook } from "../webhooks/signatures";
+import type { ActionType } from "../policy/catalogue";
+import { type Verdict, verifyWebhook } from "../webhooks/signatures";
+import { type Config, readConfig } from "./config";
 import type { Header, PolicyReply } from "./messages";
 import { inCidrs, isCidr } from "./networks";
 import { checkHeader, normalUrl } from "./request";
 import { EXPRESSION, type PolicyRun } from "./run";
 import { ApplicationFailed, refuse } from "./trace";
 import { FORWARDED, headerOf, isAdded } from "./values";
-import { secretOf } from "./vaults";
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */
 
-export interface Outcome {
+interface Outcome {
   /** For the trace. */
   result: string;
   /** If no further action of the phase runs: the reply, or the closed connection. */
@@ -31,15 +31,6 @@ type Forward = (url: string) => Promise<PolicyReply | undefined>;
 
 type Run<C> = (config: C, run: PolicyRun, forward: Forward) => Outcome | Promise<Outcome>;
 
-function action<C>(schema: z.ZodType<C>, act: Run<C>): Run<unknown> {
-  return (config, run, forward) => {
-    const { data, error } = schema.safeParse(config ?? {});
-    if (data !== undefined) return act(data, run, forward);
-    const [issue] = error?.issues ?? [];
-    return refuse(`its config (${[...(issue?.path ?? []), issue?.message].join(": ")})`);
-  };
-}
-
 const ended = (reply: PolicyReply | undefined, responseRules: End["responseRules"]) => ({
   reply,
   responseRules,
@@ -55,23 +46,20 @@ const refusalReply = (status: number, headers: Header[] = []): PolicyReply => ({
   body: "unknown",
 });
 
-const texts = z.array(z.string()).default([]);
-/** YAML has numbers and truth values where a header's value is expected. */
-const headerValues = z
-  .record(
-    z.string(),
-    z.union([z.string(), z.number(), z.boolean()]).transform((value) => `${value}`),
-  )
-  .refine((all) => Object.keys(all).length <= 10, "must have at most ten headers");
-const headersOf = (headers: Record<string, string>, run: PolicyRun): Header[] =>
-  Object.entries(run.interpolate(headers)).map(([name, value]) => {
+function headersOf(headers: Record<string, string>, run: PolicyRun): Header[] {
+  const all = Object.entries(run.interpolate(headers));
+  if (all.length > 10) refuse("more than ten headers");
+  return all.map(([name, value]) => {
     checkHeader([name, value]);
     return [name.toLowerCase(), value];
   });
+}
+
+const statusIn = (status: number, least: number, most: number) =>
+  status >= least && status <= most ? status : refuse(`the status ${status}`);
 
 const originIn = (url: string) => /^\w+:\/\/[^/?#]*/.exec(url)?.[0];
 
-const substitution = { from: z.string().optional(), to: z.string() };
 /** Whether and how the service encodes other characters is open. */
 function checkCharacters(url: string): void {
   const [odd] = /[^!$-;=?-[\]_a-z~]/u.exec(url) ?? [];
@@ -111,224 +99,181 @@ function checkHeaderNames(names: readonly string[]): void {
       refuse(`the header ${name}, which the service sets,`);
 }
 
-function knownSecret(...of: Parameters<typeof secretOf>): string {
+function knownVerdict(...webhook: Parameters<typeof verifyWebhook>): Verdict {
   try {
-    return secretOf(...of);
+    return verifyWebhook(...webhook);
   } catch (error) {
     return refuse(`this verification (${error instanceof Error ? error.message : error})`);
   }
 }
 
+export const isSimulated = (type: string): type is ActionType => Object.hasOwn(simulations, type);
+
+/** Runs an action. @throws RequestNotSimulated if only the service knows what it does. */
+export const simulate = <Type extends ActionType>(
+  type: Type,
+  config: unknown,
+  run: PolicyRun,
+  forward: Forward,
+): Outcome | Promise<Outcome> => simulations[type]?.(readConfig(type, config), run, forward) ?? refuse(type);
+
 /** By the name in a policy. */
-export const actions: Readonly<Record<string, Run<unknown>>> = {
-  "add-headers": action(
-    z.strictObject({
-      headers: headerValues.refine((all) => Object.keys(all).length > 0, "must have 1 to 10 headers"),
-    }),
-    ({ headers }, run) => {
-      const added = headersOf(headers, run);
-      checkHeaderNames(added.map(([name]) => name));
-      const message = run.reply ?? run.request;
-      for (const header of added) {
-        if (run.reply && isAdded(header[0], run.reply))
-          refuse(`the header ${header[0]}, which the service adds,`);
-        if (header[0] === "host")
-          message.headers = message.headers.filter(([name]) => name.toLowerCase() !== "host");
-        message.headers = [...message.headers, header];
-      }
-      run.set("add_headers.headers_added", Object.fromEntries(added));
-      return { result: added.map(([name, value]) => `${name}: ${value}`).join(", ") };
-    },
-  ),
+const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
+  "add-headers": ({ headers = refuse("add-headers without headers") }, run) => {
+    const added = headersOf(headers, run);
+    checkHeaderNames(added.map(([name]) => name));
+    const message = run.reply ?? run.request;
+    for (const header of added) {
+      if (run.reply && isAdded(header[0], run.reply))
+        refuse(`the header ${header[0]}, which the service adds,`);
+      if (header[0] === "host")
+        message.headers = message.headers.filter(([name]) => name.toLowerCase() !== "host");
+      message.headers = [...message.headers, header];
+    }
+    run.set("add_headers.headers_added", Object.fromEntries(added));
+    return { result: added.map(([name, value]) => `${name}: ${value}`).join(", ") };
+  },
 
-  "basic-auth": action(
-    z.strictObject({
-      credentials: z.array(z.string()).min(1).max(10),
-      realm: z
-        .string()
-        .regex(/^[ !#-[\]-~]*$/, "would need escapes in a header, which are not documented")
-        .default("ngrok"),
-      enforce: z.boolean().default(true),
-    }),
-    ({ credentials, realm, enforce }, run) => {
-      const pairs = credentials.map((pair) => {
-        const [, user, password] = /^((?:[^:$]|\$\{[^{}]*\}|\$(?!\{))*):(.*)$/s.exec(pair) ?? [];
-        if (user === undefined) return run.interpolate(pair);
-        const name = run.interpolate(user);
-        if (name.includes(":")) refuse("a colon in the user name");
-        return `${name}:${run.interpolate(password)}`;
-      });
-      if (pairs.some((pair) => !/^[ -9;-~]*:[ -~]{8,128}$/.test(pair)))
-        refuse("a password that does not have 8 to 128 characters of ASCII");
-      for (const pair of pairs) run.shared.secrets.addCredentials(pair);
-      const [, encoded] = /^Basic +(\S+)$/i.exec(headerOf(run.request.headers, "authorization") ?? "") ?? [];
-      // The documentation does not say how much the service tolerates here.
-      if (encoded !== undefined && Buffer.from(encoded, "base64").toString("base64") !== encoded)
-        refuse("credentials that are not exact base64");
-      const presented = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("latin1");
-      const authorized = presented !== undefined && pairs.includes(presented);
-      run.set("basic_auth.credentials.presented", presented !== undefined);
-      run.set("basic_auth.credentials.username", presented?.replace(/:.*$/s, ""));
-      run.set("basic_auth.credentials.authorized", authorized);
-      const result = authorized
-        ? "authorized"
-        : presented === undefined
-          ? "no credentials"
-          : "wrong credentials";
-      if (authorized || !enforce) return { result: authorized ? result : `${result}, not enforced` };
-      const refusal = refusalReply(401, [["www-authenticate", `Basic realm="${realm}"`]]);
-      return { result: `${result}: 401`, end: ended(refusal, "open") };
-    },
-  ),
+  "basic-auth": ({ credentials, realm, enforce }, run) => {
+    if (credentials.length < 1 || credentials.length > 10)
+      refuse("a list of credentials without 1 to 10 pairs");
+    if (!/^[ !#-[\]-~]*$/.test(realm)) refuse("a realm that needs escapes in a header");
+    const pairs = credentials.map((pair) => {
+      const [, user, password] = /^((?:[^:$]|\$\{[^{}]*\}|\$(?!\{))*):(.*)$/s.exec(pair) ?? [];
+      if (user === undefined) return run.interpolate(pair);
+      const name = run.interpolate(user);
+      if (name.includes(":")) refuse("a colon in the user name");
+      return `${name}:${run.interpolate(password)}`;
+    });
+    if (pairs.some((pair) => !/^[ -9;-~]*:[ -~]{8,128}$/.test(pair)))
+      refuse("a password that does not have 8 to 128 characters of ASCII");
+    for (const pair of pairs) run.shared.secrets.addCredentials(pair);
+    const [, encoded] = /^Basic +(\S+)$/i.exec(headerOf(run.request.headers, "authorization") ?? "") ?? [];
+    // The documentation does not say how much the service tolerates here.
+    if (encoded !== undefined && Buffer.from(encoded, "base64").toString("base64") !== encoded)
+      refuse("credentials that are not exact base64");
+    const presented = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("latin1");
+    const authorized = presented !== undefined && pairs.includes(presented);
+    run.set("basic_auth.credentials.presented", presented !== undefined);
+    run.set("basic_auth.credentials.username", presented?.replace(/:.*$/s, ""));
+    run.set("basic_auth.credentials.authorized", authorized);
+    const result = authorized
+      ? "authorized"
+      : presented === undefined
+        ? "no credentials"
+        : "wrong credentials";
+    if (authorized || !enforce) return { result: authorized ? result : `${result}, not enforced` };
+    const refusal = refusalReply(401, [["www-authenticate", `Basic realm="${realm}"`]]);
+    return { result: `${result}: 401`, end: ended(refusal, "open") };
+  },
 
-  "close-connection": action(z.strictObject({}), () => ({
-    result: "closes the connection",
-    end: ended(undefined, "do not run"),
-  })),
+  "close-connection": () => ({ result: "closes the connection", end: ended(undefined, "do not run") }),
 
-  "custom-response": action(
-    z.strictObject({
-      status_code: z.int().min(200).max(599).default(200),
-      body: z.string().default(""),
-      headers: headerValues.default({}),
-    }),
-    ({ status_code: status, body, headers }, run) => {
-      const reply = answer(status, run.interpolate(body), headersOf(headers, run));
-      const isInferred = body !== "" && headerOf(reply.headers, "content-type") === undefined;
-      const more = isInferred ? ", without the content-type that the service infers" : "";
-      return { result: `${status}${more}`, end: ended(reply, "run") };
-    },
-  ),
+  "custom-response": ({ status_code, body = "", headers = {} }, run) => {
+    const status = statusIn(status_code, 200, 599);
+    const reply = answer(status, run.interpolate(body), headersOf(headers, run));
+    const isInferred = body !== "" && headerOf(reply.headers, "content-type") === undefined;
+    const more = isInferred ? ", without the content-type that the service infers" : "";
+    return { result: `${status}${more}`, end: ended(reply, "run") };
+  },
 
-  deny: action(
-    z.strictObject({ status_code: z.int().min(200).max(599).default(403) }),
-    ({ status_code }, { phase }) =>
-      phase === "on_tcp_connect"
-        ? { result: "closes the connection", end: ended(undefined, "do not run") }
-        : { result: `${status_code}`, end: ended(answer(status_code), "do not run") },
-  ),
+  deny: ({ status_code }, { phase }) =>
+    phase === "on_tcp_connect"
+      ? { result: "closes the connection", end: ended(undefined, "do not run") }
+      : { result: `${status_code}`, end: ended(answer(statusIn(status_code, 200, 599)), "do not run") },
 
-  "forward-internal": action(
-    z.strictObject({ url: z.string(), on_error: z.enum(["halt", "continue"]).default("halt") }),
-    async ({ url: written, on_error }, run, forward) => {
-      if (run.phase === "on_tcp_connect") refuse("forward-internal in on_tcp_connect");
-      const url = run.interpolate(written);
-      if (!/^https?:\/\/[a-z\d.-]+\.internal(?::\d+)?$/.test(url)) refuse(`forwarding to ${url}`);
-      let reply: PolicyReply | undefined;
-      try {
-        reply = await forward(url);
-      } catch (error) {
-        if (!(error instanceof ApplicationFailed) || on_error === "halt") throw error;
-        return { result: `${error.message}; continues` };
-      }
-      if (reply)
-        return {
-          result: reply.status > 0 ? `to ${url}: ${reply.status}` : `to ${url}`,
-          end: ended(reply, "run"),
-        };
-      if (on_error === "continue")
-        return { result: `the account has no internal endpoint ${url}; continues` };
-      return refuse(`the reply if the account has no internal endpoint ${url}`);
-    },
-  ),
+  "forward-internal": async ({ url: written, on_error }, run, forward) => {
+    if (run.phase === "on_tcp_connect") refuse("forward-internal in on_tcp_connect");
+    const url = run.interpolate(written);
+    if (!/^https?:\/\/[a-z\d.-]+\.internal(?::\d+)?$/.test(url)) refuse(`forwarding to ${url}`);
+    let reply: PolicyReply | undefined;
+    try {
+      reply = await forward(url);
+    } catch (error) {
+      if (!(error instanceof ApplicationFailed) || on_error === "halt") throw error;
+      return { result: `${error.message}; continues` };
+    }
+    if (reply)
+      return {
+        result: reply.status > 0 ? `to ${url}: ${reply.status}` : `to ${url}`,
+        end: ended(reply, "run"),
+      };
+    if (on_error === "continue") return { result: `the account has no internal endpoint ${url}; continues` };
+    return refuse(`the reply if the account has no internal endpoint ${url}`);
+  },
 
-  log: action(z.strictObject({ metadata: z.record(z.string(), z.unknown()) }), ({ metadata }, run) => {
+  log: ({ metadata }, run) => {
     const data = run.interpolate(metadata);
     run.set("log.metadata", data);
     return { result: JSON.stringify(data) };
-  }),
+  },
 
-  "rate-limit": action(z.looseObject({ enforce: z.boolean().default(true) }), ({ enforce }, run) => {
+  "rate-limit": ({ enforce }, run) => {
     const { rateLimited = refuse("rate-limit without the option rateLimited") } = run.deps;
     run.set("rate_limit.limited", rateLimited);
     if (!rateLimited) return { result: "not limited, by assumption" };
     if (!enforce) return { result: "limited, by assumption; not enforced" };
     return { result: "limited, by assumption: 429", end: ended(refusalReply(429), "open") };
-  }),
+  },
 
-  redirect: action(
-    z.strictObject({
-      ...substitution,
-      status_code: z.int().min(300).max(399).default(302),
-      headers: headerValues.default({}),
-    }),
-    ({ from, to, status_code: status, headers }, run) => {
-      const { url } = run.request;
-      const found =
-        from === undefined ? { url: replacement(to, /\$/, run), count: 1 } : substituted(from, to, run);
-      if ((found?.count ?? 0) > 1) refuse("a from that matches more than once");
-      const blank = (found?.url ?? url).replaceAll(" ", "%20");
-      checkCharacters(blank.replace("#", ""));
-      const isPath = /^\/(?!\/)/.test(blank) && !/\/\.{1,2}(?:[/?#]|$)/.test(blank);
-      if (!isPath && !/^https?:\/\/[^/]/i.test(blank)) refuse(`a redirect to ${blank}`);
-      const location = isPath ? new URL(url).origin + blank : blank;
-      if (location === url) return { result: "the URL does not change: no redirect" };
-      const reply = answer(status, "", [["location", location], ...headersOf(headers, run)]);
-      return { result: `${status} ${location}`, end: ended(reply, "open") };
-    },
-  ),
+  redirect: ({ from, to, status_code, headers = {} }, run) => {
+    const status = statusIn(status_code, 300, 399);
+    const { url } = run.request;
+    const found =
+      from === undefined ? { url: replacement(to, /\$/, run), count: 1 } : substituted(from, to, run);
+    if ((found?.count ?? 0) > 1) refuse("a from that matches more than once");
+    const blank = (found?.url ?? url).replaceAll(" ", "%20");
+    checkCharacters(blank.replace("#", ""));
+    const isPath = /^\/(?!\/)/.test(blank) && !/\/\.{1,2}(?:[/?#]|$)/.test(blank);
+    if (!isPath && !/^https?:\/\/[^/]/i.test(blank)) refuse(`a redirect to ${blank}`);
+    const location = isPath ? new URL(url).origin + blank : blank;
+    if (location === url) return { result: "the URL does not change: no redirect" };
+    const reply = answer(status, "", [["location", location], ...headersOf(headers, run)]);
+    return { result: `${status} ${location}`, end: ended(reply, "open") };
+  },
 
-  "remove-headers": action(
-    z.strictObject({ headers: z.array(z.string()).min(1).max(10) }),
-    ({ headers }, run) => {
-      checkHeaderNames(headers);
-      const odd = headers.find((name) => name !== name.toLowerCase());
-      if (odd) refuse(`the header ${odd} with capital letters (write ${odd.toLowerCase()})`);
-      const message = run.reply ?? run.request;
-      const isRemoved = ([name]: Header) => headers.includes(name.toLowerCase());
-      const removed = message.headers.filter(isRemoved).map(([name]) => name.toLowerCase());
-      message.headers = message.headers.filter((header) => !isRemoved(header));
-      run.set("remove_headers.headers_removed", removed);
-      return { result: removed.join(", ") || "none of them is there" };
-    },
-  ),
+  "remove-headers": ({ headers }, run) => {
+    if (headers.length < 1 || headers.length > 10) refuse("a list of headers without 1 to 10 names");
+    checkHeaderNames(headers);
+    const odd = headers.find((name) => name !== name.toLowerCase());
+    if (odd) refuse(`the header ${odd} with capital letters (write ${odd.toLowerCase()})`);
+    const message = run.reply ?? run.request;
+    const isRemoved = ([name]: Header) => headers.includes(name.toLowerCase());
+    const removed = message.headers.filter(isRemoved).map(([name]) => name.toLowerCase());
+    message.headers = message.headers.filter((header) => !isRemoved(header));
+    run.set("remove_headers.headers_removed", removed);
+    return { result: removed.join(", ") || "none of them is there" };
+  },
 
-  "restrict-ips": action(
-    z.strictObject({
-      enforce: z.boolean().default(true),
-      allow: texts,
-      deny: texts,
-      ip_policies: z.tuple([], { error: "the account's IP policies are not known" }).optional(),
-    }),
-    ({ enforce, allow, deny }, run) => {
-      const { clientIp = refuse("restrict-ips behind forward-internal") } = run.deps;
-      const matching = (list: string[]) =>
-        run
-          .interpolate(list)
-          .filter((cidr) =>
-            isCidr(cidr) ? inCidrs(clientIp, [cidr]) : refuse(`${cidr}, which is no CIDR,`),
-          );
-      const [denied, allowed] = [matching(deny), matching(allow)];
-      if (allow.length === 0 && denied.length === 0) refuse("restrict-ips without allow");
-      const isAllowed = denied.length === 0 && allowed.length > 0;
-      run.set("restrict_ips.action", isAllowed ? "allow" : "deny");
-      // Of several networks, it is open which one counts.
-      const matched = isAllowed ? allowed : denied;
-      if (matched.length === 1) run.set("restrict_ips.matched_cidr", matched[0]);
-      if (isAllowed) return { result: `${clientIp} is allowed` };
-      if (!enforce) return { result: `${clientIp} is not allowed, not enforced` };
-      if (run.phase === "on_tcp_connect")
-        return { result: `${clientIp} is not allowed: closes`, end: ended(undefined, "do not run") };
-      const refusal = refusalReply(403);
-      return { result: `${clientIp} is not allowed: 403`, end: ended(refusal, "do not run") };
-    },
-  ),
+  "restrict-ips": ({ enforce, allow = [], deny = [], ip_policies = [] }, run) => {
+    if (ip_policies.length > 0) refuse("ip_policies, the account's IP policies,");
+    const { clientIp = refuse("restrict-ips behind forward-internal") } = run.deps;
+    const matching = (list: string[]) =>
+      run
+        .interpolate(list)
+        .filter((cidr) => (isCidr(cidr) ? inCidrs(clientIp, [cidr]) : refuse(`${cidr}, which is no CIDR,`)));
+    const [denied, allowed] = [matching(deny), matching(allow)];
+    if (allow.length === 0 && denied.length === 0) refuse("restrict-ips without allow");
+    const isAllowed = denied.length === 0 && allowed.length > 0;
+    run.set("restrict_ips.action", isAllowed ? "allow" : "deny");
+    // Of several networks, it is open which one counts.
+    const matched = isAllowed ? allowed : denied;
+    if (matched.length === 1) run.set("restrict_ips.matched_cidr", matched[0]);
+    if (isAllowed) return { result: `${clientIp} is allowed` };
+    if (!enforce) return { result: `${clientIp} is not allowed, not enforced` };
+    if (run.phase === "on_tcp_connect")
+      return { result: `${clientIp} is not allowed: closes`, end: ended(undefined, "do not run") };
+    const refusal = refusalReply(403);
+    return { result: `${clientIp} is not allowed: 403`, end: ended(refusal, "do not run") };
+  },
 
-  "set-vars": action(
-    z.strictObject({
-      vars: z.array(
-        z
-          .record(z.string(), z.unknown())
-          .refine((each) => Object.keys(each).length === 1, "must have one key"),
-      ),
-    }),
-    ({ vars }, run) => {
-      for (const each of vars) Object.assign(run.vars, run.valueOf(each));
-      return { result: vars.flatMap((each) => Object.keys(each)).join(", ") };
-    },
-  ),
+  "set-vars": ({ vars }, run) => {
+    if (vars.some((each) => Object.keys(each).length !== 1)) refuse("a map of vars without exactly one key");
+    for (const each of vars) Object.assign(run.vars, run.valueOf(each));
+    return { result: vars.flatMap((each) => Object.keys(each)).join(", ") };
+  },
 
-  "url-rewrite": action(z.strictObject({ ...substitution, from: z.string() }), ({ from, to }, run) => {
+  "url-rewrite": ({ from = refuse("url-rewrite without from"), to }, run) => {
     const { request } = run;
     const found = substituted(from, to, run);
     if (!found) return { result: "from does not match: no change" };
@@ -338,28 +283,20 @@ export const actions: Readonly<Record<string, Run<unknown>>> = {
     request.url = found.url;
     run.set("url_rewrite.url", found.url);
     return { result: found.url };
-  }),
+  },
 
-  "verify-webhook": action(
-    z.strictObject({
-      provider: z.string(),
-      secret: z.string().optional(),
-      enforce: z.boolean().default(true),
-    }),
-    (config, run) => {
-      const { request, deps, shared } = run;
-      const headers = request.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
-      const twice = headers.find(([name], index) => headers.findIndex(([other]) => other === name) < index);
-      if (twice) refuse(`a webhook with several headers ${twice[0]}`);
-      shared.secrets.add(config.secret);
-      const secret = knownSecret(config, deps.vaults);
-      const delivery = { headers: Object.fromEntries(headers), body: request.body, secret, now: deps.now() };
-      const verdict = verifyWebhook(config.provider, delivery);
-      run.set("verify_webhook.verified", verdict.verified);
-      if (verdict.verified) return { result: `verified (${config.provider})` };
-      if (!config.enforce) return { result: `not verified, not enforced: ${verdict.reason}` };
-      const refusal = textReply(403, "ERR_NGROK_3204: Request failed webhook verification");
-      return { result: `not verified: ${verdict.reason}: 403`, end: ended(refusal, "open") };
-    },
-  ),
+  "verify-webhook": (config, run) => {
+    const { request, deps } = run;
+    const headers = request.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
+    const twice = headers.find(([name], index) => headers.findIndex(([other]) => other === name) < index);
+    if (twice) refuse(`a webhook with several headers ${twice[0]}`);
+    const secret = run.interpolate(config.secret);
+    const delivery = { headers: Object.fromEntries(headers), body: request.body, secret, now: deps.now() };
+    const verdict = knownVerdict(config.provider, delivery);
+    run.set("verify_webhook.verified", verdict.verified);
+    if (verdict.verified) return { result: `verified (${config.provider})` };
+    if (!config.enforce) return { result: `not verified, not enforced: ${verdict.reason}` };
+    const refusal = textReply(403, "ERR_NGROK_3204: Request failed webhook verification");
+    return { result: `not verified: ${verdict.reason}: 403`, end: ended(refusal, "open") };
+  },
 };

@@ -7,15 +7,16 @@ import {
   policyEnvironment,
 } from "../policy/cel";
 import { examined } from "../policy/examination";
-import type { Budget } from "./budget";
+import { macros } from "../policy/vocabulary";
 import { implementations } from "./functions";
+import type { TimeLimit } from "./timeLimit";
 import { RequestNotSimulated, refuse } from "./trace";
 
 /**
  * The values of variables by their whole names: `req.url.path`. They are read only when an expression needs them. One that is
  * `undefined` is absent from this request; one that is missing is not known on this machine.
  */
-export type Values = Readonly<Record<string, () => unknown>>;
+export type Variables = Readonly<Record<string, () => unknown>>;
 
 /** The functions that depend on the request, by name. Without a name from the check's types, which are not published. */
 export type RequestFunctions = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -36,15 +37,12 @@ function implementation(signature: string): Implementation {
   };
 }
 
-/** CEL's own, which its library runs. */
-const MACROS = ["all", "exists", "exists_one", "filter", "map"];
-
 /** What an expression depends on. */
 interface Surroundings {
-  values: Values;
+  values: Variables;
   functions: RequestFunctions;
   phase?: string;
-  budget: Budget;
+  timeLimit: TimeLimit;
 }
 
 /**
@@ -52,13 +50,13 @@ interface Surroundings {
  *
  * @throws RequestNotSimulated if it depends on something that only the service knows.
  */
-export function evaluate(text: string, { values, functions, phase, budget }: Surroundings): unknown {
+export function evaluate(text: string, { values, functions, phase, timeLimit }: Surroundings): unknown {
   const { text: flat, uses, isOpen } = flattened(text);
   if (isOpen) refuse(`the expression ${text}, which the documentation does not cover,`);
   // The library has more functions than the documentation.
   const documented = namesOfExpressions().functions;
   const other = uses.find(
-    ({ name, isFunction }) => isFunction && !documented.has(name) && !MACROS.includes(name),
+    ({ name, isFunction }) => isFunction && !documented.has(name) && !macros.includes(name),
   );
   if (other) refuse(mistakeIn(text) ?? `${other.name}()`);
   const missing = phase && uses.find(({ phases }) => phases && !phases.includes(phase));
@@ -77,9 +75,9 @@ export function evaluate(text: string, { values, functions, phase, budget }: Sur
   const cel = environment;
   const work = () => cel.parse(flat)(context);
   // All other functions need a time that is linear in their texts. On a busy machine, a limit could end even those.
-  const repeats = uses.some(({ name }) => MACROS.includes(name) || name === "matches");
+  const repeats = uses.some(({ name }) => macros.includes(name) || name === "matches");
   try {
-    return repeats ? budget.spend(work) : work();
+    return repeats ? timeLimit.spend(work) : work();
   } catch (error) {
     for (let cause = error; cause instanceof Error; cause = cause.cause)
       if (cause instanceof RequestNotSimulated) throw cause;

@@ -1,4 +1,4 @@
-import type { Implementation } from "../policy/cel";
+import { celLibrary, type Implementation } from "../policy/cel";
 import { inCidrs } from "./networks";
 import { matchesOf } from "./patterns";
 import { partlyKnown, refuse } from "./trace";
@@ -57,12 +57,9 @@ function parseUrl(text: string) {
 export const basicAuth = (user: string, password: string) =>
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
-type Library = typeof import("@marcbachmann/cel-js", { with: { "resolution-mode": "import" }});
-
 /** Converts with CEL's library, whose class of durations is its own. */
 function library(conversion: string, value: unknown): unknown {
-  const { evaluate }: Library = require("@marcbachmann/cel-js");
-  return evaluate(`${conversion}(value)`, { value });
+  return celLibrary().evaluate(`${conversion}(value)`, { value });
 }
 
 /** Only digits. Other texts, and doubles beyond the range, are numbers for some languages. */

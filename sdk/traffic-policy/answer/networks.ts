@@ -8,16 +8,6 @@ export function isCidr(text: string): boolean {
   return isIP(address) > 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128);
 }
 
-function cidrs(list: readonly string[]): BlockList {
-  const blocks = new BlockList();
-  for (const cidr of list) {
-    if (!isCidr(cidr)) continue;
-    const [address = "", length] = cidr.split("/");
-    blocks.addSubnet(address, Number(length), isIP(address) === 4 ? "ipv4" : "ipv6");
-  }
-  return blocks;
-}
-
 /** Go's libraries disagree about IPv4 as IPv6, zones and a length with a leading 0, and the documentation has none of them. */
 function isOpen(text: string): boolean {
   const [address = ""] = text.split("/");
@@ -30,7 +20,12 @@ export function inCidrs(ip: string, list: readonly string[]): boolean {
   if ([ip, ...list].some(isOpen)) refuse("an IPv4 address as IPv6, a zone, or a length with a leading 0,");
   const family = isIP(ip);
   if (family === 0) refuse("a text that is no address");
-  // A network of IPv6 contains no address of IPv4, but `BlockList` would say so.
-  const ofFamily = list.filter((cidr) => isIP(cidr.split("/")[0] ?? "") === family);
-  return cidrs(ofFamily).check(ip, family === 6 ? "ipv6" : "ipv4");
+  const type = family === 6 ? "ipv6" : "ipv4";
+  const networks = new BlockList();
+  for (const cidr of list) {
+    const [address = "", length] = cidr.split("/");
+    // A network of IPv6 contains no address of IPv4, but `BlockList` would say so.
+    if (isCidr(cidr) && isIP(address) === family) networks.addSubnet(address, Number(length), type);
+  }
+  return networks.check(ip, type);
 }

@@ -3,13 +3,13 @@ import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { isMapping } from "../data/json";
 import { namesOfExpressions } from "../policy/cel";
-import type { Values } from "./evaluate";
+import type { Variables } from "./evaluate";
 import { toApplication } from "./http";
 import type { Header, PolicyRequest } from "./messages";
 import type { Application, ConnectionOptions, FetchOptions } from "./options";
 import { EndpointReply } from "./reply";
 import { normalUrl } from "./request";
-import type { RequestDeps, Target } from "./run";
+import { eachLeaf, type RequestDeps, type Target } from "./run";
 import { answerRequest } from "./runner";
 import { ApplicationFailed, RequestFailed, RequestNotSimulated, refuse } from "./trace";
 import { headerOf } from "./values";
@@ -34,10 +34,6 @@ export interface ReachableEndpoint {
 /** The endpoints that requests can reach. */
 export type Reachable = () => readonly ReachableEndpoint[];
 
-/** @throws RequestNotSimulated otherwise, because the documentation demands the same protocol, but not plainly of these two. */
-export const sameScheme = (url: string, other: string): true =>
-  new URL(url).protocol === new URL(other).protocol || refuse(`forwarding from ${url} to ${other}`);
-
 /** The most URLs in a message. */
 const MOST_SHOWN = 10;
 
@@ -56,8 +52,7 @@ export async function fetchReply(
 
 /** @throws RequestFailed if there is no endpoint, or no reply. */
 export function answerFor(endpoints: Reachable, request: PolicyRequest, options: ConnectionOptions) {
-  const { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date(), rateLimited } = options;
-  if (isIP(clientIp) === 0) throw new TypeError("clientIp must be an IP address");
+  const deps = requestDeps(request.url, options, (url) => targetAt(endpoints, url, "internal"));
   const target = targetAt(endpoints, request.url, "public");
   if (!target) {
     const urls = endpoints()
@@ -67,15 +62,28 @@ export function answerFor(endpoints: Reachable, request: PolicyRequest, options:
       `no public endpoint answers ${request.url}; the account has ${urls.slice(0, MOST_SHOWN).join(", ") || "none"}${urls.length > MOST_SHOWN ? ", …" : ""}`,
     );
   }
-  const internal = (url: string) => sameScheme(request.url, url) && targetAt(endpoints, url, "internal");
-  const deps: RequestDeps = { clientIp, given: connectionValues(conn), now, vaults, internal, rateLimited };
   const { protocol, host } = new URL(request.url);
   const added: Header[] = [
-    ["x-forwarded-for", clientIp],
+    ["x-forwarded-for", deps.clientIp],
     ["x-forwarded-host", host],
     ["x-forwarded-proto", protocol.slice(0, -1)],
   ];
   return answerRequest(target, { ...request, added }, deps);
+}
+
+/** @param find The internal endpoint with a URL. */
+export function requestDeps(
+  url: string,
+  { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date(), rateLimited }: ConnectionOptions,
+  find: RequestDeps["internal"],
+) {
+  if (isIP(clientIp) === 0) throw new TypeError("clientIp must be an IP address");
+  const internal = (target: string) => {
+    // The documentation demands the same protocol, but not plainly of these two.
+    const isSame = new URL(url).protocol === new URL(target).protocol;
+    return isSame ? find(target) : refuse(`forwarding from ${url} to ${target}`);
+  };
+  return { clientIp, given: connectionValues(conn), now, vaults, internal, rateLimited };
 }
 
 /**
@@ -113,7 +121,7 @@ export function targetAt(endpoints: Reachable, url: string, binding: string): Ta
 }
 
 /** The variables below `conn` that a test gives, by their whole names. */
-function connectionValues(given: Record<string, unknown>): Values {
+function connectionValues(given: Record<string, unknown>): Variables {
   const known = namesOfExpressions().variables;
   const named = (value: unknown, name: string): [string, () => unknown][] => {
     if (isMapping(value) && [...known.keys()].some((each) => each.startsWith(`${name}.`)))
@@ -125,12 +133,8 @@ function connectionValues(given: Record<string, unknown>): Values {
 }
 
 /** The same value with the integers of expressions. */
-export function typedValue(value: unknown): unknown {
-  if (typeof value === "number" && Number.isInteger(value)) return BigInt(value);
-  if (Array.isArray(value)) return value.map(typedValue);
-  if (!isMapping(value) || value instanceof Date || value instanceof Uint8Array) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, typedValue(part)]));
-}
+const typedValue = (value: unknown): unknown =>
+  eachLeaf(value, (leaf) => (Number.isInteger(leaf) ? BigInt(leaf as number) : leaf));
 
 /** The request that a client with these options would send. */
 export function requestOf(

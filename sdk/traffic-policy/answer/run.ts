@@ -1,14 +1,13 @@
 import { isMapping } from "../data/json";
-import type { Budget } from "./budget";
-import { evaluate, type RequestFunctions, type Values } from "./evaluate";
+import { evaluate, type RequestFunctions, type Variables } from "./evaluate";
 import { basicAuth } from "./functions";
 import type { PolicyReply, PolicyRequest } from "./messages";
 import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
 import type { Secrets } from "./secrets";
+import type { TimeLimit } from "./timeLimit";
 import { refuse, type TracedRule } from "./trace";
 import { endpointValues, requestFunctions, requestValues, responseValues } from "./values";
-import { type Vaults, vaultEntry } from "./vaults";
 
 /* What the expressions and actions of a policy can read and change while it runs. */
 
@@ -29,7 +28,7 @@ export interface RequestDeps {
   /** Undefined if another endpoint forwarded the request, because nothing is documented of its connection. */
   clientIp: string | undefined;
   /** The values of further variables by their names: `conn.geo.country_code`. */
-  given: Values;
+  given: Variables;
   now: () => Date;
   vaults: Vaults;
   /** The internal endpoint of the account with this URL. */
@@ -40,11 +39,14 @@ export interface RequestDeps {
   forwardedBy?: readonly string[];
 }
 
+/** The entries of vaults by name. */
+type Vaults = Readonly<Record<string, Readonly<Record<string, string>>>>;
+
 /** What the policies that answer one request share. */
-export interface SharedByRuns {
+interface SharedByRuns {
   trace: TracedRule[];
   secrets: Secrets;
-  budget: Budget;
+  timeLimit: TimeLimit;
 }
 
 /** The run of the policy of one endpoint. */
@@ -81,7 +83,7 @@ export class PolicyRun {
 
   /** All matches of a pattern. */
   matches(text: string, pattern: string): RegExpExecArray[] {
-    return this.shared.budget.spend(() => matchesOf(text, pattern));
+    return this.shared.timeLimit.spend(() => matchesOf(text, pattern));
   }
 
   /** Replaces the expressions in a text, or in all texts of a value. */
@@ -106,9 +108,14 @@ export class PolicyRun {
   }
 
   private evaluate(expression: string): unknown {
-    const { secrets, budget } = this.shared;
+    const { secrets, timeLimit } = this.shared;
     const { phase } = this;
-    const value = evaluate(expression, { values: this.values(), functions: this.functions(), phase, budget });
+    const value = evaluate(expression, {
+      values: this.values(),
+      functions: this.functions(),
+      phase,
+      timeLimit,
+    });
     const readsSecret = /\bsecrets\s*\.|\bbasic_auth\s*\.\s*encode|authorization/i.test(expression);
     this.hasReadSecret ||= readsSecret;
     // Functions may have changed the secret beyond recognition.
@@ -116,7 +123,7 @@ export class PolicyRun {
     return value;
   }
 
-  private values(): Values {
+  private values(): Variables {
     const { given, now, clientIp } = this.deps;
     const time = now();
     return {
@@ -144,9 +151,16 @@ export class PolicyRun {
   }
 }
 
+/** Undefined if it is not given, also under a name of a property of every object. */
+function vaultEntry(vaults: Vaults, vault: string, name: string): string | undefined {
+  const entries = Object.hasOwn(vaults, vault) ? vaults[vault] : undefined;
+  return entries && Object.hasOwn(entries, name) ? entries[name] : undefined;
+}
+
 export const EXPRESSION = /\$\{([^{}]*)\}/g;
 
-function eachLeaf(value: unknown, change: (leaf: unknown) => unknown): unknown {
+/** The value with another value in place of each part that is no list and no map. */
+export function eachLeaf(value: unknown, change: (leaf: unknown) => unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => eachLeaf(item, change));
   if (!isMapping(value)) return change(value);
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, eachLeaf(part, change)]));

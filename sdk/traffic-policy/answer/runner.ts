@@ -1,12 +1,11 @@
-import { isMapping } from "../data/json";
-import { actions as catalogue, type KeyInfo } from "../policy/catalogue";
-import { actions, type End } from "./actions";
-import { Budget } from "./budget";
+import { type ActionInfo, actions } from "../policy/catalogue";
+import { type End, isSimulated, simulate } from "./actions";
 import type { PolicyReply, PolicyRequest } from "./messages";
 import { type Rule, readPolicy } from "./policy";
 import { checkRequest } from "./request";
 import { type Phase, PolicyRun, type RequestDeps, type Target } from "./run";
 import { Secrets } from "./secrets";
+import { TimeLimit } from "./timeLimit";
 import {
   ApplicationFailed,
   ConnectionClosed,
@@ -36,7 +35,7 @@ export async function answerRequest(
     if (/^(?:proxy-)?authorization$/i.test(name)) secrets.add(value.replace(/^\S+ +/, ""));
   try {
     checkRequest(request);
-    const shared = { trace, secrets, budget: new Budget() };
+    const shared = { trace, secrets, timeLimit: new TimeLimit() };
     const reply = await answer(new PolicyRun(target, request, deps, shared));
     if (!reply) throw new ConnectionClosed("the policy closed the connection");
     return { reply, trace };
@@ -133,17 +132,11 @@ async function act(
 ): Promise<End | undefined> {
   const { type } = traced;
   traced.result = "not simulated";
-  const action = Object.hasOwn(actions, type) ? actions[type] : undefined;
-  if (!action) return refuse(type);
-  const info = catalogue[type as keyof typeof catalogue];
-  if (!(info.phases as readonly string[]).includes(run.phase)) refuse(`${type} in ${run.phase}`);
-  for (const [name, value] of Object.entries(isMapping(config) ? config : {})) {
-    const key: KeyInfo | undefined = (info.keys as Readonly<Record<string, KeyInfo>>)[name];
-    if (!key?.cel && JSON.stringify(value).includes("${"))
-      refuse(`an expression in ${name}, which takes none,`);
-  }
+  if (!isSimulated(type)) return refuse(type);
+  const { phases }: ActionInfo = actions[type];
+  if (!phases.includes(run.phase)) refuse(`${type} in ${run.phase}`);
   try {
-    const { result, end } = await action(config, run, (url) => forward(run, url));
+    const { result, end } = await simulate(type, config, run, (url) => forward(run, url));
     traced.result = result;
     return end && { ...end, by: type };
   } catch (error) {

@@ -31,17 +31,12 @@ export async function serveRequest(
     onReply({ method, url, status: reply.status, trace: answer.trace });
   } catch (error) {
     if (!(error instanceof RequestFailed)) throw error;
-    const status = statusOf(error);
+    // A client gets no status if the connection is closed.
+    const status = error instanceof ConnectionClosed ? 0 : error instanceof ApplicationFailed ? 502 : 501;
     onReply({ method, url, status, trace: error.trace, problem: error.message });
     if (status === 0) return void response.destroy();
     const body = Buffer.from(`${error.message}\n`);
     reply = { status, headers: [["content-type", "text/plain"]], body };
   }
   await respond(response, reply);
-}
-
-/** The status that a client gets here if there is no reply; 0 if the connection is closed. */
-function statusOf(error: RequestFailed): number {
-  if (error instanceof ConnectionClosed) return 0;
-  return error instanceof ApplicationFailed ? 502 : 501;
 }

@@ -1,4 +1,4 @@
-import type { RequestFunctions, Values } from "./evaluate";
+import type { RequestFunctions, Variables } from "./evaluate";
 import type { Header, PolicyReply, PolicyRequest } from "./messages";
 import { partlyKnown, refuse } from "./trace";
 
@@ -36,7 +36,7 @@ const headersOf = (headers: readonly Header[]) =>
 /** What libraries for content types read alike. */
 const PLAIN_TYPE = /^[a-z\d!#$&^_.+-]+\/[a-z\d!#$&^_.+-]+(?:; ?[a-z\d_-]+=[^\s;",]+)*$/;
 
-function contentOf(prefix: "req" | "res", headers: readonly Header[]): Values {
+function contentOf(prefix: "req" | "res", headers: readonly Header[]): Variables {
   /** It is open whether a variable is absent or empty without its header. */
   const given = (name: string) =>
     headerOf(headers, name) ?? refuse(`a variable of the missing header ${name}`);
@@ -57,7 +57,7 @@ function contentOf(prefix: "req" | "res", headers: readonly Header[]): Values {
   };
 }
 
-export function requestValues({ method, url, headers }: PolicyRequest, now: Date): Values {
+export function requestValues({ method, url, headers }: PolicyRequest, now: Date): Variables {
   const [, scheme = "", authority = "", rawPath = "", query = ""] =
     /^(\w+):\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? [];
   const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
@@ -92,7 +92,7 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
   };
 }
 
-export function responseValues(reply: PolicyReply): Values {
+export function responseValues(reply: PolicyReply): Variables {
   const { status, headers } = reply;
   const length = () =>
     headerOf(headers, "content-length") ?? refuse("the length of this reply, which the service adds,");
@@ -105,7 +105,7 @@ export function responseValues(reply: PolicyReply): Values {
   };
 }
 
-export function endpointValues({ url, id }: { url: string; id?: string | undefined }, now: Date): Values {
+export function endpointValues({ url, id }: { url: string; id?: string | undefined }, now: Date): Variables {
   const { protocol, hostname: written, port } = new URL(url);
   const number = port || (protocol === "https:" ? "443" : "80");
   const isWildcard = written.startsWith("*");
@@ -119,11 +119,6 @@ export function endpointValues({ url, id }: { url: string; id?: string | undefin
     "endpoint.protocol": () => protocol.slice(0, -1),
     "endpoint.url": () => hostname() && url,
   };
-}
-
-interface Cookie {
-  name: string;
-  value: string;
 }
 
 /** How the service reads other queries is not documented, and common parsers disagree. */
@@ -145,7 +140,7 @@ const listIn = <T>(lists: Record<string, T[]>, name: string): T[] =>
 /** What libraries for cookies read alike. */
 const PLAIN_COOKIES = /^(?:(?:^|; )[\w!#$%&'*+.^`|~-]+=[!#-+\--:<-[\]-~]*)+$/;
 
-function cookiesOf(headers: readonly Header[]): Record<string, Cookie[]> {
+function cookiesOf(headers: readonly Header[]): Record<string, { name: string; value: string }[]> {
   const all = headers.flatMap(([name, value]) =>
     name.toLowerCase() === "cookie"
       ? PLAIN_COOKIES.test(value)
@@ -153,7 +148,7 @@ function cookiesOf(headers: readonly Header[]): Record<string, Cookie[]> {
         : refuse("this list of cookies")
       : [],
   );
-  const cookies = new Map<string, Cookie[]>();
+  const cookies = new Map<string, { name: string; value: string }[]>();
   for (const part of all) {
     const [name = "", value = ""] = part.split(/=(.*)/s);
     cookies.set(name, [...(cookies.get(name) ?? []), { name, value }]);

@@ -1,30 +1,28 @@
 import { existsSync } from "node:fs";
+import { count } from "../data/text";
 import { urlProblem } from "../data/url";
-import { UserError } from "../data/userError";
+import { UsageError, UserError } from "../data/userError";
 import { type FilePolicy, isPolicy, policiesInText, type Warning, warningsOfOne } from "../policy/files";
-import { inputText, JSON_OPTION, readText, STANDARD_STREAM, writeResult } from "./files";
-import { type CommandIo, EXIT, type Options, UsageError, type Values } from "./frame";
-import { count } from "./terminalText";
+import { type CommandIo, EXIT, inputText, readText, STANDARD_STREAM, writeResult } from "./io";
 
 /* `check`: the warnings for the policies in files. */
 
-export const checkOptions = {
-  url: {
-    value: "URL",
-    help: "the URL of the cloud endpoint that gets the policies. The check then also covers what the scheme allows, and whether an action answers (default: the endpoint that the file names for each policy)",
-    parse: endpointUrl,
-  },
-  strict: { help: "exit with 7 if there are warnings" },
-  github: { help: "write annotations for GitHub Actions", excludes: ["json"] },
-  json: JSON_OPTION,
-} as const satisfies Options;
+/** As users give them, so that mistakes in them are usage errors. */
+interface CheckOptions {
+  url?: string | undefined;
+  strict?: boolean | undefined;
+  github?: boolean | undefined;
+  json?: string | undefined;
+}
 
 /** Prints the warnings for the policies in files, and returns the exit code. */
 export async function checkFiles(
   files: readonly string[],
-  { url, strict, github, json }: Values<typeof checkOptions>,
+  { url, strict, github, json }: CheckOptions,
   { stdout, log, name }: CommandIo,
 ): Promise<number> {
+  const problem = url === undefined ? undefined : urlProblem(url);
+  if (problem !== undefined) throw new UsageError(`--url ${problem}`);
   refuseUselessFiles(files, json);
   const endpoint = url === undefined ? undefined : { url, isCloud: true };
   const checked: { file: string; policies: number; warnings: Warning[] }[] = [];
@@ -41,9 +39,12 @@ export async function checkFiles(
       log(`${name}: ${error.message}`);
     }
   }
-  const lineOf = github ? annotation : textLine;
+  const lineOf = (file: string, one: Warning) =>
+    github
+      ? annotation("warning", file, one.message, `,line=${one.line},col=${one.column}`)
+      : textLine(file, one);
   const lines = checked.flatMap(({ file, warnings }) => warnings.map((one) => `${lineOf(file, one)}\n`));
-  const errors = github ? unread.map(({ file, error }) => `${errorAnnotation(file, error)}\n`) : [];
+  const errors = github ? unread.map(({ file, error }) => `${annotation("error", file, error)}\n`) : [];
   writeResult({ files: checked, unread }, [...lines, ...errors].join(""), json, stdout);
   for (const { file, policies } of checked) if (policies === 0) log(`${file} contains no traffic policy`);
 
@@ -64,27 +65,16 @@ export function refuseUselessFiles(files: readonly string[], json: string | unde
     throw new UsageError(`--json would replace ${json}, which is no result of this command`);
 }
 
-function endpointUrl(text: string): string {
-  const problem = urlProblem(text);
-  if (problem !== undefined) throw new UsageError(problem);
-  return text;
-}
-
 export function textLine(file: string, { line, column, message }: Warning): string {
   return `${file}:${line}:${column}: ${message}`;
 }
 
-/** A line that GitHub Actions shows at the place in the file. */
-function annotation(file: string, { line, column, message }: Warning): string {
-  return `::warning file=${percentEncoded(file)},line=${line},col=${column}::${percentEncoded(message, /[%\r\n]/g)}`;
+/** A line that GitHub Actions shows at a file, or at a place in it. */
+function annotation(level: "warning" | "error", file: string, message: string, place = ""): string {
+  const encoded = (text: string, characters: RegExp) =>
+    text.replace(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
+  return `::${level} file=${encoded(file, /[%\r\n:,]/g)}${place}::${encoded(message, /[%\r\n]/g)}`;
 }
-
-/** The same for a file that cannot be checked. */
-const errorAnnotation = (file: string, error: string) =>
-  `::error file=${percentEncoded(file)}::${percentEncoded(error, /[%\r\n]/g)}`;
-
-const percentEncoded = (text: string, characters = /[%\r\n:,]/g) =>
-  text.replace(characters, (one) => `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`);
 
 /**
  * The policies of a file, or of the standard input.

@@ -1,116 +1,83 @@
 import { isIP } from "node:net";
-import { requestOf, sameScheme, typedValue } from "../answer/routing";
+import { requestDeps, requestOf } from "../answer/routing";
 import { answerRequest } from "../answer/runner";
 import { RequestFailed, traceText } from "../answer/trace";
+import { jsonOf } from "../data/json";
+import { UsageError } from "../data/userError";
 import { namesOfExpressions } from "../policy/cel";
 import { warningsOfOne } from "../policy/files";
 import { nameOf, policiesOf, refuseUselessFiles, textLine } from "./check";
-import { JSON_OPTION, writeResult } from "./files";
-import { type CommandIo, EXIT, type Options, UsageError, type Values } from "./frame";
+import { type CommandIo, EXIT, writeResult } from "./io";
 
 /* `request`: what a policy would do with a request, without an account. */
 
-/** A method and a URL, from `GET https://shop.example.com/admin`. */
-export function requestLine(text: string): { method: string; url: string } {
-  const [, method = "GET", url = ""] = /^(?:([A-Za-z]+) +)?(https?:\/\/\S+)$/.exec(text) ?? [];
-  if (URL.canParse(url)) return { method, url };
-  throw new UsageError("takes a method and a URL: GET https://shop.example.com/admin");
+/** As users give them, so that mistakes in them are usage errors. */
+interface RequestOptions {
+  /** Each a name and a value: `X-Role: admin`. */
+  header?: readonly string[] | undefined;
+  body?: string | undefined;
+  clientIp?: string | undefined;
+  /** Each a variable below `conn` and its value: `geo.country_code=DE`. */
+  conn?: readonly string[] | undefined;
+  /** Each a vault, a name and a value: `hooks/github=VALUE`. */
+  vault?: readonly string[] | undefined;
+  json?: string | undefined;
 }
 
-export const requestOptions = {
-  header: {
-    value: "HEADER",
-    help: 'a header, as in "X-Role: admin"',
-    parse(text: string): [name: string, value: string] {
-      const [, name, value] = /^([\w-]+):\s*(.*)$/.exec(text) ?? [];
-      if (name !== undefined && value !== undefined) return [name, value];
-      throw new UsageError("takes a name and a value: X-Role: admin");
-    },
-    isRepeatable: true,
-  },
-  body: { value: "TEXT", help: "the body (default: none)" },
-  clientIp: {
-    value: "IP",
-    help: "the client's address",
-    parse(text: string): string {
-      if (isIP(text)) return text;
-      throw new UsageError("takes an IP address");
-    },
-    default: "127.0.0.1",
-  },
-  conn: {
-    value: "NAME=VALUE",
-    help: "a variable below conn, as in geo.country_code=DE",
-    parse: connValue,
-    isRepeatable: true,
-  },
-  vault: {
-    value: "V/NAME=VALUE",
-    help: "a value in one of the service's vaults",
-    parse(text: string): VaultValue {
-      const [, vault, name, value] = /^([^/=]+)\/([^/=]+)=(.+)$/s.exec(text) ?? [];
-      if (vault === undefined || name === undefined || value === undefined)
-        throw new UsageError("takes a vault, a name and a value: hooks/github=VALUE");
-      return { vault, name, value };
-    },
-    isRepeatable: true,
-  },
-  json: JSON_OPTION,
-} as const satisfies Options;
-
-interface VaultValue {
-  vault: string;
-  name: string;
-  value: string;
+/** The parts of a text. @throws UsageError that does not quote the text, which may be secret */
+function partsOfText(text: string, form: RegExp, mistake: string): string[] {
+  const parts = form.exec(text)?.slice(1);
+  if (parts) return parts;
+  throw new UsageError(mistake);
 }
 
-/** The value of a variable in its documented type. That of a list is JSON. */
+/** The value of a variable in its documented type. One that is no text is JSON. */
 function connValue(text: string): [name: string, value: unknown] {
-  const [, path = "", written = ""] = /^([\w.]+)=(.*)$/s.exec(text) ?? [];
-  const name = `conn.${path.replace(/^conn\./, "")}`;
+  const mistake = "--conn takes a documented variable below conn and its value: geo.country_code=DE";
+  const [path = "", written = ""] = partsOfText(text, /^(?:conn\.)?([\w.]+)=(.*)$/s, mistake);
+  const name = `conn.${path}`;
   const type = namesOfExpressions().variables.get(name);
-  if (type === undefined)
-    throw new UsageError("takes a documented variable below conn and its value: geo.country_code=DE");
-  if (type === "string") return [name, written];
-  const value = valueOfJson(written);
+  if (type === undefined) throw new UsageError(mistake);
+  if (type === "string") return [path, written];
+  const value = jsonOf(written);
   const isOfType = type === "int" ? Number.isInteger(value) : type !== "bool" || typeof value === "boolean";
   if (value === undefined || !isOfType)
-    throw new UsageError(`needs a value for ${name} that is ${TYPES[type] ?? "JSON"}`);
-  return [name, type === "timestamp" ? new Date(String(value)) : value];
+    throw new UsageError(`--conn needs a value for ${name} that is JSON of the type ${type}`);
+  return [path, type === "timestamp" ? new Date(String(value)) : value];
 }
 
-const TYPES: Readonly<Record<string, string>> = {
-  int: "a whole number",
-  bool: "true or false",
-  "list<string>": 'a list of texts as JSON, ["a"]',
-  timestamp: 'a time in quotes, "2026-01-02T03:04:05Z"',
-};
-
-function valueOfJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-}
-
-function vaultsOf(values: readonly VaultValue[]): Record<string, Record<string, string>> {
+function vaultsOf(values: readonly string[]): Record<string, Record<string, string>> {
   const vaults: Record<string, Record<string, string>> = {};
-  for (const { vault, name, value } of values) vaults[vault] = { ...vaults[vault], [name]: value };
+  for (const text of values) {
+    const mistake = "--vault takes a vault, a name and a value: hooks/github=VALUE";
+    const [vault = "", name = "", value = ""] = partsOfText(text, /^([^/=]+)\/([^/=]+)=(.+)$/s, mistake);
+    vaults[vault] = { ...vaults[vault], [name]: value };
+  }
   return vaults;
 }
+
+const NO_REQUEST = "a request has a method and a URL: GET https://shop.example.com/admin";
 
 /**
  * Prints what the policy of a file does with a request, and returns the exit code.
  *
- * @throws UsageError if the files contain no policy, or several.
+ * @throws UsageError for a mistake in the options, and if the files contain no policy, or several.
  */
 export async function tryRequest(
-  { method, url }: ReturnType<typeof requestLine>,
+  line: string,
   files: readonly string[],
-  { header: headers, clientIp, body = "", conn, vault, json }: Values<typeof requestOptions>,
+  { header = [], clientIp = "127.0.0.1", body = "", conn = [], vault = [], json }: RequestOptions,
   { stdout, log, name }: CommandIo,
 ): Promise<number> {
+  const [method = "GET", url = ""] = partsOfText(line, /^(?:([A-Za-z]+) +)?(https?:\/\/\S+)$/, NO_REQUEST);
+  if (!URL.canParse(url)) throw new UsageError(NO_REQUEST);
+  const headers = header.map((text): [name: string, value: string] => {
+    const mistake = "--header takes a name and a value: X-Role: admin";
+    const [name = "", value = ""] = partsOfText(text, /^([\w-]+):\s*(.*)$/, mistake);
+    return [name, value];
+  });
+  if (!isIP(clientIp)) throw new UsageError("--client-ip takes an IP address");
+  const options = { clientIp, conn: Object.fromEntries(conn.map(connValue)), vaults: vaultsOf(vault) };
   refuseUselessFiles(files, json);
   const policies = [];
   for (const file of files)
@@ -120,19 +87,15 @@ export async function tryRequest(
     throw new UsageError(`a request needs a file with one policy, and there are ${policies.length}`);
   const { origin } = new URL(url);
   // Where the policy forwards to is not in this file.
-  const elsewhere = async () => ({ status: 0, headers: [], body: Buffer.alloc(0) });
+  const elsewhere = (target: string) => ({
+    url: target,
+    application: async () => ({ status: 0, headers: [], body: Buffer.alloc(0) }),
+  });
   try {
     const { reply, trace } = await answerRequest(
       { url: origin, policy: one.policy },
-      requestOf(url, { method, headers: [...headers], body }),
-      {
-        clientIp,
-        given: Object.fromEntries(conn.map(([name, value]) => [name, () => typedValue(value)])),
-        now: () => new Date(),
-        vaults: vaultsOf(vault),
-        rateLimited: false,
-        internal: (target) => sameScheme(url, target) && { url: target, application: elsewhere },
-      },
+      requestOf(url, { method, headers, body }),
+      requestDeps(url, { ...options, rateLimited: false }, elsewhere),
     );
     const { status, headers: received, body: sent } = reply;
     const isHead = method.toUpperCase() === "HEAD";

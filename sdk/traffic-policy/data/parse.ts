@@ -54,7 +54,7 @@ export function numberedPhases(policy: object): string | undefined {
 }
 
 /** A document that is a policy, or contains some. */
-export interface TextDocument {
+interface TextDocument {
   data: JsonObject;
   /** The same as nodes with positions. JSON is parsed again for them, as YAML. */
   nodes: () => Document;

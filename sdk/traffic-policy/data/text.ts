@@ -65,3 +65,8 @@ export function didYouMean(
 
 /** In characters. A shorter secret occurs in other text, so that it cannot be masked. */
 export const SHORTEST_SECRET = 4;
+
+/** `1 endpoint`, `2 endpoints`. */
+export function count(number: number, one: string, many = `${one}s`): string {
+  return `${number} ${number === 1 ? one : many}`;
+}

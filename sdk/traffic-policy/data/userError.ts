@@ -5,3 +5,6 @@ export class UserError extends Error {
     this.name = new.target.name;
   }
 }
+
+/** Invalid arguments of a command. */
+export class UsageError extends UserError {}

@@ -1,5 +1,5 @@
 import {
-  functions,
+  functionSignatures,
   moreVariables,
   openCalls,
   openNames,
@@ -28,8 +28,6 @@ interface Signature {
   name: string;
   /** The type of what a method is called of. */
   receiver: string | undefined;
-  /** The type of the result. */
-  result: string | undefined;
 }
 
 interface Names {
@@ -43,18 +41,6 @@ interface Names {
   functions: ReadonlyMap<string, readonly string[] | undefined>;
   /** What stands before the names of functions: `hash`. */
   namespaces: ReadonlySet<string>;
-  /** The types of the variables by their names in the environment. */
-  flatVariables: ReadonlyMap<string, string>;
-  /** The same of the functions. */
-  flatFunctions: ReadonlyMap<string, FunctionTypes>;
-}
-
-interface FunctionTypes {
-  name: string;
-  /** The types that have it as a method. */
-  receivers: (string | undefined)[];
-  /** The type of the result, if it is the same for all arguments. */
-  result: string | undefined;
 }
 
 let names: Names | undefined;
@@ -68,12 +54,11 @@ export function namesOfExpressions(): Names {
     ),
   );
   const parents = all.flatMap(([name]) => [...name.matchAll(/\./g)].map(({ index }) => name.slice(0, index)));
-  const withPhases = functions.flatMap(({ phases, signatures }) =>
+  const withPhases = functionSignatures.flatMap(({ phases, signatures }) =>
     signatures.flatMap(expanded).map((text) => ({
       text,
       name: text.replace(RECEIVER, "").replace(/\(.*/, ""),
       receiver: RECEIVER.exec(text)?.[0].slice(0, -1),
-      result: /: (.+)$/.exec(text)?.[1],
       phases,
     })),
   );
@@ -85,24 +70,15 @@ export function namesOfExpressions(): Names {
     namespaces: new Set(
       withPhases.flatMap(({ name }) => (name.includes(".") ? [name.replace(/\..*/, "")] : [])),
     ),
-    flatVariables: new Map(all.map(([name, type]) => [flatName(name), type])),
-    flatFunctions: new Map(withPhases.map(({ name }) => [flatName(name), typesOf(name, withPhases)])),
   };
   return names;
-}
-
-function typesOf(name: string, signatures: readonly Signature[]): FunctionTypes {
-  const own = signatures.filter((one) => one.name === name);
-  const [result, ...others] = new Set(own.map(({ result }) => result));
-  const receivers = own.map(({ receiver }) => receiver);
-  return { name, receivers, result: others.length === 0 ? result : undefined };
 }
 
 /** The types of receivers. Any other name before a dot is part of the function's name. */
 const RECEIVER = /^(?:string|bytes|map|list(?:<V>)?|timestamp|duration)\./;
 
 /** The texts that a text with alternatives in braces stands for. */
-export function expanded(text: string): string[] {
+function expanded(text: string): string[] {
   const [braces, inside = ""] = /\{([^{}]*)\}/.exec(text) ?? [];
   if (braces === undefined) return [text];
   return [...new Set(inside.split("|").flatMap((one) => expanded(text.replace(braces, one))))];
@@ -221,7 +197,7 @@ function variableParts(parts: readonly string[]): number {
 export type Implementation = (...args: never[]) => unknown;
 
 /**
- * The environment in which flattened expressions are evaluated.
+ * The environment in which flattened expressions are checked and evaluated.
  *
  * @param implementation What runs the function with a signature.
  */

@@ -1,5 +1,13 @@
 import { didYouMean } from "../data/text";
-import { celLibrary, flatName, flattened, type Node, namesOfExpressions, type Use } from "./cel";
+import {
+  celLibrary,
+  flatName,
+  flattened,
+  type Node,
+  namesOfExpressions,
+  policyEnvironment,
+  type Use,
+} from "./cel";
 import { functionsAlsoCalled, standardFunctions } from "./vocabulary";
 
 /*
@@ -46,7 +54,10 @@ function findingsIn(expression: string, text: string, uses: readonly Use[]): Fin
   );
   return [
     ...names,
-    ...[headerFindings, networkFindings, typeFindings, textFindings].flatMap((find) => nodes.flatMap(find)),
+    ...nodes.flatMap(headerFindings),
+    ...nodes.flatMap(networkFindings),
+    ...typeFindings(text),
+    ...nodes.flatMap(textFindings),
   ];
 }
 
@@ -181,8 +192,25 @@ function comparedIn(node: Node): readonly Node[] {
   }
 }
 
-/** Values whose types are documented, and do not fit. */
-function typeFindings(node: Node): Finding[] {
+/** The first values whose types are documented, and do not fit, by the library's own check. */
+function typeFindings(text: string): Finding[] {
+  environment ??= policyEnvironment(() => () => ANY_VALUE);
+  const { error } = environment.check(text);
+  const { node, summary = "" } = error ?? {};
+  const reason = isNode(node) ? typeMistake(node, summary) : undefined;
+  return node && reason !== undefined ? [finding(node.start, reason)] : [];
+}
+
+let environment: ReturnType<typeof policyEnvironment> | undefined;
+
+/** A macro, as the check takes it. */
+const ANY_VALUE = {
+  typeCheck: (checker: { getType(name: string): unknown }) => checker.getType("dyn"),
+  evaluate: () => undefined,
+};
+
+/** @param summary The types, in the library's words: `no such overload: list<string> == string`. */
+function typeMistake(node: Node, summary: string): string | undefined {
   switch (node.op) {
     case "==":
     case "!=":
@@ -190,89 +218,46 @@ function typeFindings(node: Node): Finding[] {
     case "<=":
     case ">":
     case ">=":
-      return comparisonFindings(node, node.args, typeOf(node.args[0]), typeOf(node.args[1]));
     case "in": {
+      const [, left = "", right = ""] = /^no such overload: (.+) \S+ (.+)$/.exec(summary) ?? [];
+      if (node.op !== "in") return comparisonMistake(node.args, left, right);
+      if (right === "string") return "looks into text with in; use contains";
       const [item, list] = node.args;
-      const type = typeOf(list);
-      if (type === "string") return [finding(node.start, "looks into text with in; use contains")];
       const values = list.op === "list" ? [item, ...list.args] : [item];
-      return comparisonFindings(
-        node,
-        values,
-        typeOf(item),
-        type?.startsWith("map") ? "string" : partOf(type),
-      );
+      return comparisonMistake(values, left, /^(?:list|map)<(\w+)/.exec(right)?.[1] ?? "");
     }
     case "!_": {
-      const word = wordFor(typeOf(node.args));
-      if (word === undefined || word === "a boolean") return [];
-      return [finding(node.start, `applies ! to ${word}; write !(…) around a condition`)];
+      const word = wordFor(summary.replace("no such overload: !", ""));
+      return word && `applies ! to ${word}; write !(…) around a condition`;
     }
     case "rcall": {
-      const [method, receiver] = node.args;
-      const word = wordFor(typeOf(receiver));
-      const called = namesOfExpressions().flatFunctions.get(method);
-      if (word === undefined || !called || called.receivers.some((type) => wordFor(type) === word)) return [];
+      const word = wordFor(/'([^.]+)/.exec(summary)?.[1] ?? "");
+      const all = namesOfExpressions().signatures.filter(({ name }) => flatName(name) === node.args[0]);
+      const [called] = all;
+      if (!word || !called || all.some(({ receiver = "" }) => wordFor(receiver) === word)) return undefined;
       const hint = word === "a list" ? `; ${OF_LISTS}` : "";
-      return [finding(node.start, `calls ${called.name} on ${word}, which has no such function${hint}`)];
+      return `calls ${called.name} on ${word}, which has no such function${hint}`;
     }
-    default:
-      return [];
-  }
-}
-
-const OF_LISTS = "take an item of the list with [0], or use exists";
-
-function comparisonFindings(
-  node: Node,
-  values: readonly Node[],
-  ...types: (string | undefined)[]
-): Finding[] {
-  const [one, other] = types.map(wordFor);
-  if (one === undefined || other === undefined || one === other) return [];
-  const isQuoted = values.some((value) => textOf(value) !== undefined);
-  const ofOthers = isQuoted ? "remove the quotes" : "convert one of them, as in double(…)";
-  const hint = one === "a list" || other === "a list" ? OF_LISTS : ofOthers;
-  return [finding(node.start, `compares ${one} with ${other}; ${hint}`)];
-}
-
-/** A type in plain words. None for those that nothing here depends on. */
-function wordFor(type: string | undefined): string | undefined {
-  if (type?.startsWith("list")) return "a list";
-  return { string: "text", int: "a number", double: "a number", bool: "a boolean" }[type ?? ""];
-}
-
-/** The type of a value in the vocabulary's words. Undefined if it is not documented, or depends on more than names. */
-function typeOf(node: Node): string | undefined {
-  switch (node.op) {
-    case "value":
-      return { string: "string", bigint: "int", number: "double", boolean: "bool" }[
-        typeof node.args as string
-      ];
-    case "list": {
-      const types = new Set(node.args.map(typeOf));
-      return types.size === 1 ? `list<${[...types][0]}>` : "list";
-    }
-    case "id":
-      return namesOfExpressions().flatVariables.get(node.args);
-    // list[0], map["name"]
-    case "[]":
-      return partOf(typeOf(node.args[0]));
-    // map.name
-    case ".": {
-      const type = typeOf(node.args[0]);
-      return type?.startsWith("map") ? partOf(type) : undefined;
-    }
-    case "call":
-    case "rcall":
-      return namesOfExpressions().flatFunctions.get(node.args[0])?.result;
     default:
       return undefined;
   }
 }
 
-/** The type of the parts of a list or map. */
-const partOf = (type: string | undefined) => /^(?:list<|map<string, )(.+)>$/.exec(type ?? "")?.[1];
+const OF_LISTS = "take an item of the list with [0], or use exists";
+
+function comparisonMistake(values: readonly Node[], ...types: string[]): string | undefined {
+  const [one, other] = types.map(wordFor);
+  if (one === undefined || other === undefined || one === other) return undefined;
+  const isQuoted = values.some((value) => textOf(value) !== undefined);
+  const ofOthers = isQuoted ? "remove the quotes" : "convert one of them, as in double(…)";
+  return `compares ${one} with ${other}; ${one === "a list" || other === "a list" ? OF_LISTS : ofOthers}`;
+}
+
+/** A type in plain words. None for those that nothing here depends on. */
+function wordFor(type: string): string | undefined {
+  if (type.startsWith("list")) return "a list";
+  return { string: "text", int: "a number", double: "a number", bool: "a boolean" }[type];
+}
 
 /** Texts in the form of an expression. */
 function textFindings(node: Node): Finding[] {

@@ -121,7 +121,7 @@ const FIELDS =
   "{getDate|getDayOfMonth|getDayOfWeek|getDayOfYear|getFullYear|getHours|getMilliseconds|getMinutes|getMonth|getSeconds}";
 
 /** The signatures of the functions by the phases that have them. A type before the name is that of a method's receiver. */
-export const functions: readonly { phases?: readonly string[]; signatures: readonly string[] }[] = [
+export const functionSignatures: readonly { phases?: readonly string[]; signatures: readonly string[] }[] = [
   {
     phases: ["on_http_request", "on_http_response"],
     signatures: [
@@ -198,10 +198,13 @@ export const functions: readonly { phases?: readonly string[]; signatures: reado
   },
 ];
 
+/** Macros of CEL that the library has. */
+export const macros = "all exists exists_one filter map".split(" ");
+
 /** Functions and macros of CEL that the library has. */
 export const standardFunctions = [
   ..."bool bytes double duration dyn int string timestamp type uint".split(" "),
-  ..."all exists exists_one filter map".split(" "),
+  ...macros,
 ];
 
 /** Names of CEL's extensions, and of functions on a page without their reference. Nothing is known of what they accept. */

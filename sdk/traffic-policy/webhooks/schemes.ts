@@ -8,7 +8,7 @@ import { base64Key } from "./secretForms";
  */
 
 /** Headers by lower-case name. */
-export type Headers = Readonly<Record<string, string | undefined>>;
+type Headers = Readonly<Record<string, string | undefined>>;
 
 interface Signatures {
   /** One of them must be correct. A platform can send several during the rotation of its secret. */

@@ -12,30 +12,16 @@ export function vaultReference(secret: string): { vault: string; name: string } 
   return vault === undefined || name === undefined ? undefined : { vault, name };
 }
 
-/** Why this cannot be the platform's secret; undefined if it can. */
-export function secretProblem(platform: string, secret: string | undefined): string | undefined {
-  const info = platformInfo(platform);
-  if (secret === undefined) {
-    if (info?.origin === "account") return `is missing: for ${info.name} it is the sending account`;
-    return `is missing: ${info?.name ?? "the platform"} signs with one`;
-  }
-  const problem = textProblem(secret);
-  if (problem || vaultReference(secret)) return problem;
-  if (/\$\{/.test(secret))
-    return "contains ${, which starts an expression in a traffic policy; choose another secret, or store it in the service's vault and give the expression that reads it from there";
-  return formProblem(platform, secret);
-}
+/** Why this text cannot be the platform's secret; undefined if it can. */
+export const secretProblem = (platform: string, secret: string): string | undefined =>
+  textProblem(secret) ?? formProblem(platform, secret);
 
-/** Why this secret cannot sign or verify anything; undefined if it can. A reference to the vault cannot. */
-export function keyProblem(platform: string, secret: string): string | undefined {
-  if (vaultReference(secret)) return "refers to the vault; give the value in the vault";
-  return textProblem(secret) ?? formProblem(platform, secret);
-}
-
-/** @throws Error with the problem of a secret. */
-export function usableSecret(platform: string, secret: string, problem: string | undefined): string {
-  if (problem) throw new Error(`the secret of ${platform} ${problem}`);
-  return secret;
+/** @throws Error if this secret cannot sign or verify anything. A reference to the vault cannot. */
+export function assertUsable(platform: string, secret: string): void {
+  const problem = vaultReference(secret)
+    ? "refers to the vault; give the value in the vault"
+    : secretProblem(platform, secret);
+  if (problem !== undefined) throw new Error(`the secret of ${platform} ${problem}`);
 }
 
 /** The key in a secret of this form. Undefined if it has none, so that an empty key never verifies. */

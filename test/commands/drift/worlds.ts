@@ -1,7 +1,7 @@
 import { UserError } from "../../../provider/service/apiErrors";
 import { VERSION } from "../../../provider/service/version";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
-import type { Entry } from "../../../sdk/commands/userProject";
+import type { StateEntry } from "../../../sdk/commands/userProject";
 import { PulumiFailed } from "../../../sdk/test-engine/index";
 import type { Seed } from "../../../sdk/testing";
 import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
@@ -14,7 +14,7 @@ export interface World {
   /** The ignored endpoints of the projects file. */
   ignore?: object[];
   /** Known stacks, with their entries; undefined for one that cannot be read. */
-  known?: Record<string, Entry[] | undefined>;
+  known?: Record<string, StateEntry[] | undefined>;
 }
 
 const long = "a".repeat(500);
@@ -32,7 +32,7 @@ function loose(name: string, more: Partial<Seed> = {}, on = emulator): string {
 }
 
 /** What the state of a known stack of the project web has. */
-const entry = (name: string, more: Partial<Entry> = {}): Entry => ({
+const entry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
   ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
   ...{ account: undefined, isOld: false, isPending: false, ...more },
 });

@@ -2,7 +2,7 @@ import { generateKeyPairSync, type KeyObject } from "node:crypto";
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
 import { webhookPlatforms } from "../../../sdk";
-import { areSwapped, secretProblem } from "../../../sdk/webhooks/webhookChecks";
+import { areSwapped, secretMistake } from "../../../sdk/webhooks/webhookChecks";
 
 const CANARY = "CANARY-71aa";
 
@@ -51,7 +51,7 @@ test.each<[platform: string, what: string, secrets: (string | undefined)[], RegE
   ["graphcms", "fewer characters", ["x".repeat(31)], /Hygraph takes 32 characters/],
 ])("%s: %s is accepted, or refused without quoting it", (platform, _, secrets, problem) => {
   for (const secret of secrets) {
-    const found = secretProblem(platform, secret);
+    const found = secretMistake(platform, secret);
     if (problem) expect(found, secret).toMatch(problem);
     else expect(found, secret).toBeUndefined();
     if (secret && secret.length > 10) expect(found ?? "").not.toContain(secret);
@@ -64,9 +64,9 @@ test("every platform accepts a reference to the service's vault, and refuses bla
   const reference = "${secrets.get('webhooks', 'key')}";
   const blanks = [" ", "\t", "\u00a0", "\u200b"].map((blank) => blank.repeat(40));
   for (const platform of [...Object.keys(webhookPlatforms), "somebody_new"]) {
-    expect(secretProblem(platform, reference), platform).toBeUndefined();
+    expect(secretMistake(platform, reference), platform).toBeUndefined();
     for (const nothing of ["", ...blanks, "whsec_"])
-      expect(secretProblem(platform, nothing), platform + JSON.stringify(nothing)).toBeTypeOf("string");
+      expect(secretMistake(platform, nothing), platform + JSON.stringify(nothing)).toBeTypeOf("string");
   }
 });
 
@@ -80,5 +80,5 @@ test.each<[string, string | undefined, boolean]>([
 
 test("a message about a secret does not name an unknown platform, which may be a secret itself", () => {
   for (const secret of [undefined, "", "x", "wxyz\n"])
-    expect(secretProblem(CANARY, secret)).not.toContain(CANARY);
+    expect(secretMistake(CANARY, secret)).not.toContain(CANARY);
 });

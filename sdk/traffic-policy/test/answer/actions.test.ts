@@ -8,6 +8,7 @@ import {
   HELLO,
   headers,
   ips,
+  limit,
   password,
   redirect,
   request,
@@ -55,7 +56,6 @@ const basic = (text: string) => ({ headers: { authorization: `Basic ${btoa(text)
 const user = (more: object = {}) => act("basic-auth", { credentials: ["user:password1"], ...more });
 const office = { allow: ["203.0.113.0/24"] };
 const [inside, outside] = [{ clientIp: "203.0.113.7" }, { clientIp: "198.51.100.1" }];
-const limit = (more: object = {}) => act("rate-limit", { name: "a", capacity: 1, bucket_key: [], ...more });
 const unsigned = { method: "POST", body: "{}" };
 const signed = { ...unsigned, headers: signWebhook("github", { body: "{}", secret: "secret" }) };
 

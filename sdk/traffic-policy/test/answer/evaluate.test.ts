@@ -1,12 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { Budget } from "../../answer/budget";
 import { evaluate as evaluateWith } from "../../answer/evaluate";
 import { basicAuth } from "../../answer/functions";
+import { TimeLimit } from "../../answer/timeLimit";
 import { RequestNotSimulated } from "../../answer/trace";
 import { refused, simulated } from "./documentedCalls";
 
-const evaluate = (text: string, budget = new Budget()) =>
-  evaluateWith(text, { values: {}, functions: { "basic_auth.encode": basicAuth }, budget });
+const evaluate = (text: string, timeLimit = new TimeLimit()) =>
+  evaluateWith(text, { values: {}, functions: { "basic_auth.encode": basicAuth }, timeLimit });
 
 /** A row for each value, which stands in its text and in the words of its refusal. */
 const rows = (all: [text: string, words: string, values: string][]) =>
@@ -78,9 +78,9 @@ test.each([
   `${nested} || true`,
   `"${"a".repeat(60)}!".matches("^(a+)+$")`,
 ])("the time of a request ends an expression that would take minutes, and all after it: %#", (expression) => {
-  const budget = new Budget(20);
+  const timeLimit = new TimeLimit(20);
   for (const text of [expression, "'a'.matches('a')"])
-    expect(() => evaluate(text, budget)).toThrow(/a request whose expressions and patterns take over/);
+    expect(() => evaluate(text, timeLimit)).toThrow(/a request whose expressions and patterns take over/);
 });
 
 describe("a call", () => {

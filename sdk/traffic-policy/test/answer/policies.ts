@@ -16,6 +16,11 @@ export const password = (...credentials: string[]) => act("basic-auth", { creden
 export const redirect = (to: string, more: object = {}) => act("redirect", { to, ...more });
 export const rewrite = (from: string, to: string) => act("url-rewrite", { from, to });
 export const vars = (...all: object[]) => act("set-vars", { vars: all });
+export const limit = (more: object = {}) =>
+  act("rate-limit", {
+    ...{ name: "a", algorithm: "sliding_window", capacity: 1, rate: "60s", bucket_key: [] },
+    ...more,
+  });
 export const headers = (type: string, all: unknown) => act(type, { headers: all });
 export const verify = (secret: string, more: object = {}) =>
   act("verify-webhook", { provider: "github", secret, ...more });

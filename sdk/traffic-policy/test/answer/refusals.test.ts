@@ -7,6 +7,7 @@ import {
   HELLO,
   headers,
   ips,
+  limit,
   password,
   redirect,
   request,
@@ -69,10 +70,10 @@ test.each<Expression>([
 const internal = (url: string) => act("forward-internal", { url });
 
 test.each<[action: object, words: string]>([
-  [act("rate-limit"), "(rate-limit): rate-limit without the option rateLimited is not"],
+  [limit(), "(rate-limit): rate-limit without the option rateLimited is not"],
   [act("oauth", { provider: "google" }), "(oauth): oauth is not simulated"],
   [ips({ deny: ["10.0.0.0/8"] }), "without allow"],
-  [ips({ ip_policies: ["ipp_1"] }), "IP policies are not known"],
+  [ips({ ip_policies: ["ipp_1"] }), "ip_policies, the account's IP policies,"],
   [ips({ allow: ["10.0.0.1"] }), "10.0.0.1, which is no CIDR"],
   [headers("remove-headers", ["X-Role"]), "write x-role"],
   [headers("remove-headers", ["${req.method}"]), "an expression in headers, which takes none"],
@@ -80,6 +81,18 @@ test.each<[action: object, words: string]>([
   [password("user:short"), "a password that does not have 8"],
   [password("${req.headers['x-c'][0]}:password1"), "a colon in the user name"],
   [act("deny", { status: 404 }), 'Unrecognized key: "status"'],
+  [act("deny", { status_code: 100 }), "the status 100"],
+  [act("rate-limit", { name: "a" }), "its config (algorithm: "],
+  [act("custom-response", { body: 1 }), "its config (body: "],
+  [headers("add-headers", undefined), "add-headers without headers"],
+  [
+    headers("add-headers", Object.fromEntries([..."abcdefghijk"].map((name) => [name, 1]))),
+    "more than ten headers",
+  ],
+  [headers("remove-headers", []), "without 1 to 10 names"],
+  [password(), "without 1 to 10 pairs"],
+  [act("basic-auth", { credentials: ["u:password1"], realm: '"' }), "a realm that needs escapes"],
+  [act("url-rewrite", { to: "/a" }), "url-rewrite without from"],
   [rewrite("shop.example.com", "x"), "more than the path and the query"],
   [rewrite("com/", "com:443/"), "more than the path and the query"],
   [rewrite("/", "$1x"), "a $ in to"],
@@ -92,14 +105,17 @@ test.each<[action: object, words: string]>([
   [redirect("/a\nb"), 'the character "\\n" in a URL'],
   [redirect("//a.example.com/"), "a redirect to //a"],
   [redirect("/a/../b"), "a redirect to /a/../b"],
-  [vars({ a: "1", b: "2" }), "must have one key"],
+  [vars({ a: "1", b: "2" }), "a map of vars without exactly one key"],
   [internal("http://a.internal"), "forwarding from https://shop.example.com/aa to http://a.internal"],
   [internal("https://none.internal"), "no internal endpoint https://none.internal"],
   [headers("add-headers", { "x-a": "${'é'}" }), "of the header x-a"],
   [shows("${req.headers}"), "a value of this type in a text"],
   [shows("${{'a': 1}}"), "the text"],
   [verify("secret", { provider: "dropbox" }), "does not know how Dropbox signs"],
-  [verify("${secrets.get('constructor', 'name')}"), "the vault constructor has no entry name"],
+  [
+    verify("${secrets.get('constructor', 'name')}"),
+    "the entry name of the vault constructor, which is not given",
+  ],
 ])("the action %j is not guessed: %s", async (action, words) => {
   const sent = sentHeaders({ "x-p": "(", "x-c": "a:b" });
   await expectRefused(send({ on_http_request: [{ actions: [action, HELLO] }] }, sent, "/aa"), words);
@@ -109,7 +125,7 @@ const inferred = { on_http_request: [{ actions: [act("custom-response", { body: 
 
 test.each<[policy: object, words: RegExp | string, options?: FetchOptions]>([
   [
-    { ...request(act("rate-limit")), on_http_response: when("'retry-after' in res.headers").on_http_request },
+    { ...request(limit()), on_http_response: when("'retry-after' in res.headers").on_http_request },
     "the header retry-after, which the service adds",
     { rateLimited: true },
   ],

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
-import { commandLine } from "../../command/main";
+import { policyCommandLine } from "../../command/main";
 import { policyFromText } from "../../data/parse";
 import { temporaryFolder } from "../folder";
 
@@ -44,7 +44,7 @@ beforeEach(() => {
 async function run(...args: string[]) {
   const printed = { stdout: "", stderr: "" };
   const stream = (name: keyof typeof printed) => ({ write: (text: string) => (printed[name] += text) });
-  const code = await commandLine(args, { stdout: stream("stdout"), stderr: stream("stderr") });
+  const code = await policyCommandLine(args, { stdout: stream("stdout"), stderr: stream("stderr") });
   return { code, ...printed };
 }
 const check = (...args: string[]) => run("check", ...args);
@@ -143,11 +143,21 @@ www-authenticate: Basic realm="ngrok"
   [
     "that a variable below conn has another type",
     [...request("geo.yaml"), "--conn", "client_port=https"],
-    /^2 .*--conn needs a value for conn\.client_port that is a whole number/,
+    /^2 .*--conn needs a value for conn\.client_port that is JSON of the type int/,
   ],
-  ["that the request is missing", ["request"], /^2 traffic-policy request: takes a method and a URL: GET/],
-  ["its commands", ["--help"], /^0 Usage: traffic-policy COMMAND\n\n {2}check .*\n {2}request /],
-  ["the name that was meant", ["chekc"], /^2 [\s\S]*there is no command chekc; did you mean check\?/],
+  [
+    "that the request is missing",
+    ["request"],
+    /^2 traffic-policy request: a request has a method and a URL: GET/,
+  ],
+  ["its commands", ["--help"], /^0 Usage: traffic-policy check .*\n +traffic-policy request /],
+  [
+    "the name that was meant",
+    ["chekc"],
+    /^2 traffic-policy chekc: there is no such command; did you mean check\?/,
+  ],
+  ["an option that does not exist", ["check", "--strikt", "bad.yaml"], /^2 traffic-policy check: .*--strikt/],
+  ["that an option needs a value", ["check", "bad.yaml", "--url"], /^2 traffic-policy check: .*--url/],
 ])("prints %s", async (_, args, printed) => {
   const { code, stdout, stderr } = await run(...args);
   const all = `${code} ${stdout}${stderr}`;

@@ -99,6 +99,8 @@ describe("a mistake in an expression is reported at its place", () => {
     ["!conn.client_ip in ['192.0.2.1']", 0, /^applies ! to text; write !\(…\) around a condition$/],
     ["res.headers['content-type'].contains('json')", 0, /^calls contains on a list, which has no such function; take an item of the list with \[0\]/],
     ["res.status_code.startsWith('5')", 0, /^calls startsWith on a number, which has no such function$/],
+    ["vars.a == 1 && req.url.path + 'x' == 2", 15, /^compares text with a number; /],
+    ["req.headers['x'].map(each, each.size()) == 3", 0, /^compares a list with a number; /],
     // What the service accepts, and never matches
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
     ["'GET' == \"${req.method}\"", 9, /^has an expression as a text; leave out its quotes, \$\{ and \}$/],

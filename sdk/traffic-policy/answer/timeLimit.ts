@@ -5,12 +5,10 @@ import { refuse } from "./trace";
 const MOST_MS = 1_000;
 
 /** The time that is left for a request. A policy can need days, with nested macros or with a pattern that RE2 matches at once. */
-export class Budget {
-  private readonly context: { work: () => unknown } = { work: () => undefined };
+export class TimeLimit {
+  private readonly context = createContext();
 
-  constructor(private left = MOST_MS) {
-    createContext(this.context);
-  }
+  constructor(private left = MOST_MS) {}
 
   /**
    * Runs synchronous work.
@@ -19,20 +17,16 @@ export class Budget {
    */
   spend<T>(work: () => T): T {
     const start = performance.now();
-    let result: { value: T } | undefined;
-    this.context.work = () => {
-      result = { value: work() };
-    };
+    this.context["work"] = work;
     try {
       // The limit of node:vm also ends what the script calls, even within a macro or a pattern.
-      if (this.left >= 1) runInContext("work()", this.context, { timeout: Math.floor(this.left) });
+      if (this.left >= 1) return runInContext("work()", this.context, { timeout: Math.floor(this.left) });
     } catch (error) {
       const code = typeof error === "object" && error && "code" in error && error.code;
       if (code !== "ERR_SCRIPT_EXECUTION_TIMEOUT") throw error;
-      result = undefined;
+    } finally {
+      this.left -= performance.now() - start;
     }
-    this.left -= performance.now() - start;
-    if (result) return result.value;
     return refuse(`a request whose expressions and patterns take over ${MOST_MS} ms here`);
   }
 }

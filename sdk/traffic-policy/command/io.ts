@@ -1,30 +1,30 @@
-import { readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, resolve } from "node:path";
+import { readFileSync, writeFileSync } from "node:fs";
 import { text as textOf } from "node:stream/consumers";
 import { PIPELINE_COMMAND } from "../data/text";
 import { UserError } from "../data/userError";
-import { type Option, type Terminal, UsageError, whyNotWritten } from "./frame";
 
-/* The files and streams of commands. */
+/* The files, streams and exit codes of commands. */
 
-export const STANDARD_STREAM = "-";
+/** Shells have 141 for SIGPIPE. */
+export const EXIT = { done: 0, failed: 1, usage: 2, findings: 7, unread: 141 } as const;
 
-/** A file that the command can write. */
-export function outputFile(file: string): string {
-  if (file === STANDARD_STREAM) throw new UsageError("takes the name of a file");
-  if (!statSync(dirname(resolve(file)), { throwIfNoEntry: false })?.isDirectory())
-    throw new UsageError(`names ${file}, which is in a folder that does not exist`);
-  const target = statSync(file, { throwIfNoEntry: false });
-  if (target?.isDirectory()) throw new UsageError(`takes a file, and ${file} is a folder`);
-  return file;
+export interface Terminal {
+  write(text: string): unknown;
 }
 
-/** The same option of all commands that have a result for programs. */
-export const JSON_OPTION = {
-  value: "F",
-  help: "write the result as JSON to this file; - prints it instead of the text",
-  parse: (file: string) => (file === STANDARD_STREAM ? file : outputFile(file)),
-} as const satisfies Option;
+export interface Streams {
+  stdout: Terminal;
+  stderr: Terminal;
+}
+
+export interface CommandIo extends Streams {
+  /** Writes a line to stderr: to the terminal, or to the log of a pipeline. */
+  log: (line: string) => void;
+  /** The program and the command, which errors begin with: `pulumi-endpoints check-policy`. */
+  name: string;
+}
+
+export const STANDARD_STREAM = "-";
 
 /** Writes the result as text, as JSON to the file of `--json`, or as JSON in place of the text. */
 export function writeResult(
@@ -76,3 +76,30 @@ export function readText(file: string, Failure: typeof UserError = UserError): s
 /** The text of a file, or of the standard input. @throws Failure with a sentence about the file */
 export const inputText = async (file: string, Failure?: typeof UserError): Promise<string> =>
   file === STANDARD_STREAM ? (await textOf(process.stdin)).replace(/^\ufeff/, "") : readText(file, Failure);
+
+/** Ends this process if nobody can read its output. */
+export function endIfUnread(program: string): void {
+  process.stdout.on("error", (error: NodeJS.ErrnoException) => {
+    // The reader has left, as `head` does.
+    if (error.code === "EPIPE") process.exit(EXIT.unread);
+    process.stderr.write(`${program}: the output cannot be written: ${whyNotWritten(error)}\n`);
+    process.exit(EXIT.failed);
+  });
+}
+
+/** An error's message, as people may read it. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+/** Why something cannot be written, for the end of a sentence. */
+function whyNotWritten(error: unknown): string {
+  const code = error instanceof Error && "code" in error ? `${error.code}` : "";
+  const reasons: Record<string, string> = {
+    ENOSPC: "the disk is full",
+    EDQUOT: "the disk's quota is used up",
+    EROFS: "the disk is read-only",
+    EACCES: "permission denied",
+    EEXIST: "it exists already",
+    ENOENT: "its folder does not exist, or that of the file to which it links",
+  };
+  return reasons[code] ?? messageOf(error);
+}

@@ -1,0 +1,55 @@
+import { z } from "zod";
+import { type ActionType, actions, type KeyInfo } from "../policy/catalogue";
+import { refuse } from "./trace";
+
+/* The configs of actions, by the catalogue. */
+
+const KINDS = {
+  text: z.string(),
+  duration: z.string(),
+  integer: z.int(),
+  number: z.number(),
+  boolean: z.boolean(),
+  // YAML has numbers and truth values where a header's value is expected.
+  "map of text": z.record(
+    z.string(),
+    z.union([z.string(), z.number(), z.boolean()]).transform((value) => `${value}`),
+  ),
+  map: z.record(z.string(), z.unknown()),
+  object: z.unknown(),
+} satisfies Record<KeyInfo["kind"], z.ZodType>;
+
+type Value<K extends KeyInfo> = z.output<(typeof KINDS)[K["kind"]]>;
+type Given<K extends KeyInfo> =
+  | (K["list"] extends true | "or one" ? Value<K>[] : Value<K>)
+  | (K extends { required: true } | { default: unknown } ? never : undefined);
+
+/** The values of an action's keys, with the documented defaults. */
+export type Config<Type extends ActionType> = {
+  [Name in keyof (typeof actions)[Type]["keys"]]: (typeof actions)[Type]["keys"][Name] extends infer K extends
+    KeyInfo
+    ? Given<K>
+    : never;
+};
+
+/** @throws RequestNotSimulated if the catalogue has no such config. */
+export function readConfig<Type extends ActionType>(type: Type, config: unknown): Config<Type> {
+  const keys = Object.entries<KeyInfo>(actions[type].keys);
+  const schema = z.strictObject(Object.fromEntries(keys.map(([name, key]) => [name, schemaOf(key)])));
+  const { data, error } = schema.safeParse(config ?? {});
+  if (data === undefined) {
+    const [issue] = error.issues;
+    return refuse(`its config (${[...(issue?.path ?? []), issue?.message].join(": ")})`);
+  }
+  for (const [name, { cel }] of keys)
+    if (!cel && JSON.stringify(data[name])?.includes("${"))
+      refuse(`an expression in ${name}, which takes none,`);
+  return data as Config<Type>;
+}
+
+function schemaOf({ kind, list, values, required, default: standard }: KeyInfo): z.ZodType {
+  const one = values ? z.enum(values) : KINDS[kind];
+  const all: z.ZodType = list ? z.array(one) : one;
+  if (standard !== undefined) return all.default(standard);
+  return required ? all : all.optional();
+}
