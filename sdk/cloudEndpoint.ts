@@ -6,7 +6,6 @@ import { SECRETS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
 import { TYPES } from "../provider/pulumi/typeTokens";
 import type { alwaysPresent, CloudEndpointWritten, Endpoint } from "../provider/service/contract";
-import { isMapping } from "../provider/service/json";
 import { outdateListings } from "./dataSources";
 import { withParsedText, withPlainData } from "./plainData";
 import type { TrafficPolicy } from "./policyRules";
@@ -22,6 +21,7 @@ import {
 } from "./preflight";
 import { type InputOf, isOfType } from "./programRun";
 import { aliasesOf, optionMistakes, providerKindOf } from "./provider";
+import { isMapping } from "./traffic-policy/index";
 
 /**
  * The provider string in every state of the dynamic type, in place of a serialized provider. It never changes, so upgrades show

@@ -13,16 +13,15 @@ import {
 } from "../provider/policy/resourceWarnings";
 import { UNKNOWN } from "../provider/pulumi/sentinels";
 import { PACKAGE } from "../provider/pulumi/typeTokens";
-import { isMapping, type JsonObject } from "../provider/service/json";
 import {
   isPublicBaseUrl,
   policyWarningsMode,
   removedSettings,
   settingFields,
 } from "../provider/service/settings";
-import { nearName } from "../provider/service/text";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
+import { isMapping, type JsonObject, nearName } from "./traffic-policy/index";
 
 /*
  * The checks of a constructor, before those of the provider. The engine stops at the first resource with a failed check, so the

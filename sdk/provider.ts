@@ -3,11 +3,10 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/pulumi/typeTokens";
-import { isMapping } from "../provider/service/json";
 import { environmentName, type SettingName, type settingFields } from "../provider/service/settings";
 import { isOfType, perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./test-engine/index";
-import { policyFromText } from "./traffic-policy/index";
+import { isMapping, policyFromText } from "./traffic-policy/index";
 
 /** The type that a program writes for each setting. */
 type Written<Name extends SettingName> = NonNullable<ReturnType<(typeof settingFields)[Name]>>;

@@ -1,8 +1,7 @@
 import { lstatSync } from "node:fs";
 import { TYPES } from "../../provider/pulumi/typeTokens";
 import type { LiveEndpoint } from "../../provider/service/contract";
-import { oneLine } from "../../provider/service/text";
-import { pathText } from "../traffic-policy/index";
+import { oneLine, pathText } from "../traffic-policy/index";
 import { type Adoption, adoptionsOf, type Unadoptable, withAllFields } from "./adopt/adoptable";
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { namesOf } from "./adopt/names";

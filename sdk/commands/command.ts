@@ -1,8 +1,14 @@
 import { parseArgs } from "node:util";
 import { ApiError } from "../../provider/service/apiErrors";
-import { didYouMean } from "../../provider/service/text";
 import { NEEDS_LOGIN, PulumiFailed } from "../test-engine/index";
-import { type CommandIo, EXIT, messageOf, type Streams, UsageError } from "../traffic-policy/index";
+import {
+  type CommandIo,
+  didYouMean,
+  EXIT,
+  messageOf,
+  type Streams,
+  UsageError,
+} from "../traffic-policy/index";
 import { columns, wrapped } from "./text";
 
 export { EXIT, messageOf, type Streams, type Terminal, UsageError } from "../traffic-policy/index";

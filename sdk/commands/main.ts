@@ -1,7 +1,6 @@
 #!/usr/bin/env node
-import { didYouMean } from "../../provider/service/text";
 import { VERSION } from "../../provider/service/version";
-import { endIfUnread } from "../traffic-policy/index";
+import { didYouMean, endIfUnread } from "../traffic-policy/index";
 import { type CliCommand, EXIT, messageOf } from "./command";
 import { columns } from "./text";
 

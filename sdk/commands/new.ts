@@ -1,8 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { isMapping, jsonOf } from "../../provider/service/json";
-import { didYouMean } from "../../provider/service/text";
 import { Emulator, findPulumiCli, type Seed } from "../testing";
+import { didYouMean, isMapping, jsonOf } from "../traffic-policy/index";
 import { command, EXIT, UsageError } from "./command";
 import { writeState } from "./emulatorState";
 import { writeText } from "./options";

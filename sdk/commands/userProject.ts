@@ -9,10 +9,10 @@ import { UserError } from "../../provider/service/apiErrors";
 import { CONNECTIONS, HttpClient } from "../../provider/service/client";
 import type { LiveEndpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
-import { isMapping, type JsonObject, jsonOf } from "../../provider/service/json";
 import { CLOUD } from "../../provider/service/list";
 import { type ConfigReader, readSettings } from "../../provider/service/settings";
 import { type ExportedResource, type ExportedState, parseState, pulumi } from "../test-engine/index";
+import { isMapping, type JsonObject, jsonOf } from "../traffic-policy/index";
 import type { LogLine } from "./command";
 
 /* The user's own project, through the Pulumi CLI, which never asks a question: its stacks, their states and their accounts. */

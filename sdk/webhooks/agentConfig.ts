@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { UserError } from "../../provider/service/apiErrors";
-import type { JsonObject } from "../../provider/service/json";
-import { canonicalJson } from "../../provider/service/json";
-import { fromYaml, LONGEST, type Parsed, vaultReference, yaml } from "../traffic-policy/index";
+import {
+  canonicalJson,
+  fromYaml,
+  type JsonObject,
+  LONGEST,
+  type Parsed,
+  vaultReference,
+  yaml,
+} from "../traffic-policy/index";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 
 /*

@@ -1,8 +1,13 @@
 import { z } from "zod";
 import { standInsIn } from "../../provider/endpoint/outputAsText";
-import { didYouMean } from "../../provider/service/text";
-import { normalizeUrl, urlProblem } from "../../provider/service/url";
-import { platformInfo, secretProblem, vaultReference } from "../traffic-policy/index";
+import {
+  didYouMean,
+  normalizeUrl,
+  platformInfo,
+  secretProblem,
+  urlProblem,
+  vaultReference,
+} from "../traffic-policy/index";
 import {
   agentConfigVersions,
   plans,

@@ -1,9 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
-import { didYouMean } from "../../provider/service/text";
 import { ruleErrors, warnOfRule } from "../preflight";
 import { isKnown, isOfType, perRun, programError, type WithInputs } from "../programRun";
-import { platformInfo } from "../traffic-policy/index";
+import { didYouMean, platformInfo } from "../traffic-policy/index";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { FREE_VERIFICATIONS_PER_MONTH, platformNames, secretSource } from "./secretSource";
 import type { WebhookSettings, WebhookSettingsWritten } from "./webhookArgs";

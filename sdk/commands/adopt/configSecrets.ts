@@ -1,7 +1,6 @@
 import { ownTexts } from "../../../provider/endpoint/fields";
 import { findSecrets, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secretSearch";
-import { isMapping, type JsonObject } from "../../../provider/service/json";
-import { type Path, partsOf, vaultReference } from "../../traffic-policy/index";
+import { isMapping, type JsonObject, type Path, partsOf, vaultReference } from "../../traffic-policy/index";
 import { grouped } from "../text";
 import type { Adoption } from "./adoptable";
 import { uniqueNames } from "./names";

@@ -1,5 +1,4 @@
-import { isMapping } from "../../../provider/service/json";
-import { oneLine } from "../../../provider/service/text";
+import { isMapping, oneLine } from "../../traffic-policy/index";
 import { count } from "../text";
 import type { Adoption, Unadoptable } from "./adoptable";
 import { ConfigSecret, secretReplacement } from "./configSecrets";

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/service/contract";
-import { isMapping, jsonOf } from "../../../provider/service/json";
-import { escaped } from "../../../provider/service/text";
+import { escaped, isMapping, jsonOf } from "../../traffic-policy/index";
 import { type LogLine, UsageError } from "../command";
 import { inputText, STANDARD_STREAM } from "../options";
 import { grouped, shellWord } from "../text";

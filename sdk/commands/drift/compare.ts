@@ -9,9 +9,8 @@ import {
   refreshedFromLive,
 } from "../../../provider/endpoint/state";
 import type { LiveEndpoint } from "../../../provider/service/contract";
-import { isMapping, type JsonObject } from "../../../provider/service/json";
 import { isWithin, parsePath, valueAt } from "../../test-engine/index";
-import { type Path, pathText } from "../../traffic-policy/index";
+import { isMapping, type JsonObject, type Path, pathText } from "../../traffic-policy/index";
 import type { Managed } from "../userProject";
 import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
 

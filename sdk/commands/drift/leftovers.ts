@@ -1,7 +1,8 @@
 import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
 import { engineInputs } from "../../../provider/endpoint/inputs";
 import { look } from "../../../provider/endpoint/live";
-import { normalizeUrl, urlOf } from "../../../provider/service/url";
+import { urlOf } from "../../../provider/service/url";
+import { normalizeUrl } from "../../traffic-policy/index";
 import type { Managed } from "../userProject";
 import { asUnchecked, type SurveyedAccount } from "./accounts";
 import type { AccountReport, PendingCreateReport, Unchecked } from "./report";

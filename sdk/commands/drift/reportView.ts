@@ -1,6 +1,6 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
-import { escaped } from "../../../provider/service/text";
+import { escaped } from "../../traffic-policy/index";
 import { forPulumi } from "../stackNames";
 import { count, grouped, shellWord } from "../text";
 import {

@@ -1,6 +1,5 @@
 import { setMaxListeners } from "node:events";
 import { UserError } from "../../../provider/service/apiErrors";
-import { isMapping, jsonOf } from "../../../provider/service/json";
 import type { ConfigReader } from "../../../provider/service/settings";
 import {
   assertPulumi,
@@ -9,6 +8,7 @@ import {
   PulumiFailed,
   pulumi,
 } from "../../test-engine/index";
+import { isMapping, jsonOf } from "../../traffic-policy/index";
 import { messageOf, UsageError } from "../command";
 import type { Projects } from "../projects";
 import { withProject } from "../stackNames";
