@@ -110,11 +110,7 @@ function chooseConsented(
   isChoice = (_: string): boolean => true,
 ): LiveEndpoint | undefined {
   const found = all.filter(
-    (live) =>
-      serves(live, inputs) &&
-      !holdings.isGone(live.id) &&
-      holdings.isFree(live.id, inputs) &&
-      isChoice(live.id),
+    (live) => serves(live, inputs) && holdings.isFree(live.id, inputs) && isChoice(live.id),
   );
   return found.find((live) => isWanted(live, inputs)) ?? found[0];
 }

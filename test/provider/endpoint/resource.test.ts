@@ -69,6 +69,13 @@ test("a create whose answer was lost after half a minute finds what it made when
   expect(logged).toEqual([expect.stringMatching(/continues with/)]);
 });
 
+test("two imports of one endpoint in a run are refused", async () => {
+  const { core, emulator } = await service();
+  const { id } = emulator.seed({ type: "cloud", url });
+  await core.import(id);
+  await expect(core.import(id)).rejects.toThrow(/already belongs to another resource of this stack/);
+});
+
 test("diff reports a change if the outputs lack the provider string", async () => {
   const { core } = await service();
   const { outs } = await core.create({ url });
