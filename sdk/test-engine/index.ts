@@ -7,7 +7,7 @@ export { ignoreChanges } from "./ignoreChanges";
 export { completeMocks } from "./packageMocks";
 export { pluginFolders, projectFile } from "./projectFile";
 export { plain } from "./properties";
-export { isWithin, type Path, parsePath, valueAt } from "./propertyPath";
+export { isWithin, parsePath, valueAt } from "./propertyPath";
 export {
   assertPulumi,
   type EngineRun,

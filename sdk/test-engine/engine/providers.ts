@@ -5,13 +5,13 @@ import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
 import { CLI_DRIVER, reasonOf, Unsupported } from "../errors";
-import { equal, type Props, plain, UNKNOWN } from "../properties";
+import { equal, type Props, plain, unknownValue } from "../properties";
 import { AnsweredProvider, type RunningProvider } from "./answered";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
 import { type OnLine, type Run, resolveFrom, type Starting, startProvider } from "./processes";
 import { type Project, runtimeSchema } from "./project";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
-import { type Checked, DYNAMIC, type Found, Plugin, type Provider } from "./providerCalls";
+import { type CheckResult, DYNAMIC, type Found, Plugin, type ResourceProvider } from "./providerCalls";
 
 /** The time limit for replies to `Cancel`, in milliseconds. */
 const CANCEL_LIMIT = 1000;
@@ -53,7 +53,7 @@ function findPlugin(package_: string, project: Project): PluginCommand {
  * The provider processes of one run. It is also the provider of provider resources: their check starts a process, and their
  * create or update configures it.
  */
-export class Providers implements Provider {
+export class Providers implements ResourceProvider {
   private readonly running = new Map<string, Promise<RunningProvider>>();
   /** The started providers by URN that are not configured yet. */
   private readonly unconfigured = new Map<string, RunningProvider>();
@@ -68,7 +68,7 @@ export class Providers implements Provider {
     private readonly onLine: OnLine,
   ) {}
 
-  async of({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<Provider> {
+  async of({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<ResourceProvider> {
     return isProvider(type) ? this : this.get(provider);
   }
 
@@ -107,7 +107,7 @@ export class Providers implements Provider {
     return Object.fromEntries(own.map(([key, value]) => [key.slice(package_.length + 1), value]));
   }
 
-  async check(urn: string, olds: Props, news: Props): Promise<Checked> {
+  async check(urn: string, olds: Props, news: Props): Promise<CheckResult> {
     const plugin = await this.start(urn);
     const checked = await plugin.checkConfig(urn, olds, news);
     if (checked.failures.length === 0) this.unconfigured.set(urn, plugin);
@@ -129,7 +129,7 @@ export class Providers implements Provider {
   }
 
   async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
-    const id = preview ? UNKNOWN : randomUUID();
+    const id = preview ? unknownValue : randomUUID();
     await this.configure(urn, id, inputs);
     return { id, outputs: inputs };
   }

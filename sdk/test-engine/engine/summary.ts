@@ -1,4 +1,4 @@
-import { isProps, isSecret, maskedData, maskedProps, type Props, plain, UNKNOWN } from "../properties";
+import { isProps, isSecret, maskedData, maskedProps, type Props, plain, unknownValue } from "../properties";
 import { formatPath } from "../propertyPath";
 import type { Diagnostic, RunResult, Step, StepOp } from "../types";
 import {
@@ -161,7 +161,7 @@ function metadata(op: PlannedOp, old: ResourceState, next: ResourceState): strin
 }
 
 function inline(value: unknown): string {
-  if (value === UNKNOWN) return "[unknown]";
+  if (value === unknownValue) return "[unknown]";
   if (isSecret(value)) return "[secret]";
   if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
   if (!isProps(value)) return JSON.stringify(plain({ value })["value"] ?? null);

@@ -4,7 +4,7 @@ import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { expect, test } from "vitest";
 import { toStruct } from "../engine/protocol";
 import { TestEngine } from "../engine/testEngine";
-import { secret, UNKNOWN } from "../properties";
+import { secret, unknownValue } from "../properties";
 import { type Answer, ask, InProcess, resource } from "./inProcess";
 import { programFolder, until } from "./tools";
 
@@ -153,7 +153,7 @@ test("a preview and an up print steps with unknowns and secrets masked, and retu
           ask<pb.RegisterResourceResponse>((answer) => monitor.registerResource(request, answer));
         const urn = (await register(root)).getUrn();
         await register(
-          resource("a", { from: dryRun ? UNKNOWN : "x", deep: [secret("hush")], __internal: 1 }),
+          resource("a", { from: dryRun ? unknownValue : "x", deep: [secret("hush")], __internal: 1 }),
         );
         const outputs = { id: "a", nested: { s: secret("hush") } };
         const request = new pb.RegisterResourceOutputsRequest().setUrn(urn).setOutputs(toStruct(outputs));
