@@ -19,6 +19,6 @@ export {
   type PulumiResult,
   pulumi,
 } from "./pulumi";
+export { PulumiStack } from "./pulumiStack";
 export { parseState } from "./stackState";
-export { CliStack, TestStack } from "./testStack";
 export * from "./types";

@@ -12,9 +12,9 @@ import {
   Emulator,
   findPulumiCli,
   type SignedPlatform,
-  type StackOptions,
   signWebhook,
   TestStack,
+  type TestStackOptions,
 } from "../../sdk/testing";
 import { listen } from "../../sdk/testing/listen";
 import { plainIn } from "../e2e/setup";
@@ -37,7 +37,7 @@ interface Around {
 interface Example {
   /** The stack, whose settings may be in a file. Default: `test`. */
   stackName?: string;
-  config?: (around: Around) => StackOptions["config"];
+  config?: (around: Around) => TestStackOptions["config"];
   /** The program in place of the example's own. */
   index?: string;
   outputs: object;
