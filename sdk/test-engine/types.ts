@@ -38,8 +38,6 @@ export interface StackOptions {
   env?: Record<string, string | undefined>;
   /** The stack's name. Default: `test`. */
   stackName?: string;
-  /** The project's name. Default: the name in `Pulumi.yaml`, or else the folder's name. */
-  projectName?: string;
   /**
    * The outputs of other stacks for `StackReference`, by the stack's name in the program: `organization/network/dev`. An output is
    * a value, or `{ secret: value }`. Any other stack is unknown. The driver `cli` creates these stacks in its backend.

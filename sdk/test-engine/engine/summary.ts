@@ -131,16 +131,11 @@ export class Summary {
 
   private diagnosticLines(): string[] {
     if (this.diagnostics.length === 0) return [];
-    const lines = ["Diagnostics:"];
-    for (const about of new Set(this.diagnostics.map(({ urn = this.root }) => urn))) {
-      lines.push(`  ${typeInUrn(about)} (${nameInUrn(about)}):`);
-      for (const { severity, message } of this.diagnostics.filter(({ urn = this.root }) => urn === about)) {
-        const whole = `${severity === "info" ? "" : `${severity}: `}${message.trimEnd()}`;
-        lines.push(...whole.split("\n").map((line) => `    ${line}`));
-      }
-      lines.push("");
-    }
-    return lines;
+    const lines = this.diagnostics.map(({ severity, message, urn = this.root }) => {
+      const whole = `${severity === "info" ? "" : `${severity}: `}${message.trimEnd()}`;
+      return `  ${typeInUrn(urn)} (${nameInUrn(urn)}): ${whole.replaceAll("\n", "\n    ")}`;
+    });
+    return ["Diagnostics:", ...lines, ""];
   }
 }
 

@@ -47,7 +47,7 @@ export class TestEngine implements Driver {
 
   /** @throws Error if the program's folder is no Pulumi project. */
   constructor(private readonly options: TestEngineOptions) {
-    this.project = readProject(options.program, options.projectName, options.ownPackages);
+    this.project = readProject(options.program, options.ownPackages);
     this.config = new Map(Object.entries(this.project.config));
     for (const [key, value] of Object.entries(options.config ?? {}))
       this.config.set(fullKey(this.project.name, key), value);
