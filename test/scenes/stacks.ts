@@ -1,9 +1,10 @@
 import { expect } from "vitest";
-import { type Clock, realClock } from "../../provider/service/clock";
+import type { Clock } from "../../provider/service/clock";
 import { type ExportedResource, RunFailed, TestStack } from "../../sdk/testing";
 import { Emulator } from "../../sdk/testing/emulator";
 import { normalize } from "../e2e/normalize";
 import { newCase, writeProgram } from "../e2e/setup";
+import { jumpingClock } from "../provider/virtualClock";
 import { Player } from "./player";
 import { type Kind, type Program, type Run, resourceOf, type Scene } from "./scene";
 
@@ -11,14 +12,7 @@ import { type Kind, type Program, type Run, resourceOf, type Scene } from "./sce
 
 /** Plays the scene, and checks what it says. Returns the final state, without what differs in each run. */
 export async function playAsStack(scene: Scene, kind: Kind, driver: TestStack["driver"]): Promise<unknown> {
-  let ahead = 0;
-  const clock = {
-    ...realClock,
-    now: () => realClock.now() + ahead,
-    sleep: async (milliseconds: number) => {
-      ahead += milliseconds;
-    },
-  };
+  const clock = jumpingClock();
   if (scene.service || scene.settings) unfit();
   const emulator = await Emulator.start({ now: () => new Date(clock.now()) });
   const folder = newCase();
