@@ -106,7 +106,7 @@ export function startProgram(run: Run, address: string, onLine: OnLine): Child {
   return new Child(child, onLine);
 }
 
-export interface Starting {
+interface Starting {
   child: Child;
   /** The port that it prints. Rejects if the process ends first, or at the time limit. */
   port: Promise<number>;

@@ -8,15 +8,13 @@ import { CLI_DRIVER, reasonOf, Unsupported } from "../errors";
 import { equal, type Props, plain, unknownValue } from "../properties";
 import { AnsweredProvider, type RunningProvider } from "./answered";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
-import { type OnLine, type Run, resolveFrom, type Starting, startProvider } from "./processes";
+import { type Child, type OnLine, type Run, resolveFrom, startProvider } from "./processes";
 import { type Project, runtimeSchema } from "./project";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
 import { type CheckResult, DYNAMIC, type Found, Plugin, type ResourceProvider } from "./providerCalls";
 
 /** The time limit for replies to `Cancel`, in milliseconds. */
 const CANCEL_LIMIT = 1000;
-
-type Process = Starting & { folder: string };
 
 interface PluginCommand {
   folder: string;
@@ -59,7 +57,7 @@ export class Providers implements ResourceProvider {
   private readonly unconfigured = new Map<string, RunningProvider>();
   /** The engine's address. Set before the first provider starts. */
   address = "";
-  private readonly processes: Process[] = [];
+  private readonly processes: Child[] = [];
   private readonly plugins: Plugin[] = [];
 
   constructor(
@@ -159,7 +157,7 @@ export class Providers implements ResourceProvider {
     const asked = Promise.allSettled(this.plugins.map((plugin) => plugin.cancel()));
     await Promise.race([asked, setTimeout(CANCEL_LIMIT, undefined, { ref: false })]);
     for (const plugin of this.plugins) plugin.close();
-    await Promise.all(this.processes.map(({ child }) => child.stop("SIGKILL", 0)));
+    await Promise.all(this.processes.map((child) => child.stop("SIGKILL", 0)));
   }
 
   private async configure(urn: string, id: string, config: Props): Promise<void> {
@@ -178,7 +176,16 @@ export class Providers implements ResourceProvider {
     const package_ = packageOf(typeInUrn(urn));
     const mocks = this.run.mocksOf(package_);
     if (mocks) return new AnsweredProvider(mocks);
-    const { folder, port, printed } = this.spawn(package_);
+    const { folder, args, env } = findPlugin(package_, this.run.project);
+    const own = {
+      ...env,
+      PULUMI_PROJECT: this.run.project.name,
+      PULUMI_CONFIG: JSON.stringify(plain(this.ownConfig(package_))),
+    };
+    // Like the CLI, the engine does not show the output of plugins.
+    const onLine = package_ === DYNAMIC ? this.onLine : undefined;
+    const { child, port, printed } = startProvider(this.run, [...args, this.address], own, onLine);
+    this.processes.push(child);
     const plugin = new Plugin(await port, package_);
     this.plugins.push(plugin);
     if (package_ !== DYNAMIC)
@@ -189,19 +196,5 @@ export class Providers implements ResourceProvider {
         });
       });
     return plugin;
-  }
-
-  private spawn(package_: string): Process {
-    const { folder, args, env } = findPlugin(package_, this.run.project);
-    const own = {
-      ...env,
-      PULUMI_PROJECT: this.run.project.name,
-      PULUMI_CONFIG: JSON.stringify(plain(this.ownConfig(package_))),
-    };
-    // Like the CLI, the engine does not show the output of plugins.
-    const onLine = package_ === DYNAMIC ? this.onLine : undefined;
-    const process = { folder, ...startProvider(this.run, [...args, this.address], own, onLine) };
-    this.processes.push(process);
-    return process;
   }
 }
