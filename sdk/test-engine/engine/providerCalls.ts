@@ -71,10 +71,8 @@ export class Plugin implements ResourceProvider {
       .setProgramDirectory(folder)
       .setConfigureWithUrn(true)
       .setInvokeWithPreview(true);
-    const response = await optional(
-      call<pb.ProviderHandshakeResponse>((answer) =>
-        this.client.handshake(request, new grpc.Metadata(), { deadline: Date.now() + limit }, answer),
-      ),
+    const response = await optional<pb.ProviderHandshakeResponse>((answer) =>
+      this.client.handshake(request, new grpc.Metadata(), { deadline: Date.now() + limit }, answer),
     );
     if (!response) throw new Unsupported(`plugins without a handshake (${this.package_} in ${folder})`);
     if (!response.getAcceptSecrets() || !response.getAcceptResources())
@@ -86,18 +84,14 @@ export class Plugin implements ResourceProvider {
   /** If a provider does not implement this method, it accepts any configuration. */
   async checkConfig(urn: string, olds: Props, news: Props): Promise<CheckResult> {
     const request = about(new pb.CheckRequest(), urn).setOlds(plainStruct(olds)).setNews(plainStruct(news));
-    const response = await optional(
-      call<pb.CheckResponse>((answer) => this.client.checkConfig(request, answer)),
-    );
+    const response = await optional<pb.CheckResponse>((answer) => this.client.checkConfig(request, answer));
     if (!response) return { inputs: news, failures: [] };
     return { inputs: markSecrets(fromStruct(response.getInputs()), news), failures: failuresOf(response) };
   }
 
   async diffConfig(old: ResourceState, news: Props): Promise<Diff> {
     const request = diffRequest(old, news, [], plainStruct);
-    const response = await optional(
-      call<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer)),
-    );
+    const response = await optional<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer));
     return diffOf(response ?? new pb.DiffResponse());
   }
 
@@ -128,7 +122,7 @@ export class Plugin implements ResourceProvider {
 
   /** Asks the provider to finish its operations and to start no others. */
   async cancel(): Promise<void> {
-    await optional(call<EmptyMessage>((answer) => this.client.cancel(new EmptyMessage(), answer)));
+    await optional<EmptyMessage>((answer) => this.client.cancel(new EmptyMessage(), answer));
   }
 
   async check(urn: string, olds: Props, news: Props): Promise<CheckResult> {
@@ -230,9 +224,9 @@ function call<T>(send: (answer: Callback<T>) => unknown): Promise<T> {
 }
 
 /** Undefined if the provider does not implement the method. */
-async function optional<T>(answer: Promise<T>): Promise<T | undefined> {
+async function optional<T>(send: (answer: Callback<T>) => unknown): Promise<T | undefined> {
   try {
-    return await answer;
+    return await call(send);
   } catch (error) {
     if (error instanceof CallFailed && error.cause.code === grpc.status.UNIMPLEMENTED) return undefined;
     throw error;

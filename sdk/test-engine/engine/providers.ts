@@ -16,13 +16,6 @@ import { type CheckResult, DYNAMIC, type Found, Plugin, type ResourceProvider } 
 /** The time limit for replies to `Cancel`, in milliseconds. */
 const CANCEL_LIMIT = 1000;
 
-interface PluginCommand {
-  folder: string;
-  /** The arguments without the last one, which is the engine's address. */
-  args: string[];
-  env: Record<string, string>;
-}
-
 /** @throws Error if the package has no provider: neither in the SDK nor in a folder that `Pulumi.yaml` names. */
 function pluginFolder(package_: string, project: Project): string {
   const folder = package_ === DYNAMIC ? project.folder : project.plugins.get(package_);
@@ -34,7 +27,8 @@ function pluginFolder(package_: string, project: Project): string {
   );
 }
 
-function findPlugin(package_: string, project: Project): PluginCommand {
+/** The folder, the environment and the arguments of a plugin, but for the last one, which is the engine's address. */
+function findPlugin(package_: string, project: Project) {
   const folder = pluginFolder(package_, project);
   if (package_ === DYNAMIC) {
     const host = resolveFrom(folder, "@pulumi/pulumi/cmd/dynamic-provider");
