@@ -133,7 +133,7 @@ module.exports = {
       severity: "error",
       from: {
         path: "^sdk/test-engine/[^/]+\\.ts$",
-        pathNot: "^sdk/test-engine/(cliDriver|drivers|testStack)\\.ts$",
+        pathNot: "^sdk/test-engine/(cliDriver|drivers|pulumiStack)\\.ts$",
       },
       to: { path: "^sdk/test-engine/(engine/|(cliDriver|drivers)\\.ts$)" },
     },

@@ -14,6 +14,14 @@ export function temporaryFolder(within = tmpdir()): string {
 /** Creates a temporary folder in the repository, so that a program in it can load the package and Pulumi. */
 export const programFolder = (): string => temporaryFolder(join(import.meta.dirname, ".programs"));
 
+/** The environment of a Pulumi CLI whose states and settings are in this folder. */
+export const localBackend = (folder: string) => ({
+  PULUMI_BACKEND_URL: `file://${folder}`,
+  PULUMI_HOME: join(folder, "home"),
+  PULUMI_CONFIG_PASSPHRASE: "only for tests",
+  PULUMI_SKIP_UPDATE_CHECK: "true",
+});
+
 /**
  * Creates the folder of a Pulumi project, without a program.
  *

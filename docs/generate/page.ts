@@ -118,7 +118,6 @@ function testing(): string[] {
     "The options and results of `pulumi-endpoints/testing`. [Testing](testing.md) explains how to use them.",
     inputTable("`TestStack.create`", stackOptions(types)),
     inputTable("option of a run", membersIn(types, "RunOptions")),
-    inputTable("option of `import`", membersIn(types, "ImportOptions")),
     outputTable("result of a run", membersIn(types, "RunResult")),
     outputTable("`steps[n]`", membersIn(types, "Step")),
     inputTable("`endpointMocks`", membersIn("sdk/testing/mocks.ts", "EndpointMocksOptions")),
@@ -134,7 +133,7 @@ function testing(): string[] {
 
 /** The options of the test engine, but those that `TestStack` sets, and with its own comments. */
 function stackOptions(types: string): Field[] {
-  const engines = [...membersIn(types, "StackOptions"), ...membersIn(types, "TestStackOptions")];
+  const engines = membersIn(types, "StackOptions");
   const own = membersIn("sdk/testing/testStack.ts", "TestStackOptions");
   const all = new Map([...engines, ...own].map((field) => [field.name, field]));
   return [...all.values()].filter(({ name }) => name !== "ownPackages" && name !== "service");

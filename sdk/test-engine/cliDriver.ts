@@ -1,5 +1,5 @@
 import { existsSync, rmSync } from "node:fs";
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isUsers, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
@@ -10,11 +10,12 @@ import { type EngineStep, findPulumiCli, PulumiFailed, type PulumiResult, pulumi
 import { parseState } from "./stackState";
 import {
   type Command,
+  type CommandOptions,
   type ConfigValue,
+  type Driver,
+  type ExportedState,
   RunFailed,
-  type RunOptions,
   type RunResult,
-  type Stack,
   type StackOptions,
   type Step,
   type StepOp,
@@ -28,10 +29,8 @@ const LONGEST_RUN = 180;
  * folder; `close` removes it. It does not use the Automation API, whose `up` never previews, and which starts three
  * more commands after each run.
  */
-export class CliDriver implements Stack {
-  readonly driver = "cli";
+export class CliDriver implements Driver {
   private readonly stackName: string;
-  private runs = 0;
   private remove: (() => void) | undefined;
 
   private constructor(
@@ -66,39 +65,21 @@ export class CliDriver implements Stack {
     }
   }
 
-  preview: Stack["preview"] = (options) => this.run("preview", [], options);
-  up: Stack["up"] = (options) => this.run("up", ["--yes"], options);
-  destroy: Stack["destroy"] = (options) => this.run("destroy", ["--yes", "--skip-preview"], options);
-  refresh: Stack["refresh"] = (options = {}) =>
-    this.run("refresh", options.previewOnly ? ["--preview-only"] : ["--yes", "--skip-preview"], options);
-
-  import: Stack["import"] = async (file, options = {}) => {
-    const code = join(this.folder, `code-${++this.runs}`);
-    const flags = [
-      "--file",
-      file,
-      "--yes",
-      "--skip-preview",
-      `--protect=${options.protect ?? true}`,
-      ...(options.code ? ["--out", code] : ["--generate-code=false"]),
-    ];
-    const result = await this.run("import", flags);
-    return { ...result, ...(options.code && { code: await readFile(code, "utf8") }) };
-  };
-
-  exportState: Stack["exportState"] = async () => {
+  async exportState(): Promise<ExportedState> {
     const { stdout } = await this.pulumi(["stack", "export", "--show-secrets"]);
     return parseState(stdout);
-  };
+  }
 
-  importState: Stack["importState"] = async (state) => {
+  async importState(state: ExportedState): Promise<void> {
     // The stack encrypts with its own salt, so it keeps its own secrets provider.
     const { secrets_providers } = (await this.exportState()).deployment;
     const deployment = { ...state.deployment, ...(secrets_providers && { secrets_providers }) };
     await this.pulumi(["stack", "import"], { input: JSON.stringify({ ...state, deployment }) });
-  };
+  }
 
-  setConfig: Stack["setConfig"] = (key, value) => this.setAll({ [key]: value });
+  setConfig(key: string, value: ConfigValue): Promise<void> {
+    return this.setAll({ [key]: value });
+  }
 
   /** Creates another stack in the same backend. */
   private async createOther(name: string, outputs: Record<string, unknown>): Promise<void> {
@@ -129,19 +110,19 @@ export class CliDriver implements Stack {
     this.remove?.();
   }
 
-  readonly [Symbol.asyncDispose] = () => this.close();
-
-  private async run(command: Command, flags: string[], options: RunOptions = {}): Promise<RunResult> {
+  async run(command: Command, options: CommandOptions): Promise<RunResult> {
+    const { file, protect = true, skipPreview = command !== "up", previewOnly } = options;
     const urns = await this.urnsOf(options.replace ?? []);
     const started = performance.now();
     const args = [
       command,
-      ...flags,
+      ...(previewOnly ? ["--preview-only"] : []),
+      ...(command === "preview" || previewOnly ? [] : ["--yes", ...(skipPreview ? ["--skip-preview"] : [])]),
+      ...(file ? ["--file", file, `--protect=${protect}`, "--generate-code=false"] : []),
       ...(options.expectNoChanges ? ["--expect-no-changes"] : []),
-      ...(options.skipPreview && command === "up" ? ["--skip-preview"] : []),
       ...(options.diff ? ["--diff"] : []),
       ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
-      ...(options.refresh && (command === "up" || command === "preview") ? ["--refresh"] : []),
+      ...(options.refresh ? ["--refresh"] : []),
       ...urns.flatMap((urn) => ["--replace", urn]),
       ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
     ];

@@ -1,5 +1,5 @@
 import { isProps, isSecret, type Props, secret } from "./properties";
-import { type Path, parsePath, valueAt } from "./propertyPath";
+import { type PropertyPath, parsePath, valueAt } from "./propertyPath";
 
 /**
  * Applies the resource option `ignoreChanges` as Pulumi's engine does: resets the inputs at the paths to their old values.
@@ -22,7 +22,7 @@ export function ignoreChanges(
  * Copies the value at the path from `from` to `to`. Returns false if this would need a new object on the path or another
  * length of a list. `mark` marks the copied value as secret if it was.
  */
-function reset(path: Path, from: unknown, to: unknown, mark: (value: unknown) => unknown): boolean {
+function reset(path: PropertyPath, from: unknown, to: unknown, mark: (value: unknown) => unknown): boolean {
   if (isSecret(from)) return reset(path, from.value, to, secret);
   if (isSecret(to)) return reset(path, from, to.value, (value) => value);
   const [key, ...rest] = path;

@@ -7,7 +7,7 @@ export { ignoreChanges } from "./ignoreChanges";
 export { completeMocks } from "./packageMocks";
 export { pluginFolders, projectFile } from "./projectFile";
 export { plain } from "./properties";
-export { isWithin, type Path, parsePath, valueAt } from "./propertyPath";
+export { isWithin, parsePath, valueAt } from "./propertyPath";
 export {
   assertPulumi,
   type EngineRun,
@@ -19,6 +19,6 @@ export {
   type PulumiResult,
   pulumi,
 } from "./pulumi";
+export { PulumiStack } from "./pulumiStack";
 export { parseState } from "./stackState";
-export { CliStack, TestStack } from "./testStack";
 export * from "./types";

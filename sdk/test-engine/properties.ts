@@ -6,15 +6,16 @@ import type * as rpc from "@pulumi/pulumi/runtime/rpc";
  */
 export type Props = Record<string, unknown>;
 
-/* The reserved texts, of which the compiler knows that the SDK has the same. To load the SDK would take longer than a command. */
+/*
+ * The reserved texts that commands need, too. The compiler knows that the SDK has the same, which takes four times as long to load
+ * as a command.
+ */
 
 /** A value that is not known yet. */
-export const UNKNOWN: typeof rpc.unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-/** The key of a signature, and its values. */
-export const SIGNATURE: typeof rpc.specialSigKey = "4dabf18193072939515e22adb298388d";
-export const SECRET: typeof rpc.specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
-export const REFERENCE: typeof rpc.specialResourceSig = "5cf8f73096256a8f31e491e813e4eb8e";
-export const OUTPUT: typeof rpc.specialOutputValueSig = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
+export const unknownValue: typeof rpc.unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+/** The key of a signature, and its value for a secret. */
+export const specialSigKey: typeof rpc.specialSigKey = "4dabf18193072939515e22adb298388d";
+export const specialSecretSig: typeof rpc.specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
 
 /** Whether this is an object of data, also one of another realm. */
 export function isObject(value: unknown): value is Props {
@@ -27,7 +28,9 @@ export function isObject(value: unknown): value is Props {
 export function rebuilt(value: unknown, signed: (object: Props) => unknown): unknown {
   if (Array.isArray(value)) return value.map((item) => rebuilt(item ?? null, signed));
   if (!isObject(value)) return value;
-  return value[SIGNATURE] === undefined ? mapProps(value, (part) => rebuilt(part, signed)) : signed(value);
+  return value[specialSigKey] === undefined
+    ? mapProps(value, (part) => rebuilt(part, signed))
+    : signed(value);
 }
 
 /** A value that must not be shown. The value of a secret is never another secret. */
@@ -36,16 +39,16 @@ interface Secret {
 }
 
 export function isSecret(value: unknown): value is Secret {
-  return isObject(value) && value[SIGNATURE] === SECRET;
+  return isObject(value) && value[specialSigKey] === specialSecretSig;
 }
 
 /** Whether the value is a plain object, without a signature. */
 export function isProps(value: unknown): value is Props {
-  return isObject(value) && value[SIGNATURE] === undefined;
+  return isObject(value) && value[specialSigKey] === undefined;
 }
 
 export function secret(value: unknown): Props {
-  return isSecret(value) ? { ...value } : { [SIGNATURE]: SECRET, value };
+  return isSecret(value) ? { ...value } : { [specialSigKey]: specialSecretSig, value };
 }
 
 /** Values, and secrets in the form `{ secret: value }`. */
@@ -67,13 +70,14 @@ export function plain(props: Props): Props {
 function withoutSignatures(value: unknown): unknown {
   return rebuilt(value, (signed) => {
     if (isSecret(signed)) return withoutSignatures(signed.value);
-    return "id" in signed ? signed["id"] || UNKNOWN : signed["urn"];
+    return "id" in signed ? signed["id"] || unknownValue : signed["urn"];
   });
 }
 
 /** Converts a value to the format of `pulumi stack export --show-secrets`, with sorted keys. */
 function toState(value: unknown): unknown {
-  if (isSecret(value)) return { [SIGNATURE]: SECRET, plaintext: JSON.stringify(toState(value.value)) };
+  if (isSecret(value))
+    return { [specialSigKey]: specialSecretSig, plaintext: JSON.stringify(toState(value.value)) };
   if (Array.isArray(value)) return value.map(toState);
   return isObject(value) ? propsToState(value) : value;
 }
@@ -86,7 +90,7 @@ export function propsToState(props: Props): Props {
 export function propsFromState(props: Props): Props {
   const fromState = (value: unknown): unknown =>
     rebuilt(value, (signed) => {
-      if (signed[SIGNATURE] !== SECRET) return signed;
+      if (signed[specialSigKey] !== specialSecretSig) return signed;
       if (typeof signed["plaintext"] === "string") return secret(fromState(JSON.parse(signed["plaintext"])));
       throw new Error("the state holds an encrypted secret: export it with --show-secrets");
     });
@@ -102,7 +106,7 @@ function somewhere(value: unknown, is: (part: unknown) => boolean): boolean {
 }
 
 export const containsSecret = (value: unknown) => somewhere(value, isSecret);
-export const containsUnknown = (value: unknown) => somewhere(value, (part) => part === UNKNOWN);
+export const containsUnknown = (value: unknown) => somewhere(value, (part) => part === unknownValue);
 
 /**
  * Marks values that a provider returned as secret if the input of the same name is secret. Objects are compared key by key.

@@ -1,11 +1,11 @@
 import { isProps } from "./properties";
 
 /** The names and indexes that lead to a part of a resource's properties. */
-export type Path = (string | number)[];
+export type PropertyPath = (string | number)[];
 
 /** Parses a path of a program, in which `*` matches any part. Undefined if the text is no path. */
-export function parsePath(text: string): Path | undefined {
-  const path: Path = [];
+export function parsePath(text: string): PropertyPath | undefined {
+  const path: PropertyPath = [];
   let rest = text.startsWith(".") ? "[" : text;
   while (rest !== "") {
     const part = /^(?:\.?([^.[]+)|\.?\["((?:\\"|[^"])*)"\]|\.?\[(\*|-?\d+)\])/.exec(rest);
@@ -19,7 +19,7 @@ export function parsePath(text: string): Path | undefined {
 }
 
 /** Whether a path of a program names this path or one that contains it, as for `ignoreChanges` and `replaceOnChanges`. */
-export const isWithin = (path: Path, written: Path): boolean =>
+export const isWithin = (path: PropertyPath, written: PropertyPath): boolean =>
   written.length <= path.length && written.every((part, index) => part === "*" || part === path[index]);
 
 /** The part of an object or a list with this name or index. Undefined if there is none. */
@@ -29,7 +29,7 @@ export function valueAt(value: unknown, key: string | number): unknown {
 }
 
 /** A path as Pulumi writes it. Keys that are no plain names are in brackets: `a.b[0]["c.d"]`. */
-export const formatPath = (path: Path): string =>
+export const formatPath = (path: PropertyPath): string =>
   path
     .map((part, index) => {
       if (typeof part === "number") return `[${part}]`;

@@ -3,6 +3,7 @@ import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import type { Diagnostic } from "./types";
 
 /* The Pulumi CLI. It never asks a question. */
 
@@ -33,7 +34,7 @@ export interface EngineRun {
   steps: EngineStep[];
   /** The number of steps by operation. */
   changes: Record<string, number>;
-  diagnostics: { severity: "debug" | "info" | "warning" | "error"; message: string; urn?: string }[];
+  diagnostics: Diagnostic[];
 }
 
 /** The end of an operation on a resource. */

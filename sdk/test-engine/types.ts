@@ -28,7 +28,7 @@ export interface RecordedRequest {
 /** A value of the stack's configuration: plain text, or a secret. */
 export type ConfigValue = string | { secret: string };
 
-/** A stack, in every driver. */
+/** A stack, its driver, and what the drivers need to know of the test. */
 export interface StackOptions {
   /** The folder of the Pulumi program, with its `package.json` or `Pulumi.yaml`. */
   program: string;
@@ -38,8 +38,6 @@ export interface StackOptions {
   env?: Record<string, string | undefined>;
   /** The stack's name. Default: `test`. */
   stackName?: string;
-  /** The project's name. Default: the name in `Pulumi.yaml`, or else the folder's name. */
-  projectName?: string;
   /**
    * The outputs of other stacks for `StackReference`, by the stack's name in the program: `organization/network/dev`. An output is
    * a value, or `{ secret: value }`. Any other stack is unknown. The driver `cli` creates these stacks in its backend.
@@ -47,14 +45,10 @@ export interface StackOptions {
   stackReferences?: Record<string, Record<string, unknown>>;
   /** The driver `cli` only: the time limit of a command, in seconds. A longer command is stopped. Default: 180. */
   longestRun?: number;
-}
-
-/** A stack, its driver, and what the drivers need to know of the test. */
-export interface TestStackOptions extends StackOptions {
   /**
    * `kit` runs the program with the test engine, `cli` with the Pulumi CLI on the PATH. Default: `kit`.
    */
-  driver?: Stack["driver"];
+  driver?: "kit" | "cli";
   /**
    * With the driver `kit`: the file of the state, so that another stack can continue with it, also after a killed run. Default: a
    * temporary file, which `close` removes.
@@ -142,6 +136,8 @@ export interface RunOptions {
   target?: string[];
   /** Refresh: remove pending creates of a killed run from the state (`--clear-pending-creates`). Default: false. */
   clearPendingCreates?: boolean;
+  /** Import: protect the imported resources from deletion (`--protect`). Default: true. */
+  protect?: boolean;
 }
 
 /** The options that each command takes. */
@@ -150,20 +146,14 @@ export const commandOptions = {
   up: ["expectNoChanges", "replace", "diff", "skipPreview", "refresh", "target"],
   refresh: ["expectNoChanges", "diff", "previewOnly", "target", "clearPendingCreates"],
   destroy: ["diff", "target"],
+  import: ["protect"],
 } as const satisfies Record<string, readonly (keyof RunOptions)[]>;
 
-type OptionsOf<C extends keyof typeof commandOptions> = Pick<RunOptions, (typeof commandOptions)[C][number]>;
-
-/** What an import can do beyond the usual. */
-export interface ImportOptions {
-  /** Protect the imported resources from deletion. Default: true. */
-  protect?: boolean;
-  /** Generate program code for the imported resources. Default: false. */
-  code?: boolean;
-}
-
 /** A command of Pulumi. */
-export type Command = "preview" | "up" | "refresh" | "destroy" | "import";
+export type Command = keyof typeof commandOptions;
+
+/** The options of a command. */
+export type OptionsOf<C extends Command> = Pick<RunOptions, (typeof commandOptions)[C][number]>;
 
 /** What a command did, or in a preview would do. */
 export interface RunResult {
@@ -185,37 +175,18 @@ export interface RunResult {
   requests: RecordedRequest[];
 }
 
-/** What an import did. */
-export interface ImportResult extends RunResult {
-  /** The generated program code, with the option `code`. */
-  code?: string;
-}
+/** The options of any command, and the file of an import. */
+export type CommandOptions = RunOptions & { file?: string | undefined };
 
-/** A stack, driven by the test engine or by the Pulumi CLI. A failed run throws `RunFailed`, which has the result. */
-export interface Stack {
-  readonly driver: "kit" | "cli";
-  /** Reports the steps that an `up` would take. Changes nothing. */
-  preview(options?: OptionsOf<"preview">): Promise<RunResult>;
-  /** Previews, then updates, as `pulumi up --yes`. A failed preview ends the run. */
-  up(options?: OptionsOf<"up">): Promise<RunResult>;
-  /** Updates the state from the service, as `pulumi refresh --yes --skip-preview`. The program does not run. */
-  refresh(options?: OptionsOf<"refresh">): Promise<RunResult>;
-  /** Deletes all resources, as `pulumi destroy --yes --skip-preview`. The program does not run. */
-  destroy(options?: OptionsOf<"destroy">): Promise<RunResult>;
-  /** Imports the resources of a file, as `pulumi import --file … --yes --skip-preview`. The driver `cli` only. The program does not run. */
-  import(file: string, options?: ImportOptions): Promise<ImportResult>;
-  /** The state as from `pulumi stack export --show-secrets`, with secrets in plain text. */
+/** What runs the commands of a stack: the test engine, or the Pulumi CLI. */
+export interface Driver {
+  /** @throws RunFailed */
+  run(command: Command, options: CommandOptions): Promise<RunResult>;
   exportState(): Promise<ExportedState>;
-  /** Replaces the state. @throws Error if its version is not 3, or if it has an encrypted secret. */
   importState(state: ExportedState): Promise<void>;
-  /** Sets a value of the configuration for later runs. A key without a namespace belongs to the project. */
   setConfig(key: string, value: ConfigValue): Promise<void>;
-  /** Unlocks the stack after a killed run, as `pulumi cancel`. The test engine has no lock. */
   cancel(): Promise<void>;
-  /** Removes the temporary state, and stops what the stack started. Does not destroy the resources. */
   close(): Promise<void>;
-  /** Calls `close`, at the end of the block of an `await using`. */
-  readonly [Symbol.asyncDispose]: () => Promise<void>;
 }
 
 /** A failed run. `result` has everything that a successful run returns. */

@@ -7,7 +7,7 @@ import { functions } from "../../provider/plugin/functions";
 import { TYPES } from "../../provider/pulumi/typeTokens";
 import { ApiError } from "../../provider/service/apiErrors";
 import { HttpClient } from "../../provider/service/client";
-import { type Clock as ProviderClock, realClock } from "../../provider/service/clock";
+import { type Clock, realClock } from "../../provider/service/clock";
 import type { Request } from "../../provider/service/connections";
 import type { WireEndpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
@@ -17,7 +17,7 @@ import { webhooks } from "../webhooks/otherLanguages";
 import { behaviourOf } from "./emulator/behaviour";
 import { readQuery, routeOf } from "./emulator/routes";
 import { completeSeed, type Seed } from "./emulator/seeds";
-import { Clock } from "./emulator/serviceClock";
+import { ServiceClock } from "./emulator/serviceClock";
 import { ServiceError } from "./emulator/serviceErrors";
 import { Store } from "./emulator/store";
 
@@ -46,7 +46,7 @@ export interface EndpointMocks extends pulumi.runtime.Mocks {
 export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOptions = {}): EndpointMocks {
   const settings = readSettings((key) => SETTINGS[key], {});
   const clock = clockWithoutWaits();
-  const time = new Clock(() => new Date(clock.now()));
+  const time = new ServiceClock(() => new Date(clock.now()));
   const store = new Store(settings.baseUrl, time, () => behaviourOf({}));
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
   const api = new EndpointsApi(new StoreClient(settings, store, clock), readers);
@@ -96,7 +96,7 @@ const SETTINGS: Record<string, string> = {
 };
 
 /** A clock whose waits take no time: nobody else changes the account of a unit test. */
-function clockWithoutWaits(): ProviderClock {
+function clockWithoutWaits(): Clock {
   let ahead = 0;
   return {
     ...realClock,
@@ -112,7 +112,7 @@ class StoreClient extends HttpClient {
   constructor(
     settings: HttpClient["settings"],
     private readonly store: Store,
-    clock: ProviderClock,
+    clock: Clock,
   ) {
     super(settings, { clock });
   }

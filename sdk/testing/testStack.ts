@@ -1,13 +1,8 @@
 import { PACKAGE } from "../../provider/pulumi/typeTokens";
-import {
-  type ConfigValue,
-  type TestStackOptions as EngineStackOptions,
-  TestStack as EngineTestStack,
-  type Stack,
-} from "../test-engine/index";
+import { type ConfigValue, type Driver, PulumiStack, type StackOptions } from "../test-engine/index";
 import { Emulator } from "./emulator";
 
-export interface TestStackOptions extends Omit<EngineStackOptions, "ownPackages" | "service"> {
+export interface TestStackOptions extends Omit<StackOptions, "ownPackages" | "service"> {
   /** The stack's configuration by full key (`endpoints:baseUrl`). A `TestStack` adds base URL and key of its emulator. */
   config?: Record<string, ConfigValue>;
   /**
@@ -31,14 +26,15 @@ export interface TestStackOptions extends Omit<EngineStackOptions, "ownPackages"
  *
  * A failed run throws `RunFailed`, whose `result` has everything that a successful run returns.
  */
-export class TestStack extends EngineTestStack {
+export class TestStack extends PulumiStack {
   private constructor(
-    driven: Stack,
+    driver: PulumiStack["driver"],
+    driven: Driver,
     /** The stack's service: seed it, edit its endpoints by hand, and inspect its requests and endpoints. */
     readonly emulator: Emulator,
     private readonly ownsEmulator: boolean,
   ) {
-    super(driven, emulator);
+    super(driver, driven, emulator);
   }
 
   /** @throws Error if the program's folder is no Pulumi project, or if the driver is `cli` and there is no CLI. */
@@ -46,14 +42,14 @@ export class TestStack extends EngineTestStack {
     const service = emulator ?? (await Emulator.start());
     const reach = { "endpoints:baseUrl": service.baseUrl, "endpoints:apiKey": { secret: service.apiKey } };
     try {
-      const driven = await EngineTestStack.open({
+      const driven = await PulumiStack.open({
         ...options,
         config: { ...reach, ...options.config },
         // A key in the shell of the tests must not be used or shown.
         env: { ENDPOINTS_API_KEY: undefined, ENDPOINTS_BASE_URL: undefined, ...options.env },
         ownPackages: [PACKAGE],
       });
-      return new TestStack(driven, service, emulator === undefined);
+      return new TestStack(options.driver ?? "kit", driven, service, emulator === undefined);
     } catch (error) {
       if (emulator === undefined) await service.close();
       throw error;

@@ -1,6 +1,7 @@
-import { expect, onTestFinished, test } from "vitest";
-import { type Edit, Emulator, type RunResult, type Step } from "../../sdk/testing";
+import { expect, test } from "vitest";
+import type { Edit, Emulator, RunResult, Step } from "../../sdk/testing";
 import { type DriftResult, drift } from "../commands/drift/driftRun";
+import { emulatedService } from "../emulatedService";
 import { failure, onBothDrivers } from "./setup";
 
 /* `drift` compares without an engine, so its result must be that of `pulumi refresh --preview-only`. */
@@ -120,8 +121,7 @@ const fieldsOf = (fields: string[]) => [...new Set(fields)].sort();
 
 onBothDrivers("drift and a refresh", (start) => {
   test("agree on each endpoint and field", async () => {
-    const other = await Emulator.start();
-    onTestFinished(() => other.close());
+    const other = await emulatedService();
     const stack = await start(programFor(other));
     await stack.up();
     const accounts = { mine: stack.emulator, theirs: other };

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import { REPAIR_MESSAGE } from "../../sdk/commands/drift/stack";
-import { type Edit, Emulator } from "../../sdk/testing";
+import type { Edit, Emulator } from "../../sdk/testing";
 import { drift } from "../commands/drift/driftRun";
 import { runCommand } from "../commands/runCommand";
 import { cli, project, service } from "../provider/plugin/pulumi";
@@ -80,8 +80,7 @@ const DRIFTED = ALL.filter(([, one]) => one.byHand !== undefined);
 
 onKit("drift --fix", (start) => {
   test("repairs what has drifted alone, deploys nothing new, and adopts nothing of others", async () => {
-    const emulator = await Emulator.start();
-    onTestFinished(() => emulator.close());
+    const emulator = await service();
     const program = (textOf: (one: Case) => string) =>
       [PLUGIN, ...ALL.map(([, one]) => textOf(one))].join("\n");
     const stack = await start(

@@ -6,7 +6,6 @@ import {
   findPulumiCli,
   RunFailed,
   type RunResult,
-  type Stack,
   TestStack,
   type TestStackOptions,
 } from "../../sdk/testing";
@@ -40,7 +39,10 @@ const ON_CLI = "on the Pulumi CLI";
 const kitStates = new Map<string, unknown>();
 
 /** Runs the tests on the test kit's engine and on the CLI, if there is one, and compares their states. */
-export function onBothDrivers(subject: string, cases: (start: Start, driver: Stack["driver"]) => void): void {
+export function onBothDrivers(
+  subject: string,
+  cases: (start: Start, driver: TestStack["driver"]) => void,
+): void {
   describe(subject, () => {
     if (drivers.includes("kit")) describe(ON_KIT, () => cases(starter("kit"), "kit"));
     if (drivers.includes("cli")) describe.skipIf(!cli)(ON_CLI, () => cases(starter("cli"), "cli"));
@@ -82,7 +84,7 @@ afterEach(async (context) => {
 });
 
 /** Returns a function that starts a stack with a given program. */
-function starter(driver: Stack["driver"]): Start {
+function starter(driver: TestStack["driver"]): Start {
   return async (program, options = {}) => {
     const folder = newCase();
     writeProgram(folder, program);

@@ -2,10 +2,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { accountFingerprint } from "../../provider/endpoint/state";
 import type { WireEndpoint } from "../../provider/service/contract";
-import { Emulator, type ExportedState } from "../../sdk/testing";
+import type { ExportedState } from "../../sdk/testing";
+import { emulatedService } from "../emulatedService";
 import { edit, methods, onBothDrivers, plainIn, type Start, writes } from "./setup";
 
 /*
@@ -54,15 +55,9 @@ const PROGRAM = [
   endpoint("webhook", `trafficPolicy: mergeTrafficPolicy(${policy('"hello"')}, github)`),
 ].join("");
 
-async function startService(): Promise<Emulator> {
-  const emulator = await Emulator.start({ apiKey: KEY });
-  onTestFinished(() => emulator.close());
-  return emulator;
-}
-
 /** Creates the program's endpoints. */
 async function record(start: Start, provider: string): Promise<RecordedState> {
-  const emulator = await startService();
+  const emulator = await emulatedService({ apiKey: KEY });
   emulator.seed({ type: "cloud", url: "https://adopted.example.com", description: "by hand" });
   const stack = await start(PROGRAM, { emulator, config: settings(provider) });
   await stack.up();
@@ -72,7 +67,7 @@ async function record(start: Start, provider: string): Promise<RecordedState> {
 
 /** Starts a service that holds the recorded endpoints, and returns the state as if it had been written there. */
 async function restore({ baseUrl, state, endpoints }: RecordedState) {
-  const emulator = await startService();
+  const emulator = await emulatedService({ apiKey: KEY });
   const [before, now] = [baseUrl, emulator.baseUrl].map((url) =>
     accountFingerprint({ baseUrl: url, apiKey: KEY }),
   );

@@ -9,15 +9,16 @@ import { z } from "zod";
 // This example is a test itself.
 import "../../examples/policy-tests/policy.test";
 import {
-  Emulator,
+  type Emulator,
   findPulumiCli,
   type SignedPlatform,
-  type StackOptions,
   signWebhook,
   TestStack,
+  type TestStackOptions,
 } from "../../sdk/testing";
-import { listen } from "../../sdk/testing/listen";
 import { plainIn } from "../e2e/setup";
+import { emulatedService } from "../emulatedService";
+import { listening } from "../provider/servers";
 import { copyOf } from "./copyOf";
 
 /*
@@ -37,7 +38,7 @@ interface Around {
 interface Example {
   /** The stack, whose settings may be in a file. Default: `test`. */
   stackName?: string;
-  config?: (around: Around) => StackOptions["config"];
+  config?: (around: Around) => TestStackOptions["config"];
   /** The program in place of the example's own. */
   index?: string;
   outputs: object;
@@ -249,7 +250,7 @@ async function play(
   const program = copyOf(name);
   if (index) writeFileSync(join(program, "index.ts"), index);
   await prepare(program);
-  const partner = await Emulator.start();
+  const partner = await emulatedService();
   const stack = await TestStack.create({
     program,
     driver,
@@ -261,10 +262,7 @@ async function play(
       ...config?.({ partner, brexApi: await startBrex() }),
     },
   });
-  onTestFinished(async () => {
-    await stack.close();
-    await partner.close();
-  });
+  onTestFinished(() => stack.close());
   const { emulator } = stack;
   const agent = { url: "https://shop.internal", upstream_url: "http://localhost:8080" };
   emulator.seed({ type: "ephemeral", id: "ep_shop", ...agent });
@@ -318,7 +316,5 @@ async function startBrex(): Promise<string> {
     const isKnown = headers.authorization === "Bearer a token" && url === "/v1/webhooks/secrets";
     response.writeHead(isKnown ? 200 : 401).end(JSON.stringify(isKnown ? secrets : {}));
   });
-  const port = await listen(server, 0);
-  onTestFinished(() => void server.close());
-  return `http://127.0.0.1:${port}`;
+  return `http://${await listening(server)}`;
 }

@@ -3,9 +3,11 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import type { Tenant } from "../../examples/tenants/tenant";
-import { Emulator, findPulumiCli } from "../../sdk/testing";
+import { findPulumiCli } from "../../sdk/testing";
+import { emulatedService } from "../emulatedService";
+import { localBackend } from "../folders";
 import { root } from "../package/pack";
 import { copyOf } from "./copyOf";
 
@@ -76,15 +78,11 @@ const tenantsOf = (count: number, hosts: number): Tenant[] =>
 
 /** Compiles the example with these tenants, and starts a service with the public one's rate limit. */
 async function start(tenants: Tenant[], more: NodeJS.ProcessEnv = {}) {
-  const emulator = await Emulator.start({ rateLimit: { requests: 120, windowSeconds: 60 } });
-  onTestFinished(() => emulator.close());
+  const emulator = await emulatedService({ rateLimit: { requests: 120, windowSeconds: 60 } });
   const folder = await compileCopy(tenants);
   const env = {
     ...process.env,
-    PULUMI_BACKEND_URL: `file://${folder}`,
-    PULUMI_HOME: join(folder, "home"),
-    PULUMI_CONFIG_PASSPHRASE: "only for tests",
-    PULUMI_SKIP_UPDATE_CHECK: "true",
+    ...localBackend(folder),
     ENDPOINTS_BASE_URL: emulator.baseUrl,
     ENDPOINTS_API_KEY: emulator.apiKey,
     ...more,

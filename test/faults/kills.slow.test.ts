@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Emulator, findPulumiCli, RunFailed, type Stack, TestStack } from "../../sdk/testing";
+import { Emulator, findPulumiCli, RunFailed, TestStack } from "../../sdk/testing";
 import { newProject } from "../folders";
 import { until } from "../until";
 
@@ -35,7 +35,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
 });
 
 /** Kills a run during its creates, recovers, and checks what is there. */
-async function recover(driver: Stack["driver"], death: Death): Promise<void> {
+async function recover(driver: TestStack["driver"], death: Death): Promise<void> {
   const name = `${death.signal}, ${death.provider}`;
   const env = {
     ENDPOINTS_PROVIDER: death.provider,
@@ -97,7 +97,7 @@ interface Run {
 }
 
 /** Creates a stack, and a function that starts an `up` in a process that can be killed. */
-async function newStack(driver: Stack["driver"], env: NodeJS.ProcessEnv) {
+async function newStack(driver: TestStack["driver"], env: NodeJS.ProcessEnv) {
   const emulator = await Emulator.start();
   const folder = newProject("kills", PLUGIN);
   const stateFile = join(folder, "state.json");
@@ -129,7 +129,7 @@ function startKit(args: string[], env: NodeJS.ProcessEnv): Run {
   return { pid: async () => child.pid ?? 0, ended: once(child, "exit") };
 }
 
-function startCli(stack: Stack, stackName: string): Run {
+function startCli(stack: TestStack, stackName: string): Run {
   const ended = stack.up({ skipPreview: true }).catch(() => {});
   const find = () => output("pgrep", ["-f", `^pulumi up .*--stack ${stackName}`]).trim();
   return { pid: async () => Number((await until(find)).split("\n")[0]), ended };
@@ -151,7 +151,7 @@ async function quiet(emulator: Emulator): Promise<void> {
 const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds));
 const posts = ({ requests }: Emulator) => requests.filter(({ method }) => method === "POST").length;
 
-async function idsOf(stack: Stack): Promise<string[]> {
+async function idsOf(stack: TestStack): Promise<string[]> {
   const { resources = [] } = (await stack.exportState()).deployment;
   return resources.flatMap(({ type, id }) => (type.endsWith(":CloudEndpoint") && id ? [id] : []));
 }

@@ -9,6 +9,7 @@ import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 import type { Process } from "../model/phase";
 import { CANARY_KEY } from "../provider/emulated";
+import { jumpingClock } from "../provider/virtualClock";
 import { type Busy, freeSlowly } from "./serviceFaults";
 
 /** A secret in every policy. No message may contain it. */
@@ -20,23 +21,6 @@ export const SECOND = "second/";
 export const hasSecondProvider = (name: string) => name.startsWith(SECOND);
 
 const WINDOW_SECONDS = 60;
-
-/** A clock that jumps to the end of a wait, so waits take no time. */
-function jumpingClock(): Clock {
-  let ahead = 0;
-  const now = () => performance.timeOrigin + performance.now() + ahead;
-  return {
-    now,
-    sleep: async (milliseconds) => {
-      const until = now() + milliseconds;
-      // A request that was sent before the wait must arrive before its end.
-      for (let turns = 0; turns < 20; turns++) await new Promise((resolve) => setImmediate(resolve));
-      // A longer wait may have moved the clock already.
-      ahead += Math.max(0, until - now());
-    },
-    random: Math.random,
-  };
-}
 
 /** The life of a process. A killed process sends nothing more, but earlier requests may still reach the service. */
 interface Life {

@@ -1,6 +1,5 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { onTestFinished } from "vitest";
+import { listening } from "../provider/servers";
 
 interface ReceivedRequest {
   method: string;
@@ -22,11 +21,6 @@ export async function startApplication(
     requests.push({ method, path: url, headers, body: Buffer.concat(chunks) });
     reply(response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  const { port } = server.address() as AddressInfo;
-  return { port, url: `http://127.0.0.1:${port}`, requests };
+  const address = await listening(server);
+  return { port: Number(address.split(":")[1]), url: `http://${address}`, requests };
 }

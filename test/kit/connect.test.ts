@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { signWebhook } from "../../sdk/testing";
 import { act, forward, URL } from "../../sdk/traffic-policy/test/answer/policies";
-import { start } from "./emulator/requests";
+import { emulatedService } from "../emulatedService";
 import { startEmulator } from "./policies";
 
 const SECRET = "webhook-secret";
@@ -26,7 +26,7 @@ describe("an agent's configuration", () => {
     ["with http", version2(`${domain}, schemes: [http], ${policy}`), URL.replace("https", "http"), 403],
     ["without a URL", version3(`${upstream}, ${policy}`), undefined, 403],
   ])("%s gives the agent's endpoint its policy, also twice", async (_, config, url, forged) => {
-    const emulator = await start();
+    const emulator = await emulatedService();
     emulator.connect({ config }, () => new Response("old"));
     const [endpoint] = emulator.connect({ config }, () => new Response("taken"));
     expect(endpoint).toMatchObject({ type: "ephemeral", bindings: ["public"], ...(url && { url }) });
@@ -45,7 +45,7 @@ describe("an agent's configuration", () => {
     ["no upstream", version3(`url: "${URL}"`), /at endpoints\.0\.upstream/],
     ["an upstream with a path", version3(`upstream: {url: "http://localhost/${CANARY}"}`), /has a path/],
   ])("with %s is refused, without quoting a value", async (_, config, words) => {
-    const emulator = await start();
+    const emulator = await emulatedService();
     const connect = () => emulator.connect({ config }, () => new Response());
     expect(connect).toThrow(words);
     expect(connect).not.toThrow(new RegExp(`CANARY|${SECRET}`));

@@ -123,7 +123,7 @@ test("npm version writes the new version wherever the old one stands, and begins
   const clone = join(folder, "clone");
   git("clone", "--quiet", root, clone);
   const env = { ...process.env, npm_old_version: manifest.version, npm_new_version: "99.0.0-rc.1" };
-  execFileSync(process.execPath, [join(root, "test/tools/version.mjs")], { cwd: clone, env });
+  execFileSync(process.execPath, [join(root, ".github/build/version.mjs")], { cwd: clone, env });
   const places = '("pulumi-endpoints": "\\^|pulumi-endpoints:|[^_]VERSION = "|VERSION=)[0-9][0-9a-z.-]*';
   const folders = ["examples", "package-lock.json", "provider/service"];
   const found = git("-C", clone, "grep", "-hoE", places, "--", ...folders);
@@ -134,7 +134,7 @@ test("npm version writes the new version wherever the old one stands, and begins
 
 test("a release is refused if its tag is not the version, which the changelog begins with", () => {
   const release = (tag: string) =>
-    spawnSync(process.execPath, [join(root, "test/tools/release.mjs"), tag], { encoding: "utf8" });
+    spawnSync(process.execPath, [join(root, ".github/build/release.mjs"), tag], { encoding: "utf8" });
   const { status, stderr } = release("v0.0.0");
   expect(status).toBe(1);
   expect(stderr).not.toContain("the changelog begins with");

@@ -2,9 +2,10 @@ import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
-import { Emulator, findPulumiCli } from "../../sdk/testing";
-import { temporaryFolder } from "../folders";
+import { expect, test } from "vitest";
+import { findPulumiCli } from "../../sdk/testing";
+import { emulatedService } from "../emulatedService";
+import { localBackend, temporaryFolder } from "../folders";
 import { pack, root } from "./pack";
 
 test.skipIf(!(await findPulumiCli()))(
@@ -14,16 +15,12 @@ test.skipIf(!(await findPulumiCli()))(
     const { tarball } = pack(folder);
     const project = join(folder, "shop");
     mkdirSync(project);
-    const emulator = await Emulator.start();
-    onTestFinished(() => emulator.close());
+    const emulator = await emulatedService();
     // Without the settings that npm passes to its scripts.
     const outer = Object.entries(process.env).filter(([name]) => !/^(npm_|ENDPOINTS_)/i.test(name));
     const env = {
       ...Object.fromEntries(outer),
-      PULUMI_HOME: join(folder, "home"),
-      PULUMI_BACKEND_URL: `file://${folder}`,
-      PULUMI_CONFIG_PASSPHRASE: "x",
-      PULUMI_SKIP_UPDATE_CHECK: "true",
+      ...localBackend(folder),
       npm_config_prefer_offline: "true",
       ENDPOINTS_BASE_URL: emulator.baseUrl,
       ENDPOINTS_API_KEY: emulator.apiKey,

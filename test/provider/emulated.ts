@@ -7,7 +7,8 @@ import type { LiveEndpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
 import type { Reading } from "../../provider/service/list";
 import { readSettings } from "../../provider/service/settings";
-import { Emulator, type EmulatorOptions } from "../../sdk/testing/emulator";
+import type { Emulator, EmulatorOptions } from "../../sdk/testing/emulator";
+import { emulatedService } from "../emulatedService";
 import { virtualClock } from "./virtualClock";
 
 /* An emulated service for a provider, on this machine, with a clock that both share. It ends with the test. */
@@ -16,14 +17,8 @@ import { virtualClock } from "./virtualClock";
 export const CANARY_KEY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
 
 /** Starts the emulated service. */
-export async function startEmulator(clock: Clock, options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await Emulator.start({
-    apiKey: CANARY_KEY,
-    now: () => new Date(clock.now()),
-    ...options,
-  });
-  onTestFinished(() => emulator.close());
-  return emulator;
+export function startEmulator(clock: Clock, options: EmulatorOptions = {}): Promise<Emulator> {
+  return emulatedService({ apiKey: CANARY_KEY, now: () => new Date(clock.now()), ...options });
 }
 
 interface Options extends EmulatorOptions {

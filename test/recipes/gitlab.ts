@@ -1,10 +1,9 @@
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
-import { onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
-import { listen } from "../../sdk/testing/listen";
+import { listening } from "../provider/servers";
 import { type Machine, recipes } from "./machine";
 
 /* Reads the pipeline for GitLab, and plays the script of a job as GitLab does. */
@@ -76,10 +75,8 @@ export async function standInForGitLab(machine: Machine, listed: object[]): Prom
     const page = Number(searchParams.get("page"));
     send(200, listed.slice((page - 1) * 2, page * 2), listed.length > page * 2 ? `${page + 1}` : "");
   });
-  const port = await listen(server, 0);
-  onTestFinished(() => void server.close());
   return {
-    CI_API_V4_URL: `http://127.0.0.1:${port}`,
+    CI_API_V4_URL: `http://${await listening(server)}`,
     CI_PROJECT_ID: "1",
     CI_MERGE_REQUEST_IID: "7",
     CI_COMMIT_SHA: "abc",

@@ -1,9 +1,11 @@
 import { expect } from "vitest";
-import { type Clock, realClock } from "../../provider/service/clock";
+import type { Clock } from "../../provider/service/clock";
 import { type ExportedResource, RunFailed, TestStack } from "../../sdk/testing";
-import { Emulator } from "../../sdk/testing/emulator";
+import type { Emulator } from "../../sdk/testing/emulator";
 import { normalize } from "../e2e/normalize";
 import { newCase, writeProgram } from "../e2e/setup";
+import { emulatedService } from "../emulatedService";
+import { jumpingClock } from "../provider/virtualClock";
 import { Player } from "./player";
 import { type Kind, type Program, type Run, resourceOf, type Scene } from "./scene";
 
@@ -11,27 +13,15 @@ import { type Kind, type Program, type Run, resourceOf, type Scene } from "./sce
 
 /** Plays the scene, and checks what it says. Returns the final state, without what differs in each run. */
 export async function playAsStack(scene: Scene, kind: Kind, driver: TestStack["driver"]): Promise<unknown> {
-  let ahead = 0;
-  const clock = {
-    ...realClock,
-    now: () => realClock.now() + ahead,
-    sleep: async (milliseconds: number) => {
-      ahead += milliseconds;
-    },
-  };
+  const clock = jumpingClock();
   if (scene.service || scene.settings) unfit();
-  const emulator = await Emulator.start({ now: () => new Date(clock.now()) });
+  const emulator = await emulatedService({ now: () => new Date(clock.now()) });
   const folder = newCase();
   writeProgram(folder, "");
   const env = { ENDPOINTS_PROVIDER: kind };
-  const stack = await TestStack.create({ program: folder, driver, emulator, env });
-  try {
-    await new AsStack(scene, emulator, clock, stack, folder).play();
-    return normalize(await stack.exportState());
-  } finally {
-    await stack.close();
-    await emulator.close();
-  }
+  await using stack = await TestStack.create({ program: folder, driver, emulator, env });
+  await new AsStack(scene, emulator, clock, stack, folder).play();
+  return normalize(await stack.exportState());
 }
 
 function unfit(): never {

@@ -14,7 +14,7 @@ import {
 import { Emulator } from "../../sdk/testing";
 import { thrown } from "../provider/emulated";
 import { until } from "../until";
-import { resolved } from "./program";
+import { onUnhandled, resolved } from "./program";
 
 let emulator: Emulator;
 
@@ -160,11 +160,8 @@ describe("getEndpoint", () => {
   });
 
   test("names no secret URL in its error", async () => {
-    // A failed output is an unhandled rejection, too.
-    const listeners = process.listeners("unhandledRejection");
-    process.removeAllListeners("unhandledRejection");
     const failed: unknown[] = [];
-    process.on("unhandledRejection", (error) => void failed.push(error));
+    onUnhandled((error) => failed.push(error));
     getEndpointOutput({ url: pulumi.secret("https://hidden.example.com") });
     await expect
       .poll(() => failed)
@@ -173,8 +170,6 @@ describe("getEndpoint", () => {
           message: "no endpoint of the 0 of this account serves [secret]; getEndpoints() lists them all",
         }),
       );
-    process.removeAllListeners("unhandledRejection");
-    for (const listener of listeners) process.on("unhandledRejection", listener);
   });
 
   // biome-ignore format: one line for each call

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { onTestFinished } from "vitest";
 
 /** Lets a test construct resources without an engine: each one is created with its inputs as its outputs. */
 export function mockEngine(onResource: (resource: pulumi.runtime.MockResourceArgs) => void = () => {}) {
@@ -13,3 +14,14 @@ export function mockEngine(onResource: (resource: pulumi.runtime.MockResourceArg
 
 /** The value of an output, after the resources that it depends on are registered. */
 export const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
+
+/** Takes the errors in a program until the test ends. They become unhandled rejections, which would fail the test run. */
+export function onUnhandled(take: (error: Error) => void): void {
+  const listeners = process.listeners("unhandledRejection");
+  process.removeAllListeners("unhandledRejection");
+  process.on("unhandledRejection", take);
+  onTestFinished(() => {
+    process.removeAllListeners("unhandledRejection");
+    for (const listener of listeners) process.on("unhandledRejection", listener);
+  });
+}

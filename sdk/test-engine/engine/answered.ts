@@ -6,7 +6,7 @@ import type { StackOptions } from "../types";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
 import type { Diff } from "./propertyDiff";
 import { toStruct } from "./protocol";
-import type { Checked, Found, Plugin, Provider, ToRead } from "./providerCalls";
+import type { CheckResult, Found, Plugin, ResourceProvider, ToRead } from "./providerCalls";
 
 /** The package of the engine's own resources. */
 export const BUILT_IN = "pulumi";
@@ -26,7 +26,8 @@ export const stackReferences = (stacks: StackOptions["stackReferences"] = {}): P
 });
 
 /** A provider that resources can refer to. */
-export type RunningProvider = Provider & Pick<Plugin, "checkConfig" | "diffConfig" | "configure" | "invoke">;
+export type RunningProvider = ResourceProvider &
+  Pick<Plugin, "checkConfig" | "diffConfig" | "configure" | "invoke">;
 
 /**
  * A provider without a process: mocks answer it. Like the simplest plugin, it takes no secrets and no previews, and does not
@@ -39,13 +40,13 @@ export class AnsweredProvider implements RunningProvider {
     this.mocks = completeMocks(mocks);
   }
 
-  async checkConfig(_urn: string, _olds: Props, inputs: Props): Promise<Checked> {
+  async checkConfig(_urn: string, _olds: Props, inputs: Props): Promise<CheckResult> {
     return { inputs, failures: [] };
   }
 
   configure(): void {}
 
-  async check(_urn: string, _olds: Props, news: Props): Promise<Checked> {
+  async check(_urn: string, _olds: Props, news: Props): Promise<CheckResult> {
     return { inputs: markSecrets(plain(news), news), failures: [] };
   }
 

@@ -1,6 +1,6 @@
 import { Unsupported } from "../errors";
 import { ignoreChanges } from "../ignoreChanges";
-import { equal, type Props, plain, UNKNOWN } from "../properties";
+import { equal, type Props, plain, unknownValue } from "../properties";
 import {
   dependentsOf,
   isProvider,
@@ -13,7 +13,7 @@ import {
 import type { Goal } from "./goals";
 import type { Identities } from "./identities";
 import { applyReplaceOnChanges, type Diff, mustReplace, resolveDiff, someDiff } from "./propertyDiff";
-import type { Provider } from "./providerCalls";
+import type { ResourceProvider } from "./providerCalls";
 import type { Context } from "./steps";
 import type { PlannedStep } from "./summary";
 
@@ -122,7 +122,12 @@ async function stepsFor(
   return [{ ...create, pendingDelete: true }, replace];
 }
 
-async function check(provider: Provider, next: ResourceState, olds: Props, run: Deciding): Promise<Props> {
+async function check(
+  provider: ResourceProvider,
+  next: ResourceState,
+  olds: Props,
+  run: Deciding,
+): Promise<Props> {
   const { inputs, failures } = await provider.check(next.urn, olds, next.inputs);
   // Like Pulumi's engine, the message shows the value of a top-level input, even if it is secret.
   const values = plain(next.inputs);
@@ -138,7 +143,7 @@ async function check(provider: Provider, next: ResourceState, olds: Props, run: 
 async function diffOf(
   old: ResourceState,
   next: ResourceState,
-  provider: Provider | undefined,
+  provider: ResourceProvider | undefined,
   run: Deciding,
 ): Promise<Diff> {
   // For a forced replacement the provider is not asked. Only the option `deleteBeforeReplace` can change its order.
@@ -149,7 +154,7 @@ async function diffOf(
 }
 
 async function ask(
-  provider: Provider,
+  provider: ResourceProvider,
   old: ResourceState,
   inputs: Props,
   ignored: string[],
@@ -221,7 +226,7 @@ async function wouldBeReplaced(
     (propertyDependencies[key] ?? []).some((urn) => replaced.has(urn)),
   );
   if (concerned.length === 0) return false;
-  const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, UNKNOWN])) };
+  const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, unknownValue])) };
   const asked = await ask(await run.providers.of(state), state, inputs, state.ignoreChanges, run);
   return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges));
 }

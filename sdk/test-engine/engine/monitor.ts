@@ -7,7 +7,7 @@ import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { reasonOf, Unsupported } from "../errors";
 import type { Deployment } from "./deployment";
-import { CHANNEL, Empty, fromStruct, toStruct } from "./protocol";
+import { CHANNEL, EmptyMessage, fromStruct, toStruct } from "./protocol";
 
 /**
  * The features that the engine reports to the SDK. Some of them are refused when a program uses them. If they were missing
@@ -87,10 +87,10 @@ export class Monitor {
       }),
       registerResourceOutputs: this.answering(async (request: pb.RegisterResourceOutputsRequest) => {
         await deployment.registerOutputs(request.getUrn(), fromStruct(request.getOutputs()));
-        return new Empty();
+        return new EmptyMessage();
       }),
       invoke: this.invoke,
-      signalAndWaitForShutdown: this.answering(() => new Empty()),
+      signalAndWaitForShutdown: this.answering(() => new EmptyMessage()),
       call: this.refused("methods of resources"),
       registerStackTransform: this.refused("transforms"),
       registerStackInvokeTransform: this.refused("transforms of invokes"),
@@ -116,7 +116,7 @@ export class Monitor {
         const severity = SEVERITIES[request.getSeverity()] ?? "info";
         if (!request.getEphemeral())
           this.deployment.summary.report(severity, request.getMessage(), request.getUrn());
-        return new Empty();
+        return new EmptyMessage();
       }),
       setRootResource: this.answering(() => new SetRootResourceResponse()),
       startDebugging: this.refused("debugging"),

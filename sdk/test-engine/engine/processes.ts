@@ -106,20 +106,16 @@ export function startProgram(run: Run, address: string, onLine: OnLine): Child {
   return new Child(child, onLine);
 }
 
-export interface Starting {
-  child: Child;
-  /** The port that it prints. Rejects if the process ends first, or at the time limit. */
-  port: Promise<number>;
-  /** The end of an error message: the output of the process without the port. Empty if there is none. */
-  printed: () => string;
-}
-
+/**
+ * Starts a provider. `port` is the port that it prints, and rejects if the process ends first, or at the time limit. `printed` is the
+ * end of an error message, with the rest of its output; empty if there is none.
+ */
 export function startProvider(
   run: Run,
   args: string[],
   env: Record<string, string>,
   onLine: OnLine | undefined,
-): Starting {
+) {
   const output: string[] = [];
   const printed = () => (output.length > 0 ? `; its output:\n${output.join("\n")}` : "");
   let print: ((port: number) => void) | undefined;

@@ -44,14 +44,14 @@ const projectSchema = z.object({
 });
 
 /** Reads `Pulumi.yaml` like the CLI. Without the file, the project has the name of the folder. */
-export function readProject(program: string, givenName?: string, own: string[] = []): Project {
+export function readProject(program: string, own: string[] = []): Project {
   const root = resolve(program);
   if (!existsSync(root)) throw new Error(`there is no program folder ${root}`);
   const file = projectFile(root);
   const project = projectSchema.parse((file && parse(readFileSync(file, "utf8"))) ?? {});
   if (project.runtime.name !== "nodejs")
     throw new Unsupported(`programs of the runtime ${project.runtime.name} (${file})`);
-  const name = givenName ?? project.name ?? basename(root);
+  const name = project.name ?? basename(root);
   const main = join(root, project.main);
   const isFile = existsSync(main) && statSync(main).isFile();
   return {

@@ -1,11 +1,11 @@
 import { equal, isProps, type Props, plain } from "../properties";
-import { isWithin, type Path, parsePath } from "../propertyPath";
+import { isWithin, type PropertyPath, parsePath } from "../propertyPath";
 
 export type Kind = "add" | "delete" | "update";
 export const SIGNS = { add: "+", delete: "-", update: "~" } as const;
 
 export interface ValueChange {
-  path: Path;
+  path: PropertyPath;
   kind: Kind;
   old?: unknown;
   new?: unknown;
@@ -15,7 +15,7 @@ export interface ValueChange {
 export const isInternal = (key: unknown) => String(key).startsWith("__");
 
 /** All differences. Objects and lists are compared item by item. Other values, such as secrets, are compared as a whole. */
-export function valueChanges(from: unknown, to: unknown, path: Path = []): ValueChange[] {
+export function valueChanges(from: unknown, to: unknown, path: PropertyPath = []): ValueChange[] {
   if (equal(from, to)) return [];
   if (from === undefined || from === null) return [{ path, kind: "add", new: to }];
   if (to === undefined || to === null) return [{ path, kind: "delete", old: from }];
@@ -46,7 +46,7 @@ export function shortDiff(
 
 /** A changed property of a resource, from the provider or from a comparison of the inputs. */
 export interface PropertyDiff {
-  path: Path;
+  path: PropertyPath;
   kind: Kind;
   replace: boolean;
 }
@@ -87,7 +87,7 @@ export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
 export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
   if (diff.changes !== "some") return diff;
   const paths = texts.map(parsePath).filter((path) => path !== undefined);
-  const named = (path: Path) => paths.some((each) => isWithin(path, each));
+  const named = (path: PropertyPath) => paths.some((each) => isWithin(path, each));
   const keys = diff.changedKeys.filter((key) => named(parsePath(key) ?? [key]));
   return {
     ...diff,

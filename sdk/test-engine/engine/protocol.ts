@@ -1,17 +1,16 @@
 import { createRequire } from "node:module";
 import type { ChannelCredentials } from "@grpc/grpc-js";
+import { specialOutputValueSig, specialResourceSig } from "@pulumi/pulumi/runtime/rpc";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { Unsupported } from "../errors";
 import {
   mapProps,
-  OUTPUT,
   type Props,
-  REFERENCE,
   rebuilt,
-  SECRET,
-  SIGNATURE,
   secret,
-  UNKNOWN,
+  specialSecretSig,
+  specialSigKey,
+  unknownValue,
 } from "../properties";
 
 /*
@@ -26,11 +25,11 @@ const empty: typeof import("google-protobuf/google/protobuf/empty_pb") = ofPulum
 );
 
 /** The credentials for a client of Pulumi's protocol. */
-export const insecure = (): ChannelCredentials => grpc.credentials.createInsecure();
+export const insecureCredentials = (): ChannelCredentials => grpc.credentials.createInsecure();
 
 /** An answer without content. */
-export const Empty = empty.Empty;
-export type Empty = InstanceType<typeof Empty>;
+export const EmptyMessage = empty.Empty;
+export type EmptyMessage = InstanceType<typeof EmptyMessage>;
 
 /** Messages contain complete states, which can be larger than gRPC's default limit of four megabytes. */
 export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
@@ -38,12 +37,12 @@ export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_m
 /** @throws Unsupported for assets and archives. */
 function fromWire(value: unknown): unknown {
   return rebuilt(value, (signed) => {
-    if (signed[SIGNATURE] === SECRET) return secret(fromWire(signed["value"] ?? null));
-    if (signed[SIGNATURE] === OUTPUT) {
-      const value = "value" in signed ? fromWire(signed["value"]) : UNKNOWN;
+    if (signed[specialSigKey] === specialSecretSig) return secret(fromWire(signed["value"] ?? null));
+    if (signed[specialSigKey] === specialOutputValueSig) {
+      const value = "value" in signed ? fromWire(signed["value"]) : unknownValue;
       return signed["secret"] === true ? secret(value) : value;
     }
-    if (signed[SIGNATURE] === REFERENCE) return { packageVersion: "", ...signed };
+    if (signed[specialSigKey] === specialResourceSig) return { packageVersion: "", ...signed };
     throw new Unsupported("assets and archives");
   });
 }

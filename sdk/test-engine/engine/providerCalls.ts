@@ -6,14 +6,14 @@ import { containsUnknown, markSecrets, type Props, plain } from "../properties";
 import { parsePath } from "../propertyPath";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
 import type { Diff, Kind } from "./propertyDiff";
-import { CHANNEL, Empty, fromStruct, insecure, toStruct } from "./protocol";
+import { CHANNEL, EmptyMessage, fromStruct, insecureCredentials, toStruct } from "./protocol";
 
 /**
  * The provider of a resource: `Plugin`, the client of a provider process, `AnsweredProvider`, or `Providers` for provider
  * resources.
  */
-export interface Provider {
-  check(urn: string, olds: Props, news: Props): Promise<Checked>;
+export interface ResourceProvider {
+  check(urn: string, olds: Props, news: Props): Promise<CheckResult>;
   diff(old: ResourceState, news: Props, ignoreChanges: string[]): Promise<Diff>;
   create(next: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }>;
   update(old: ResourceState, next: ResourceState, preview: boolean): Promise<Props>;
@@ -21,7 +21,7 @@ export interface Provider {
   delete(old: ResourceState): Promise<void>;
 }
 
-export interface Checked {
+export interface CheckResult {
   inputs: Props;
   failures: pb.CheckFailure.AsObject[];
 }
@@ -45,7 +45,7 @@ export interface Found {
 /** The package of dynamic providers. Their process is part of the SDK. */
 export const DYNAMIC = "pulumi-nodejs";
 
-export class Plugin implements Provider {
+export class Plugin implements ResourceProvider {
   private readonly client: rpc.ResourceProviderClient;
   /** The process of dynamic providers accepts no secrets and no previews. Its results are marked as secret here. */
   private readonly isDynamic: boolean;
@@ -56,7 +56,7 @@ export class Plugin implements Provider {
     readonly package_: string,
   ) {
     this.isDynamic = package_ === DYNAMIC;
-    this.client = new rpc.ResourceProviderClient(`127.0.0.1:${port}`, insecure(), CHANNEL);
+    this.client = new rpc.ResourceProviderClient(`127.0.0.1:${port}`, insecureCredentials(), CHANNEL);
   }
 
   close(): void {
@@ -71,10 +71,8 @@ export class Plugin implements Provider {
       .setProgramDirectory(folder)
       .setConfigureWithUrn(true)
       .setInvokeWithPreview(true);
-    const response = await optional(
-      call<pb.ProviderHandshakeResponse>((answer) =>
-        this.client.handshake(request, new grpc.Metadata(), { deadline: Date.now() + limit }, answer),
-      ),
+    const response = await optional<pb.ProviderHandshakeResponse>((answer) =>
+      this.client.handshake(request, new grpc.Metadata(), { deadline: Date.now() + limit }, answer),
     );
     if (!response) throw new Unsupported(`plugins without a handshake (${this.package_} in ${folder})`);
     if (!response.getAcceptSecrets() || !response.getAcceptResources())
@@ -84,20 +82,16 @@ export class Plugin implements Provider {
   }
 
   /** If a provider does not implement this method, it accepts any configuration. */
-  async checkConfig(urn: string, olds: Props, news: Props): Promise<Checked> {
+  async checkConfig(urn: string, olds: Props, news: Props): Promise<CheckResult> {
     const request = about(new pb.CheckRequest(), urn).setOlds(plainStruct(olds)).setNews(plainStruct(news));
-    const response = await optional(
-      call<pb.CheckResponse>((answer) => this.client.checkConfig(request, answer)),
-    );
+    const response = await optional<pb.CheckResponse>((answer) => this.client.checkConfig(request, answer));
     if (!response) return { inputs: news, failures: [] };
     return { inputs: markSecrets(fromStruct(response.getInputs()), news), failures: failuresOf(response) };
   }
 
   async diffConfig(old: ResourceState, news: Props): Promise<Diff> {
     const request = diffRequest(old, news, [], plainStruct);
-    const response = await optional(
-      call<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer)),
-    );
+    const response = await optional<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer));
     return diffOf(response ?? new pb.DiffResponse());
   }
 
@@ -128,10 +122,10 @@ export class Plugin implements Provider {
 
   /** Asks the provider to finish its operations and to start no others. */
   async cancel(): Promise<void> {
-    await optional(call<Empty>((answer) => this.client.cancel(new Empty(), answer)));
+    await optional<EmptyMessage>((answer) => this.client.cancel(new EmptyMessage(), answer));
   }
 
-  async check(urn: string, olds: Props, news: Props): Promise<Checked> {
+  async check(urn: string, olds: Props, news: Props): Promise<CheckResult> {
     await this.configured;
     const request = about(new pb.CheckRequest(), urn).setOlds(this.struct(olds)).setNews(this.struct(news));
     const response = await call<pb.CheckResponse>((answer) => this.client.check(request, answer));
@@ -188,7 +182,7 @@ export class Plugin implements Provider {
       .setId(id)
       .setOldInputs(this.struct(inputs))
       .setProperties(this.struct(outputs));
-    await call<Empty>((answer) => this.client.delete(request, answer));
+    await call<EmptyMessage>((answer) => this.client.delete(request, answer));
   }
 
   async invoke(token: string, args: Props, preview: boolean): Promise<pb.InvokeResponse> {
@@ -230,9 +224,9 @@ function call<T>(send: (answer: Callback<T>) => unknown): Promise<T> {
 }
 
 /** Undefined if the provider does not implement the method. */
-async function optional<T>(answer: Promise<T>): Promise<T | undefined> {
+async function optional<T>(send: (answer: Callback<T>) => unknown): Promise<T | undefined> {
   try {
-    return await answer;
+    return await call(send);
   } catch (error) {
     if (error instanceof CallFailed && error.cause.code === grpc.status.UNIMPLEMENTED) return undefined;
     throw error;

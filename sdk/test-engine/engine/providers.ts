@@ -5,25 +5,16 @@ import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
 import { CLI_DRIVER, reasonOf, Unsupported } from "../errors";
-import { equal, type Props, plain, UNKNOWN } from "../properties";
+import { equal, type Props, plain, unknownValue } from "../properties";
 import { AnsweredProvider, type RunningProvider } from "./answered";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
-import { type OnLine, type Run, resolveFrom, type Starting, startProvider } from "./processes";
+import { type Child, type OnLine, type Run, resolveFrom, startProvider } from "./processes";
 import { type Project, runtimeSchema } from "./project";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
-import { type Checked, DYNAMIC, type Found, Plugin, type Provider } from "./providerCalls";
+import { type CheckResult, DYNAMIC, type Found, Plugin, type ResourceProvider } from "./providerCalls";
 
 /** The time limit for replies to `Cancel`, in milliseconds. */
 const CANCEL_LIMIT = 1000;
-
-type Process = Starting & { folder: string };
-
-interface PluginCommand {
-  folder: string;
-  /** The arguments without the last one, which is the engine's address. */
-  args: string[];
-  env: Record<string, string>;
-}
 
 /** @throws Error if the package has no provider: neither in the SDK nor in a folder that `Pulumi.yaml` names. */
 function pluginFolder(package_: string, project: Project): string {
@@ -36,7 +27,8 @@ function pluginFolder(package_: string, project: Project): string {
   );
 }
 
-function findPlugin(package_: string, project: Project): PluginCommand {
+/** The folder, the environment and the arguments of a plugin, but for the last one, which is the engine's address. */
+function findPlugin(package_: string, project: Project) {
   const folder = pluginFolder(package_, project);
   if (package_ === DYNAMIC) {
     const host = resolveFrom(folder, "@pulumi/pulumi/cmd/dynamic-provider");
@@ -53,13 +45,13 @@ function findPlugin(package_: string, project: Project): PluginCommand {
  * The provider processes of one run. It is also the provider of provider resources: their check starts a process, and their
  * create or update configures it.
  */
-export class Providers implements Provider {
+export class Providers implements ResourceProvider {
   private readonly running = new Map<string, Promise<RunningProvider>>();
   /** The started providers by URN that are not configured yet. */
   private readonly unconfigured = new Map<string, RunningProvider>();
   /** The engine's address. Set before the first provider starts. */
   address = "";
-  private readonly processes: Process[] = [];
+  private readonly processes: Child[] = [];
   private readonly plugins: Plugin[] = [];
 
   constructor(
@@ -68,7 +60,7 @@ export class Providers implements Provider {
     private readonly onLine: OnLine,
   ) {}
 
-  async of({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<Provider> {
+  async of({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<ResourceProvider> {
     return isProvider(type) ? this : this.get(provider);
   }
 
@@ -107,7 +99,7 @@ export class Providers implements Provider {
     return Object.fromEntries(own.map(([key, value]) => [key.slice(package_.length + 1), value]));
   }
 
-  async check(urn: string, olds: Props, news: Props): Promise<Checked> {
+  async check(urn: string, olds: Props, news: Props): Promise<CheckResult> {
     const plugin = await this.start(urn);
     const checked = await plugin.checkConfig(urn, olds, news);
     if (checked.failures.length === 0) this.unconfigured.set(urn, plugin);
@@ -129,7 +121,7 @@ export class Providers implements Provider {
   }
 
   async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
-    const id = preview ? UNKNOWN : randomUUID();
+    const id = preview ? unknownValue : randomUUID();
     await this.configure(urn, id, inputs);
     return { id, outputs: inputs };
   }
@@ -159,7 +151,7 @@ export class Providers implements Provider {
     const asked = Promise.allSettled(this.plugins.map((plugin) => plugin.cancel()));
     await Promise.race([asked, setTimeout(CANCEL_LIMIT, undefined, { ref: false })]);
     for (const plugin of this.plugins) plugin.close();
-    await Promise.all(this.processes.map(({ child }) => child.stop("SIGKILL", 0)));
+    await Promise.all(this.processes.map((child) => child.stop("SIGKILL", 0)));
   }
 
   private async configure(urn: string, id: string, config: Props): Promise<void> {
@@ -178,7 +170,16 @@ export class Providers implements Provider {
     const package_ = packageOf(typeInUrn(urn));
     const mocks = this.run.mocksOf(package_);
     if (mocks) return new AnsweredProvider(mocks);
-    const { folder, port, printed } = this.spawn(package_);
+    const { folder, args, env } = findPlugin(package_, this.run.project);
+    const own = {
+      ...env,
+      PULUMI_PROJECT: this.run.project.name,
+      PULUMI_CONFIG: JSON.stringify(plain(this.ownConfig(package_))),
+    };
+    // Like the CLI, the engine does not show the output of plugins.
+    const onLine = package_ === DYNAMIC ? this.onLine : undefined;
+    const { child, port, printed } = startProvider(this.run, [...args, this.address], own, onLine);
+    this.processes.push(child);
     const plugin = new Plugin(await port, package_);
     this.plugins.push(plugin);
     if (package_ !== DYNAMIC)
@@ -189,19 +190,5 @@ export class Providers implements Provider {
         });
       });
     return plugin;
-  }
-
-  private spawn(package_: string): Process {
-    const { folder, args, env } = findPlugin(package_, this.run.project);
-    const own = {
-      ...env,
-      PULUMI_PROJECT: this.run.project.name,
-      PULUMI_CONFIG: JSON.stringify(plain(this.ownConfig(package_))),
-    };
-    // Like the CLI, the engine does not show the output of plugins.
-    const onLine = package_ === DYNAMIC ? this.onLine : undefined;
-    const process = { folder, ...startProvider(this.run, [...args, this.address], own, onLine) };
-    this.processes.push(process);
-    return process;
   }
 }

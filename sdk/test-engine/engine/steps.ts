@@ -1,4 +1,4 @@
-import { equal, isSecret, secret, UNKNOWN } from "../properties";
+import { equal, isSecret, secret, unknownValue } from "../properties";
 import { type Checkpoint, isProvider, packageOf, type ResourceState } from "./checkpoint";
 import type { Providers } from "./providers";
 import { OPS, type PlannedStep, type Summary } from "./summary";
@@ -102,7 +102,7 @@ async function remove(step: PlannedStep, old: ResourceState, { dryRun, providers
 
 /** Reads a resource, also in a preview, unless its id is unknown. */
 async function read({ old }: PlannedStep, next: ResourceState, { providers }: Context): Promise<void> {
-  if (next.id === UNKNOWN) next.outputs = {};
+  if (next.id === unknownValue) next.outputs = {};
   else {
     const found = await (await providers.of(next)).read({ ...next, outputs: next.inputs });
     if (found.outputs === undefined) throw new Error(`resource '${next.id}' does not exist`);

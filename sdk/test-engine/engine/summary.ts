@@ -1,4 +1,4 @@
-import { isProps, isSecret, maskedData, maskedProps, type Props, plain, UNKNOWN } from "../properties";
+import { isProps, isSecret, maskedData, maskedProps, type Props, plain, unknownValue } from "../properties";
 import { formatPath } from "../propertyPath";
 import type { Diagnostic, RunResult, Step, StepOp } from "../types";
 import {
@@ -131,16 +131,11 @@ export class Summary {
 
   private diagnosticLines(): string[] {
     if (this.diagnostics.length === 0) return [];
-    const lines = ["Diagnostics:"];
-    for (const about of new Set(this.diagnostics.map(({ urn = this.root }) => urn))) {
-      lines.push(`  ${typeInUrn(about)} (${nameInUrn(about)}):`);
-      for (const { severity, message } of this.diagnostics.filter(({ urn = this.root }) => urn === about)) {
-        const whole = `${severity === "info" ? "" : `${severity}: `}${message.trimEnd()}`;
-        lines.push(...whole.split("\n").map((line) => `    ${line}`));
-      }
-      lines.push("");
-    }
-    return lines;
+    const lines = this.diagnostics.map(({ severity, message, urn = this.root }) => {
+      const whole = `${severity === "info" ? "" : `${severity}: `}${message.trimEnd()}`;
+      return `  ${typeInUrn(urn)} (${nameInUrn(urn)}): ${whole.replaceAll("\n", "\n    ")}`;
+    });
+    return ["Diagnostics:", ...lines, ""];
   }
 }
 
@@ -161,7 +156,7 @@ function metadata(op: PlannedOp, old: ResourceState, next: ResourceState): strin
 }
 
 function inline(value: unknown): string {
-  if (value === UNKNOWN) return "[unknown]";
+  if (value === unknownValue) return "[unknown]";
   if (isSecret(value)) return "[secret]";
   if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
   if (!isProps(value)) return JSON.stringify(plain({ value })["value"] ?? null);

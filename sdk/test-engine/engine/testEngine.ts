@@ -6,11 +6,14 @@ import { removeAtExit } from "../leftovers";
 import { plain, secret } from "../properties";
 import {
   type Command,
+  type CommandOptions,
   type ConfigValue,
+  type Driver,
+  type ExportedState,
   RunFailed,
   type RunOptions,
-  type Stack,
-  type TestStackOptions,
+  type RunResult,
+  type StackOptions,
 } from "../types";
 import { BUILT_IN, stackReferences } from "./answered";
 import { Checkpoint } from "./checkpoint";
@@ -23,7 +26,7 @@ import { runDestroy, runProgram, runRefresh } from "./runs";
 /** The most steps at once, unless the variable `PULUMI_PARALLEL` says otherwise. */
 const PARALLEL = 8;
 
-interface TestEngineOptions extends TestStackOptions {
+interface TestEngineOptions extends StackOptions {
   /** The time limit for the start of a provider, in milliseconds. Default: two minutes. */
   startLimit?: number;
 }
@@ -33,8 +36,7 @@ interface TestEngineOptions extends TestStackOptions {
  * providers are real processes that use Pulumi's protocol. The engine between them does the same as Pulumi's engine, or
  * refuses with an error.
  */
-export class TestEngine implements Stack {
-  readonly driver = "kit";
+export class TestEngine implements Driver {
   private running: Promise<unknown> = Promise.resolve();
   private isClosed = false;
   private readonly project: Project;
@@ -43,8 +45,9 @@ export class TestEngine implements Stack {
   private readonly remove: () => void;
   private readonly stateFile: string;
 
-  private constructor(private readonly options: TestEngineOptions) {
-    this.project = readProject(options.program, options.projectName, options.ownPackages);
+  /** @throws Error if the program's folder is no Pulumi project. */
+  constructor(private readonly options: TestEngineOptions) {
+    this.project = readProject(options.program, options.ownPackages);
     this.config = new Map(Object.entries(this.project.config));
     for (const [key, value] of Object.entries(options.config ?? {}))
       this.config.set(fullKey(this.project.name, key), value);
@@ -53,70 +56,84 @@ export class TestEngine implements Stack {
     this.stateFile = options.stateFile ?? join(this.scratch, "state.json");
   }
 
-  static async create(options: TestEngineOptions): Promise<TestEngine> {
-    return new TestEngine(options);
+  run(command: Command, options: CommandOptions): Promise<RunResult> {
+    return this.alone(async () => {
+      const started = performance.now();
+      const outcome = await this[command](options);
+      const seconds = (performance.now() - started) / 1000;
+      const outputs = plain(outcome.outputs);
+      const result = { ...outcome, outputs, command, seconds, requests: [] };
+      const isChanged = Object.keys(result.changes).some((op) => op !== "same" && op !== "read");
+      if (options.expectNoChanges && result.ok && isChanged) {
+        const what = command === "up" ? "update" : command;
+        const message = `no changes were expected for ${what} but changes were proposed`;
+        result.ok = false;
+        result.diagnostics.push({ severity: "error", message });
+        result.text += `error: ${message}\n`;
+      }
+      if (!result.ok) throw new RunFailed(result);
+      return result;
+    });
   }
 
-  preview: Stack["preview"] = (options = {}) =>
-    this.command("preview", options, async () => {
-      if (!options.refresh) return runProgram(this.run(true), options);
-      // A preview must not change the state, so the refresh works on a copy.
-      const stateFile = join(this.scratch, "refreshed.json");
-      rmSync(stateFile, { force: true });
-      if (existsSync(this.stateFile)) copyFileSync(this.stateFile, stateFile);
-      const refresh = await runRefresh({ ...this.run(false), stateFile }, options);
-      if (!refresh.ok) return refresh;
-      return afterRefresh(refresh, await runProgram({ ...this.run(true), stateFile }, options));
-    });
+  private async preview(options: RunOptions): Promise<Outcome> {
+    if (!options.refresh) return runProgram(this.runOf(true), options);
+    // A preview must not change the state, so the refresh works on a copy.
+    const stateFile = join(this.scratch, "refreshed.json");
+    rmSync(stateFile, { force: true });
+    if (existsSync(this.stateFile)) copyFileSync(this.stateFile, stateFile);
+    const refresh = await runRefresh({ ...this.runOf(false), stateFile }, options);
+    if (!refresh.ok) return refresh;
+    return afterRefresh(refresh, await runProgram({ ...this.runOf(true), stateFile }, options));
+  }
 
-  up: Stack["up"] = (options = {}) =>
-    this.command("up", options, async () => {
-      if (options.refresh && !options.skipPreview)
-        throw new Unsupported("refresh in an update with a preview (set skipPreview too)");
-      const preview = options.skipPreview ? undefined : await runProgram(this.run(true), options);
-      if (preview && !preview.ok) return preview;
-      const refresh = options.refresh ? await runRefresh(this.run(false), options) : undefined;
-      if (refresh && !refresh.ok) return refresh;
-      const update = afterRefresh(refresh, await runProgram(this.run(false), options));
-      return preview ? { ...update, text: `${preview.text}\n${update.text}` } : update;
-    });
+  private async up(options: RunOptions): Promise<Outcome> {
+    if (options.refresh && !options.skipPreview)
+      throw new Unsupported("refresh in an update with a preview (set skipPreview too)");
+    const preview = options.skipPreview ? undefined : await runProgram(this.runOf(true), options);
+    if (preview && !preview.ok) return preview;
+    const refresh = options.refresh ? await runRefresh(this.runOf(false), options) : undefined;
+    if (refresh && !refresh.ok) return refresh;
+    const update = afterRefresh(refresh, await runProgram(this.runOf(false), options));
+    return preview ? { ...update, text: `${preview.text}\n${update.text}` } : update;
+  }
 
-  refresh: Stack["refresh"] = (options = {}) =>
-    this.command("refresh", options, () => runRefresh(this.run(options.previewOnly ?? false), options));
+  private refresh(options: RunOptions): Promise<Outcome> {
+    return runRefresh(this.runOf(options.previewOnly ?? false), options);
+  }
 
-  destroy: Stack["destroy"] = (options = {}) =>
-    this.command("destroy", options, async () => {
-      if (options.target?.length) throw new Unsupported("destroying only targets");
-      return runDestroy(this.run(false));
-    });
+  private async destroy({ target = [] }: RunOptions): Promise<Outcome> {
+    if (target.length > 0) throw new Unsupported("destroying only targets");
+    return runDestroy(this.runOf(false));
+  }
 
-  /** Not supported. Use the resource option `import`. */
-  import: Stack["import"] = async () => {
+  private import(): Promise<Outcome> {
     throw new Unsupported("importing by command");
-  };
+  }
 
-  exportState: Stack["exportState"] = () => this.alone(async () => new Checkpoint(this.stateFile).export());
+  exportState(): Promise<ExportedState> {
+    return this.alone(async () => new Checkpoint(this.stateFile).export());
+  }
 
-  importState: Stack["importState"] = (state) =>
-    this.alone(async () => {
+  importState(state: ExportedState): Promise<void> {
+    return this.alone(async () => {
       const checkpoint = new Checkpoint(this.stateFile);
       checkpoint.load(state);
       checkpoint.save();
     });
+  }
 
-  setConfig: Stack["setConfig"] = async (key, value) => {
+  async setConfig(key: string, value: ConfigValue): Promise<void> {
     this.config.set(fullKey(this.project.name, key), value);
-  };
+  }
 
-  cancel: Stack["cancel"] = async () => {};
+  async cancel(): Promise<void> {}
 
   async close(): Promise<void> {
     this.isClosed = true;
     await this.running;
     this.remove();
   }
-
-  readonly [Symbol.asyncDispose] = () => this.close();
 
   /** Runs one command at a time, because concurrent commands would overwrite each other's changes of the state. */
   private alone<T>(work: () => Promise<T>): Promise<T> {
@@ -126,7 +143,7 @@ export class TestEngine implements Stack {
     return result;
   }
 
-  private run(dryRun: boolean): Run {
+  private runOf(dryRun: boolean): Run {
     const { project, stateFile, options } = this;
     const { stackName: stack = "test" } = options;
     const env = { ...process.env, ...options.env };
@@ -152,30 +169,6 @@ export class TestEngine implements Stack {
     const isServed =
       package_ === DYNAMIC || this.project.own.has(package_) || this.project.plugins.has(package_);
     return isServed ? undefined : this.options.others;
-  }
-
-  private command(
-    command: Command,
-    { expectNoChanges = false }: RunOptions,
-    work: () => Promise<Outcome>,
-  ): ReturnType<Stack["up"]> {
-    return this.alone(async () => {
-      const started = performance.now();
-      const outcome = await work();
-      const seconds = (performance.now() - started) / 1000;
-      const outputs = plain(outcome.outputs);
-      const result = { ...outcome, outputs, command, seconds, requests: [] };
-      const isChanged = Object.keys(result.changes).some((op) => op !== "same" && op !== "read");
-      if (expectNoChanges && result.ok && isChanged) {
-        const what = command === "up" ? "update" : command;
-        const message = `no changes were expected for ${what} but changes were proposed`;
-        result.ok = false;
-        result.diagnostics.push({ severity: "error", message });
-        result.text += `error: ${message}\n`;
-      }
-      if (!result.ok) throw new RunFailed(result);
-      return result;
-    });
   }
 }
 

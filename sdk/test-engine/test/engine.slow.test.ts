@@ -7,21 +7,21 @@ import { programFolder } from "./tools";
 
 /* What needs a program's or a provider's own process. `engine.test.ts` has what the engine does in between. */
 
-async function kit(options?: PlayOptions): Promise<Things<TestEngine>> {
+async function kit(options?: PlayOptions): Promise<Things> {
   const things = await Things.onKit(options);
   onTestFinished(() => things.close());
   return things;
 }
 
 test("a program that throws, rejects or exits early fails the run, nothing is deleted, and its output is shown", async () => {
-  const { run, engine, env } = await kit();
+  const { run, stack, env } = await kit();
   await run("up createFails.2");
   for (const [variant, message] of [
     ["throws", "the program threw"],
     ["rejects", "in apply"],
     ["exitsWell", "Program exited with non-zero exit code: 1"],
   ] as const) {
-    const { ok, messages, calls } = await run(`up ${variant}`, { skipPreview: true });
+    const { ok, messages, calls } = await run(`up ${variant}`);
     expect([variant, ok, messages.join(), calls]).toEqual([
       variant,
       false,
@@ -30,11 +30,11 @@ test("a program that throws, rejects or exits early fails the run, nothing is de
     ]);
   }
   env["VARIANT"] = "prints";
-  const printed = JSON.stringify((await engine.preview()).diagnostics);
+  const printed = JSON.stringify((await stack.preview()).diagnostics);
   for (const text of ["to stdout", "to stderr", "logged an error"]) expect(printed).toContain(text);
   expect(printed).not.toContain("not shown");
   // What depends on a resource is deleted before it.
-  expect((await engine.destroy()).steps.map(({ name }) => name)).toEqual(["b", "a"]);
+  expect((await stack.destroy()).steps.map(({ name }) => name)).toEqual(["b", "a"]);
 });
 
 test.for<[what: string, options: PlayOptions | undefined, run: string, message: string]>([
@@ -52,7 +52,7 @@ test.for<[what: string, options: PlayOptions | undefined, run: string, message: 
     "yet (late): use",
   ],
 ])("%s is refused", async ([, options, line, message]) => {
-  const { messages } = await (await kit(options)).run(line, { skipPreview: true });
+  const { messages } = await (await kit(options)).run(line);
   expect(messages.join()).toContain(message);
 });
 
@@ -77,7 +77,8 @@ test.for<[what: string, code: string, ...parts: string[]]>([
   // A process needs longer to start on a busy machine.
   for (let startLimit = 2000, message = ""; !parts.every((part) => message.includes(part)); startLimit *= 3) {
     expect(startLimit, message).toBeLessThan(60_000);
-    await using engine = await TestEngine.create({ program, startLimit });
-    message = await engine.preview().then(() => "it ran", String);
+    const engine = new TestEngine({ program, startLimit });
+    message = await engine.run("preview", {}).then(() => "it ran", String);
+    await engine.close();
   }
 });

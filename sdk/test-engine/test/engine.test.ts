@@ -3,8 +3,8 @@ import { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { expect, test } from "vitest";
 import { toStruct } from "../engine/protocol";
-import { TestEngine } from "../engine/testEngine";
-import { secret, UNKNOWN } from "../properties";
+import { PulumiStack } from "../index";
+import { secret, unknownValue } from "../properties";
 import { type Answer, ask, InProcess, resource } from "./inProcess";
 import { programFolder, until } from "./tools";
 
@@ -126,11 +126,11 @@ test("a target that neither the state nor the program has fails the run before a
 });
 
 test("refreshing an unknown target, destroying only targets and importing by command are refused", async () => {
-  await using engine = await TestEngine.create({ program: programFolder() });
+  await using stack = await PulumiStack.create({ program: programFolder() });
   const options = { target: ["urn:pulumi:test::case::random:index:Thing::a"] };
-  await expect(engine.refresh(options)).rejects.toThrow(/^refresh failed: Target '.*::a' could not be/);
-  await expect(engine.destroy(options)).rejects.toThrow(unsupported("destroying only targets"));
-  await expect(engine.import("import.json")).rejects.toThrow(unsupported("importing by command"));
+  await expect(stack.refresh(options)).rejects.toThrow(/^refresh failed: Target '.*::a' could not be/);
+  await expect(stack.destroy(options)).rejects.toThrow(unsupported("destroying only targets"));
+  await expect(stack.import("import.json")).rejects.toThrow(unsupported("importing by command"));
 });
 
 test("retainOnDelete is inherited by children, and a child can do without it", async () => {
@@ -153,7 +153,7 @@ test("a preview and an up print steps with unknowns and secrets masked, and retu
           ask<pb.RegisterResourceResponse>((answer) => monitor.registerResource(request, answer));
         const urn = (await register(root)).getUrn();
         await register(
-          resource("a", { from: dryRun ? UNKNOWN : "x", deep: [secret("hush")], __internal: 1 }),
+          resource("a", { from: dryRun ? unknownValue : "x", deep: [secret("hush")], __internal: 1 }),
         );
         const outputs = { id: "a", nested: { s: secret("hush") } };
         const request = new pb.RegisterResourceOutputsRequest().setUrn(urn).setOutputs(toStruct(outputs));
@@ -196,20 +196,19 @@ test("the state has each operation on disk while the provider runs it, at most e
 });
 
 test("the pending operations of a killed run are told, and kept until a refresh clears them", async () => {
-  const engine = await TestEngine.create({ program: programFolder() });
+  await using stack = await PulumiStack.create({ program: programFolder() });
   const urn = "urn:pulumi:test::case::random:index:Thing::a";
-  const state = await engine.exportState();
+  const state = await stack.exportState();
   state.deployment.pending_operations = [
     { type: "creating", resource: { urn, type: "random:index:Thing", custom: true } },
   ];
-  await engine.importState(state);
-  const { diagnostics } = await engine.destroy();
+  await stack.importState(state);
+  const { diagnostics } = await stack.destroy();
   expect(diagnostics[0]?.message).toContain(
     `with 1 pending operations from previous deployment.\n  * ${urn}, interrupted while creating\n`,
   );
-  const left = async () => (await engine.exportState()).deployment.pending_operations;
+  const left = async () => (await stack.exportState()).deployment.pending_operations;
   expect(await left()).toMatchObject([{ type: "creating" }]);
-  await engine.refresh({ clearPendingCreates: true });
+  await stack.refresh({ clearPendingCreates: true });
   expect(await left()).toBeUndefined();
-  await engine.close();
 });

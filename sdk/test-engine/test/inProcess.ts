@@ -8,7 +8,7 @@ import { Deployment, type Outcome } from "../engine/deployment";
 import { Monitor } from "../engine/monitor";
 import type { Run } from "../engine/processes";
 import { toStruct } from "../engine/protocol";
-import type { RunOptions, TestStackOptions } from "../index";
+import type { RunOptions, StackOptions } from "../index";
 import type { Props } from "../properties";
 import { temporaryFolder } from "./tools";
 
@@ -31,7 +31,7 @@ export const resource = (name: string, inputs: Props = {}, type = "random:index:
 export class InProcess {
   readonly stateFile = join(temporaryFolder(), "state.json");
 
-  constructor(private readonly others: TestStackOptions["others"] | null = {}) {}
+  constructor(private readonly others: StackOptions["others"] | null = {}) {}
 
   get state() {
     const text = existsSync(this.stateFile) ? readFileSync(this.stateFile, "utf8") : '{"deployment":{}}';

@@ -25,9 +25,9 @@ const LIKE_JEST = `
     run(module.exports, (name) => load(resolve(name)), module, file, dirname(file));
     return module.exports;
   }
-  const { TestStack } = load(require.resolve("test-engine"));
+  const { PulumiStack } = load(require.resolve("test-engine"));
   const stackReferences = { "organization/region/dev": { groundwater: 7 } };
-  TestStack.create({ program: "village", stackReferences }).then(async (stack) => {
+  PulumiStack.create({ program: "village", stackReferences }).then(async (stack) => {
     console.log(JSON.stringify((await stack.up()).outputs));
     await stack.close();
   });
@@ -53,9 +53,9 @@ test("the packed package runs a program in an empty folder, with no other packag
   cpSync(join(import.meta.dirname, "programs/village"), join(folder, "village"), { recursive: true });
   writeFileSync(
     join(folder, "test.mjs"),
-    `import { TestStack } from "test-engine";
+    `import { PulumiStack } from "test-engine";
     const stackReferences = { "organization/region/dev": { groundwater: 7 } };
-    const stack = await TestStack.create({ program: "village", stackReferences });
+    const stack = await PulumiStack.create({ program: "village", stackReferences });
     console.log(JSON.stringify((await stack.up()).outputs));
     await stack.close();`,
   );

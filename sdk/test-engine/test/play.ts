@@ -3,15 +3,13 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { CliDriver } from "../cliDriver";
-import { TestEngine } from "../engine/testEngine";
 import {
   findPulumiCli,
+  PulumiStack,
   RunFailed,
   type RunOptions,
   type RunResult,
-  type Stack,
-  type TestStackOptions,
+  type StackOptions,
 } from "../index";
 import { comparableState } from "./comparableState";
 
@@ -37,10 +35,10 @@ const cli = await findPulumiCli();
 type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
 export type ObjectsById = Record<string, Record<string, unknown>>;
 
-export interface PlayOptions extends Pick<TestStackOptions, "program" | "config" | "stackReferences"> {
+export interface PlayOptions extends Pick<StackOptions, "program" | "config" | "stackReferences"> {
   env?: Record<string, string>;
   /** For the test engine. */
-  others?: NonNullable<TestStackOptions["others"]>;
+  others?: NonNullable<StackOptions["others"]>;
 }
 
 export type Scenario = [PlayOptions, ...Part[]];
@@ -86,7 +84,7 @@ export function testOnKit(name: string, scenario: Scenario): void {
  */
 async function runScenario(
   [options, ...parts]: Scenario,
-  start: (options: PlayOptions) => Promise<Things<Stack>>,
+  start: (options: PlayOptions) => Promise<Things>,
 ): Promise<unknown[]> {
   const things = await start(options);
   const lines: unknown[] = [];
@@ -98,8 +96,8 @@ async function runScenario(
         continue;
       }
       const [run, options] = typeof part === "string" ? [part] : part;
-      const result = await things.run(run, { skipPreview: true, ...options });
-      const { resources, pending } = comparableState(await things.engine.exportState());
+      const result = await things.run(run, options);
+      const { resources, pending } = comparableState(await things.stack.exportState());
       lines.push({ run, ...result, pending });
       lines.push(...resources.filter((resource) => !before.has(JSON.stringify(resource))));
       before = new Set(resources.map((resource) => JSON.stringify(resource)));
@@ -114,25 +112,23 @@ async function runScenario(
 }
 
 /** A stack of one of the programs on one of the engines, and the file with its provider's objects. */
-export class Things<S extends Stack> {
+export class Things {
   private constructor(
-    readonly engine: S,
+    readonly stack: PulumiStack,
     readonly env: Record<string, string>,
     private readonly file: string,
     private readonly isDynamic: boolean,
   ) {}
 
-  static onKit = (options?: PlayOptions) => Things.on(TestEngine, QUICK, options);
-  static onCli = (options?: PlayOptions) => Things.on(CliDriver, {}, options);
+  static onKit = ({ others, ...options }: PlayOptions = { program: THINGS }) =>
+    Things.on({ ...options, ...(others && { others }), env: { ...QUICK, ...options.env } });
+  static onCli = ({ others: _, ...options }: PlayOptions) => Things.on({ ...options, driver: "cli" });
 
-  private static async on<S extends Stack>(
-    driver: { create: (options: PlayOptions) => Promise<S> },
-    own: Record<string, string>,
-    options: PlayOptions = { program: THINGS },
-  ): Promise<Things<S>> {
+  private static async on(options: StackOptions): Promise<Things> {
     const file = join(mkdtempSync(join(tmpdir(), "things-")), "objects.json");
-    const env = { ...own, THINGS: file, ...options.env };
-    return new Things(await driver.create({ ...options, env }), env, file, options.program === THINGS);
+    const env = { THINGS: file, ...options.env };
+    const stack = await PulumiStack.create({ ...options, env });
+    return new Things(stack, env, file, options.program === THINGS);
   }
 
   /** Runs `preview`, `up`, `refresh` or `destroy`, followed by a variant of the program. The result must be equal on both engines. */
@@ -141,7 +137,8 @@ export class Things<S extends Stack> {
     const command = (["preview", "up", "refresh", "destroy"] as const).find((each) => each === word);
     if (!command) throw new Error(`there is no command ${word}`);
     this.env["VARIANT"] = variant;
-    const result = await this.engine[command](options).catch((error: unknown): RunResult => {
+    const all = { ...(command === "up" && { skipPreview: true }), ...options };
+    const result = await this.stack[command](all).catch((error: unknown): RunResult => {
       if (error instanceof RunFailed) return error.result;
       throw error;
     });
@@ -175,7 +172,7 @@ export class Things<S extends Stack> {
   }
 
   async close(): Promise<void> {
-    await this.engine.close();
+    await this.stack.close();
     rmSync(join(this.file, ".."), { recursive: true });
   }
 }

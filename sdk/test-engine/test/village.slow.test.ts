@@ -2,6 +2,6 @@ import { test } from "vitest";
 import { findPulumiCli } from "../index";
 import { plays } from "./village";
 
-test.skipIf(!(await findPulumiCli()))("the program of testStack.test.ts runs alike on the Pulumi CLI", () =>
+test.skipIf(!(await findPulumiCli()))("the program of pulumiStack.test.ts runs alike on the Pulumi CLI", () =>
   plays("cli"),
 );

@@ -1,20 +1,20 @@
 import { join } from "node:path";
 import { expect } from "vitest";
-import { type Stack, TestStack } from "../index";
+import { PulumiStack, type RunResult } from "../index";
 import { QUICK } from "./play";
 
 /**
  * Runs a program that has a component, a dynamic provider of its own, a plugin in a folder, and a stack reference: a preview, an
  * update, a change, a refresh, and its end.
  */
-export async function plays(driver: Stack["driver"]): Promise<void> {
-  await using stack = await TestStack.create({
+export async function plays(driver: PulumiStack["driver"]): Promise<void> {
+  await using stack = await PulumiStack.create({
     driver,
     program: join(import.meta.dirname, "programs/village"),
     ...(driver === "kit" && { env: QUICK }),
     stackReferences: { "organization/region/dev": { groundwater: 7 } },
   });
-  const named = ({ steps }: Awaited<ReturnType<Stack["up"]>>) =>
+  const named = ({ steps }: RunResult) =>
     steps.map(({ op, name, diff }) => [op, name, ...diff].join(" ")).sort();
   const all = (op: string) => ["first", "first-door", "well"].map((name) => `${op} ${name}`);
   const read = "read organization/region/dev";

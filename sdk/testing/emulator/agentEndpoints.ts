@@ -8,7 +8,7 @@ import { agentFields } from "../../webhooks/webhookChecks";
  */
 
 /** An endpoint that an agent with this configuration opens. */
-export interface AgentEndpoint {
+interface ConfiguredEndpoint {
   /** Without one, the service chooses it. */
   url: string | undefined;
   policy: unknown;
@@ -50,7 +50,7 @@ const configuration = z.discriminatedUnion("version", [
 ]);
 
 /** @throws Error if the text is no configuration that `WebhookVerification` or `mergeAgentConfigs` could have written. */
-export function agentEndpoints(text: string): AgentEndpoint[] {
+export function agentEndpoints(text: string): ConfiguredEndpoint[] {
   const parsed = policyFromText(text);
   if ("problem" in parsed) throw new Error(`the agent's configuration ${parsed.problem}`);
   const { data, error } = configuration.safeParse(parsed.data);

@@ -13,11 +13,11 @@ import { listen } from "../listen";
 import { agentEndpoints } from "./agentEndpoints";
 import { type Behaviour, behaviourOf } from "./behaviour";
 import { type DisturbOptions, disturbance, type RecordedFault } from "./faults";
-import { Accounts, type KeyOptions } from "./keys";
+import { type KeyOptions, ServiceAccounts } from "./keys";
 import type { Match, ScriptedReply } from "./script";
 import { completeSeed, type Seed } from "./seeds";
 import { listener, type Service } from "./server";
-import { Clock, type RateLimit, RateWindow } from "./serviceClock";
+import { type RateLimit, RateWindow, ServiceClock } from "./serviceClock";
 import { parseUrl } from "./serviceRules";
 import { Store } from "./store";
 
@@ -88,14 +88,14 @@ export class Emulator {
     const { now = () => new Date(), onAnswer = () => {}, rateLimit, port: wanted = 0, ...rest } = options;
     const { apiKey, basePath: path = "", versionHeader = "Service-Version", ...behaviour } = rest;
     const basePath = `/${path}`.replace(/\/+/g, "/").replace(/\/$/, "");
-    const clock = new Clock(now);
+    const clock = new ServiceClock(now);
     // Invalid options fail here, before the server starts.
     const checked = { behaviour: behaviourOf(behaviour), rate: rateLimit && new RateWindow(rateLimit) };
     // Clients close idle connections earlier. If the server did, it could close a connection that a client is about to use.
     const server = createServer({ keepAliveTimeout: 120_000 });
     const port = await listen(server, wanted);
     const baseUrl = `http://127.0.0.1:${port}${basePath}`;
-    const accounts = new Accounts(() => new Store(baseUrl, clock, () => service.behaviour));
+    const accounts = new ServiceAccounts(() => new Store(baseUrl, clock, () => service.behaviour));
     const service: Service = {
       ...checked,
       accounts,
@@ -305,7 +305,7 @@ export class Emulator {
     this.endpoints.map((endpoint) => ({ ...endpoint, application: this.applications.get(endpoint.id) }));
 
   /** The accounts, after all delayed effects that are due. */
-  private get accounts(): Accounts {
+  private get accounts(): ServiceAccounts {
     this.service.clock.catchUp();
     return this.service.accounts;
   }

@@ -17,7 +17,7 @@ export interface Key {
   mayList: boolean;
 }
 
-export class Accounts {
+export class ServiceAccounts {
   private readonly stores = new Map<string, Store>();
   private readonly keys = new Map<string, Key>();
 

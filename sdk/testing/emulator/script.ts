@@ -7,7 +7,7 @@ import { type Operation, operationOf } from "./routes";
  */
 export type Cut = "end" | "reset" | "stall";
 
-export type Headers = Record<string, string | null>;
+export type ReplyHeaders = Record<string, string | null>;
 
 /**
  * The reply that the client gets, and whether the request takes effect. One of:
@@ -45,7 +45,7 @@ export type ReplyWithAnswer = {
    * Headers to set. `null` leaves out a header that is sent by default. With a `Content-Encoding` of `gzip`, `deflate` or `br`
    * the body is compressed.
    */
-  headers?: Headers;
+  headers?: ReplyHeaders;
   /**
    * Text is sent unchanged, an object as JSON with its content type. A function returns either; it gets the real body, or
    * an empty object if there is none. Default: the real body, or none if `status` is given.

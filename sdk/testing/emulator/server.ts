@@ -4,24 +4,24 @@ import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import type { RecordedRequest } from "../../test-engine/index";
 import { type Behaviour, reportedTime } from "./behaviour";
 import type { Disturbance, RecordedFault } from "./faults";
-import type { Accounts } from "./keys";
+import type { ServiceAccounts } from "./keys";
 import { base62 } from "./random";
 import { type Answer, readQuery, routeOf } from "./routes";
 import {
   type Cut,
   type Handling,
-  type Headers,
+  type ReplyHeaders,
   type ReplyWithAnswer,
   type Script,
   takeScript,
 } from "./script";
-import type { Clock, RateWindow } from "./serviceClock";
+import type { RateWindow, ServiceClock } from "./serviceClock";
 import { ServiceError } from "./serviceErrors";
 
 const MAX_BODY = 5 * 1024 * 1024;
 
 export interface Service {
-  accounts: Accounts;
+  accounts: ServiceAccounts;
   behaviour: Behaviour;
   versionHeader: string;
   /** The prefix of every path. Empty, or `/…`. */
@@ -31,7 +31,7 @@ export interface Service {
   faults: RecordedFault[];
   requests: RecordedRequest[];
   onAnswer: (request: RecordedRequest) => void;
-  clock: Clock;
+  clock: ServiceClock;
   rate: RateWindow | undefined;
   closing: AbortController;
 }
@@ -197,7 +197,7 @@ const encoders = new Map<unknown, (bytes: Buffer) => Buffer>([
 function send(
   response: ServerResponse,
   { status, headers, body, cut }: ReturnType<typeof replyOf>,
-  own: Headers,
+  own: ReplyHeaders,
 ): void {
   const bytes = Buffer.from(typeof body === "object" ? JSON.stringify(body) : body);
   response.statusCode = status;

@@ -1,6 +1,6 @@
 import { ServiceError } from "./serviceErrors";
 
-export class Clock {
+export class ServiceClock {
   private tasks: { at: number; run: () => void }[] = [];
   private taskTime: number | undefined;
 

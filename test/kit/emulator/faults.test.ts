@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type DisturbOptions, type FaultKind, faultKinds, type ScriptedReply } from "../../../sdk/testing";
-import { failure, type Reply, SHORT, send, start, World } from "./requests";
+import { emulatedService } from "../../emulatedService";
+import { failure, type Reply, SHORT, send, World } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;
@@ -34,7 +35,7 @@ const create = (emulator: World["emulator"], isSilent: boolean): Promise<Reply> 
 
 describe("intercept", () => {
   it.each(scripts)("with %j gives a create this reply and effect", async (script, reply, isCreated) => {
-    const emulator = await start();
+    const emulator = await emulatedService();
     emulator.intercept("create", script);
     expect(
       await create(emulator, "hang" in script || ("cut" in script && script.cut === "stall")),
@@ -109,7 +110,7 @@ const kinds: [FaultKind, object, boolean][] = [
 
 /** An emulator that disturbs every request by one of these kinds of fault. */
 async function disturbed(kinds: DisturbOptions["kinds"] = faultKinds, more: Partial<DisturbOptions> = {}) {
-  const emulator = await start();
+  const emulator = await emulatedService();
   emulator.disturb({ seed: 1, probability: 1, kinds, ...more });
   return emulator;
 }

@@ -1,14 +1,8 @@
 import { type Dispatcher, request } from "undici";
-import { expect, onTestFinished } from "vitest";
+import { expect } from "vitest";
 import type { WireEndpoint } from "../../../provider/service/contract";
-import { Emulator, type EmulatorOptions, type Seed } from "../../../sdk/testing/emulator";
-
-/** Starts an emulator and closes it after the test. */
-export async function start(options?: EmulatorOptions): Promise<Emulator> {
-  const emulator = await Emulator.start(options);
-  onTestFinished(() => emulator.close());
-  return emulator;
-}
+import type { Emulator, EmulatorOptions, Seed } from "../../../sdk/testing/emulator";
+import { emulatedService } from "../../emulatedService";
 
 interface Sent {
   body?: unknown;
@@ -96,7 +90,7 @@ export class World {
 
   static async start(options: EmulatorOptions = {}): Promise<World> {
     let time = Date.parse("2026-01-02T03:04:05.600Z");
-    const emulator = await start({ ...options, now: () => new Date(time) });
+    const emulator = await emulatedService({ ...options, now: () => new Date(time) });
     return new World(emulator, (milliseconds) => {
       time += milliseconds;
     });

@@ -1,14 +1,15 @@
 import { request as httpRequest } from "node:http";
 import { expect, test } from "vitest";
+import { emulatedService } from "../../emulatedService";
 import { until } from "../../until";
-import { send, start } from "./requests";
+import { send } from "./requests";
 
 const url = "https://a.example.com";
 /** A request whose body does not arrive as a whole. */
 const HALF = { method: "POST", headers: { "content-length": "100" } };
 
 test("the log contains each request with its query, body and status, and never the key", async () => {
-  const emulator = await start({ basePath: "/api" });
+  const emulator = await emulatedService({ basePath: "/api" });
   expect(emulator.apiKey).toMatch(/^[0-9A-Za-z]{27}_[0-9A-Za-z]{21}$/);
   await send(emulator, "POST", "/endpoints", { body: { url }, headers: { "x-test": "1" } });
   await send(emulator, "GET", "/endpoints?limit=5");
@@ -25,7 +26,9 @@ test("the log contains each request with its query, body and status, and never t
 
 test("the log is in order of arrival, even if a later request is answered first or a client leaves", async () => {
   const answered: string[] = [];
-  const emulator = await start({ onAnswer: ({ method, status }) => answered.push(`${method} ${status}`) });
+  const emulator = await emulatedService({
+    onAnswer: ({ method, status }) => answered.push(`${method} ${status}`),
+  });
   const [slow, leaving] = [{ method: "POST" }, HALF].map((options) =>
     httpRequest(`${emulator.baseUrl}/endpoints`, options).on("error", () => {}),
   );
@@ -42,7 +45,7 @@ test("the log is in order of arrival, even if a later request is answered first 
 });
 
 test("frees its port when it closes, even if requests are in progress", async () => {
-  const emulator = await start();
+  const emulator = await emulatedService();
   emulator.intercept("list", { status: 200, delayMs: 60_000 });
   const cut = send(emulator, "GET", "/endpoints");
   const sending = httpRequest(`${emulator.baseUrl}/endpoints`, HALF).on("error", () => {});
@@ -50,6 +53,6 @@ test("frees its port when it closes, even if requests are in progress", async ()
   await until(() => emulator.requests.length === 2);
   await emulator.close();
   expect((await cut).error).toBeDefined();
-  const again = await start({ port: Number(new URL(emulator.baseUrl).port) });
+  const again = await emulatedService({ port: Number(new URL(emulator.baseUrl).port) });
   expect(again.baseUrl).toBe(emulator.baseUrl);
 });

@@ -1,17 +1,18 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterEach } from "vitest";
 import { type PulumiResult, pulumi } from "../../../sdk/test-engine/index";
 import { type ExportedState, findPulumiCli } from "../../../sdk/testing";
-import { Emulator, type EmulatorOptions } from "../../../sdk/testing/emulator";
+import type { Emulator } from "../../../sdk/testing/emulator";
+import { localBackend, newProject } from "../../folders";
+
+export { emulatedService as service } from "../../emulatedService";
 
 /* Runs commands of the Pulumi CLI with this repository's plugin, each case in its own project. */
 
 export const cli = await findPulumiCli();
 
 const root = join(import.meta.dirname, "..", "..", "..");
-const programs = join(root, "test", ".programs");
 const MAIN = join(root, "dist/sdk/commands/main.js");
 
 /** The parts of a generated SDK that the cases need. */
@@ -25,17 +26,6 @@ class CloudEndpoint extends pulumi.CustomResource {
 const { Binding } = require("pulumi-endpoints");
 const endpoints = { Binding, CloudEndpoint };
 `;
-
-const open: (() => unknown)[] = [];
-afterEach(async () => {
-  for (const close of open.splice(0).reverse()) await close();
-});
-
-export async function service(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = await Emulator.start(options);
-  open.push(() => emulator.close());
-  return emulator;
-}
 
 /** Generates the SDK for a language with Pulumi. Returns its folder. Throws if Pulumi warns of the schema. */
 export async function generateSdk(language: string): Promise<string> {
@@ -57,17 +47,8 @@ export async function project(
     environment = {},
   }: { emulator?: Emulator; name?: string; environment?: Record<string, string> },
 ): Promise<Project> {
-  mkdirSync(programs, { recursive: true });
-  const folder = mkdtempSync(join(programs, "plugin-"));
-  open.push(() => rmSync(folder, { recursive: true, force: true }));
-  writeFileSync(
-    join(folder, "Pulumi.yaml"),
-    `name: ${name}
-runtime: {name: nodejs, options: {typescript: false}}
-plugins: {providers: [{name: endpoints, path: ${JSON.stringify(join(root, "provider", "plugin"))}}]}
-`,
-  );
-  writeFileSync(join(folder, "package.json"), `{"name": "${name}", "main": "index.js"}\n`);
+  const plugin = JSON.stringify(join(root, "provider", "plugin"));
+  const folder = newProject(name, `plugins: {providers: [{name: endpoints, path: ${plugin}}]}\n`);
   const project = new Project(folder, environment);
   project.edit(program);
   await project.pulumi("stack", "init", "test");
@@ -110,10 +91,7 @@ export class Project {
     const ambient = Object.entries(process.env).filter(([name]) => !name.startsWith("ENDPOINTS_"));
     return {
       ...Object.fromEntries(ambient),
-      PULUMI_BACKEND_URL: `file://${this.folder}`,
-      PULUMI_HOME: join(this.folder, "home"),
-      PULUMI_CONFIG_PASSPHRASE: "only for tests",
-      PULUMI_SKIP_UPDATE_CHECK: "true",
+      ...localBackend(this.folder),
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
       NO_COLOR: "1",
       ENDPOINTS_REQUESTS_PER_WINDOW: "100000",

@@ -4,7 +4,7 @@ import { mergeTrafficPolicy, WebhookVerification, type WebhookVerificationArgs }
 import { type AccountPlan, plans } from "../../../sdk/webhooks/webhookArgs";
 import { checkField, type WebhookField } from "../../../sdk/webhooks/webhookChecks";
 import { quotaWarning } from "../../../sdk/webhooks/webhookVerification";
-import { mockEngine } from "../program";
+import { mockEngine, onUnhandled } from "../program";
 
 beforeAll(() => mockEngine());
 afterEach(() => vi.restoreAllMocks());
@@ -25,20 +25,10 @@ function unknownOutput(): pulumi.Output<string> {
 async function reported(program: () => void): Promise<string[]> {
   const texts = new Set<string>();
   vi.spyOn(console, "warn").mockImplementation((text: string) => void texts.add(text));
-  // Errors in a program become unhandled rejections, which would fail the test run.
-  const listeners = process.listeners("unhandledRejection");
-  process.removeAllListeners("unhandledRejection");
-  process.on("unhandledRejection", (error: Error) => {
-    // Pulumi rejects a second time, when it sends the component's outputs: the set drops the duplicate.
-    texts.add(error.message + error.stack);
-  });
-  try {
-    program();
-    for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
-  } finally {
-    process.removeAllListeners("unhandledRejection");
-    for (const listener of listeners) process.on("unhandledRejection", listener);
-  }
+  // Pulumi rejects a second time, when it sends the component's outputs: the set drops the duplicate.
+  onUnhandled((error) => texts.add(error.message + error.stack));
+  program();
+  for (let turn = 0; turn < 20; turn++) await new Promise((resolve) => setImmediate(resolve));
   return [...texts].sort();
 }
 

@@ -1,5 +1,5 @@
 // Exits with 1 if a tag, package.json and the changelog do not have the same version, or if its states are not recorded:
-//   node test/tools/release.mjs v0.1.0
+//   node .github/build/release.mjs v0.1.0
 import { existsSync, readFileSync } from "node:fs";
 
 const [tag = ""] = process.argv.slice(2);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { CliStack, findPulumiCli, type RecordedRequest, TestStack, type TestStackOptions } from "../index";
+import { findPulumiCli, PulumiStack, type RecordedRequest, type StackOptions } from "../index";
 import { programFolder, temporaryFolder } from "./tools";
 import { plays } from "./village";
 
@@ -19,26 +19,26 @@ test("a result has the requests that the emulated service received during its ru
     status: 200,
   });
   const service = { requests: [request("/before")] };
-  await using stack = await TestStack.create({ program: programFolder(), service });
+  await using stack = await PulumiStack.create({ program: programFolder(), service });
   const destroy = stack.destroy();
   service.requests.push(request("/during"));
   expect((await destroy).requests).toEqual([request("/during")]);
 });
 
 test("a run refuses an option of another command, which it would ignore", async () => {
-  await using stack = await TestStack.create({ program: THINGS });
+  await using stack = await PulumiStack.create({ program: THINGS });
   const untyped: object = { previewOnly: true };
   for (const command of ["preview", "up", "destroy"] as const)
     await expect(stack[command](untyped)).rejects.toThrow(`${command} does not take the option previewOnly`);
 });
 
-test.each<[options: Partial<TestStackOptions>, words: RegExp]>([
+test.each<[options: Partial<StackOptions>, words: RegExp]>([
   [{ program: "/nowhere" }, /no program folder \/nowhere/],
   [{ driver: "cli", stateFile: "x" }, /exportState/],
   [{ driver: "cli", others: {} }, /others is only/],
   [{ driver: "cli", env: { PATH: "/nowhere" } }, /no Pulumi CLI.*on the PATH/],
 ])("create throws an error with the reason if the stack cannot start: %j", async (options, words) => {
-  await expect(TestStack.create({ program: THINGS, ...options })).rejects.toThrow(words);
+  await expect(PulumiStack.create({ program: THINGS, ...options })).rejects.toThrow(words);
 });
 
 test.skipIf(!(await findPulumiCli()))(
@@ -47,7 +47,7 @@ test.skipIf(!(await findPulumiCli()))(
     const folder = temporaryFolder();
     const settings = join(folder, "Pulumi.test.yaml");
     writeFileSync(settings, "config: {}\n");
-    await expect(CliStack.create({ program: folder })).rejects.toThrow(
+    await expect(PulumiStack.create({ driver: "cli", program: folder })).rejects.toThrow(
       /Pulumi\.test\.yaml already exists; choose another stackName/,
     );
     expect(readFileSync(settings, "utf8")).toBe("config: {}\n");
