@@ -39,7 +39,7 @@ export interface Claim<Given extends PreviewInputs = Inputs> {
  * @throws UserError if `adopt` names an endpoint that cannot be adopted. Then no deletion of this run deletes it.
  */
 export const adopt = (claim: Claim): Promise<LiveEndpoint | undefined> =>
-  notingFailure(claim, async () => {
+  takingOver(claim, async () => {
     const { api, inputs, holdings, entry } = claim;
     const live = await findAdoptable(claim);
     if (!live) return undefined;
@@ -48,17 +48,11 @@ export const adopt = (claim: Claim): Promise<LiveEndpoint | undefined> =>
     return changed.length === 0 ? live : api.update(live.id, wireFromInputs(inputs, changed));
   });
 
-async function notingFailure<T>(
+const takingOver = <T>(
   { inputs, holdings, entry }: Claim<PreviewInputs>,
   work: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    holdings.fail(inputs, entry);
-    throw error;
-  }
-}
+): Promise<T> =>
+  holdings.takesOver(typeof inputs.adopt === "string" ? inputs.adopt : inputs.url, entry, work);
 
 /**
  * The live endpoint that a create takes over, if any. An id that this process found gone, or deleted for a replacement, is created
@@ -120,7 +114,7 @@ function chooseConsented(
  * without its id in the program is a warning.
  */
 export const announceAdoption = (claim: Claim<PreviewInputs>): Promise<void> =>
-  notingFailure(claim, async () => {
+  takingOver(claim, async () => {
     const { inputs, shownUrl: url, holdings, log } = claim;
     const { adopt } = inputs;
     const live = adopt

@@ -46,7 +46,7 @@ export class OtherAccountError extends UserError {
     fingerprint: string,
   ) {
     super(
-      `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this account is right, or replaces the other one, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=${fingerprint}: what this account does not have then leaves the state.`,
+      `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known so far to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this account is right, or replaces the other one, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=${fingerprint}: what this account does not have then leaves the state.`,
     );
   }
 }
@@ -84,6 +84,10 @@ export const sharedEndpoint = (id: string): UserError =>
 
 export const endpointNotFound = (id: string): UserError =>
   new UserError(`There is no endpoint ${id} in this account. Correct the id; getEndpoints() lists them all.`);
+
+/** The warning of a run that adopts. Each provider has a process, which does not see what another one adopts. */
+export const adoptsBesideProviders =
+  "adopt: If this stack has such an endpoint under another name and with another provider, this run deletes it. Give the resource aliases instead, or first remove the old entry: `pulumi state delete --force` with its URN";
 
 export const adoptNotFound = (id: string): UserError =>
   new UserError(

@@ -8,9 +8,9 @@ import { ACCOUNT_KEY, ENTRY_KEY, type Entry, type State } from "./state";
  *
  * | call of the engine | what it says |
  * |---|---|
- * | `check` of a new resource | the resource will adopt an endpoint (`willAdopt`) |
+ * | `check` of a new resource | the resource will adopt an endpoint (`willAdopt`), or cannot (`takesOver`) |
  * | `diff` | the program has a resource for an entry (`manage`), which may change nothing (`keeps`), or ask for the entry's own endpoint (`asksForItself`) |
- * | `create`, `import` | a new entry has an endpoint (`add`), could not take it over (`fail`), or met another one on its URL (`blocks`) |
+ * | `create`, `import` | a new entry takes an endpoint over (`takesOver`), has one (`add`), or met another one on its URL (`blocks`) |
  * | `read` | an entry has an endpoint (`reads`), which may be gone (`findsGone`) |
  * | `update` | the endpoint stays on its URL, or moves to another one (`moves`) |
  * | `delete` | the entry no longer has the endpoint (`release`), which then goes (`goes`) |
@@ -33,7 +33,7 @@ export class Holdings {
   /** The ids that resources ask for although their own entries have them, with how they ask. */
   private readonly askedFor = new Map<string, string>();
   private readonly wasRead = new Set<string>();
-  /** The ids and URLs of endpoints that creates could not take over. */
+  /** The ids and URLs of endpoints that new entries could not take over. */
   private readonly notTakenOver = new Set<unknown>();
   /** The ids that kept their URLs from creates. */
   private readonly inTheWay = new Set<string>();
@@ -88,12 +88,10 @@ export class Holdings {
   /**
    * Notes that a create will adopt an endpoint.
    *
-   * @throws UserError if another resource of the program keeps the endpoint. A resource with a change may be the same one: the engine
-   *   checks a resource again before it replaces the endpoint.
+   * @throws UserError if another resource of the program has the endpoint.
    */
   willAdopt(id: string, inputs: PreviewInputs): void {
-    if (this.isItsOwn(id, inputs)) return;
-    if (this.stays(id)) throw alreadyManaged(id);
+    if (!this.isFree(id, inputs)) throw alreadyManaged(id);
     if (!this.managed.has(id)) this.managed.set(id, WILL_ADOPT);
   }
 
@@ -118,10 +116,19 @@ export class Holdings {
     this.tokensOf(id).add(token);
   }
 
-  /** Notes that a create could not take over what it asked for, by its id, or else by its URL. */
-  fail({ adopt, url }: PreviewInputs, { token }: Entry): void {
-    for (const tokens of this.tokens.values()) tokens.delete(token);
-    this.notTakenOver.add(typeof adopt === "string" ? adopt : url);
+  /**
+   * Does the work by which a new entry takes an endpoint over. If it fails, no deletion of this run deletes the endpoint.
+   *
+   * @param asked The endpoint's id, or its URL if the id is not known.
+   */
+  async takesOver<T>(asked: string, { token }: Entry, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      for (const tokens of this.tokens.values()) tokens.delete(token);
+      this.notTakenOver.add(asked);
+      throw error;
+    }
   }
 
   /**

@@ -9,6 +9,7 @@ import type { Settings } from "../service/settings";
 import { adopt, announceAdoption, type Claim } from "./adopt";
 import { createOnce, sendUntilCertain } from "./create";
 import {
+  adoptsBesideProviders,
   belongsToAnother,
   endpointNotFound,
   keptByConsent,
@@ -71,6 +72,7 @@ export class CloudEndpoints {
   private consented: Promise<LiveEndpoint[]> | undefined;
   /** The first failure of this process because of another account. */
   private otherAccount: OtherAccountError | undefined;
+  private hasWarnedOfAdoption = false;
   /** Whether one unchanged resource was looked for in another account than its state's. */
   private hasLookedForAccount = false;
 
@@ -90,6 +92,8 @@ export class CloudEndpoints {
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
         await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(inputs)));
+      if (isNew && inputs.adopt && !this.hasWarnedOfAdoption) this.deps.log.warn(adoptsBesideProviders);
+      this.hasWarnedOfAdoption ||= isNew && Boolean(inputs.adopt);
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
@@ -160,12 +164,14 @@ export class CloudEndpoints {
    */
   async import(id: string): Promise<{ id: string; props: State; inputs: JsonObject }> {
     const entry = this.entry();
-    return operation(`import ${id}`, async () => {
-      const live = await look(this.deps.connect(), id, everyInput).catch(ifAbsent(endpointNotFound(id)));
-      assertCloud(live);
-      this.holdings.add(id, entry);
-      return { id, ...foundForEngine(importedFromLive(live, notesOfEntry(entry)), {}) };
-    });
+    return operation(`import ${id}`, () =>
+      this.holdings.takesOver(id, entry, async () => {
+        const live = await look(this.deps.connect(), id, everyInput).catch(ifAbsent(endpointNotFound(id)));
+        assertCloud(live);
+        this.holdings.add(id, entry);
+        return { id, ...foundForEngine(importedFromLive(live, notesOfEntry(entry)), {}) };
+      }),
+    );
   }
 
   /** Sends the fields that differ. Makes no request if none does. */

@@ -51,6 +51,8 @@ interface Hints {
   hidesText?: boolean | undefined;
   /** Whether the request is about one endpoint, not about the list. */
   isOfEndpoint?: boolean;
+  /** Whether it changes the endpoint. */
+  isChange?: boolean;
 }
 
 /** The service, or a proxy before it, answered with a failure. */
@@ -71,7 +73,8 @@ export class ApiError extends EndpointsError {
     const notes = [operationId && `operation ${operationId}`, hidesText && message && LEFT_OUT];
     const what = [shown(code, SERVICE_CODE), text].filter(Boolean).join(" ");
     const inBrackets = notes.filter(Boolean).join("; ");
-    const next = remedyFor(failure, { ...hints, isOfEndpoint: request.path.startsWith("/endpoints/") });
+    const isOfEndpoint = request.path.startsWith("/endpoints/");
+    const next = remedyFor(failure, { ...hints, isOfEndpoint, isChange: request.method === "PATCH" });
     super(
       request,
       `status ${status}${what && `, ${what}`}${inBrackets && ` (${inBrackets})`}`,
@@ -135,11 +138,11 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
   }
   const isOfContent = [400, 409, 422].includes(status);
   // These codes do not explain the refusal of a change.
-  if (isOfContent && hints.isOfEndpoint && (number === 0 || number === 18014)) return CHANGE;
+  if (isOfContent && hints.isChange && (number === 0 || number === 18014)) return CHANGE;
   if (code?.startsWith("ERR_NGROK_") && number > 0)
     return `See https://ngrok.com/docs/errors/err_ngrok_${number}.`;
   if (status === 403) return "The API key lacks the permission: use a key that has it.";
-  if (isOfContent)
+  if (isOfContent && !hints.isOfEndpoint)
     return "Correct the inputs, and run the command again. If another endpoint has the URL, choose another url.";
   return hints.hidesText ? "Correct the inputs, and run the command again." : undefined;
 }

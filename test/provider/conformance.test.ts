@@ -137,5 +137,8 @@ test("the dynamic provider shows a warning once, since the engine checks a resou
   const provider = await startDynamic();
   provider.emulator.seed({ type: "cloud", url });
   for (const _ of [1, 2]) await provider.check({}, { url, adopt: true });
-  expect(provider.logged()).toEqual([expect.stringMatching(/^warning: .*adopt: true, whoever made it/)]);
+  expect(provider.logged()).toEqual([
+    expect.stringMatching(/^warning: .*adopt: true, whoever made it/),
+    expect.stringMatching(/^warning: adopt: If this stack has such an endpoint/),
+  ]);
 });

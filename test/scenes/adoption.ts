@@ -14,7 +14,10 @@ export const adoption: Scene[] = [
   scene("an endpoint that is as the program wants it is adopted without a write", {
     others: { theirs: described },
     program: { o: { ...adopted, description: "x" } },
-    says: [/adopts ep_\w+ \(adopt: true, whoever made it\) as it is/],
+    says: [
+      /adopts ep_\w+ \(adopt: true, whoever made it\) as it is/,
+      /If this stack has .* with another provider, this run deletes it/,
+    ],
     next: [{}],
     state: { o: "theirs" },
   }),
@@ -107,6 +110,14 @@ export const adoption: Scene[] = [
     fails: /already belongs to another resource/,
     state: { o: "shop" },
   }),
+  ...["@shop", true].map((adopt) =>
+    scene(`no resource adopts the endpoint that another one replaces, with another scheme: ${adopt}`, {
+      from: { o: "shop" },
+      program: { o: { url: "http://shop.example.com" }, n: { ...shop, adopt } },
+      fails: /already belongs to another resource/,
+      state: { o: "shop" },
+    }),
+  ),
   scene("no two resources adopt the same endpoint", {
     others: theirs,
     program: { one: byId, two: { ...byId, url: at("b") } },

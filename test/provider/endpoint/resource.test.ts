@@ -76,6 +76,23 @@ test("two imports of one endpoint in a run are refused", async () => {
   await expect(core.import(id)).rejects.toThrow(/already belongs to another resource of this stack/);
 });
 
+test("an import that fails does not let the old entry delete the endpoint", async () => {
+  const { core, emulator } = await service();
+  const { id, outs } = await core.create(engineInputs({ url }));
+  emulator.intercept(({ method }) => method === "GET", { status: 403, body: "" }, 9);
+  await expect(core.import(id)).rejects.toThrow(/status 403/);
+  await expect(core.delete(id, outs)).rejects.toThrow(/was not deleted/);
+  expect(emulator.endpoints.map(({ id }) => id)).toEqual([id]);
+});
+
+test("a deletion that a gateway refuses gets no advice for changes", async () => {
+  const { core, emulator } = await service();
+  const { id, outs } = await core.create(engineInputs({ url }));
+  emulator.intercept("delete", { status: 409, body: "<html>" }, 9);
+  const { message } = await thrown(core.delete(id, outs));
+  expect(message).not.toMatch(/--replace|inputs/);
+});
+
 test("diff reports a change if the outputs lack the provider string", async () => {
   const { core } = await service();
   const { outs } = await core.create({ url });
