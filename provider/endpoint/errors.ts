@@ -113,7 +113,7 @@ export const keptByConsent = (id: string): string =>
 
 export const takeOverFailed = (id: string): UserError =>
   new UserError(
-    `${id} was not deleted: another resource of this stack adopts it, and could not take it over in this run. Follow the message of that resource, then run the command again.`,
+    `${id} was not deleted: another resource of this stack adopts or imports it, and could not take it over in this run. Follow the message of that resource, then run the command again.`,
   );
 
 /** A failed request by its name: its own text, with remedies of its own, would be a second message in this one. */
