@@ -16,7 +16,7 @@ import { webhooks } from "../webhooks/otherLanguages";
 import { behaviourOf } from "./emulator/behaviour";
 import { readQuery, routeOf } from "./emulator/routes";
 import { completeSeed, type Seed } from "./emulator/seeds";
-import { ServiceClock } from "./emulator/serviceClock";
+import { EmulatedClock } from "./emulator/serviceClock";
 import { ServiceError } from "./emulator/serviceErrors";
 import { Store } from "./emulator/store";
 
@@ -45,7 +45,7 @@ export interface EndpointMocks extends pulumi.runtime.Mocks {
 export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOptions = {}): EndpointMocks {
   const settings = readSettings((key) => SETTINGS[key], {});
   const clock = clockWithoutWaits();
-  const time = new ServiceClock(() => new Date(clock.now()));
+  const time = new EmulatedClock(() => new Date(clock.now()));
   const store = new Store(settings.baseUrl, time, () => behaviourOf({}));
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
   const api = endpointsApi(new StoreClient(settings, store, clock));
