@@ -17,7 +17,7 @@ import { webhooks } from "../webhooks/otherLanguages";
 import { behaviourOf } from "./emulator/behaviour";
 import { readQuery, routeOf } from "./emulator/routes";
 import { completeSeed, type Seed } from "./emulator/seeds";
-import { ServiceClock } from "./emulator/serviceClock";
+import { EmulatedClock } from "./emulator/serviceClock";
 import { ServiceError } from "./emulator/serviceErrors";
 import { Store } from "./emulator/store";
 
@@ -46,7 +46,7 @@ export interface EndpointMocks extends pulumi.runtime.Mocks {
 export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOptions = {}): EndpointMocks {
   const settings = readSettings((key) => SETTINGS[key], {});
   const clock = clockWithoutWaits();
-  const time = new ServiceClock(() => new Date(clock.now()));
+  const time = new EmulatedClock(() => new Date(clock.now()));
   const store = new Store(settings.baseUrl, time, () => behaviourOf({}));
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
   const api = new EndpointsApi(new StoreClient(settings, store, clock), readers);

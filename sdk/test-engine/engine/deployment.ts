@@ -30,7 +30,7 @@ import { Protected, perform } from "./steps";
 import { type PlannedStep, Summary } from "./summary";
 
 /** The result of a run. Secrets in `outputs` are still marked. */
-export type Outcome = Omit<RunResult, "command" | "seconds" | "requests">;
+export type RunOutcome = Omit<RunResult, "command" | "seconds" | "requests">;
 
 /**
  * One run: a preview, an update, a refresh or a destroy. As in Pulumi's engine, what a registration needs is decided for one
@@ -82,7 +82,7 @@ export class Deployment implements Deciding {
     return this.isBailed || this.hasFailedStep;
   }
 
-  get outcome(): Outcome {
+  get outcome(): RunOutcome {
     const { checkpoint, summary } = this;
     const outputs = stackOutputs([...this.news.values(), ...checkpoint.snapshot()]);
     const { steps, changes, diagnostics } = summary;

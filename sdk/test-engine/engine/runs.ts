@@ -2,14 +2,14 @@ import { reasonOf } from "../errors";
 import { equal } from "../properties";
 import type { RunOptions } from "../types";
 import { isProvider, type ResourceState, withoutMissingReferences } from "./checkpoint";
-import { Deployment, type Outcome } from "./deployment";
+import { Deployment, type RunOutcome } from "./deployment";
 import { Monitor } from "./monitor";
 import { type Run, startProgram } from "./processes";
 import { invert, resolveDiff } from "./propertyDiff";
 import { markSecretOutputs } from "./steps";
 
 /** Serves the protocol while `work` runs. Each run starts its own processes, and ends them. */
-async function serve(deployment: Deployment, work: (address: string) => Promise<void>): Promise<Outcome> {
+async function serve(deployment: Deployment, work: (address: string) => Promise<void>): Promise<RunOutcome> {
   const monitor = new Monitor(deployment);
   try {
     deployment.providers.address = await monitor.listen();
@@ -22,7 +22,7 @@ async function serve(deployment: Deployment, work: (address: string) => Promise<
 }
 
 /** Previews or updates. */
-export async function runProgram(run: Run, options: RunOptions): Promise<Outcome> {
+export async function runProgram(run: Run, options: RunOptions): Promise<RunOutcome> {
   const deployment = new Deployment(run, run.dryRun ? "Previewing update" : "Updating", options);
   if (!run.dryRun) warnOfInterrupted(deployment);
   if (deployment.isFailed) return deployment.outcome;
@@ -48,7 +48,7 @@ export async function runProgram(run: Run, options: RunOptions): Promise<Outcome
 }
 
 /** Deletes all resources in the state. Providers get their configuration from the state. */
-export function runDestroy(run: Run): Promise<Outcome> {
+export function runDestroy(run: Run): Promise<RunOutcome> {
   const deployment = new Deployment(run, "Destroying");
   warnOfInterrupted(deployment);
   return serve(deployment, () => deployment.finish(true));
@@ -59,7 +59,7 @@ export function runDestroy(run: Run): Promise<Outcome> {
  * removed from the state. If a resource cannot be read, its state does not change, the others are still read, and the run
  * fails.
  */
-export async function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<Outcome> {
+export async function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<RunOutcome> {
   const title = run.dryRun ? "Previewing refresh" : "Refreshing";
   const deployment = new Deployment(run, title, { ...(target && { target }) });
   const { checkpoint, summary, targets } = deployment;

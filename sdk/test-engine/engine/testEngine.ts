@@ -17,7 +17,7 @@ import {
 } from "../types";
 import { BUILT_IN, stackReferences } from "./answered";
 import { Checkpoint } from "./checkpoint";
-import type { Outcome } from "./deployment";
+import type { RunOutcome } from "./deployment";
 import type { Run } from "./processes";
 import { fullKey, type Project, readProject } from "./project";
 import { DYNAMIC } from "./providerCalls";
@@ -76,7 +76,7 @@ export class TestEngine implements Driver {
     });
   }
 
-  private async preview(options: RunOptions): Promise<Outcome> {
+  private async preview(options: RunOptions): Promise<RunOutcome> {
     if (!options.refresh) return runProgram(this.runOf(true), options);
     // A preview must not change the state, so the refresh works on a copy.
     const stateFile = join(this.scratch, "refreshed.json");
@@ -87,7 +87,7 @@ export class TestEngine implements Driver {
     return afterRefresh(refresh, await runProgram({ ...this.runOf(true), stateFile }, options));
   }
 
-  private async up(options: RunOptions): Promise<Outcome> {
+  private async up(options: RunOptions): Promise<RunOutcome> {
     if (options.refresh && !options.skipPreview)
       throw new Unsupported("refresh in an update with a preview (set skipPreview too)");
     const preview = options.skipPreview ? undefined : await runProgram(this.runOf(true), options);
@@ -98,16 +98,16 @@ export class TestEngine implements Driver {
     return preview ? { ...update, text: `${preview.text}\n${update.text}` } : update;
   }
 
-  private refresh(options: RunOptions): Promise<Outcome> {
+  private refresh(options: RunOptions): Promise<RunOutcome> {
     return runRefresh(this.runOf(options.previewOnly ?? false), options);
   }
 
-  private async destroy({ target = [] }: RunOptions): Promise<Outcome> {
+  private async destroy({ target = [] }: RunOptions): Promise<RunOutcome> {
     if (target.length > 0) throw new Unsupported("destroying only targets");
     return runDestroy(this.runOf(false));
   }
 
-  private import(): Promise<Outcome> {
+  private import(): Promise<RunOutcome> {
     throw new Unsupported("importing by command");
   }
 
@@ -172,7 +172,7 @@ export class TestEngine implements Driver {
   }
 }
 
-function afterRefresh(refresh: Outcome | undefined, run: Outcome): Outcome {
+function afterRefresh(refresh: RunOutcome | undefined, run: RunOutcome): RunOutcome {
   const read = refresh?.steps.filter(({ id }) => id !== undefined) ?? [];
   run.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));
   return run;

@@ -4,7 +4,7 @@ import * as grpc from "@grpc/grpc-js";
 import { ResourceMonitorClient } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { stackReferences } from "../engine/answered";
-import { Deployment, type Outcome } from "../engine/deployment";
+import { Deployment, type RunOutcome } from "../engine/deployment";
 import { Monitor } from "../engine/monitor";
 import type { Run } from "../engine/processes";
 import { toStruct } from "../engine/protocol";
@@ -53,7 +53,7 @@ export class InProcess {
   async play(
     program: (monitor: ResourceMonitorClient) => Promise<unknown>,
     { dryRun = false, ...options }: RunOptions & { dryRun?: boolean } = {},
-  ): Promise<Outcome> {
+  ): Promise<RunOutcome> {
     const folder = temporaryFolder();
     const run: Run = {
       project: {

@@ -17,7 +17,7 @@ import { type KeyOptions, ServiceAccounts } from "./keys";
 import type { Match, ScriptedReply } from "./script";
 import { completeSeed, type Seed } from "./seeds";
 import { listener, type Service } from "./server";
-import { type RateLimit, RateWindow, ServiceClock } from "./serviceClock";
+import { EmulatedClock, type RateLimit, RateWindow } from "./serviceClock";
 import { parseUrl } from "./serviceRules";
 import { Store } from "./store";
 
@@ -88,7 +88,7 @@ export class Emulator {
     const { now = () => new Date(), onAnswer = () => {}, rateLimit, port: wanted = 0, ...rest } = options;
     const { apiKey, basePath: path = "", versionHeader = "Service-Version", ...behaviour } = rest;
     const basePath = `/${path}`.replace(/\/+/g, "/").replace(/\/$/, "");
-    const clock = new ServiceClock(now);
+    const clock = new EmulatedClock(now);
     // Invalid options fail here, before the server starts.
     const checked = { behaviour: behaviourOf(behaviour), rate: rateLimit && new RateWindow(rateLimit) };
     // Clients close idle connections earlier. If the server did, it could close a connection that a client is about to use.

@@ -15,7 +15,7 @@ import {
   type Script,
   takeScript,
 } from "./script";
-import type { RateWindow, ServiceClock } from "./serviceClock";
+import type { EmulatedClock, RateWindow } from "./serviceClock";
 import { ServiceError } from "./serviceErrors";
 
 const MAX_BODY = 5 * 1024 * 1024;
@@ -31,7 +31,7 @@ export interface Service {
   faults: RecordedFault[];
   requests: RecordedRequest[];
   onAnswer: (request: RecordedRequest) => void;
-  clock: ServiceClock;
+  clock: EmulatedClock;
   rate: RateWindow | undefined;
   closing: AbortController;
 }

@@ -1,6 +1,6 @@
 import { ServiceError } from "./serviceErrors";
 
-export class ServiceClock {
+export class EmulatedClock {
   private tasks: { at: number; run: () => void }[] = [];
   private taskTime: number | undefined;
 

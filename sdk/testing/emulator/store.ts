@@ -1,7 +1,7 @@
 import type { WireChange, WireEndpoint } from "../../../provider/service/contract";
 import { type Behaviour, reportedTime } from "./behaviour";
 import { base62 } from "./random";
-import type { ServiceClock } from "./serviceClock";
+import type { EmulatedClock } from "./serviceClock";
 import { checkUrlIsFree, type ParsedUrl, parseUrl } from "./serviceRules";
 
 export class Store {
@@ -16,7 +16,7 @@ export class Store {
 
   constructor(
     readonly baseUrl: string,
-    private readonly clock: ServiceClock,
+    private readonly clock: EmulatedClock,
     private readonly behaviour: () => Behaviour,
   ) {}
 
