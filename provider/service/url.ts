@@ -1,8 +1,6 @@
 import { derivedFromUrl, normalizeUrl } from "../../sdk/traffic-policy/index";
 import type { Endpoint } from "./contract";
 
-export { derivedFromUrl, normalizeUrl, urlProblem } from "../../sdk/traffic-policy/index";
-
 /** An endpoint's normalized URL. Edges only have a public URL. */
 export function urlOf({ url, publicUrl }: Pick<Endpoint, "url" | "publicUrl">): string | undefined {
   const given = url ?? publicUrl;

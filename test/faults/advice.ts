@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../provider/service/json";
+import type { JsonObject } from "../../sdk/traffic-policy/index";
 import type { Engine } from "../model/engine";
 import type { Command } from "../model/phase";
 import type { Judge } from "./judge";

@@ -1,7 +1,7 @@
 import { accountFingerprint } from "../../provider/endpoint/state";
-import type { JsonObject } from "../../provider/service/json";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
+import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { Engine, type Program } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
 import { Advice } from "./advice";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../provider/service/json";
+import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { type Command, type Dependencies, type Outcome, Phase, type Step } from "./phase";
 
 /*

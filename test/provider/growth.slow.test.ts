@@ -4,8 +4,13 @@ import { metadataFromText } from "../../provider/endpoint/documents";
 import { inputFields, readers } from "../../provider/endpoint/fields";
 import { resourceWarnings } from "../../provider/policy/resourceWarnings";
 import { errorFromWire } from "../../provider/service/replySchemas";
-import { normalizeUrl } from "../../provider/service/url";
-import { type Path, policyFromText, policyWarnings, sourceDocuments } from "../../sdk/traffic-policy/index";
+import {
+  normalizeUrl,
+  type Path,
+  policyFromText,
+  policyWarnings,
+  sourceDocuments,
+} from "../../sdk/traffic-policy/index";
 import { act, onRequest, rule } from "../../sdk/traffic-policy/test/policy/cases";
 import { expectLinear, expectTimes } from "../growth";
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../provider/service/json";
+import { canonicalJson } from "../../sdk/traffic-policy/index";
 import { secret } from "../provider/plugin/pluginClient";
 import { at, coded, type Hand, type Props, type Reply, refused, type Scene, scene } from "./scene";
 

@@ -1,10 +1,10 @@
 import { afterEach, beforeEach } from "vitest";
 import { accountFingerprint } from "../../../provider/endpoint/state";
 import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
-import { isMapping } from "../../../provider/service/json";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import { type ExportedResource, parseState } from "../../../sdk/test-engine/index";
 import { Emulator } from "../../../sdk/testing";
+import { isMapping } from "../../../sdk/traffic-policy/index";
 
 /** Two accounts of the service, new for each test. */
 export let emulator: Emulator;

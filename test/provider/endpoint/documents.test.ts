@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { changesBetween, metadataFromText, sameData } from "../../../provider/endpoint/documents";
-import { canonicalJson } from "../../../provider/service/json";
+import { canonicalJson } from "../../../sdk/traffic-policy/index";
 
 test.each([
   ['{"b": 1, "a": 2}', { b: 1, a: 2 }],

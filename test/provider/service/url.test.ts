@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { normalizeUrl, schemeDiffers, urlProblem } from "../../../provider/service/url";
+import { schemeDiffers } from "../../../provider/service/url";
+import { normalizeUrl, urlProblem } from "../../../sdk/traffic-policy/index";
 
 test.each([
   ["HTTPS://Shop.Example.COM/", "https://shop.example.com"],

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
-import { nearName } from "../../../provider/service/text";
 import { webhookPlatforms } from "../../../sdk";
+import { nearName } from "../../../sdk/traffic-policy/index";
 import { platformNames, secretSource } from "../../../sdk/webhooks/secretSource";
 
 describe("the catalogue of platforms", () => {

@@ -1,1 +1,0 @@
-export { canonicalJson, isMapping, type JsonObject, jsonOf, parseJson } from "../../sdk/traffic-policy/index";
