@@ -92,8 +92,10 @@ export class CloudEndpoints {
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
         await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(inputs)));
-      if (isNew && inputs.adopt && !this.hasWarnedOfAdoption) this.deps.log.warn(adoptsBesideProviders);
-      this.hasWarnedOfAdoption ||= isNew && Boolean(inputs.adopt);
+      if (isNew && inputs.adopt && !this.hasWarnedOfAdoption) {
+        this.hasWarnedOfAdoption = true;
+        this.deps.log.warn(adoptsBesideProviders);
+      }
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
