@@ -87,7 +87,7 @@ export const endpointNotFound = (id: string): UserError =>
 
 /** The warning of a run that adopts. Each provider has a process, which does not see what another one adopts. */
 export const adoptsBesideProviders =
-  "adopt: If this stack has such an endpoint under another name and with another provider, this run deletes it. Give the resource aliases instead, or first remove the old entry: `pulumi state delete --force` with its URN";
+  "adopt: If another entry of this stack has such an endpoint with another provider, and the program no longer has that entry, this run deletes the endpoint. Give the resource aliases instead, or first remove the old entry: `pulumi state delete --force` with its URN";
 
 export const adoptNotFound = (id: string): UserError =>
   new UserError(

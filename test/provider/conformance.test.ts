@@ -139,6 +139,6 @@ test("the dynamic provider shows a warning once, since the engine checks a resou
   for (const _ of [1, 2]) await provider.check({}, { url, adopt: true });
   expect(provider.logged()).toEqual([
     expect.stringMatching(/^warning: .*adopt: true, whoever made it/),
-    expect.stringMatching(/^warning: adopt: If this stack has such an endpoint/),
+    expect.stringMatching(/^warning: adopt: If another entry of this stack/),
   ]);
 });

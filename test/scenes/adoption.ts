@@ -16,7 +16,7 @@ export const adoption: Scene[] = [
     program: { o: { ...adopted, description: "x" } },
     says: [
       /adopts ep_\w+ \(adopt: true, whoever made it\) as it is/,
-      /If this stack has .* with another provider, this run deletes it/,
+      /If another entry of this stack has .* with another provider.* this run deletes the endpoint/,
     ],
     next: [{}],
     state: { o: "theirs" },
