@@ -1,6 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { Emulator, findPulumiCli, RunFailed, TestStack } from "../../sdk/testing";
@@ -55,6 +56,7 @@ async function recover(driver: TestStack["driver"], death: Death): Promise<void>
   await quiet(emulator);
   expect(emulator.endpoints.length).toBeLessThan(count);
 
+  if (driver === "cli") deleteEmptyFiles(basename(folder));
   await stack.cancel();
   await stack.refresh({ clearPendingCreates: true });
   const known = await idsOf(stack);
@@ -133,6 +135,12 @@ function startCli(stack: TestStack, stackName: string): Run {
   const ended = stack.up({ skipPreview: true }).catch(() => {});
   const find = () => output("pgrep", ["-f", `^pulumi up .*--stack ${stackName}`]).trim();
   return { pid: async () => Number((await until(find)).split("\n")[0]), ended };
+}
+
+/** A kill can truncate a file of the CLI next to the state. The page on reliability says to delete it. */
+function deleteEmptyFiles(stackName: string): void {
+  const places = ["-maxdepth", "6", "-path", "*/pulumi-cli-*/.pulumi/*", "-name", `${stackName}.*attrs`];
+  output("find", [tmpdir(), ...places, "-size", "0", "-delete"]);
 }
 
 function output(command: string, args: string[]): string {
