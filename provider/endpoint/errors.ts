@@ -11,8 +11,8 @@ import type { LiveEndpoint } from "../service/contract";
 import { ID } from "../service/replySchemas";
 
 /*
- * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what happened, then
- * at most three causes, each with its remedy. It names the failure of another request, and does not quote it.
+ * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what
+ * happened, then at most three causes, each with its remedy. It names the failure of another request, and does not quote it.
  */
 
 /** A failed operation of Pulumi, with verb and endpoint: `cannot create https://shop.example.com: …`. */

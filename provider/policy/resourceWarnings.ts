@@ -16,7 +16,10 @@ import {
 import { UNKNOWN } from "../pulumi/sentinels";
 import { Binding } from "../service/contract";
 
-/* The warnings of a resource's inputs and of its policy, as lines for its log. The class gives them in Node.js programs, the plugin in others. */
+/*
+ * The warnings of a resource's inputs and of its policy, as lines for its log. The class gives them in Node.js programs, the plugin
+ * in others.
+ */
 
 /** The most warnings of one resource. */
 const MOST_SHOWN = 10;

@@ -144,7 +144,8 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
   if (status === 403) return "The API key lacks the permission: use a key that has it.";
   if (isOfContent && !hints.isOfEndpoint)
     return "Correct the inputs, and run the command again. If another endpoint has the URL, choose another url.";
-  return hints.hidesText ? "Correct the inputs, and run the command again." : undefined;
+  const hasInputs = hints.isChange || !hints.isOfEndpoint;
+  return hints.hidesText && hasInputs ? "Correct the inputs, and run the command again." : undefined;
 }
 
 /** No reply came, or it broke off. */

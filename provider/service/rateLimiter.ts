@@ -21,7 +21,7 @@ export interface Traffic {
 }
 
 /** How long the next request must wait. Undefined if it must wait until another one has ended. */
-export function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traffic): number | undefined {
+function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traffic): number | undefined {
   const { now, inFlight, ended, heldUntil } = traffic;
 
   // The service counts the requests of others on the account too.

@@ -124,7 +124,11 @@ function parsed<T extends Options>(
     return [flag.slice(2), { type: row.value === undefined ? "boolean" : "string" } as const] as const;
   });
   const { tokens, positionals } = parseArgs({
-    ...{ args, options: Object.fromEntries(config), strict: false, tokens: true, allowPositionals: true },
+    args,
+    options: Object.fromEntries(config),
+    strict: false,
+    tokens: true,
+    allowPositionals: true,
   });
   const given = new Map<string, unknown[]>();
   for (const token of tokens) {

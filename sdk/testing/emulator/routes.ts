@@ -4,7 +4,7 @@ import type { Key } from "./keys";
 import { ServiceError } from "./serviceErrors";
 import { checkFixed, parseUrl, readCreate, readUpdate } from "./serviceRules";
 
-export const MAX_PAGE = 100;
+const MAX_PAGE = 100;
 
 interface Call {
   key: Key;
@@ -153,7 +153,7 @@ const COMPARISON = `obj\\.(${FIELDS.join("|")}) (?:== (${TEXT})|in (\\[(?:${TEXT
 const WHOLE = new RegExp(`^${COMPARISON}(?: && ${COMPARISON})*$`);
 
 /** Whether an endpoint matches the expression. */
-export function parseFilter(expression: string): (endpoint: WireEndpoint) => boolean {
+function parseFilter(expression: string): (endpoint: WireEndpoint) => boolean {
   if (!WHOLE.test(expression))
     throw new ServiceError(
       230,

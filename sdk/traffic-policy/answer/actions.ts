@@ -119,8 +119,9 @@ export const simulate = <Type extends ActionType>(
 
 /** By the name in a policy. */
 const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
-  "add-headers": ({ headers = refuse("add-headers without headers") }, run) => {
+  "add-headers": ({ headers = {} }, run) => {
     const added = headersOf(headers, run);
+    if (added.length === 0) refuse("add-headers without headers");
     checkHeaderNames(added.map(([name]) => name));
     const message = run.reply ?? run.request;
     for (const header of added) {

@@ -85,9 +85,12 @@ test("an import that fails does not let the old entry delete the endpoint", asyn
   expect(emulator.endpoints.map(({ id }) => id)).toEqual([id]);
 });
 
-test("a deletion that a gateway refuses gets no advice for changes", async () => {
+test.each([
+  ["no secret", {}],
+  ["a secret", { description: "x", __secrets: ["description"] }],
+])("a deletion that a gateway refuses gets no advice for changes, with %s", async (_, more) => {
   const { core, emulator } = await service();
-  const { id, outs } = await core.create(engineInputs({ url }));
+  const { id, outs } = await core.create(engineInputs({ url, ...more }));
   emulator.intercept("delete", { status: 409, body: "<html>" }, 9);
   const { message } = await thrown(core.delete(id, outs));
   expect(message).not.toMatch(/--replace|inputs/);

@@ -18,7 +18,11 @@ export const rewrite = (from: string, to: string) => act("url-rewrite", { from, 
 export const vars = (...all: object[]) => act("set-vars", { vars: all });
 export const limit = (more: object = {}) =>
   act("rate-limit", {
-    ...{ name: "a", algorithm: "sliding_window", capacity: 1, rate: "60s", bucket_key: [] },
+    name: "a",
+    algorithm: "sliding_window",
+    capacity: 1,
+    rate: "60s",
+    bucket_key: [],
     ...more,
   });
 export const headers = (type: string, all: unknown) => act(type, { headers: all });

@@ -85,6 +85,7 @@ test.each<[action: object, words: string]>([
   [act("rate-limit", { name: "a" }), "its config (algorithm: "],
   [act("custom-response", { body: 1 }), "its config (body: "],
   [headers("add-headers", undefined), "add-headers without headers"],
+  [headers("add-headers", {}), "add-headers without headers"],
   [
     headers("add-headers", Object.fromEntries([..."abcdefghijk"].map((name) => [name, 1]))),
     "more than ten headers",
