@@ -1,6 +1,6 @@
 import { type JsonObject, oneLine } from "../sdk/traffic-policy/index";
 import { readers } from "./endpoint/fields";
-import { type EngineInputs, engineInputs } from "./endpoint/inputs";
+import { type EngineInputs, engineInputs, STACK_KEY } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";
 import { notedFields, shownPath, shownUrl } from "./endpoint/secrets";
 import { changedPlaces } from "./endpoint/state";
@@ -10,7 +10,7 @@ import { UserError } from "./service/apiErrors";
 import { HttpClient } from "./service/client";
 import { type Clock, realClock } from "./service/clock";
 import { EndpointsApi } from "./service/endpoints";
-import { type ConfigReader, readSettings, removedSettings } from "./service/settings";
+import { type ConfigReader, readSettings } from "./service/settings";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
 interface ConfigureRequest {
@@ -33,11 +33,7 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
   // A dynamic provider can only print: the engine shows all of it alike.
   const log = { info: write, warn: once((message: string) => write(`warning: ${message}`)) };
   const deps = { clock, log, engineIsThere: () => engineIsThere(address) };
-  const connect = () => {
-    const settings = readSettings(config);
-    for (const warning of removedSettings(config)) log.warn(warning);
-    return new EndpointsApi(new HttpClient(settings, deps), readers);
-  };
+  const connect = () => new EndpointsApi(new HttpClient(readSettings(config), deps), readers);
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 
   /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */
@@ -66,7 +62,8 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
     },
     check: (olds: JsonObject, news: JsonObject) =>
       plainly(async () => {
-        const { inputs, failures } = await core.check(olds, news);
+        const { [STACK_KEY]: stack } = news;
+        const { inputs, failures } = await core.check(olds, news, stack);
         return { inputs, failures: failures.map(({ reason }) => ({ property: "", reason })) };
       }),
     diff: (id: string, olds: JsonObject, given: JsonObject) =>

@@ -13,12 +13,7 @@ import {
 } from "../provider/policy/resourceWarnings";
 import { UNKNOWN } from "../provider/pulumi/sentinels";
 import { PACKAGE } from "../provider/pulumi/typeTokens";
-import {
-  isPublicBaseUrl,
-  policyWarningsMode,
-  removedSettings,
-  settingFields,
-} from "../provider/service/settings";
+import { isPublicBaseUrl, policyWarningsMode, settingFields } from "../provider/service/settings";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
 import { isMapping, type JsonObject, nearName } from "./traffic-policy/index";
@@ -203,7 +198,7 @@ export function problemAmongResources(
   const registry = urls.get(account) ?? new UrlRegistry();
   urls.set(account, registry);
   return pulumi.all([url, poolingEnabled, adopt]).apply(([url, pooled, adopt]) => {
-    if (adopt !== undefined && adopt !== false && options?.deleteBeforeReplace === false) {
+    if (adopt !== undefined && options?.deleteBeforeReplace === false) {
       // The replacement would be created first and adopt the old endpoint, which would then be deleted as the old one.
       return "adopt together with deleteBeforeReplace: false could delete the adopted endpoint; remove one of them";
     }
@@ -224,13 +219,11 @@ export function withMistakes(
   });
 }
 
-/** Warns, once a run, of settings that were removed or seem misspelt, and of an API key in plain text. */
+/** Warns, once a run, of settings that seem misspelt, and of an API key in plain text. */
 export function warnOfSettings(): void {
   const run = checksOfRun();
   if (run.settingsAreChecked) return;
   run.settingsAreChecked = true;
-  for (const removed of removedSettings((key) => pulumi.runtime.getConfig(key)))
-    void pulumi.log.warn(removed);
   const keys = Object.keys(pulumi.runtime.allConfig());
   for (const key of keys) {
     const meant = misspeltSetting(key);

@@ -3,9 +3,16 @@ import { isAbsent } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import { EVERYTHING } from "../service/list";
+import { CLOUD } from "../service/list";
 import { changesBetween } from "./documents";
-import { adoptAmbiguous, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
+import {
+  adoptNotFound,
+  adoptOtherScheme,
+  adoptsOneOf,
+  consentDiffers,
+  equalMember,
+  wrongType,
+} from "./errors";
 import { documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
 import type { Holdings } from "./holdings";
 import { look } from "./live";
@@ -14,7 +21,7 @@ import { difference, type Entry, refreshedFromLive, wireFromInputs } from "./sta
 
 /*
  * The live endpoint that a new resource takes over, and what that changes. Consent comes from the program (`adopt`), or for one
- * run from the environment (`ENDPOINTS_ADOPT`). Nothing else is taken over.
+ * run of one stack from the environment (`ENDPOINTS_ADOPT`). Nothing else is taken over.
  */
 
 /** A create or an update, with what it needs. A check has one too, whose inputs may be unknown in part. */
@@ -23,6 +30,8 @@ export interface Claim<Given extends PreviewInputs = Inputs> {
   inputs: Given;
   /** The URL for messages. */
   shownUrl: string;
+  /** Project and stack for messages. */
+  stack: string | undefined;
   entry: Entry;
   holdings: Holdings;
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names. */
@@ -32,44 +41,42 @@ export interface Claim<Given extends PreviewInputs = Inputs> {
   mover?: string;
 }
 
+/** How many pages of the list are read for equal members of a pool, since an account may have thousands of endpoints. */
+const NEWEST_PAGES = 10;
+
 /**
  * Takes over the endpoint that the program or the environment names, and changes what differs from the program.
  *
  * @returns undefined if there is none, so that the create makes a new one.
- * @throws UserError if `adopt` names an endpoint that cannot be adopted. Then no deletion of this run deletes it.
+ * @throws UserError if the endpoint cannot be adopted. Then no deletion of this run deletes it.
  */
-export const adopt = (claim: Claim): Promise<LiveEndpoint | undefined> =>
-  takingOver(claim, async () => {
-    const { api, inputs, holdings, entry } = claim;
-    const live = await findAdoptable(claim);
-    if (!live) return undefined;
-    holdings.add(live.id, entry, inputs);
-    const { changed } = differenceOnAdoption(live, inputs);
-    return changed.length === 0 ? live : api.update(live.id, wireFromInputs(inputs, changed));
-  });
-
-const takingOver = <T>(
-  { inputs, holdings, entry }: Claim<PreviewInputs>,
-  work: () => Promise<T>,
-): Promise<T> =>
-  holdings.takesOver(typeof inputs.adopt === "string" ? inputs.adopt : inputs.url, entry, work);
-
-/**
- * The live endpoint that a create takes over, if any. An id that this process found gone, or deleted for a replacement, is created
- * anew.
- */
-async function findAdoptable(claim: Claim<PreviewInputs>): Promise<LiveEndpoint | undefined> {
+export async function adopt(claim: Claim): Promise<LiveEndpoint | undefined> {
   const { api, inputs, holdings, entry } = claim;
-  const { adopt } = inputs;
-  if (typeof adopt === "string") return holdings.isGone(adopt) ? undefined : findById(adopt, claim);
-  if (adopt) return findByUrl(claim);
-  const found = chooseConsented(await claim.consented(), claim);
-  if (!found) return undefined;
-  // At once, so that no other create chooses the same one.
-  holdings.add(found.id, entry, inputs);
-  return look(api, found.id, inputs);
+  const id = inputs.adopt ?? (await chooseConsented(claim));
+  // What this process found gone, or deleted for a replacement, is created anew.
+  if (id === undefined || holdings.isGone(id)) return undefined;
+  return holdings.takesOver(id, entry, async () => {
+    const live = await findById(id, claim);
+    if (!live) return undefined;
+    holdings.add(id, entry, inputs);
+    const { changed } = differenceOnAdoption(live, inputs);
+    return changed.length === 0 ? live : api.update(id, wireFromInputs(inputs, changed));
+  });
 }
 
+/** The endpoint of the environment that a create takes over. It is recorded at once, so that no other create chooses it. */
+async function chooseConsented(claim: Claim): Promise<string | undefined> {
+  const { inputs, holdings, entry } = claim;
+  const [found] = await consentedOnUrl(claim);
+  if (found) holdings.add(found.id, entry, inputs);
+  return found?.id;
+}
+
+/**
+ * The endpoint with this id. Undefined if it is the resource's own and no longer exists, so that it is created anew.
+ *
+ * @throws UserError if it does not exist, or is no cloud endpoint.
+ */
 async function findById(
   id: string,
   { api, inputs, holdings }: Claim<PreviewInputs>,
@@ -82,56 +89,68 @@ async function findById(
   return live;
 }
 
-async function findByUrl({ api, inputs, shownUrl }: Claim<PreviewInputs>): Promise<LiveEndpoint | undefined> {
-  // A conflict finds what is newer.
-  let listed = await api.list.onUrl(inputs.url, "anyAge");
-  // A filter proves no absence, and the service would accept one more member.
-  if (inputs.poolingEnabled && !listed.some((live) => serves(live, inputs)))
-    listed = await api.list.select(EVERYTHING, "fromNow");
-  const found = listed.filter((live) => serves(live, inputs));
-  const [first] = found;
-  // The list may be out of date.
-  const live = first && (await api.find(first.id));
-  // For the same reason, the only member of a pool that it shows may be another stack's.
-  if (found.length > 1 || live?.poolingEnabled) throw adoptAmbiguous(shownUrl, found);
-  return live && serves(live, inputs) ? live : undefined;
-}
-
-/** The endpoint of `ENDPOINTS_ADOPT` that serves the URL. In a pool, one that equals the program's comes first. */
-function chooseConsented(
-  all: LiveEndpoint[],
-  { inputs, holdings }: Claim<PreviewInputs>,
-  isChoice = (_: string): boolean => true,
-): LiveEndpoint | undefined {
-  const found = all.filter(
-    (live) => serves(live, inputs) && holdings.isFree(live.id, inputs) && isChoice(live.id),
+/**
+ * The endpoints of `ENDPOINTS_ADOPT` that this resource may take over: on its URL, in no other entry of the state, and in a pool
+ * only those that equal it. If there are only others, a warning names them.
+ */
+async function consentedOnUrl(claim: Claim<PreviewInputs>): Promise<LiveEndpoint[]> {
+  const { inputs, holdings, log, shownUrl } = claim;
+  const found = (await claim.consented()).filter(
+    (live) => serves(live, inputs) && holdings.isFree(live.id, inputs),
   );
-  return found.find((live) => isWanted(live, inputs)) ?? found[0];
+  // Members of a pool share their URL, so only their content shows whose they are.
+  const isPooled = ({ poolingEnabled }: LiveEndpoint) => inputs.poolingEnabled === true || poolingEnabled;
+  const usable = found.filter((live) => !isPooled(live) || isWanted(live, inputs));
+  if (usable.length === 0 && found.length > 0)
+    log.warn(
+      consentDiffers(
+        shownUrl,
+        found.map((live) => `${live.id} in ${changesText(live, inputs)}`),
+      ),
+    );
+  return usable;
 }
 
 /**
- * Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. What is adopted
- * without its id in the program is a warning.
+ * Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. Warns of what the
+ * environment names, and of endpoints that may be this resource's.
  */
-export const announceAdoption = (claim: Claim<PreviewInputs>): Promise<void> =>
-  takingOver(claim, async () => {
-    const { inputs, shownUrl: url, holdings, log } = claim;
-    const { adopt } = inputs;
-    const live = adopt
-      ? await findAdoptable(claim)
-      : chooseConsented(await claim.consented(), claim, holdings.isUnpromised);
-    if (!live && adopt) log.info(`${url}: there is no cloud endpoint to adopt, so one is created`);
-    if (!live) return;
+export async function announceAdoption(claim: Claim<PreviewInputs>): Promise<void> {
+  const { inputs, shownUrl: url, holdings, entry, log } = claim;
+  const { adopt } = inputs;
+  const announce = (live: LiveEndpoint): string => {
     holdings.willAdopt(live.id, inputs);
-    const { changed, before } = differenceOnAdoption(live, inputs);
-    const places = changed
-      .flatMap((name) => changesBetween(before[name], inputs[name], [name]))
-      .map(({ path }) => shownPath(path, inputs));
-    const changes = places.length === 0 ? "as it is" : `and changes ${oneLine(places.join(", "), 300)}`;
-    if (typeof adopt === "string") return log.info(`${url}: adopts ${live.id} ${changes}`);
-    const consent = adopt ? "adopt: true, whoever made it" : "ENDPOINTS_ADOPT";
-    log.warn(`${url}: adopts ${live.id} (${consent}) ${changes}`);
-  });
+    const changes = changesText(live, inputs);
+    return `${url}: adopts ${live.id} ${changes === "" ? "as it is" : `and changes ${changes}`}`;
+  };
+  if (adopt !== undefined)
+    return holdings.takesOver(adopt, entry, async () => {
+      const live = await findById(adopt, claim);
+      log.info(live ? announce(live) : `${url}: ${adopt} no longer exists, so a new endpoint is created`);
+    });
+
+  const [live, ...others] = (await consentedOnUrl(claim)).filter(({ id }) => holdings.isUnpromised(id));
+  if (live && others.length > 0) return log.warn(adoptsOneOf(url, [live, ...others]));
+  if (live) return log.warn(`${announce(live)} (ENDPOINTS_ADOPT)`);
+  for (const member of await equalMembers(claim)) log.warn(equalMember(member, url));
+}
+
+/**
+ * The members of a pool that equal the endpoint to be created, and that this run has not met in the state. The service accepts any
+ * number of members, so no refusal would reveal what a killed run or a lost state left. This warns, and decides nothing.
+ */
+export async function equalMembers({ api, inputs, holdings }: Claim<PreviewInputs>): Promise<LiveEndpoint[]> {
+  if (inputs.poolingEnabled !== true) return [];
+  const listed = await api.list.select(CLOUD, "anyAge", NEWEST_PAGES).catch(() => []);
+  return listed.filter((live) => serves(live, inputs) && !holdings.isOurs(live.id) && isWanted(live, inputs));
+}
+
+/** The places that an adoption changes; empty if there are none. */
+function changesText(live: LiveEndpoint, inputs: PreviewInputs): string {
+  const { changed, before } = differenceOnAdoption(live, inputs);
+  const places = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
+  return oneLine(places.map(({ path }) => shownPath(path, inputs)).join(", "), 300);
+}
 
 /** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */
 export function differenceOnAdoption(

@@ -10,10 +10,10 @@ import {
 } from "../service/apiErrors";
 import { Budget, createdAt } from "../service/clock";
 import type { LiveEndpoint } from "../service/contract";
-import { CLOUD, EVERYTHING } from "../service/list";
+import { EVERYTHING } from "../service/list";
 import { idSchema } from "../service/replySchemas";
 import { urlOf } from "../service/url";
-import { type Claim, isWanted, serves } from "./adopt";
+import { type Claim, equalMembers, isWanted } from "./adopt";
 import {
   continuesWith,
   createDoubtful,
@@ -46,9 +46,6 @@ type Outcome =
 /** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
 const LOOK_AFTER = [0, 2_000, 8_000];
 
-/** The same after a refusal in a pool that has no code of the service. */
-const LOOK_AFTER_REFUSAL = [0, 2_000];
-
 /** How far `created_at` may be outside of the time in which a create was under way, in milliseconds. */
 const TOLERANCE = 2_000;
 
@@ -63,9 +60,6 @@ const LONGEST_WAIT = 5_000;
 
 /** How often the wait looks whether it has left. Takes no request. */
 const LOOK_EVERY = 250;
-
-/** How many pages of the list are read for equal members of a pool, since an account may have thousands of endpoints. */
-const NEWEST_PAGES = 10;
 
 /**
  * Creates an endpoint exactly once, even if answers are lost.
@@ -192,7 +186,7 @@ async function afterLoss(
   if (named !== undefined && !holdings.isOurs(named)) candidates.add(named);
   // The service accepts one more member of a pool, so nothing is sent again.
   if (candidates.size > 0 || named !== undefined || isPooled)
-    throw createDoubtful(lost, shownUrl, [...candidates]);
+    throw createDoubtful(lost, shownUrl, claim.stack, [...candidates]);
   const holder = found.holders.find(({ id }) => !holdings.isOurs(id));
   if (holder) throw taken(lost, holder, claim);
   if (budget.isSpent) throw lost;
@@ -213,7 +207,8 @@ async function afterRefusal(
   const { inputs, mover, shownUrl, log } = claim;
   const { budget, refusals, underWay } = attempts;
   const isCreateInPool = mover === undefined && inputs.poolingEnabled === true;
-  if (isCreateInPool && !isOfService(refusal)) return afterUnclearRefusal(claim, refusal, attempts);
+  // A gateway may have refused it after it took effect, and the service would accept one more member.
+  if (isCreateInPool && !isOfService(refusal)) throw refusedWithoutCode(refusal, shownUrl);
   if (!mayBeTakenUrl(refusal)) throw refusal;
   const mayPass = refusal.status === 409 || PASSING.includes(codeNumber(refusal));
   const wait = mayPass ? TRY_AGAIN_AFTER[refusals] : undefined;
@@ -242,25 +237,6 @@ async function afterRefusal(
     await budget.wait(wait);
   }
   return undefined;
-}
-
-/** A refusal of a create in a pool that a gateway may have made, after the create took effect. */
-async function afterUnclearRefusal(
-  claim: Claim,
-  refusal: ApiError,
-  { budget, underWay }: Attempts,
-): Promise<never> {
-  const { shownUrl, holdings } = claim;
-  for (const wait of mayBeTakenUrl(refusal) ? LOOK_AFTER_REFUSAL : []) {
-    await budget.wait(wait);
-    const isLast = wait === LOOK_AFTER_REFUSAL.at(-1);
-    const found = await findLostCreate(claim, refusal, underWay, { isLast });
-    const candidates = candidatesOf(found);
-    if (candidates.length > 0) throw createDoubtful(refusal, shownUrl, candidates);
-    const holder = found.holders.find(({ id }) => !holdings.isOurs(id));
-    if (holder) throw taken(refusal, holder, claim);
-  }
-  throw refusedWithoutCode(refusal, shownUrl);
 }
 
 /** What a look finds on the URL. */
@@ -296,7 +272,7 @@ async function findLostCreate(
       if (url === undefined || normalizeUrl(url) === inputs.url) found.doubtful.push(id);
     return found;
   } catch (why) {
-    throw why instanceof EndpointsError ? createUnsettled(unclear, why, shownUrl) : why;
+    throw why instanceof EndpointsError ? createUnsettled(unclear, why, shownUrl, claim.stack) : why;
   }
 }
 
@@ -341,11 +317,13 @@ const holds = (live: LiveEndpoint, inputs: Inputs): boolean =>
   urlOf(live) === inputs.url && !(inputs.poolingEnabled === true && live.poolingEnabled === true);
 
 function taken(error: EndpointsError, holder: LiveEndpoint, claim: Claim): UserError {
-  const { inputs, holdings, shownUrl, mover } = claim;
+  const { inputs, holdings, shownUrl, stack, mover } = claim;
   const { id } = holder;
   return urlTaken(error, holder, shownUrl, {
+    stack,
     isOfMove: mover !== undefined,
     stays: holdings.stays(id),
+    isItsOwn: mover === undefined && holdings.isItsOwn(id, inputs),
     isOurs: holdings.isOurs(id),
     // An endpoint that differs from the program may be somebody else's, so no other message names it.
     adoptable: isWanted(holder, inputs) ? holdings.blocks(id) : [id],
@@ -367,14 +345,4 @@ async function leaves({ id, type }: LiveEndpoint, { api, inputs, holdings }: Cla
   // Another process of this run may have moved or deleted it.
   const live = await api.find(id);
   return live === undefined || urlOf(live) !== inputs.url;
-}
-
-/**
- * The members of a pool that equal what a create makes, and that no entry of this run is known to have. A killed run may have left
- * these members. The service accepts any number of members, so no refusal would reveal them. This warns, and decides nothing.
- */
-async function equalMembers({ api, inputs, holdings }: Claim): Promise<LiveEndpoint[]> {
-  if (inputs.poolingEnabled !== true) return [];
-  const listed = await api.list.select(CLOUD, "anyAge", NEWEST_PAGES).catch(() => []);
-  return listed.filter((live) => serves(live, inputs) && !holdings.isOurs(live.id) && isWanted(live, inputs));
 }

@@ -43,10 +43,9 @@ export class OtherAccountError extends UserError {
     readonly id: string,
     listed: number,
     baseUrl: string,
-    fingerprint: string,
   ) {
     super(
-      `The account of this key at ${baseUrl} does not have ${id}, and may not be the account of this stack: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known so far to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If this account is right, or replaces the other one, run the command once with ENDPOINTS_ACCEPT_ACCOUNT=${fingerprint}: what this account does not have then leaves the state.`,
+      `The account of this key at ${baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known so far to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN (\`pulumi stack --show-urns\`).`,
     );
   }
 }
@@ -54,10 +53,6 @@ export class OtherAccountError extends UserError {
 /** The same about another endpoint of the run. */
 export const otherAccountToo = (id: string, first: OtherAccountError): UserError =>
   new UserError(`This account does not have ${id} either. See the message about ${first.id}.`);
-
-/** The warning of an endpoint that counts as gone by consent. */
-export const droppedByConsent = (id: string, baseUrl: string): string =>
-  `${id} counts as gone, because ENDPOINTS_ACCEPT_ACCOUNT accepts the account of this key at ${baseUrl}, which does not have it. If it still exists in the account that the state was written with, nothing manages it there now`;
 
 /** The warning of an unchanged resource whose endpoint this account does not have. */
 export const notOfThisAccount = (id: string, baseUrl: string): string =>
@@ -72,9 +67,36 @@ export const updateNotFound = (id: string, notFound: EndpointsError): UserError 
     `${notFound.summary}. The endpoint ${id} no longer exists, or this is another service: run \`pulumi refresh\` to find out, then run the command again.`,
   );
 
+/** The error of a run with the variable of another stack. */
+export const consentForAnother = (
+  consented: string,
+  stack: string | undefined,
+  { isFirst }: { isFirst: boolean },
+): UserError => {
+  if (!isFirst)
+    return new UserError("ENDPOINTS_ADOPT is not for this stack. See the first message about it.");
+  const found =
+    stack === undefined
+      ? "the program's copy of pulumi-endpoints does not say which stack this is. Install the same version for the program and its provider, or remove the variable."
+      : `this is ${stack}. Remove the variable.`;
+  return new UserError(`ENDPOINTS_ADOPT is for ${consented}, and ${found}`);
+};
+
+/** The warning of a variable that was left behind, or that a replacement still needs. */
+export const consentAlreadyUsed = (id: string): string =>
+  `${id}, and perhaps more of what ENDPOINTS_ADOPT names, is already in this stack: take it out of the variable after this run`;
+
+/** The announcement of a create in a pool that takes over one of several equal members. */
+export const adoptsOneOf = (url: string, found: readonly { id: string }[]): string =>
+  `${url}: adopts one of ${oneLine(found.map(({ id }) => id).join(", "), 300)} (ENDPOINTS_ADOPT), unless other resources of this pool take them all`;
+
+/** The warning of a create in a pool. */
+export const consentDiffers = (url: string, differences: readonly string[]): string =>
+  `${url}: no endpoint in ENDPOINTS_ADOPT equals this member of the pool, so one is created. They differ: ${oneLine(differences.join("; "), 300)}. If one of them is this resource's, set adopt to its id`;
+
 export const alreadyManaged = (id: string): UserError =>
   new UserError(
-    `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. Remove what asks for it (adopt, import, or its id in ENDPOINTS_ADOPT), or give the id of another endpoint. Resources that ask for no endpoint need a url each.`,
+    `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. If you renamed that resource, give the new one aliases. Otherwise remove what asks for the endpoint: adopt, the option import, or its id in ENDPOINTS_ADOPT.`,
   );
 
 export const sharedEndpoint = (id: string): UserError =>
@@ -85,18 +107,9 @@ export const sharedEndpoint = (id: string): UserError =>
 export const endpointNotFound = (id: string): UserError =>
   new UserError(`There is no endpoint ${id} in this account. Correct the id; getEndpoints() lists them all.`);
 
-/** The warning of a run that adopts. Each provider has a process, which does not see what another one adopts. */
-export const adoptsBesideProviders =
-  "adopt: If another entry of this stack has such an endpoint with another provider, and the program no longer has that entry, this run deletes the endpoint. Give the resource aliases instead, or first remove the old entry: `pulumi state delete --force` with its URN";
-
 export const adoptNotFound = (id: string): UserError =>
   new UserError(
     `There is no endpoint ${id} to adopt. If this resource had adopted it before, remove adopt: then a new one is created. Otherwise correct the id.`,
-  );
-
-export const adoptAmbiguous = (url: string, found: readonly { id: string }[]): UserError =>
-  new UserError(
-    `Several cloud endpoints can share ${url}, which has ${oneLine(found.map(({ id }) => id).join(", "))}. Set adopt to the id of one of them.`,
   );
 
 export const adoptOtherScheme = (id: string, live: string, wanted: string): UserError =>
@@ -107,9 +120,9 @@ export const adoptOtherScheme = (id: string, live: string, wanted: string): User
 export const belongsToAnother = (id: string): string =>
   `${id} belongs to another resource of this stack, so it was not deleted`;
 
-/** The warning of a deletion that only drops the entry. */
-export const keptByConsent = (id: string): string =>
-  `ENDPOINTS_ADOPT names ${id}, so this run does not delete it, and only drops this entry. If no resource has taken it over, \`npx pulumi-endpoints drift\` lists it`;
+/** The warning of deletions that only drop the entry. All of a run have this one text. */
+export const keptByConsent = (all: readonly string[]): string =>
+  `this run deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries: ${all.join(", ")}. Afterwards, \`npx pulumi-endpoints drift\` names those that no stack has`;
 
 export const takeOverFailed = (id: string): UserError =>
   new UserError(
@@ -131,30 +144,40 @@ export const urlLookup = (refusal: EndpointsError, why: EndpointsError, url: str
   );
 
 /** The line to paste, with the ids of endpoints that one run adopts. It is never cut, and has no text that is no id. */
-function adoptCommand(ids: readonly string[]): string {
+function adoptCommand(stack: string | undefined, ids: readonly string[]): string {
   const usable = ids.filter((id) => ID.test(id));
-  return `ENDPOINTS_ADOPT=${usable.join(",") || "ep_…"} pulumi up`;
+  return `ENDPOINTS_ADOPT=${stack ?? "project/stack"}:${usable.join(",") || "ep_…"} pulumi up --refresh`;
 }
 
-const lookFor = (url: string) =>
-  `Look for an endpoint on ${url} that is in no stack (\`npx pulumi-endpoints drift\`). If there is one, run the command again with its id: \`ENDPOINTS_ADOPT=ep_… pulumi up\`. If there is none, run the command again.`;
+const lookFor = (url: string, stack: string | undefined) =>
+  `Look for an endpoint on ${url} that is in no stack (\`npx pulumi-endpoints drift\`). If there is one, run \`${adoptCommand(stack, [])}\` with its id; otherwise run the command again.`;
 
-export const createDoubtful = (lost: EndpointsError, url: string, ids: string[]): UserError =>
+export const createDoubtful = (
+  lost: EndpointsError,
+  url: string,
+  stack: string | undefined,
+  ids: string[],
+): UserError =>
   new UserError(
     ids.length > 0
-      ? `${lost.summary}. It may have created one of these endpoints for ${url}, which belong to no resource of this run: ${oneLine(ids.join(", "))}. Find out which of them is in no stack (\`npx pulumi-endpoints drift\`), and run the command again with its id: \`${adoptCommand(ids.length === 1 ? ids : [])}\`. If all of them are others', run the command again as it is.`
-      : `${lost.summary}. The list does not show an endpoint that it created yet, but another try could create a second one. ${lookFor(url)}`,
+      ? `${lost.summary}. It may have created one of these endpoints for ${url}: ${oneLine(ids.join(", "))}. If \`npx pulumi-endpoints drift\` shows that no stack has it, run \`${adoptCommand(stack, ids.length === 1 ? ids : [])}\` with its id. If others have all of them, run the command again.`
+      : `${lost.summary}. The list does not show an endpoint that it created yet, but another try could create a second one. ${lookFor(url, stack)}`,
   );
 
-export const createUnsettled = (lost: EndpointsError, why: EndpointsError, url: string): UserError =>
+export const createUnsettled = (
+  lost: EndpointsError,
+  why: EndpointsError,
+  url: string,
+  stack: string | undefined,
+): UserError =>
   new UserError(
-    `${lost.summary}. The provider could not find out whether the endpoint exists (${failureName(why)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. ${lookFor(url)}`,
+    `${lost.summary}. The provider could not find out whether the endpoint exists (${failureName(why)}). Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API. ${lookFor(url, stack)}`,
   );
 
 /** A create that a gateway may have refused after it took effect. */
 export const refusedWithoutCode = (refusal: EndpointsError, url: string): UserError =>
   new UserError(
-    `${refusal.message} The reply has no code of the service; look for an endpoint on ${url} before the next run.`,
+    `${refusal.summary}. The reply has no code of the service; look for an endpoint on ${url} before the next run (\`npx pulumi-endpoints drift\`).`,
     { cause: refusal },
   );
 
@@ -162,16 +185,24 @@ export const refusedWithoutCode = (refusal: EndpointsError, url: string): UserEr
 export const continuesWith = (id: string, answer: string, url: string): string =>
   `${url}: after ${answer}, this run continues with ${id}, which it has probably created. Another run may have, with the same content within two seconds: check that no other stack has this id`;
 
-/** The warning of a create in a pool that already had an equal member. */
+/** The warning of a create in a pool that already has an equal member. */
 export const equalMember = ({ id, createdAt }: LiveEndpoint, url: string): string =>
-  `${url}: the pool has an equal member, ${id}${ageOf(createdAt)}, which no resource that this run has met so far has. If a killed run left it behind, it is there beside the new one: \`npx pulumi-endpoints drift\` lists it if no state has it`;
+  `${url}: the pool already has an equal endpoint, ${id}${ageOf(createdAt)}, that this run has not met in the state so far. If this stack's state was lost, or a killed run created it, another one is one too many: \`npx pulumi-endpoints drift\` shows whether a stack has it`;
+
+/** The warning of a replacement whose old endpoint the engine has not deleted yet. */
+export const replacedStays = (id: string, url: string): string =>
+  `${url}: the replaced endpoint ${id} is still live. Pulumi deletes it at the end of this run, or never (retainOnDelete, deletedWith): \`npx pulumi-endpoints drift\` names what stays`;
 
 /** What the provider knows of the endpoint that holds the URL of a create or a move. */
 interface Standing {
+  /** Project and stack. */
+  stack: string | undefined;
   /** Whether an update wants the URL, rather than a create. */
   isOfMove: boolean;
   /** Whether a resource of the program keeps the endpoint on its URL. */
   stays: boolean;
+  /** Whether the program wants the endpoint's entry for this resource. */
+  isItsOwn: boolean;
   /** Whether this process has met it in an entry. */
   isOurs: boolean;
   /** All endpoints so far that kept their URLs from creates. */
@@ -190,25 +221,23 @@ export function urlTaken(
   const what =
     type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`;
   const served = `${url} is served by ${id}, ${what}${ageOf(createdAt)}`;
-  const ways = type === "cloud" ? waysOut(id, standing) : [AGENTS];
-  return new UserError(`${[refusal.summary, served, ...ways].join(". ")}.`);
+  const ways = type === "cloud" ? waysOut(id, standing) : AGENTS;
+  return new UserError(`${[refusal.summary, served, ways].join(". ")}.`);
 }
 
 const AGENTS = "Choose another url, or stop the agent or edge that serves it";
 
-/** The likely causes of a taken URL with their ways out, likeliest first, at most three. */
-function waysOut(id: string, { isOfMove, stays, isOurs, adoptable }: Standing): string[] {
-  const skipped = `If it is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith), \`${adoptCommand(adoptable)}\` continues with it`;
-  const renamed = 'If you renamed or moved this resource, give it aliases: [{ name: "its old name" }]';
-  const ofStack =
-    "If another resource of this stack has it (`pulumi stack --show-ids --show-urns`), run `pulumi up --target` with that resource's URN first, or `pulumi up --replace` if the two swap their URLs; take protect and retainOnDelete out before. A replacement frees its URL only with the option deleteBeforeReplace";
-  const keeps =
-    "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both";
-  const foreign = "If it is somebody else's, choose another url";
-  if (isOfMove) return stays ? [keeps] : [ofStack, foreign];
-  if (stays) return [skipped, keeps.replace("It belongs", "If it belongs")];
-  if (isOurs) return [skipped, ofStack];
-  const left = `If no state has it (\`npx pulumi-endpoints drift\`), because a killed run left it behind or Pulumi skipped its deletion (retainOnDelete, deletedWith), \`${adoptCommand(adoptable)}\` takes it over`;
-  const elsewhere = `If another stack or backend has it (PULUMI_BACKEND_URL), or somebody else, choose another url: two states would have it, and deleting it in one would delete it for both. To move it here, remove it there (\`pulumi state delete --force\` with its URN), and set adopt: "${oneLine(id, 100)}"`;
-  return [renamed, ofStack, `${left}. ${elsewhere}`];
+/** The likeliest causes of a taken URL with their ways out. */
+function waysOut(id: string, { stack, isOfMove, stays, isItsOwn, isOurs, adoptable }: Standing): string {
+  const line = `\`${adoptCommand(stack, adoptable)}\``;
+  if (isItsOwn)
+    return `It is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith). ${line} continues with it`;
+  if (stays)
+    return "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both";
+  const leaves = `If another resource of this stack has the URL and leaves it, run \`pulumi up --target\` with its URN first. ${REPLACED}`;
+  if (isOfMove || isOurs)
+    return `${leaves} If the two swap their URLs, run \`pulumi up --replace\` with one of them (protect may go in that run; retainOnDelete goes in an \`up\` before). Otherwise choose another url`;
+  return `If you renamed this resource, give it aliases: [{ name: "its old name" }]. ${leaves} If \`npx pulumi-endpoints drift\` shows that no stack has ${oneLine(id, 100)}, set adopt to this id, or run ${line}. Otherwise choose another url`;
 }
+
+const REPLACED = "A replacement frees its URL only with the option deleteBeforeReplace.";

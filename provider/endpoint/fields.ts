@@ -51,6 +51,9 @@ const MAX_METADATA = 4096;
 /** The most characters of a description (documented with the service's error 18012). */
 const MAX_DESCRIPTION = 255;
 
+const ADOPT_FORM = "must be an endpoint's id (ep_…)";
+const ADOPT_TRUE = `${ADOPT_FORM}, which the message of a taken URL, \`npx pulumi-endpoints drift\` and \`npx pulumi-endpoints adopt --select URL\` print`;
+
 const textInput = z.string({ error: (issue) => `must be text, not ${kindOf(issue.input)}` });
 const textReply = z.string().optional();
 const ref = refSchema.optional();
@@ -114,9 +117,8 @@ const rows = {
   },
   adopt: {
     input: z
-      .union([z.boolean(), z.string().regex(/^ep_\w+$/, "must be true, or an endpoint's id (ep_…)")], {
-        error: "must be true, or an endpoint's id (ep_…)",
-      })
+      .string({ error: (issue) => (issue.input === true ? ADOPT_TRUE : ADOPT_FORM) })
+      .regex(/^ep_\w+$/, ADOPT_FORM)
       .optional(),
   },
   type: { reply: textReply },

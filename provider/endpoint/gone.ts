@@ -3,7 +3,7 @@ import { createdAt } from "../service/clock";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Age, Reading } from "../service/list";
-import { droppedByConsent, goneUnproven, OtherAccountError, stillListed } from "./errors";
+import { goneUnproven, OtherAccountError, stillListed } from "./errors";
 import { ACCOUNT_KEY, accountFingerprint, type State } from "./state";
 
 /*
@@ -59,25 +59,20 @@ async function readEvidence(api: EndpointsApi, notFound: ApiError, age: Age): Pr
 }
 
 /**
- * @throws UserError unless this is the account with the stack's endpoints: the state has its fingerprint, the list shows another
- *   endpoint whose entry has the same fingerprint as this one, or the user accepts this account.
+ * @throws UserError unless this is the account with the stack's endpoints: the state has its fingerprint, or the list shows another
+ *   endpoint whose entry has the same fingerprint as this one.
  */
 async function assertAccount(
   { http }: EndpointsApi,
   reading: Reading,
   { id, stored, isOfAccount }: Absence,
 ): Promise<void> {
-  const { baseUrl, acceptedAccounts } = http.settings;
   const account = stored[ACCOUNT_KEY];
-  const current = accountFingerprint(http.settings);
-  if (account === current) return;
+  if (account === accountFingerprint(http.settings)) return;
   const isEvidence = (other: string) => other !== id && isOfAccount(other, account);
   const isProven = () => [...reading.endpoints.keys()].some(isEvidence);
   await reading.until(isProven);
-  if (isProven()) return;
-  if (!acceptedAccounts.includes(current))
-    throw new OtherAccountError(id, reading.endpoints.size, baseUrl, current);
-  http.warn(droppedByConsent(id, baseUrl));
+  if (!isProven()) throw new OtherAccountError(id, reading.endpoints.size, http.settings.baseUrl);
 }
 
 const isListed = ({ endpoints, skipped }: Reading, id: string) =>

@@ -15,6 +15,12 @@ export const PROVIDER_KEY = "__provider";
  */
 export const PROBLEM_KEY = "__problem";
 
+/**
+ * The property in which the resource's class names its project and stack, as in `shop/prod`. A dynamic provider's process knows
+ * only the project. It is never stored.
+ */
+export const STACK_KEY = "__stack";
+
 /** A mistake in the inputs. It never quotes an input, because any input may be secret. */
 interface Failure {
   /** The name of the input. The engine does not receive it, because it would print the value beside the reason. */
@@ -47,7 +53,7 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
   if ("trafficPolicy" in olds && isMissing(news["trafficPolicy"]))
     failures.push({ input: "trafficPolicy", reason: POLICY_REMOVED });
   if (inputs["adopt"] && inputs["adopt"] !== UNKNOWN && schemeDiffers(olds["url"], inputs["url"]))
-    failures.push({ input: "adopt", reason: inputs["adopt"] === true ? ADOPTS_ANY : ADOPTED_REPLACED });
+    failures.push({ input: "adopt", reason: ADOPTED_REPLACED });
   return { inputs, failures };
 }
 
@@ -56,9 +62,6 @@ const POLICY_REMOVED =
   "trafficPolicy cannot be removed, because an endpoint needs one; change it, or remove the endpoint";
 const ADOPTED_REPLACED =
   "adopt names the endpoint that the new scheme replaces, and the replacement deletes it first; remove adopt";
-
-const ADOPTS_ANY =
-  "adopt: true would take over any endpoint that has the new URL, because another scheme replaces the endpoint; remove adopt";
 
 const isMissing = (value: unknown) => value === undefined || value === null;
 
@@ -82,6 +85,7 @@ function checkInput(name: keyof typeof inputFields, value: unknown): CheckedInpu
 /** A property of the resource's class, or a name that is unknown. */
 function checkOther(name: string, value: unknown, news: JsonObject): CheckedInput {
   if (name === SECRETS_KEY) return { value: notedFields(news), reasons: [] };
+  if (name === STACK_KEY) return { reasons: [] };
   if (name === PROBLEM_KEY)
     return { reasons: value === "" || hasUnknown(value) ? [] : String(value).split("\n") };
   const known = Object.keys(inputFields);

@@ -9,8 +9,9 @@ import type { Settings } from "../service/settings";
 import { adopt, announceAdoption, type Claim } from "./adopt";
 import { createOnce, sendUntilCertain } from "./create";
 import {
-  adoptsBesideProviders,
   belongsToAnother,
+  consentAlreadyUsed,
+  consentForAnother,
   endpointNotFound,
   keptByConsent,
   notAdoptable,
@@ -18,6 +19,7 @@ import {
   OperationError,
   OtherAccountError,
   otherAccountToo,
+  replacedStays,
   takeOverFailed,
   updateNotFound,
   wrongType,
@@ -72,7 +74,10 @@ export class CloudEndpoints {
   private consented: Promise<LiveEndpoint[]> | undefined;
   /** The first failure of this process because of another account. */
   private otherAccount: OtherAccountError | undefined;
-  private hasWarnedOfAdoption = false;
+  /** Project and stack, `shop/prod`, as a check names them. */
+  private stack: string | undefined;
+  private hasReportedConsent = false;
+  private hasWarnedOfConsent = false;
   /** Whether one unchanged resource was looked for in another account than its state's. */
   private hasLookedForAccount = false;
 
@@ -80,22 +85,21 @@ export class CloudEndpoints {
 
   /**
    * Finds all mistakes. Before a create that takes over an endpoint, by `adopt` or by `ENDPOINTS_ADOPT`, it logs the changes.
+   *
+   * @param stack Project and stack, `shop/prod`. Undefined if the program has another copy of this package, which does not name it.
    */
-  async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
+  async check(olds: JsonObject, news: JsonObject, stack?: unknown): Promise<Checked> {
     const checked = checkInputs(news, olds);
     if (checked.failures.length > 0) return checked;
 
     try {
+      if (typeof stack === "string") this.stack = stack;
       // Finds a missing key or base URL at the preview, before anything is done.
-      this.deps.connect();
+      this.assertConsentIsOurs(this.deps.connect().http.settings);
       const inputs = engineInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
         await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(inputs)));
-      if (isNew && inputs.adopt && !this.hasWarnedOfAdoption) {
-        this.hasWarnedOfAdoption = true;
-        this.deps.log.warn(adoptsBesideProviders);
-      }
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
@@ -112,9 +116,10 @@ export class CloudEndpoints {
    */
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<Decision> {
     const { changed, replace, stale } = difference(olds, inputs);
-    this.holdings.manage(id, olds, { isComparison: true });
+    this.holdings.compares(id, olds, inputs);
+    this.warnOfConsent(id);
     if (changed.length === 0) this.holdings.keeps(id);
-    if (this.wantsItself(id, olds, inputs)) this.holdings.asksForItself(id, inputs);
+    if (replace) this.holdings.replaces(id);
     if (changed.length === 0) await this.lookForAccount(id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const lacksCode = inputs[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
@@ -129,7 +134,10 @@ export class CloudEndpoints {
     const inputs = knownInputs(news);
     return operation(`create ${shownUrl(inputs)}`, async () => {
       const claim = this.claim(inputs);
+      this.assertConsentIsOurs(claim.api.http.settings);
       const live = (await adopt(claim)) ?? (await createOnce(claim));
+      for (const old of this.holdings.replacedBy(inputs))
+        if (old !== live.id) this.deps.log.warn(replacedStays(old, claim.shownUrl));
       const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { sent: managedInputs });
       return { id: live.id, outs: answerForEngine(outs, news) };
     });
@@ -143,6 +151,7 @@ export class CloudEndpoints {
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
     this.holdings.reads(id, stored);
+    this.warnOfConsent(id);
     return operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
       // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
@@ -178,7 +187,7 @@ export class CloudEndpoints {
 
   /** Sends the fields that differ. Makes no request if none does. */
   async update(id: string, olds: State, news: EngineInputs): Promise<{ outs: State }> {
-    this.holdings.manage(id, olds, { isComparison: false });
+    this.holdings.manage(id, olds);
     const inputs = knownInputs(news);
     const { changed } = difference(olds, inputs);
     if (changed.length === 0) return { outs: answerForEngine(stateWithNewNotes(olds, inputs), news) };
@@ -207,7 +216,8 @@ export class CloudEndpoints {
       if (other === "not taken over") throw takeOverFailed(id);
       if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
       // The process of another provider may have taken it over.
-      if (this.settings()?.adoptedIds.includes(id)) return this.deps.log.warn(keptByConsent(id));
+      const consented = this.settings()?.consent?.ids ?? [];
+      if (consented.includes(id)) return this.deps.log.warn(keptByConsent(consented));
       await this.holdings.goes(id, this.remove(this.apiFor(stored), id, stored));
     });
   }
@@ -248,42 +258,56 @@ export class CloudEndpoints {
   }
 
   private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {
-    const { holdings, deps } = this;
+    const { holdings, deps, stack } = this;
+    const api = this.apiFor(inputs);
     return {
-      api: this.apiFor(inputs),
+      api,
       inputs,
       shownUrl: shownUrl(inputs),
+      stack,
       entry: this.entry(token),
       holdings,
-      consented: () => (this.consented ??= this.readConsented()),
+      consented: () => this.consentedEndpoints(api),
       log: deps.log,
     };
   }
 
-  /** The identity of an entry. A new one gets a token, and so does an old one that lacks it. */
+  /** The identity of an entry. Creates an id if the entry has none. */
   private entry = (token: unknown = newToken()): Entry => ({ token, account: this.account() });
 
   private account = (): string => accountFingerprint(this.deps.connect().http.settings);
 
-  private async readConsented(): Promise<LiveEndpoint[]> {
-    const api = this.deps.connect();
-    const found: LiveEndpoint[] = [];
-    for (const id of api.http.settings.adoptedIds) {
-      const live = await api.find(id);
-      if (live?.type === "cloud") found.push(live);
-      else this.deps.log.warn(notAdoptable(id, live?.type));
-    }
-    return found;
+  private consentedEndpoints(api: EndpointsApi): Promise<LiveEndpoint[]> {
+    this.consented ??= this.readConsented(api).catch((error: unknown) => {
+      this.consented = undefined;
+      throw error;
+    });
+    return this.consented;
   }
 
-  /**
-   * Whether the resource of an entry asks for the entry's own endpoint, which it needs after a deletion that the engine skipped.
-   * In a pool, another create may have the same URL, so only the program can ask.
-   */
-  private wantsItself(id: string, { url }: State, inputs: PreviewInputs): boolean {
-    const { adopt, poolingEnabled } = inputs;
-    if (adopt) return adopt === id || (adopt === true && url === inputs.url);
-    return poolingEnabled !== true && this.settings()?.adoptedIds.includes(id) === true;
+  private async readConsented(api: EndpointsApi): Promise<LiveEndpoint[]> {
+    const { ids = [] } = api.http.settings.consent ?? {};
+    const all = await Promise.all(ids.map(async (id) => ({ id, live: await api.find(id) })));
+    return all.flatMap(({ id, live }) => {
+      if (live?.type === "cloud") return [live];
+      this.deps.log.warn(notAdoptable(id, live?.type));
+      return [];
+    });
+  }
+
+  /** @throws UserError if `ENDPOINTS_ADOPT` is for another stack. Only the first one is in full. */
+  private assertConsentIsOurs({ consent }: Settings): void {
+    if (!consent || consent.stack === this.stack) return;
+    const isFirst = !this.hasReportedConsent;
+    this.hasReportedConsent = true;
+    throw consentForAnother(consent.stack, this.stack, { isFirst });
+  }
+
+  /** Warns once of an endpoint of the state that `ENDPOINTS_ADOPT` names: a variable that was left behind takes nothing else. */
+  private warnOfConsent(id: string): void {
+    if (this.hasWarnedOfConsent || !this.settings()?.consent?.ids.includes(id)) return;
+    this.hasWarnedOfConsent = true;
+    this.deps.log.warn(consentAlreadyUsed(id));
   }
 
   /** Undefined in a preview in which the plugin's configuration is not known yet. */

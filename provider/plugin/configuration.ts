@@ -11,7 +11,6 @@ import {
   MissingSetting,
   policyWarningsMode,
   readSettings,
-  removedSettings,
   type Settings,
   secretSettings,
   settingsProblems,
@@ -46,8 +45,6 @@ export class Configuration {
   settings(): Settings {
     return readSettings(this.reader, this.environment);
   }
-
-  removedSettings = (): string[] => removedSettings(this.reader, this.environment);
 
   /** Only stores the arguments. `check` or the first operation reports mistakes in them. */
   configure(request: pb.ConfigureRequest): void {

@@ -55,7 +55,6 @@ export function pluginProvider(options: PluginOptions) {
       writeLog: log.general,
       engineIsThere: options.engineIsThere,
     });
-    for (const warning of configuration.removedSettings()) log.warn(warning);
     if (cancelled) http.stop();
     service = new EndpointsApi(http, readers);
     return service;

@@ -125,12 +125,11 @@ export interface CloudEndpointWritten {
    */
   poolingEnabled?: boolean | undefined;
   /**
-   * Take over an existing endpoint instead of creating one: its id (`ep_…`), or `true` for the cloud endpoint with this URL,
-   * whoever made it. With `true`, an endpoint is created if none has the URL, and the URL must not be that of a pool. Only
-   * fields that differ are changed. It has no effect while the resource has its endpoint; remove it after the first `up`,
-   * because a deleted endpoint cannot be adopted again. Default: `false`.
+   * Take over the existing cloud endpoint with this id (`ep_…`) instead of creating one. Only fields that differ are changed. It
+   * has no effect while the resource has its endpoint; remove it after the first `up`, because a deleted endpoint cannot be adopted
+   * again. Default: create an endpoint.
    */
-  adopt?: boolean | string | undefined;
+  adopt?: string | undefined;
 }
 
 /** The endpoint to read: by id or by URL, exactly one of the two. */

@@ -92,6 +92,13 @@ export type SettingName = keyof typeof settingFields;
 
 type Values = { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> };
 
+/** The endpoints that one run of a stack may take over. */
+export interface Consent {
+  /** Project and stack: `shop/prod`. */
+  stack: string;
+  ids: readonly string[];
+}
+
 /** The values of all settings; times in seconds. */
 export type Settings = Values & {
   versionHeader: string;
@@ -99,13 +106,8 @@ export type Settings = Values & {
   /** Whether the key comes from the stack's configuration, for the advice after a 401. */
   apiKeyIsConfigured: boolean;
   userAgent: string;
-  /** `ENDPOINTS_ADOPT`, for one run: the ids of endpoints that creates on their URLs take over. */
-  adoptedIds: readonly string[];
-  /**
-   * `ENDPOINTS_ACCEPT_ACCOUNT`, for one run: the fingerprints of accounts that replace those of the state. What they do not have
-   * is dropped from the state.
-   */
-  acceptedAccounts: readonly string[];
+  /** `ENDPOINTS_ADOPT`: what one run of one stack may take over. */
+  consent: Consent | undefined;
 };
 
 /** The settings that must not be shown. */
@@ -130,32 +132,21 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     userAgent: `pulumi-endpoints/${VERSION}`,
     versionHeader: versionHeader ?? (isPublic ? "Ngrok-Version" : "Service-Version"),
     listFilter: listFilter ?? (isPublic ? "on" : "off"),
-    adoptedIds: namesIn(environment, "ENDPOINTS_ADOPT", /^ep_\w+$/, "the ids of endpoints (ep_…)"),
-    acceptedAccounts: namesIn(
-      environment,
-      "ENDPOINTS_ACCEPT_ACCOUNT",
-      /^[0-9a-f]{16}$/,
-      "the fingerprint that the message about another account prints (16 hexadecimal digits)",
-    ),
+    consent: consentIn(environment),
   };
 }
 
-/** The items of a variable for one run, separated by commas. */
-function namesIn(environment: NodeJS.ProcessEnv, variable: string, form: RegExp, what: string): string[] {
-  const items = (environment[variable] ?? "").split(/[\s,]+/).filter((item) => item !== "");
-  if (items.every((item) => form.test(item))) return items;
-  throw new UserError(`${variable} takes ${what}, separated by commas; correct it, or unset it`);
-}
-
-/** A setting that was removed, as the stack's configuration or the environment still has it. */
-export function removedSettings(
-  config: ConfigReader,
-  environment: NodeJS.ProcessEnv = process.env,
-): string[] {
-  if (!config("endpoints:mark")?.trim() && !environment["ENDPOINTS_MARK"]?.trim()) return [];
-  return [
-    "endpoints:mark (or ENDPOINTS_MARK) was removed, and endpoints are not marked: what a killed run left behind is taken over with ENDPOINTS_ADOPT. Remove the setting",
-  ];
+/** @throws UserError if the variable does not name one stack and the ids of endpoints. */
+function consentIn({ ENDPOINTS_ADOPT: written = "" }: NodeJS.ProcessEnv): Consent | undefined {
+  if (written.trim() === "") return undefined;
+  const [, stack = "", list = written] = /^\s*([\w.-]+\/[\w.-]+):(.*)$/s.exec(written) ?? [];
+  const ids = list.split(/[\s,]+/).filter((item) => item !== "");
+  const areIds = ids.length > 0 && ids.every((id) => /^ep_\w+$/.test(id));
+  if (stack !== "" && areIds) return { stack, ids };
+  const example = `ENDPOINTS_ADOPT=${stack || "project/stack"}:${areIds ? ids.join(",") : "ep_1,ep_2"}`;
+  throw new UserError(
+    `ENDPOINTS_ADOPT takes the project and the stack that it is for, then the ids of endpoints: ${example}. Correct it, or remove it`,
+  );
 }
 
 /** All problems of the settings. */

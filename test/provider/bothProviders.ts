@@ -1,5 +1,6 @@
 import { afterEach, vi } from "vitest";
 import { dynamicProvider } from "../../provider/dynamic";
+import { partsOfUrn } from "../../provider/pulumi/urn";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
 import type { Provider } from "../model/phase";
@@ -69,12 +70,12 @@ export async function startDynamic({
   provider.configure({ config: { get: (key) => config[key.replace("endpoints:", "")] } });
   const bare = ({ __provider: _, ...props }: Props) => props;
   const before = written.mock.calls.length;
-  const driven: DrivenProvider = {
+  const driven = (urn?: string): DrivenProvider => ({
     emulator,
     clock,
     logged: () => written.mock.calls.slice(before).map(([message]) => String(message)),
-    of: () => driven,
-    check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
+    of: driven,
+    check: (olds, news) => provider.check(olds, { ...news, ...stackOf(urn), ...CODE }),
     diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
     create: (news) => provider.create({ ...news, ...CODE }),
     read: async (id, outputs) => {
@@ -84,8 +85,15 @@ export async function startDynamic({
     },
     update: (id, olds, news) => provider.update(id, { ...olds, ...CODE }, { ...news, ...CODE }),
     delete: (id, outputs) => provider.delete(id, { ...outputs, ...CODE }),
-  };
-  return driven;
+  });
+  return driven();
+}
+
+/** The class hands over its project and stack. */
+function stackOf(urn: string | undefined): Props {
+  if (urn === undefined) return {};
+  const { project, stack } = partsOfUrn(urn);
+  return { __stack: `${project}/${stack}` };
 }
 
 export async function startPlugin({

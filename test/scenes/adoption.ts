@@ -5,8 +5,7 @@ import { at, omitsInList, type Scene, scene } from "./scene";
 const shop = { url: at("shop") };
 const described = { ...shop, description: "x" };
 const pooled = { ...shop, poolingEnabled: true };
-const adopted = { ...shop, adopt: true };
-const byId = { ...shop, adopt: "@theirs" };
+const adopted = { ...shop, adopt: "@theirs" };
 const theirs = { theirs: shop };
 const member = { ...shop, pooling_enabled: true };
 
@@ -14,16 +13,13 @@ export const adoption: Scene[] = [
   scene("an endpoint that is as the program wants it is adopted without a write", {
     others: { theirs: described },
     program: { o: { ...adopted, description: "x" } },
-    says: [
-      /adopts ep_\w+ \(adopt: true, whoever made it\) as it is/,
-      /If another entry of this stack has .* with another provider.* this run deletes the endpoint/,
-    ],
+    says: [/adopts ep_\w+ as it is/],
     next: [{}],
     state: { o: "theirs" },
   }),
   scene("an adoption says at the preview what it changes, and changes only that", {
     others: { theirs: { ...described, metadata: '{ "a":1}', traffic_policy: '{ "a": [] }' } },
-    program: { o: { ...byId, metadata: { a: 1 }, trafficPolicy: { a: [] } } },
+    program: { o: { ...adopted, metadata: { a: 1 }, trafficPolicy: { a: [] } } },
     writes: ["PATCH theirs description"],
     says: [/adopts ep_\w+ and changes description$/m],
     state: { o: "theirs" },
@@ -38,51 +34,27 @@ export const adoption: Scene[] = [
   }),
   scene("an adoption by id changes the URL", {
     others: { theirs: { url: at("old") } },
-    program: { o: byId },
+    program: { o: adopted },
     writes: ["PATCH theirs url=shop"],
     state: { o: "theirs=shop" },
   }),
-  scene("`adopt: true` creates an endpoint if none has the URL, and says so", {
-    program: { o: adopted },
-    writes: ["POST shop"],
-    says: [/no cloud endpoint to adopt/],
+  scene("`adopt: true` fails at the preview, and says where the id is", {
+    others: theirs,
+    program: { o: { ...shop, adopt: true } },
+    fails:
+      /adopt must be an endpoint's id \(ep_…\), which the message of a taken URL, `npx pulumi-endpoints drift`/,
   }),
-  scene("an unreadable item of the list is told, since it may be the one to adopt", {
-    program: { o: adopted },
-    replies: [["list", { status: 200, body: { endpoints: [{ id: "ep_2", port: "high" }] } }, 9]],
-    writes: ["POST shop"],
-    says: [/cannot be read.*ep_2.*port/],
+  scene("an adoption does not believe a list that omits an input", {
+    others: { theirs: described },
+    program: { o: { ...adopted, description: "x" } },
+    byHand: omitsInList("description"),
+    state: { o: "theirs" },
   }),
-  ...[adopted, byId].map((o) =>
-    scene(`an adoption does not believe a list that omits an input: ${JSON.stringify(o)}`, {
-      others: { theirs: described },
-      program: { o: { ...o, description: "x" } },
-      byHand: omitsInList("description"),
-      state: { o: "theirs" },
-    }),
-  ),
-  scene("`adopt: true` fails if several endpoints have the URL, and its id settles it", {
+  scene("a member of a pool is adopted by its id", {
     others: { one: member, two: member },
-    program: { o: { ...adopted, poolingEnabled: true } },
-    fails: /ep_\w+, ep_/,
-    next: [{ program: { o: { ...pooled, adopt: "@two" } } }],
+    program: { o: { ...pooled, adopt: "@two" } },
     state: { o: "two" },
     live: ["one", "two"],
-  }),
-  ...[{ one: member, two: member }, { one: member }].map((others) =>
-    scene(`\`adopt: true\` fails in a pool of ${Object.keys(others).length}, also if a filter omits one`, {
-      settings: { listFilter: "on" },
-      service: { filters: "incomplete" },
-      others,
-      program: { o: { ...adopted, poolingEnabled: true } },
-      fails: /Several cloud endpoints can share .* which has ep_/,
-    }),
-  ),
-  scene("`adopt: true` does not take the member of a pool whose list item omits that it is one", {
-    others: { one: member },
-    byHand: omitsInList("pooling_enabled"),
-    program: { o: adopted },
-    fails: /Several cloud endpoints can share/,
   }),
   ...(
     [
@@ -110,17 +82,15 @@ export const adoption: Scene[] = [
     fails: /already belongs to another resource/,
     state: { o: "shop" },
   }),
-  ...["@shop", true].map((adopt) =>
-    scene(`no resource adopts the endpoint that another one replaces, with another scheme: ${adopt}`, {
-      from: { o: "shop" },
-      program: { o: { url: "http://shop.example.com" }, n: { ...shop, adopt } },
-      fails: /already belongs to another resource/,
-      state: { o: "shop" },
-    }),
-  ),
+  scene("no resource adopts the endpoint that another one replaces, with another scheme", {
+    from: { o: "shop" },
+    program: { o: { url: "http://shop.example.com" }, n: { ...shop, adopt: "@shop" } },
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
   scene("no two resources adopt the same endpoint", {
     others: theirs,
-    program: { one: byId, two: { ...byId, url: at("b") } },
+    program: { one: adopted, two: { ...adopted, url: at("b") } },
     order: ["one", "two"],
     on: "dynamic",
     fails: /already belongs to another resource/,
@@ -129,7 +99,7 @@ export const adoption: Scene[] = [
   scene("nothing is changed if two resources of the program have the same endpoint", {
     from: { o: "shop" },
     on: "dynamic",
-    program: { n: adopted },
+    program: { n: { ...shop, adopt: "@shop" } },
     target: ["n"],
     next: [
       {
@@ -141,7 +111,7 @@ export const adoption: Scene[] = [
   }),
   scene("the replacement of an adopted endpoint deletes it, and creates another", {
     others: theirs,
-    program: { o: byId },
+    program: { o: adopted },
     next: [{ replace: ["o"], writes: ["DELETE theirs", "POST shop"] }],
     live: ["shop"],
   }),

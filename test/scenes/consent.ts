@@ -1,16 +1,20 @@
-import { at, coded, type Scene, scene } from "./scene";
+import { at, coded, refused, type Scene, scene } from "./scene";
 
 /* What one run takes over because the environment says so, and the endpoint that a skipped deletion left on a resource's URL. */
 
 const shop = { url: at("shop") };
 const pooled = { ...shop, poolingEnabled: true };
-const adopts = (...names: string[]) => ({ ENDPOINTS_ADOPT: names.map((name) => `@${name}`).join(",") });
-const ANNOUNCED = /https:\/\/shop\.example\.com: adopts ep_\w+ \(ENDPOINTS_ADOPT\) /;
+const adopts = (...names: string[]) => adoptsFor("shop/dev", ...names);
+const adoptsFor = (stack: string, ...names: string[]) => ({
+  ENDPOINTS_ADOPT: `${stack}:${names.map((name) => `@${name}`).join(",")}`,
+});
+const ANNOUNCED = /https:\/\/shop\.example\.com: adopts ep_\w+ .*\(ENDPOINTS_ADOPT\)/;
 
 export const consent: Scene[] = [
   scene("a killed run's endpoint is named with the line to paste, which takes it over", {
     leftBy: { o: "shop" },
-    fails: /because a killed run left it behind .*`ENDPOINTS_ADOPT=ep_\w+ pulumi up` takes it over/,
+    fails:
+      /no stack has ep_\w+, set adopt to this id, or run `ENDPOINTS_ADOPT=shop\/dev:ep_\w+ pulumi up --refresh`/,
     next: [{ environment: adopts("shop"), says: [ANNOUNCED] }, {}],
     state: { o: "shop" },
   }),
@@ -35,13 +39,15 @@ export const consent: Scene[] = [
     environment: adopts("shop", "shop#2"),
     program: { one: pooled, two: pooled, three: pooled },
     writes: ["POST shop"],
-    says: [/adopts (ep_\w+) \(ENDPOINTS_ADOPT\)[\s\S]*adopts (?!\1)ep_\w+ \(ENDPOINTS_ADOPT\)/],
+    says: [
+      /adopts one of ep_\w+, ep_\w+ \(ENDPOINTS_ADOPT\), unless other resources of this pool take them all/,
+    ],
     // Which one takes which is the engine's order.
     next: [{ command: "destroy", writes: ["DELETE shop", "DELETE shop#2", "DELETE shop#3"] }],
   }),
   scene("nothing is taken over on another URL, and an id that does not exist is told", {
     others: { theirs: { url: at("other") } },
-    environment: { ENDPOINTS_ADOPT: "@theirs,ep_nobody" },
+    environment: { ENDPOINTS_ADOPT: "shop/dev:@theirs,ep_nobody" },
     writes: ["POST shop"],
     says: [/ENDPOINTS_ADOPT names ep_nobody, which does not exist in this account/],
     state: { o: "shop" },
@@ -60,16 +66,24 @@ export const consent: Scene[] = [
     writes: ["POST shop"],
     state: { o: "shop", n: "shop#2" },
   }),
-  scene("only ids are taken", {
-    environment: { ENDPOINTS_ADOPT: "https://shop.example.com" },
-    fails: /ENDPOINTS_ADOPT takes the ids of endpoints \(ep_…\), separated by commas/,
-  }),
+  ...[
+    ["the form without a stack", "ep_1 ep_2", "project/stack:ep_1,ep_2"],
+    ["a URL", "https://shop.example.com", "project/stack:ep_1,ep_2"],
+    ["a stack without an id", "shop/dev:", "shop/dev:ep_1,ep_2"],
+  ].map(([what, written = "", right = ""]) =>
+    scene(`${what} fails with the form that is right`, {
+      environment: { ENDPOINTS_ADOPT: written },
+      fails: new RegExp(
+        `takes the project and the stack .* the ids of endpoints: ENDPOINTS_ADOPT=${right}\\.`,
+      ),
+    }),
+  ),
   scene("what one run may take over, the same run does not delete: a replacement keeps its endpoint", {
     from: { o: "shop" },
     environment: adopts("shop"),
     program: { o: "shop" },
     replace: ["o"],
-    says: [/ENDPOINTS_ADOPT names ep_\w+, so this run does not delete it/],
+    says: [/deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries: ep_\w+\. /],
     next: [{ command: "destroy", writes: ["DELETE shop"] }],
     state: {},
   }),
@@ -79,16 +93,132 @@ export const consent: Scene[] = [
       from: { o: "shop" },
       program: { n: { ...shop, options: { provider: "other" } } },
       environment: adopts("shop"),
-      says: [ANNOUNCED, /ENDPOINTS_ADOPT names ep_\w+, so this run does not delete it/],
+      says: [
+        ANNOUNCED,
+        /deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries: ep_\w+\. /,
+      ],
       next: [{ command: "refresh" }, {}],
       state: { n: "shop" },
     },
   ),
+  ...["check of a new resource", "check of an old resource"].map((what, isOld) =>
+    scene(`a variable that is for another stack fails at the ${what}, in full once`, {
+      from: isOld ? { o: "shop", p: "a" } : {},
+      others: isOld ? {} : { theirs: shop },
+      program: { o: "shop", p: "a" },
+      environment: adoptsFor("shop/prod", isOld ? "shop" : "theirs"),
+      fails:
+        /^[^\n]*ENDPOINTS_ADOPT is for shop\/prod, and this is shop\/dev\. Remove the variable\.(\n(?!.*shop\/prod).*)*$/,
+      next: isOld ? [{}] : [],
+      state: isOld ? { o: "shop", p: "a" } : {},
+    }),
+  ),
+  scene("refresh and destroy do not compare the stack, and destroy keeps what the variable names", {
+    from: { o: "shop", p: "a" },
+    environment: adoptsFor("shop/prod", "shop"),
+    command: "refresh",
+    next: [
+      {
+        environment: adoptsFor("shop/prod", "shop"),
+        command: "destroy",
+        writes: ["DELETE a"],
+        says: [
+          /only drops their entries: ep_\w+\. Afterwards, `npx pulumi-endpoints drift` names those that no/,
+        ],
+      },
+    ],
+    live: ["shop"],
+  }),
+  scene("a variable that was left behind takes nothing else, and says to remove what the stack has", {
+    leftBy: { o: "shop" },
+    environment: adopts("shop"),
+    next: [
+      {
+        environment: adopts("shop"),
+        says: [/ep_\w+, and perhaps more of what ENDPOINTS_ADOPT names, is already in this stack/],
+      },
+      { environment: adopts("shop"), program: { o: "shop", p: "a" }, writes: ["POST a"] },
+    ],
+    state: { o: "shop", p: "a" },
+  }),
+  ...[
+    ["o", "n"],
+    ["n", "o"],
+  ].map((order) =>
+    scene(`an endpoint that moves away is not taken over by a new resource on its old URL: ${order}`, {
+      from: { o: "shop" },
+      program: { o: "moved", n: "shop" },
+      environment: adopts("shop"),
+      order,
+      ...(order[0] === "o"
+        ? { writes: ["PATCH shop url=moved", "POST shop"], state: { o: "shop=moved", n: "shop#2" } }
+        : { fails: /already belongs to another resource/, state: { o: "shop" } }),
+      engine: "parallel",
+    }),
+  ),
+  scene("an endpoint that moves away is not adopted by a new resource on its old URL", {
+    from: { o: "shop" },
+    program: { o: "moved", n: { ...shop, adopt: "@shop" } },
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
+  scene("an endpoint that only a refresh has met is taken over by no new resource", {
+    from: { o: "shop" },
+    program: { n: { ...shop, adopt: "@shop" } },
+    refresh: true,
+    fails: /already belongs to another resource of this stack.*aliases/,
+    state: { o: "shop" },
+  }),
+  scene("in a pool, a consented member that differs is named with its fields, and a new one is made", {
+    others: { differs: { ...shop, pooling_enabled: true, description: "x" } },
+    program: { o: pooled },
+    environment: adopts("differs"),
+    writes: ["POST shop"],
+    says: [/no endpoint in ENDPOINTS_ADOPT equals .* They differ: ep_\w+ in description\. If one of them is/],
+    state: { o: "shop" },
+  }),
+  scene("in a pool, the member that the warning names is taken over by its id, and changed", {
+    others: { differs: { ...shop, pooling_enabled: true, description: "x" } },
+    program: { o: { ...pooled, adopt: "@differs" } },
+    environment: adopts("differs"),
+    writes: ["PATCH differs description"],
+    next: [{ program: { o: pooled } }],
+    state: { o: "differs" },
+  }),
+  scene("a recovery that failed half-way is run again as it was, in a pool of equal members", {
+    leftBy: { one: pooled, two: pooled, three: pooled },
+    program: { one: pooled, two: pooled, three: pooled },
+    environment: adopts("shop", "shop#2", "shop#3"),
+    replies: [["by id", refused, 1]],
+    refresh: true,
+    fails: /403/,
+    continueOnError: true,
+    next: [
+      {
+        environment: adopts("shop", "shop#2", "shop#3"),
+        refresh: true,
+      },
+      {},
+    ],
+    state: { one: "shop", two: "shop#2", three: "shop#3" },
+    engine: "serial",
+    order: ["one", "two", "three"],
+  }),
+  scene("a lost state: the preview warns of each equal member of a pool, and the line recovers them", {
+    leftBy: { one: pooled, two: pooled },
+    program: { one: pooled, two: pooled },
+    environment: adopts("shop", "shop#2"),
+    refresh: true,
+    next: [{}],
+    state: { one: "shop", two: "shop#2" },
+    engine: "serial",
+    order: ["one", "two"],
+  }),
   scene("a create in a pool warns of an equal member that no entry has, and where to look", {
     leftBy: { one: pooled },
     program: { one: pooled, two: pooled },
     writes: ["POST shop", "POST shop"],
-    says: [/the pool has an equal member, ep_\w+, created at [^\n]*npx pulumi-endpoints drift/],
+    says: [/the pool already has an equal endpoint, ep_\w+, created at [^\n]*npx pulumi-endpoints drift/],
     state: { one: "shop#2", two: "shop#3" },
     live: ["shop", "shop#2", "shop#3"],
     engine: "serial",
@@ -99,7 +229,7 @@ export const consent: Scene[] = [
     program: { one: pooled, two: pooled },
     order: ["one", "two"],
     writes: ["POST shop"],
-    says: [/^(?![\s\S]*equal member)/],
+    says: [/^(?![\s\S]*equal endpoint)/],
     state: { one: "shop", two: "shop#2" },
   }),
 ];
@@ -110,7 +240,7 @@ const kept = { ...shop, options: retains };
 const stuck = {
   from: { o: kept },
   replace: ["o"],
-  fails: /ENDPOINTS_ADOPT=ep_\w+ pulumi up/,
+  fails: /ENDPOINTS_ADOPT=shop\/dev:ep_\w+ pulumi up --refresh/,
 };
 
 const secure = { url: "tls://secure.example.com" };
@@ -131,7 +261,10 @@ export const ownEndpoints: Scene[] = [
   scene("after a skipped deletion, the line of the message continues with the endpoint", {
     ...stuck,
     next: [
-      { fails: /If it is this resource's own endpoint, whose deletion Pulumi skipped.*ENDPOINTS_ADOPT=ep_/ },
+      {
+        fails:
+          /It is this resource's own endpoint, whose deletion Pulumi skipped.*ENDPOINTS_ADOPT=shop\/dev:ep_/,
+      },
       { environment: adopts("shop"), says: [ANNOUNCED] },
       {},
       { program: { o: "shop" } },
@@ -140,18 +273,16 @@ export const ownEndpoints: Scene[] = [
     state: {},
     live: [],
   }),
-  ...[{ adopt: "@shop" }, { adopt: true }].map((adopt) =>
-    scene(`after a skipped deletion, the program can ask for its own endpoint: ${JSON.stringify(adopt)}`, {
-      ...stuck,
-      next: [
-        { program: { o: { ...kept, ...adopt } } },
-        { program: { o: "shop" } },
-        { command: "destroy", writes: ["DELETE shop"] },
-      ],
-      state: {},
-      live: [],
-    }),
-  ),
+  scene("after a skipped deletion, the program can ask for its own endpoint", {
+    ...stuck,
+    next: [
+      { program: { o: { ...kept, adopt: "@shop" } } },
+      { program: { o: "shop" } },
+      { command: "destroy", writes: ["DELETE shop"] },
+    ],
+    state: {},
+    live: [],
+  }),
   scene("an entry without a token asks for its own endpoint, too", {
     ...stuck,
     byHand: ({ editState }) => editState("o", ({ __entry: _, ...outputs }) => outputs),
@@ -245,7 +376,8 @@ export const ownEndpoints: Scene[] = [
   ),
   scene("`adopt` with an own id gives it to no other resource", {
     from: { o: "shop" },
-    program: { o: { ...shop, adopt: true }, n: { url: at("other"), adopt: "@shop" } },
+    program: { o: { ...shop, adopt: "@shop" }, n: { url: at("other"), adopt: "@shop" } },
+    on: "dynamic",
     fails: /already belongs to another resource/,
     state: { o: "shop" },
   }),
@@ -256,15 +388,13 @@ export const ownEndpoints: Scene[] = [
     writes: ["DELETE shop", "POST shop"],
     state: { o: "shop#2" },
   }),
-  ...[true, "@shop"].map((adopt) =>
-    scene(`another scheme with \`adopt: ${JSON.stringify(adopt)}\` fails at the preview`, {
-      from: { o: "shop" },
-      others: { theirs: { url: "tls://secure.example.com" } },
-      program: { o: { url: "tls://secure.example.com", adopt } },
-      fails: /because another scheme replaces|which the new scheme replaces|the new scheme replaces/,
-      state: { o: "shop" },
-    }),
-  ),
+  scene("another scheme with `adopt` fails at the preview", {
+    from: { o: "shop" },
+    others: { theirs: { url: "tls://secure.example.com" } },
+    program: { o: { url: "tls://secure.example.com", adopt: "@shop" } },
+    fails: /adopt names the endpoint that the new scheme replaces/,
+    state: { o: "shop" },
+  }),
 ];
 
 /** A refusal that a gateway made after the service had created the endpoint. */
@@ -284,16 +414,14 @@ export const unclearRefusals: Scene[] = [
     ),
   ),
   ...[400, 409, 422].map((status) =>
-    scene(
-      `in a pool, a create that a gateway refused with ${status} is not sent again, and names what it made`,
-      {
-        program: { o: pooled },
-        replies: [["create", unsigned(status)]],
-        fails: /may have created one of these.* ep_\w+.*ENDPOINTS_ADOPT=ep_\w+/,
-        next: [{ environment: adopts("shop") }],
-        state: { o: "shop" },
-      },
-    ),
+    scene(`in a pool, a create that a gateway refused with ${status} is not sent again`, {
+      program: { o: pooled },
+      replies: [["create", unsigned(status)]],
+      fails:
+        /The reply has no code of the service; look for an endpoint on https:\/\/shop\.example\.com before/,
+      next: [{ environment: adopts("shop") }],
+      state: { o: "shop" },
+    }),
   ),
   ...[302, 400, 401, 403, 404, 405, 409, 413, 422, 425, 499].map((status) =>
     scene(

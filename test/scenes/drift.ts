@@ -183,7 +183,7 @@ export const chosen: Scene[] = [
       }),
       scene(`an edit of ${field} is reverted to the value at the adoption`, {
         others: { theirs: { ...o, ...choice } },
-        program: { o: { ...o, adopt: true } },
+        program: { o: { ...o, adopt: "@theirs" } },
         next: [
           { byHand: edited(edit, "theirs"), command: "refresh" },
           { writes: [`PATCH theirs ${field}`] },
@@ -302,7 +302,7 @@ export const chosen: Scene[] = [
   scene("a refused adoption that would change pooling says how to go on", {
     service: { fixedUrlAndPooling: true },
     others: { theirs: shop },
-    program: { o: { ...shop, poolingEnabled: true, adopt: true } },
+    program: { o: { ...shop, poolingEnabled: true, adopt: "@theirs" } },
     fails: /never changes url or poolingEnabled of an existing endpoint, give the program the live value/,
   }),
   ...[coded(400, 18017), coded(400, 2201), coded(401, 200)].map((reply) =>

@@ -18,8 +18,8 @@ const noList = ["list", refused, 99] as const;
 /** The reply to a create whose URL is taken. */
 const conflict = coded(400, 18017);
 
-const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=ep_/;
-const DOUBTFUL = /may have created one of these.* ep_.*ENDPOINTS_ADOPT=ep_/;
+const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=shop\/dev:ep_/;
+const DOUBTFUL = /may have created one of these.* ep_.*ENDPOINTS_ADOPT=shop\/dev:ep_/;
 
 /** Replies to a create that took effect, and what the service has seen. Those of the form 4xx look like refusals. */
 const lostReplies: [string, object, string[]][] = [
@@ -212,7 +212,7 @@ export const lostCreates: Scene[] = [
     program: { o: pooled },
     replies: [["create", unsent]],
     writes: ["POST shop 0"],
-    fails: /another try could create a second one.*ENDPOINTS_ADOPT=ep_… pulumi up/,
+    fails: /another try could create a second one.*ENDPOINTS_ADOPT=shop\/dev:ep_… pulumi up --refresh/,
   }),
   scene(
     "a pooled create that was lost does not name a member that another resource of the run has just got",
@@ -293,7 +293,7 @@ export const badReplies: Scene[] = [
         emulator.intercept("create", { status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
       writes: ["POST shop"],
       fails:
-        /^(?!.*belong to no resource).*another try could create a second one\. .*ENDPOINTS_ADOPT=ep_… pulumi up/,
+        /^(?!.*belong to no resource).*another try could create a second one\. .*ENDPOINTS_ADOPT=shop\/dev:ep_… pulumi up --refresh/,
       state: { p: "other" },
     },
   ),

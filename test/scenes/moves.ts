@@ -4,7 +4,7 @@ import { at, coded, refused, type Scene, scene } from "./scene";
 /* Renames, moves of URLs between resources, and moves between the two providers. */
 
 const shop = { url: at("shop") };
-const adopted = { ...shop, adopt: true };
+const adopted = { ...shop, adopt: "@shop" };
 const NAMED_CAUSES = /aliases.*--target/;
 
 export const renames: Scene[] = [
@@ -61,8 +61,7 @@ export const renames: Scene[] = [
   ...[
     { adopt: "@shop", environment: {} },
     { adopt: "@shop", url: at("moved"), environment: {} },
-    { adopt: true, environment: {} },
-    { environment: { ENDPOINTS_ADOPT: "@shop" } },
+    { environment: { ENDPOINTS_ADOPT: "shop/dev:@shop" } },
   ].map(({ environment, ...adopts }) =>
     scene(
       `a take-over that cannot be read does not let the old entry delete the endpoint: ${JSON.stringify({ ...adopts, ...environment })}`,
@@ -226,7 +225,7 @@ export const moves: Scene[] = [
   scene("a swap fails, names its ways out and never `adopt`, and changes nothing", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "a" },
-    fails: /^(?![\s\S]*(adopt|aliases)).*--target.*--replace.*deleteBeforeReplace/,
+    fails: /^(?![\s\S]*(adopt|aliases)).*--target.*deleteBeforeReplace.*--replace/,
     seconds: 30,
     state: { one: "a", two: "b" },
     stacks: true,

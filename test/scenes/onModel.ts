@@ -1,5 +1,4 @@
 import { expect, vi } from "vitest";
-import { accountFingerprint } from "../../provider/endpoint/state";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
 import { Engine, type Resource, type State } from "../model/engine";
@@ -94,11 +93,8 @@ class OnModel extends Player {
   private async start(kind: Kind, run: Run): Promise<DrivenProvider> {
     const { emulator, clock } = this;
     const settings = { retryForSeconds: "120", ...this.scene.settings, ...run.with };
-    const fingerprint = accountFingerprint({ ...emulator, ...run.with });
     const environment = mapValues(run.environment ?? {}, (value) =>
-      value.replace(/@([\w#]+)/g, (_, name) =>
-        name === "fingerprint" ? fingerprint : this.names.idOf(name),
-      ),
+      value.replace(/@([\w#]+)/g, (_, name) => this.names.idOf(name)),
     );
     if (kind === "plugin") this.engine ??= startEngine();
     const engine = await this.engine;

@@ -107,13 +107,15 @@ export interface Run {
   /** `--replace`: the names of resources to replace. */
   replace?: string[];
   continueOnError?: true;
+  /** `up --refresh` */
+  refresh?: true;
   /** The run does everything, and is killed before it stores that. */
   killed?: true;
   /** The stack. Default: `dev`. */
   stack?: string;
   /** Other settings than the scene's. */
   with?: Settings;
-  /** `@shop` is the id of the endpoint `shop`, `@fingerprint` the fingerprint of the run's account. */
+  /** `@shop` is the id of the endpoint `shop`. */
   environment?: Record<string, string>;
 
   /**

@@ -9,8 +9,8 @@ const theirs = { theirs: { ...shop, created_at: "2020-01-01T00:00:00Z" } };
 const conflict = coded(400, 18017);
 
 const CAUSES =
-  /created at [^ ,]+\. If you renamed or moved this resource, give it aliases.*\. If another resource of this stack.*--target.*--replace.*deleteBeforeReplace\. If no state has it.*`ENDPOINTS_ADOPT=ep_\w+ pulumi up` takes it over\. If another stack or backend has it .*set adopt: "ep_\w+"/;
-const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=ep_/;
+  /created at [^ ,]+\. If you renamed this resource, give it aliases.*--target.*deleteBeforeReplace\. If `npx pulumi-endpoints drift` shows that no stack has (ep_\w+), set adopt to this id, or run `ENDPOINTS_ADOPT=shop\/dev:\1 pulumi up --refresh`\. Otherwise choose another url\.$/;
+const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=shop\/dev:ep_/;
 
 export const takenUrls: Scene[] = [
   scene("a create on a stranger's URL fails after some seconds, with its endpoint and the three causes", {
