@@ -16,7 +16,7 @@ new CloudEndpoint("f", {});
 const same = new CloudEndpoint("g", { url: url("same") });
 new CloudEndpoint("h", { url: "HTTPS://SAME.example.com:443/" });
 new CloudEndpoint("i", { url: url("i"), description: "of " + same.id, metadata: { key: "" + Promise.resolve() } });
-new CloudEndpoint("j", { url: url("j"), adopt: true }, { deleteBeforeReplace: false });
+new CloudEndpoint("j", { url: url("j"), adopt: "ep_1" }, { deleteBeforeReplace: false });
 const bytes = Buffer.from("on_http_request: [] # ${CANARY}");
 new CloudEndpoint("k", { url: url("k"), trafficPolicy: bytes, metadata: pulumi.secret(1).apply(() => ({ at: [new Date()] })) });
 new CloudEndpoint("l", { url: url("l"), trafficPolicy: pulumi.output(bytes), metadata: new Map([["${CANARY}", 1n]]) });

@@ -51,14 +51,19 @@ const PROGRAM = [
   endpoint("green", "poolingEnabled: true", '"https://pool.example.com"'),
   endpoint("secret-policy", `trafficPolicy: ${policy('pulumi.secret("CANARY-body")')}`),
   endpoint("secret-url", "", 'pulumi.secret("https://canary.example.com")'),
-  endpoint("adopted", "adopt: true"),
+  endpoint("adopted", 'adopt: "ep_adopted"'),
   endpoint("webhook", `trafficPolicy: mergeTrafficPolicy(${policy('"hello"')}, github)`),
 ].join("");
 
 /** Creates the program's endpoints. */
 async function record(start: Start, provider: string): Promise<RecordedState> {
   const emulator = await emulatedService({ apiKey: KEY });
-  emulator.seed({ type: "cloud", url: "https://adopted.example.com", description: "by hand" });
+  emulator.seed({
+    type: "cloud",
+    id: "ep_adopted",
+    url: "https://adopted.example.com",
+    description: "by hand",
+  });
   const stack = await start(PROGRAM, { emulator, config: settings(provider) });
   await stack.up();
   const { baseUrl, endpoints } = emulator;

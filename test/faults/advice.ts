@@ -4,14 +4,15 @@ import type { Command } from "../model/phase";
 import type { Judge } from "./judge";
 import { hasSecondProvider } from "./testbed";
 
+/** The advice to look for an endpoint that is in no stack. */
+const IN_NO_STACK = /is in no stack|look for an endpoint on/;
+
 /** The user of a story, who reads the messages of a command, and does what they advise before or with the next one. */
 export class Advice {
   /** Resources that the next `up` deletes first, and flags for it. */
   flags: Command & { target: string[] } = { target: [] };
   /** The ids for ENDPOINTS_ADOPT in the next commands. */
   readonly adopted = new Set<string>();
-  /** Whether a message has advised to set ENDPOINTS_ACCEPT_ACCOUNT. */
-  acceptsAccount = false;
   /** The old names of renamed resources. */
   readonly renamed = new Map<string, string>();
 
@@ -30,8 +31,9 @@ export class Advice {
 
   /** Follows a message about a taken URL, about endpoints that may be ours, or about the account. */
   follow(name: string, message: string, hasOpenCreate: boolean): void {
-    // The next command has the right key.
-    this.acceptsAccount ||= /ENDPOINTS_ACCEPT_ACCOUNT/.test(message);
+    // `pulumi state delete --force` of what is really gone. The next command has the right key.
+    const [, missing = ""] = /does not have (ep_\w+)/.exec(message) ?? [];
+    if (missing !== "" && !this.judge.exists(missing)) this.engine.state.delete(name);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
     if (!this.program.has(name)) return;
     const isNew = !this.judge.entries().has(name);
@@ -57,18 +59,14 @@ export class Advice {
       if (holder !== "" && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
       return;
     }
-    const old = this.engine.state.get(this.renamed.get(name) ?? "");
-    // Without the old entry, none of the endpoints on the URL is the renamed resource's.
-    if (/^cannot .* Several cloud endpoints/.test(message))
-      this.program.set(name, old ? { ...inputs, adopt: old.id } : inputs);
     if (/remove adopt/i.test(message)) this.program.set(name, inputs);
-    if (/is in no stack/.test(message)) this.judge.inspectUrl(inputs["url"]);
+    if (IN_NO_STACK.test(message)) this.judge.inspectUrl(inputs["url"]);
     const named: string[] = message.match(/\bep_\w+/g) ?? [];
     const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));
     const isOurs = ({ id = "", url = "" }) =>
       !wanted.has(id) &&
       !this.adopted.has(id) &&
-      (named.includes(id) || (/is in no stack/.test(message) && url === inputs["url"]));
+      (named.includes(id) || (IN_NO_STACK.test(message) && url === inputs["url"]));
     const left = this.judge.leftovers().find(isOurs);
     if (left !== undefined && /ENDPOINTS_ADOPT=/.test(message)) {
       this.adopted.add(left.id ?? "");

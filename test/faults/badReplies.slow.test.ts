@@ -121,7 +121,7 @@ test.each(["\ud800", "ep_1\nep_2", "../agents", ".."])(
     parts.answers({ status: 201, body: body({ id: strange, port: "high" }) });
     await settled(parts, calls["a create"]);
     parts.answers(either(body({ id: strange })));
-    await settled(parts, calls["an adoption by URL"]);
+    await settled(parts, calls["an adoption"]);
     for (const call of ["get", "delete"] as const) await settled(parts, () => parts.api[call](strange));
     for (const { path } of parts.received) expect(path).toMatch(/^\/endpoints(\?filter=[^/]*|\/[^/]+)?$/);
   },

@@ -71,8 +71,7 @@ export const calls = {
     for (const { reason } of skipped) expectPlain(reason);
   },
   "a create": createdWith({}),
-  "an adoption by URL": createdWith({ adopt: true }),
-  "an adoption by id": createdWith({ adopt: id }),
+  "an adoption": createdWith({ adopt: id }),
   "a read": async (parts) => {
     const found = await core(parts).read(id, stored);
     if (found.id === "") return expect(found).toEqual({ id: "", props: {} });
@@ -83,8 +82,7 @@ export const calls = {
   "an update": updatedFrom(stored),
   "an update of a state without outputs": updatedFrom(given),
   "a delete": (parts) => core(parts).delete(id, stored),
-  "a check by URL": checkedWith({ adopt: true }),
-  "a check by id": checkedWith({ adopt: id }),
+  "a check with an adoption": checkedWith({ adopt: id }),
 } satisfies Record<string, Call>;
 
 /** Replies with an endpoint's JSON text: to a list as its only item, and to a delete with 204. */

@@ -89,7 +89,7 @@ const eventKinds = {
     4,
     {
       which,
-      how: one("plain", "adopt", "adopt the id", "alias", "state rename", "another resource"),
+      how: one("plain", "adopt", "alias", "state rename", "another resource"),
       isMoved: yes,
       isReused: yes,
       run,

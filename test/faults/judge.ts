@@ -117,6 +117,9 @@ export class Judge {
   entries = (): Map<string, Entry> =>
     new Map([...this.engine.state].filter(([, { isPending }]) => !isPending));
 
+  /** Whether the endpoint exists, in whatever account. */
+  exists = (id: string): boolean => this.everything().has(id);
+
   isInState = (id: string): boolean => [...this.entries().values()].some((entry) => entry.id === id);
 
   /** Whether nobody asked the provider to delete the endpoint of a replaced or removed resource. */
@@ -203,7 +206,9 @@ export class Judge {
 
   /** Whether a warning has told that a run did not delete the endpoint, since the run might have taken it over. */
   private isKeptByConsent = (id: string) =>
-    this.testbed.logged.some((message) => message.includes(`ENDPOINTS_ADOPT names ${id}, so`));
+    this.testbed.logged.some(
+      (message) => message.includes("only drops their entries") && message.includes(id),
+    );
 
   private isMistaken = (id: string) => [...this.mistaken.values()].includes(id);
 

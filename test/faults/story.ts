@@ -1,4 +1,3 @@
-import { accountFingerprint } from "../../provider/endpoint/state";
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
 import type { JsonObject } from "../../sdk/traffic-policy/index";
@@ -8,7 +7,7 @@ import { Advice } from "./advice";
 import { type Event, lost, madeAt, type Run, type Story } from "./events";
 import { type Faults, Judge, tellsTime, type Verb } from "./judge";
 import { kindsOn, rival } from "./serviceFaults";
-import { hasSecondProvider, SECOND, SECRET_CANARY, Testbed } from "./testbed";
+import { hasSecondProvider, SECOND, SECRET_CANARY, STACK, Testbed } from "./testbed";
 
 /*
  * Runs a story: a sequence of events from the user, the network and other users of the account. At the end, the service has no
@@ -242,11 +241,8 @@ class StoryRunner {
   private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
       await this.testbed.clock.sleep(READING);
-      const { adopted, acceptsAccount } = this.advice;
-      const { baseUrl } = this.testbed.emulator;
-      const account = acceptsAccount ? accountFingerprint({ baseUrl, apiKey: this.testbed.apiKey }) : "";
-      this.testbed.override = this.withOffers([...adopted], account);
-      this.advice.acceptsAccount = false;
+      const { adopted } = this.advice;
+      this.testbed.override = this.withOffers([...adopted]);
       adopted.clear();
       const { target, ...flags } = this.advice.flags;
       this.advice.flags = { target: [], parallel: flags.parallel };
@@ -263,9 +259,9 @@ class StoryRunner {
   }
 
   /** The environment of a command, with the ids that the user offers, and those that a message has named. */
-  private withOffers(named: string[] = [], account = "") {
-    const adopted = [...named, ...this.judge.offers()].join(",");
-    return { environment: { ENDPOINTS_ADOPT: adopted, ENDPOINTS_ACCEPT_ACCOUNT: account } };
+  private withOffers(named: string[] = []) {
+    const adopted = [...named, ...this.judge.offers()];
+    return { environment: adopted.length > 0 ? { ENDPOINTS_ADOPT: `${STACK}:${adopted.join(",")}` } : {} };
   }
 
   /** Adds resources to the program, and runs `up`. */
@@ -309,10 +305,7 @@ class StoryRunner {
       this.advice.renamed.set(old, name);
       return this.runAfterEdit(run, [old], [name]);
     }
-    // If somebody else has an endpoint with the same URL, the user adopts by id.
-    const isOnly = !this.judge.hasTheirs(this.program.get(old)?.["url"]);
-    const { [how]: adopt } = { adopt: isOnly || entry.id, "adopt the id": entry.id } as JsonObject;
-    const inputs = { ...this.program.get(old), ...(adopt !== undefined && { adopt }) };
+    const inputs = { ...this.program.get(old), ...(how === "adopt" && { adopt: entry.id }) };
     if (how === "another resource") Object.assign(inputs, { description: `another ${this.created++}` });
     else this.advice.renamed.set(name, old);
     if (how === "alias") this.engine.rename(old, name);

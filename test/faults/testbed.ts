@@ -1,4 +1,5 @@
 import { readers } from "../../provider/endpoint/fields";
+import { engineInputs } from "../../provider/endpoint/inputs";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { EndpointsError } from "../../provider/service/apiErrors";
 import { HttpClient, type Log } from "../../provider/service/client";
@@ -7,7 +8,7 @@ import type { Request } from "../../provider/service/connections";
 import { EndpointsApi } from "../../provider/service/endpoints";
 import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
-import type { Process } from "../model/phase";
+import type { Process, Provider } from "../model/phase";
 import { CANARY_KEY } from "../provider/emulated";
 import { jumpingClock } from "../provider/virtualClock";
 import { type Busy, freeSlowly } from "./serviceFaults";
@@ -133,7 +134,7 @@ export class Testbed {
     const api = new EndpointsApi(http, readers);
     const core = new CloudEndpoints({ connect: () => api, log });
     const process: TestProcess = {
-      of: () => core,
+      of: () => providerOf(core),
       life,
       arrivals: [],
       kill: () => {
@@ -166,3 +167,17 @@ export class Testbed {
     for (const client of this.clients) await client.close();
   }
 }
+
+/** The project and stack of all stories. */
+export const STACK = "shop/dev";
+
+/** The core, which is told the stack with each check. */
+const providerOf = (core: CloudEndpoints): Provider => ({
+  check: (olds, news) => core.check(olds, news, STACK),
+  diff: (id, olds, news) => core.diff(id, olds, engineInputs(news)),
+  create: (news) => core.create(engineInputs(news)),
+  read: (id, outputs) => core.read(id, outputs),
+  update: (id, olds, news) => core.update(id, olds, engineInputs(news)),
+  delete: (id, outputs) => core.delete(id, outputs),
+  import: (id) => core.import(id),
+});

@@ -60,7 +60,7 @@ describe("endpointMocks", () => {
           { type: "cloud", id: "ep_api", url: other, metadata: '{"team":"api"}' },
         ],
       });
-      const shop = new CloudEndpoint("shop", { url, adopt: true });
+      const shop = new CloudEndpoint("shop", { url, adopt: "ep_shop" });
       expect(await resolved(shop.id)).toBe("ep_shop");
       expect(mocks.endpoints.find(({ id }) => id === "ep_shop")).not.toHaveProperty("description");
       const api = CloudEndpoint.get("api", "ep_api");

@@ -27,13 +27,17 @@ const changed = { ...unchanged, changes: true };
 describe.each(bothProviders)("%s", (_, start) => {
   test("a check normalizes the inputs, and parses documents", async () => {
     const provider = await start();
+    // A new member of a pool is compared with those that the service lists.
     const written = {
-      ...{ ...full, url: "HTTPS://Shop.Example.com:443/", description: "" },
+      ...{ ...full, poolingEnabled: false, url: "HTTPS://Shop.Example.com:443/", description: "" },
       ...{ trafficPolicy: "on_http_request: []", metadata: '{"a": [1, null]}' },
     };
     const { description: _, ...others } = full;
     expect(await provider.check({}, written)).toEqual({
-      inputs: { ...others, trafficPolicy: { on_http_request: [] }, metadata: { a: [1, null] } },
+      inputs: {
+        ...{ ...others, poolingEnabled: false },
+        ...{ trafficPolicy: { on_http_request: [] }, metadata: { a: [1, null] } },
+      },
       failures: [],
     });
     expect(provider.emulator.requests).toEqual([]);
@@ -135,10 +139,7 @@ test("the dynamic provider logs the changed places of a secret document, without
 
 test("the dynamic provider shows a warning once, since the engine checks a resource again before it replaces it", async () => {
   const provider = await startDynamic();
-  provider.emulator.seed({ type: "cloud", url });
-  for (const _ of [1, 2]) await provider.check({}, { url, adopt: true });
-  expect(provider.logged()).toEqual([
-    expect.stringMatching(/^warning: .*adopt: true, whoever made it/),
-    expect.stringMatching(/^warning: adopt: If another entry of this stack/),
-  ]);
+  provider.emulator.seed({ type: "cloud", url, pooling_enabled: true });
+  for (const _ of [1, 2]) await provider.check({}, { url, poolingEnabled: true });
+  expect(provider.logged()).toEqual([expect.stringMatching(/^warning: .*already has an equal endpoint/)]);
 });

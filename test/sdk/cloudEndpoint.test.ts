@@ -60,22 +60,6 @@ test("all checks share one parse of a policy that is given as text", async () =>
   vi.restoreAllMocks();
 });
 
-test.each([
-  ["the stack's configuration", () => pulumi.runtime.setConfig("endpoints:mark", "team/dev")],
-  ["the environment", () => vi.stubEnv("ENDPOINTS_MARK", "team/dev")],
-])("the removed setting for marks is named as removed, once, if it is in %s", async (_, set) => {
-  const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
-  set();
-  const all = ["a", "b"].map((name) => new CloudEndpoint(name, { url: `https://${name}.example.com` }));
-  await Promise.all(all.map(({ id }) => resolved(id)));
-  expect(warn.mock.calls.flat()).toEqual([
-    expect.stringMatching(/endpoints:mark \(or ENDPOINTS_MARK\) was removed.* Remove the setting/),
-  ]);
-  pulumi.runtime.setAllConfig({});
-  vi.unstubAllEnvs();
-  vi.restoreAllMocks();
-});
-
 test("get reads by id and sends no inputs", async () => {
   const theirs = CloudEndpoint.get("theirs", "ep_theirs");
   expect(await resolved(theirs.id)).toBe("ep_theirs");
@@ -142,7 +126,7 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is w
     ["of a missing policy on the public service", { trafficPolicy: pulumi.output(undefined) }, "", [MISSING], PUBLIC],
     ["not of a missing policy elsewhere", {}, "", []],
     ["not of a policy on the public service", { trafficPolicy: pulumi.secret(deny) }, "", [], PUBLIC],
-    ["not of a missing policy if it adopts", { adopt: true }, "", [], PUBLIC],
+    ["not of a missing policy if it adopts", { adopt: "ep_1" }, "", [], PUBLIC],
     ["of deletedWith", { trafficPolicy: deny }, "deletedWith", [DELETED_WITH]],
   ])("%s", async (_, args, option, warnings, baseUrl = "https://api.example.com") => {
     pulumi.runtime.setAllConfig({ "endpoints:provider": provider, "endpoints:baseUrl": baseUrl });

@@ -60,18 +60,10 @@ test("a change of the configuration replaces nothing", async () => {
 
 test("with unknown settings, a check, a diff and a preview succeed without a request", async () => {
   const { client, emulator } = await plugin({ args: { apiKey: UNKNOWN } });
-  const checked = await client.check({}, { url: `${url}/`, adopt: true });
-  expect(checked).toEqual({ inputs: { url, adopt: true }, failures: [] });
+  const checked = await client.check({}, { url: `${url}/`, adopt: "ep_1" });
+  expect(checked).toEqual({ inputs: { url, adopt: "ep_1" }, failures: [] });
   expect((await client.check({}, { url: "nowhere" })).failures).toHaveLength(1);
   expect(await client.diff("ep_1", { url, type: "cloud" }, { url })).toMatchObject({ changes: false });
   expect((await client.create({ url }, { preview: true })).outs).toMatchObject({ publicUrl: url });
   expect(emulator.requests).toEqual([]);
-});
-
-test("the removed setting for marks is named as removed", async () => {
-  const { client, logged } = await plugin({ environment: { ENDPOINTS_MARK: "team/dev" } });
-  await client.check({}, { url });
-  expect(logged.map(({ message }) => message)).toEqual([
-    expect.stringMatching(/endpoints:mark .* was removed/),
-  ]);
 });
