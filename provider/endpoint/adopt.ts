@@ -11,6 +11,7 @@ import type { Holdings } from "./holdings";
 import { look } from "./live";
 import { shownPath, shownUrl } from "./secrets";
 import { difference, type Entry, refreshedFromLive, wireFromInputs } from "./state";
+import { unreadable, type Write } from "./verify";
 
 /*
  * The live endpoint that a new resource takes over, and what that changes. Consent comes from the program (`adopt`), or for one
@@ -38,14 +39,16 @@ export interface Claim<Given extends PreviewInputs = Inputs> {
  * @returns undefined if there is none, so that the create makes a new one.
  * @throws UserError if `adopt` names an endpoint that cannot be adopted. Then no deletion of this run deletes it.
  */
-export const adopt = (claim: Claim): Promise<LiveEndpoint | undefined> =>
+export const adopt = (claim: Claim): Promise<Write | undefined> =>
   takingOver(claim, async () => {
     const { api, inputs, holdings, entry } = claim;
     const live = await findAdoptable(claim);
     if (!live) return undefined;
-    holdings.add(live.id, entry, inputs);
-    const { changed } = differenceOnAdoption(live, inputs);
-    return changed.length === 0 ? live : api.update(live.id, wireFromInputs(inputs, changed));
+    const { id } = live;
+    holdings.add(id, entry, inputs);
+    const { changed: sent, before } = differenceOnAdoption(live, inputs);
+    const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(unreadable);
+    return { id, reply: sent.length === 0 ? live : await update(), sent, wanted: inputs, before };
   });
 
 const takingOver = <T>(
