@@ -19,12 +19,13 @@ import {
   OperationError,
   OtherAccountError,
   otherAccountToo,
+  PartialWriteError,
   replacedStays,
   takeOverFailed,
   updateNotFound,
   wrongType,
 } from "./errors";
-import { managedInputs, type PreviewInputs } from "./fields";
+import { documentsAsData, type ManagedInput, type PreviewInputs } from "./fields";
 import { confirmGone } from "./gone";
 import { Holdings } from "./holdings";
 import {
@@ -47,12 +48,14 @@ import {
   inputsWithChoices,
   newToken,
   notesOfEntry,
+  pick,
   refreshedFromLive,
   type State,
-  stateFromReply,
+  stateFromLive,
   stateWithNewNotes,
   wireFromInputs,
 } from "./state";
+import { unreadable, verify, type Write } from "./verify";
 
 interface Dependencies {
   /** The configured service. Throws ConfigError if a setting is missing or invalid. */
@@ -70,6 +73,8 @@ export interface Decision {
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
   private readonly holdings = new Holdings();
+  /** The fields that the service has not shown after a write. */
+  private readonly unshown = new Set<ManagedInput>();
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names, once they are read. */
   private consented: Promise<LiveEndpoint[]> | undefined;
   /** The first failure of this process because of another account. */
@@ -135,11 +140,10 @@ export class CloudEndpoints {
     return operation(`create ${shownUrl(inputs)}`, async () => {
       const claim = this.claim(inputs);
       this.assertConsentIsOurs(claim.api.http.settings);
-      const live = (await adopt(claim)) ?? (await createOnce(claim));
+      const write = (await adopt(claim)) ?? (await createOnce(claim));
       for (const old of this.holdings.replacedBy(inputs))
-        if (old !== live.id) this.deps.log.warn(replacedStays(old, claim.shownUrl));
-      const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { sent: managedInputs });
-      return { id: live.id, outs: answerForEngine(outs, news) };
+        if (old !== write.id) this.deps.log.warn(replacedStays(old, claim.shownUrl));
+      return { id: write.id, outs: await this.stateAfter(write, claim, news) };
     });
   }
 
@@ -193,15 +197,35 @@ export class CloudEndpoints {
     if (changed.length === 0) return { outs: answerForEngine(stateWithNewNotes(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
       const claim = { ...this.claim(inputs, olds[ENTRY_KEY]), api: this.apiFor(olds, news), mover: id };
-      const body = wireFromInputs(inputsWithChoices(inputs, olds), changed);
+      const wanted = inputsWithChoices(inputs, olds);
+      const body = wireFromInputs(wanted, changed);
       const toOtherUrl = changed.includes("url");
-      const patch = () => this.holdings.moves(id, claim.api.update(id, body), { toOtherUrl });
-      const live = await (toOtherUrl ? sendUntilCertain(claim, patch) : patch()).catch((error: unknown) => {
-        throw isNotFound(error) ? updateNotFound(id, error) : error;
-      });
-      const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { before: olds, sent: changed });
-      return { outs: answerForEngine(outs, news) };
+      const patch = (budget?: Budget) =>
+        this.holdings.moves(id, claim.api.update(id, body, budget), { toOtherUrl });
+      const reply = await (toOtherUrl ? sendUntilCertain(claim, patch) : patch())
+        .catch((error: unknown) => {
+          throw isNotFound(error) ? updateNotFound(id, error) : error;
+        })
+        .catch(unreadable);
+      const write = { id, reply, sent: changed, wanted, before: documentsAsData(olds) };
+      return { outs: await this.stateAfter(write, claim, news, olds) };
     });
+  }
+
+  /**
+   * The state after a write, with its secrets marked.
+   *
+   * @throws PartialWriteError if the service did not make the write, or only in part.
+   */
+  private async stateAfter(write: Write, claim: Claim, news: EngineInputs, before?: State): Promise<State> {
+    const { id, sent } = write;
+    const { live, ignored, failure } = await verify(write, { ...claim, unshown: this.unshown });
+    if (ignored.includes("url")) this.holdings.keeps(id);
+    const state = stateFromLive(live, claim.inputs, notesOfEntry(claim.entry), { before, sent });
+    const outs = answerForEngine(state, news);
+    // Pulumi adds the provider's code only to successes, and could neither read nor delete the resource without it.
+    if (failure) throw new PartialWriteError(failure, id, { ...outs, ...pick(news, [PROVIDER_KEY]) });
+    return outs;
   }
 
   /**

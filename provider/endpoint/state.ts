@@ -82,18 +82,17 @@ export const notesFromInputs = (inputs: PreviewInputs): State => ({
 });
 
 /**
- * The state after a create, an update or an adoption. The value of an input that was sent stands in for one that the reply lacks:
- * the next refresh compares it.
+ * The state after a create, an update or an adoption.
  *
  * @param before The state before an update.
  */
-export function stateFromReply(
+export function stateFromLive(
   live: LiveEndpoint,
   inputs: Inputs,
   notes: State,
-  { before, sent }: { before?: State; sent: readonly ManagedInput[] },
+  { before, sent }: { before: State | undefined; sent: readonly ManagedInput[] },
 ): State {
-  const fields = { ...documentsAsText(pick(inputs, sent)), ...fieldsFromLive(live, inputs.bindings) };
+  const fields = fieldsFromLive(live, inputs.bindings);
   const chosen = choicesNote(fields, givenInputs(inputs), before, sent);
   return { ...fields, ...notesFromInputs(inputs), ...chosen, ...notes };
 }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { canonicalJson, normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
+import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
 import { isAbsent, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Budget } from "./clock";
@@ -63,19 +63,12 @@ export class EndpointsApi {
   }
 
   /**
-   * `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. After a reply that does not describe the
-   * endpoint, a read by id must show the change.
+   * `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. Throws ReplyError if the reply is about
+   * another endpoint.
    */
-  async update(id: string, change: WireChange): Promise<LiveEndpoint> {
-    const request = { method: "PATCH", path: pathOf(id), body: { id, ...change } };
-    try {
-      return ofId(id, request, await this.write(request, this.readers.whole));
-    } catch (error) {
-      if (!(error instanceof ReplyError)) throw error;
-      const live = await this.get(id);
-      if (!hasValues(live, this.readers.whole.parse(request.body))) throw error;
-      return live;
-    }
+  async update(id: string, change: WireChange, budget?: Budget): Promise<LiveEndpoint> {
+    const request = { method: "PATCH", path: pathOf(id), body: { id, ...change }, ...(budget && { budget }) };
+    return ofId(id, request, await this.write(request, this.readers.whole));
   }
 
   /** `DELETE /endpoints/{id}`. */
@@ -135,12 +128,6 @@ function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoin
   if (live.id === id) return live;
   throw new ReplyError(request, 200, ABOUT_ANOTHER);
 }
-
-/** Whether an endpoint has all values of a change, in which an empty text clears a field. */
-const hasValues = (live: LiveEndpoint, change: LiveEndpoint): boolean =>
-  Object.entries(change).every(
-    ([name, value]) => canonicalJson(live[name as keyof LiveEndpoint] ?? "") === canonicalJson(value),
-  );
 
 /** The path of an endpoint. An id such as `..` would change the address. */
 function pathOf(id: string): string {
