@@ -138,7 +138,8 @@ async function outcomeOf(sending: Promise<LiveEndpoint>, { mover }: Claim): Prom
     const isCreate = mover === undefined;
     if (!(error instanceof EndpointsError)) throw error;
     if (isCreate && isLost(error)) return { kind: "lost", error };
-    if (error instanceof ApiError && (isCreate || mayBeTakenUrl(error))) return { kind: "refused", error };
+    if (!(error instanceof ApiError)) throw error;
+    if (isCreate || (mayBeTakenUrl(error) && !isForOtherReason(error))) return { kind: "refused", error };
     throw error;
   }
 }
@@ -168,11 +169,12 @@ const OTHER_REASONS: readonly [from: number, to: number][] = [
   [18018, 18023],
 ];
 
-/** Without the service's code, and with most of its codes, the reason of these may be a taken URL. */
-function mayBeTakenUrl(error: ApiError): boolean {
+/** With most codes, and without any, the reason of these may be a taken URL. */
+const mayBeTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].includes(status);
+
+function isForOtherReason(error: ApiError): boolean {
   const code = isOfService(error) ? codeNumber(error) : undefined;
-  const isOther = code !== undefined && OTHER_REASONS.some(([from, to]) => from <= code && code <= to);
-  return [400, 409, 422].includes(error.status) && !isOther;
+  return code !== undefined && OTHER_REASONS.some(([from, to]) => from <= code && code <= to);
 }
 
 /**
@@ -228,7 +230,9 @@ async function afterRefusal(
   const isCreateInPool = mover === undefined && inputs.poolingEnabled === true;
   // A gateway may have refused it after it took effect, and the service would accept one more member.
   if (isCreateInPool && !isOfService(refusal)) throw refusedWithoutCode(refusal, shownUrl);
-  if (!mayBeTakenUrl(refusal)) throw refusal;
+  // After an attempt that may have had an effect, a limit of the account may be reached by our own endpoint.
+  const isClear = underWay === undefined && isForOtherReason(refusal);
+  if (isClear || !mayBeTakenUrl(refusal)) throw refusal;
   const mayPass = refusal.status === 409 || PASSING.includes(codeNumber(refusal));
   const wait = mayPass ? TRY_AGAIN_AFTER[refusals] : undefined;
   // A filter may omit the holder, so after several refusals the last look reads the whole list.

@@ -163,7 +163,7 @@ function failureName(error: EndpointsError): string {
 
 /** The reason of a write whose old values still live. */
 export const changeIgnored = (id: string, what: string, unread: EndpointsError | undefined): string =>
-  `the service accepted the change, but old values of ${id} still live: ${what}${unread ? `; a read failed (${failureName(unread)})` : ""}. It ignores the change, or stores both values alike. Give the program the live value; or run \`pulumi refresh\`, then name the field in ignoreChanges; or replace the endpoint: \`pulumi up --replace\` with the resource's URN, without protect in that run (in other languages with deleteBeforeReplace). See "A change that the service ignores" in docs/troubleshooting.md of pulumi-endpoints.`;
+  `the service accepted the change, but old values of ${id} still live: ${what}${unread ? `; a read failed (${failureName(unread)})` : ""}. It ignores the change, or stores both alike. Write the live value; or run \`pulumi refresh\`, then use ignoreChanges; or replace the endpoint: \`pulumi up --replace\` with its URN, without protect in that run (in other languages with deleteBeforeReplace). See "A change that the service ignores" in docs/troubleshooting.md of pulumi-endpoints.`;
 
 /** The warning of a write whose values live in another form. */
 export const storedOtherwise = (url: string, what: string): string =>

@@ -25,7 +25,7 @@ import {
   updateNotFound,
   wrongType,
 } from "./errors";
-import { documentsAsData, type ManagedInput, type PreviewInputs } from "./fields";
+import { documentsAsData, type PreviewInputs } from "./fields";
 import { confirmGone } from "./gone";
 import { Holdings } from "./holdings";
 import {
@@ -55,7 +55,7 @@ import {
   stateWithNewNotes,
   wireFromInputs,
 } from "./state";
-import { unreadable, verify, type Write } from "./verify";
+import { UnshownFields, unreadable, verify, type Write } from "./verify";
 
 interface Dependencies {
   /** The configured service. Throws ConfigError if a setting is missing or invalid. */
@@ -73,8 +73,7 @@ export interface Decision {
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
   private readonly holdings = new Holdings();
-  /** The fields that the service has not shown after a write. */
-  private readonly unshown = new Set<ManagedInput>();
+  private readonly unshown = new UnshownFields();
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names, once they are read. */
   private consented: Promise<LiveEndpoint[]> | undefined;
   /** The first failure of this process because of another account. */

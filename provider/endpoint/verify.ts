@@ -34,13 +34,20 @@ export function unreadable(error: unknown): ReplyError {
   throw error;
 }
 
+/** What this process knows of the fields that the service does not show. */
+export class UnshownFields {
+  /** The process looks for these no more. */
+  readonly names = new Set<ManagedInput>();
+  /** The first search for each field that a reply has lacked. Writes at the same time wait for it, and make no requests. */
+  readonly searches = new Map<ManagedInput, Promise<unknown>>();
+}
+
 interface Verification {
   api: EndpointsApi;
   /** The URL for messages. */
   shownUrl: string;
   log: Log;
-  /** The fields that the service does not show. This process looks for them no more. */
-  unshown: Set<ManagedInput>;
+  unshown: UnshownFields;
 }
 
 interface Verdict {
@@ -61,34 +68,46 @@ const READ_AFTER = [0, 5_000];
  * @throws ReplyError if the answer cannot be read, and no read succeeds.
  */
 export async function verify(write: Write, context: Verification): Promise<Verdict> {
-  const { reply, sent, wanted } = write;
-  const { clock, settings } = context.api.http;
+  const { id, reply, sent, wanted } = write;
+  const { api, log, shownUrl, unshown } = context;
+  const { clock, settings } = api.http;
   const budget = new Budget(clock, settings.retryForSeconds * 1000);
   let live = reply instanceof ReplyError ? undefined : reply;
-  let unread: EndpointsError | undefined;
   let wasRead = false;
+  let unread: EndpointsError | undefined;
   const differing = (): ManagedInput[] => {
     if (!live) return [...sent];
     const [shown, found] = [live, inputsFromLive(live)];
-    const isOpen = (name: ManagedInput) => name in shown || !context.unshown.has(name);
+    const isOpen = (name: ManagedInput) => name in shown || !unshown.names.has(name);
     return sent.filter((name) => isOpen(name) && !isSatisfied(name, found[name], wanted[name]));
   };
+  const missing = () => differing().filter((name) => live && !(name in live));
 
-  for (const wait of READ_AFTER) {
-    if (differing().length === 0) break;
-    await clock.sleep(wait);
-    try {
-      // The reply may have a field that a read lacks.
-      live = { ...live, ...(await context.api.get(write.id, budget)) };
-      wasRead = true;
-    } catch (error) {
-      // The service has accepted the write, so a failed read decides nothing: what the reply shows stays.
-      if (!(error instanceof EndpointsError)) throw error;
-      unread = error;
+  const search = async () => {
+    for (const wait of READ_AFTER) {
+      if (differing().length === 0) return;
+      await clock.sleep(wait);
+      try {
+        // The reply may have a field that a read lacks.
+        live = { ...live, ...(await api.get(id, budget)) };
+        wasRead = true;
+      } catch (error) {
+        // The service has accepted the write, so a failed read decides nothing: what the reply shows stays.
+        if (!(error instanceof EndpointsError)) throw error;
+        unread = error;
+      }
     }
-  }
+    const hidden = wasRead && !(reply instanceof ReplyError) ? missing() : [];
+    if (hidden.length > 0) log.warn(notShown(shownUrl, hidden));
+    for (const name of hidden) unshown.names.add(name);
+  };
+
+  await Promise.all(missing().map((name) => unshown.searches.get(name)));
+  const searching = search();
+  for (const name of missing()) if (!unshown.searches.has(name)) unshown.searches.set(name, searching);
+  await searching;
   if (!live) throw reply;
-  return judge(write, { live, differing: differing(), wasRead, unread }, context);
+  return judge(write, { live, differing: differing(), unread }, context);
 }
 
 interface Evidence {
@@ -96,15 +115,14 @@ interface Evidence {
   live: LiveEndpoint;
   /** The sent fields that have not been found. */
   differing: ManagedInput[];
-  wasRead: boolean;
   /** The failure of a read. */
   unread: EndpointsError | undefined;
 }
 
 function judge(
   { id, reply, sent, wanted, before }: Write,
-  { live, differing, wasRead, unread }: Evidence,
-  { shownUrl, log, unshown }: Verification,
+  { live, differing, unread }: Evidence,
+  { shownUrl, log }: Verification,
 ): Verdict {
   const found = inputsFromLive(live);
   const isOld = (name: ManagedInput) => before !== undefined && isSame(name, found[name], before[name]);
@@ -117,10 +135,7 @@ function judge(
   const verdict = { live: { ...live, ...standIns }, ignored, failure: undefined };
   if (reply instanceof ReplyError && differing.length > 0) return { ...verdict, failure: reply.message };
 
-  if (missing.length > 0 && wasRead) {
-    log.warn(notShown(shownUrl, missing));
-    for (const name of missing) unshown.add(name);
-  } else if (missing.length > 0 && unread) log.warn(unverified(shownUrl, missing, unread));
+  if (missing.length > 0 && unread) log.warn(unverified(shownUrl, missing, unread));
   if (others.length > 0) log.warn(storedOtherwise(shownUrl, textOf(others, wanted, found)));
   if (ignored.length === 0) return verdict;
   return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found), unread) };

@@ -3,6 +3,7 @@ import { brotliDecompressSync, unzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
 import type { Budget } from "./clock";
+import { proxyFor } from "./proxy";
 import type { Settings } from "./settings";
 
 /** More than the largest page (100 endpoints) needs. A longer reply is refused. */
@@ -37,12 +38,18 @@ export interface Reply {
 /** Sends a request once and reads its reply, over one pool of keep-alive connections. */
 export class Connections {
   private pool: Dispatcher | undefined;
+  private readonly proxy: string | undefined;
 
-  /** @param most The most open connections. */
+  /**
+   * @param most The most open connections.
+   * @throws UserError if the environment names a proxy that is no URL.
+   */
   constructor(
     private readonly settings: Settings,
     private readonly most: number,
-  ) {}
+  ) {
+    this.proxy = proxyFor(settings.baseUrl);
+  }
 
   /**
    * @param beforeSending Is awaited once there is a connection, before the first byte of a request with a body is sent.
@@ -84,7 +91,7 @@ export class Connections {
       method: method as Dispatcher.HttpMethod,
       dispatcher: this.connect(),
       // A limit for the whole reply, because a body that arrives slowly exceeds none of the others.
-      signal: AbortSignal.timeout((timeoutSeconds + retryForSeconds) * 1000),
+      signal: AbortSignal.timeout(Math.ceil((timeoutSeconds + retryForSeconds) * 1000)),
       ...(query && { query }),
       headers: {
         accept: "application/json",
@@ -107,13 +114,16 @@ export class Connections {
   }
 
   private connect(): Dispatcher {
-    const timeout = this.settings.timeoutSeconds * 1000;
-    this.pool ??= new (undici().EnvHttpProxyAgent)({
+    if (this.pool) return this.pool;
+    const timeout = Math.ceil(this.settings.timeoutSeconds * 1000);
+    const limits = {
       connections: this.most,
       connect: { timeout },
       headersTimeout: timeout,
       bodyTimeout: timeout,
-    });
+    };
+    const { Agent, ProxyAgent } = undici();
+    this.pool = this.proxy === undefined ? new Agent(limits) : new ProxyAgent({ ...limits, uri: this.proxy });
     return this.pool;
   }
 }

@@ -104,6 +104,17 @@ export const takenUrls: Scene[] = [
       fails: new RegExp(`ERR_NGROK_${code}`),
     }),
   ),
+  scene(
+    "a limit of the account that a create's own endpoint has reached, after a refusal of a gateway, is no failure",
+    {
+      service: { listLag: 900 },
+      replies: [
+        ["create", { status: 409, body: "", afterCommit: true }],
+        ["create", coded(400, 18010)],
+      ],
+      says: [/this run continues with ep_/],
+    },
+  ),
   scene("a move to another URL that is refused for another reason fails, without a look at the list", {
     from: { o: "a" },
     program: { o: "b" },
