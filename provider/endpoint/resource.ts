@@ -46,6 +46,7 @@ import {
   type Entry,
   importedFromLive,
   inputsWithChoices,
+  isManaged,
   newToken,
   notesOfEntry,
   pick,
@@ -153,7 +154,7 @@ export class CloudEndpoints {
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
-    this.holdings.reads(id, stored);
+    if (isManaged(stored)) this.holdings.reads(id, stored);
     this.warnOfConsent(id);
     return operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
@@ -249,9 +250,9 @@ export class CloudEndpoints {
     try {
       await api.delete(id);
     } catch (error) {
-      // A reply that is no 204 proves nothing, but a read by id does.
-      const reading = error instanceof ReplyError ? api.get(id) : Promise.reject(error);
-      if (await this.orGone(reading, id, stored)) throw error;
+      // A 404 of a deletion, or a reply that is no 204, proves nothing.
+      if (!isNotFound(error) && !(error instanceof ReplyError)) throw error;
+      if (await this.orGone(api.get(id), id, stored)) throw error;
     }
   }
 

@@ -34,7 +34,7 @@ export class EndpointsApi {
    *
    * @param isOurs Whether this may be the endpoint that was just created.
    */
-  create(
+  async create(
     endpoint: WireChange,
     isOurs: (live: LiveEndpoint) => boolean = () => true,
     budget?: Budget,
@@ -45,7 +45,9 @@ export class EndpointsApi {
     const reply = this.readers.created.refine((live) => isAbout(live, url) && isOurs(live), {
       error: ABOUT_ANOTHER,
     });
-    return this.write(request, reply);
+    const live = await this.write(request, reply);
+    this.list.recordWrite(live.id);
+    return live;
   }
 
   /** `GET /endpoints/{id}`, of any type. */
@@ -68,7 +70,8 @@ export class EndpointsApi {
    */
   async update(id: string, change: WireChange, budget?: Budget): Promise<LiveEndpoint> {
     const request = { method: "PATCH", path: pathOf(id), body: { id, ...change }, ...(budget && { budget }) };
-    return ofId(id, request, await this.write(request, this.readers.whole));
+    const reply = this.write(request, this.readers.whole).finally(() => this.list.recordWrite(id));
+    return ofId(id, request, await reply);
   }
 
   /** `DELETE /endpoints/{id}`. */

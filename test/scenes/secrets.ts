@@ -114,7 +114,7 @@ export const secrets: Scene[] = [
     from: { o: described },
     command: "destroy",
     replies: [
-      ["delete", { status: 404, body: {} }],
+      ["by id", { status: 404, body: {} }, 9],
       ["list", refusal, 99],
     ],
     writes: [],
