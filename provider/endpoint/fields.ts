@@ -6,6 +6,7 @@ import {
   numberedPhases,
   type Parsed,
   policyFromText,
+  problemOfKeys,
   problemsOfData,
   urlProblem,
 } from "../../sdk/traffic-policy/index";
@@ -78,6 +79,7 @@ const rows = {
       .transform(
         (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
       )
+      .check(refuse((metadata) => (typeof metadata === "string" ? problemOfKeys(metadata) : undefined)))
       .check(refuse((metadata) => lengthProblem(wireText(metadata), MAX_METADATA)))
       .optional(),
     parse: (written) => metadataFromText(written).data,

@@ -83,6 +83,7 @@ export {
   numberedPhases,
   type Parsed,
   policyFromText,
+  problemOfKeys,
   problemOfTags,
   problemsOfData,
   yaml,
