@@ -1,7 +1,7 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
 import { escaped } from "../../traffic-policy/index";
-import { forPulumi } from "../stackNames";
+import { forPulumi, lastOf } from "../stackNames";
 import { count, grouped, shellWord } from "../text";
 import {
   type AccountReport,
@@ -170,7 +170,9 @@ function goOn(stack: StackReport, { shared, alsoBy }: OfOthers): Pick<Item, "tex
   const left = [...new Set(pendingCreates.flatMap(leftBy))];
   const ids = [...kept, ...left].map(shellWord).join(",");
   const target = `--stack ${shellWord(forPulumi(name, project))}`;
-  const up = `${ids === "" ? "" : `ENDPOINTS_ADOPT=${ids} `}pulumi up ${target}`;
+  const consent = `ENDPOINTS_ADOPT=${shellWord(`${project}/${lastOf(name)}`)}:${ids} `;
+  // Refreshed, so that the run knows what the state has before its first create.
+  const up = ids === "" ? `pulumi up ${target}` : `${consent}pulumi up --refresh ${target}`;
   const both = left.find((id) => alsoBy(id, name) !== undefined);
   const texts = [
     pendingOperations > 0 &&

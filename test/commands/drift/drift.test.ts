@@ -165,7 +165,8 @@ test("the line that takes over what a killed run left has all ids, however many"
   const { stdout, page } = await drift([fakeStack([], { begun })]);
   for (const form of [stdout, page.replaceAll("&#38;", "&")]) {
     const [, command = "", line = ""] =
-      /(pulumi refresh .*) && ENDPOINTS_ADOPT=(\S+) pulumi up --stack prod/.exec(form) ?? [];
+      /(pulumi refresh .*) && ENDPOINTS_ADOPT=shop\/prod:(\S+) pulumi up --refresh --stack prod/.exec(form) ??
+      [];
     expect(command).toBe("pulumi refresh --yes --clear-pending-creates --stack prod");
     expect(line.split(",").sort()).toEqual(ids.sort());
   }

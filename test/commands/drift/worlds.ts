@@ -434,20 +434,20 @@ export const worlds: Record<string, () => World> = {
     return alone([changed, { name: "b", live: byHand }], { repairPreview, repair }, "--fix");
   },
 
-  "--fix leaves what the program changes, lacks, or would adopt": () => {
-    const ran = (steps: PulumiRun["steps"]) => async () => ({ ok: true, steps, diagnostics: [] });
-    const endpoints = [
-      ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
-      { name: "d", inputs: { adopt: true }, live: "gone" as const },
-      { name: "e", inputs: { adopt: "ep_e" }, live: "gone" as const },
-      { name: "f", inputs: { adopt: true }, live: byHand },
-    ];
-    const preview = ran([
-      { urn: urnOf("a"), op: "update" },
-      { urn: urnOf("b"), op: "delete" },
-      ...["d", "e", "f"].map((name) => ({ urn: urnOf(name), op: "same" })),
-    ]);
-    const repairPreview = ran([{ urn: urnOf("f"), op: "replace" }]);
-    return alone(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
-  },
+  "--fix leaves what the program changes or lacks, and an adopted endpoint that it would create again":
+    () => {
+      const ran = (steps: PulumiRun["steps"]) => async () => ({ ok: true, steps, diagnostics: [] });
+      const endpoints = [
+        ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
+        { name: "d", inputs: { adopt: "ep_d" }, live: "gone" as const },
+        { name: "e", inputs: { adopt: "ep_e" }, live: byHand },
+      ];
+      const preview = ran([
+        { urn: urnOf("a"), op: "update" },
+        { urn: urnOf("b"), op: "delete" },
+        ...["d", "e"].map((name) => ({ urn: urnOf(name), op: "same" })),
+      ]);
+      const repairPreview = ran([{ urn: urnOf("e"), op: "replace" }]);
+      return alone(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
+    },
 };
