@@ -109,8 +109,6 @@ const unmanagedSchema = z.object({
   description: z.string().optional(),
   createdAt: z.iso.datetime().optional(),
   ...seenSchema,
-  /** A line for a POSIX shell that deletes it, with the key in `ENDPOINTS_API_KEY`. */
-  deleteCommand: z.string(),
 });
 
 const accountSchema = z.object({
@@ -149,6 +147,8 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
+  /** The backend's stacks that were not read; missing if no endpoint is unmanaged, or if Pulumi does not list them. */
+  unread: z.array(z.string()).optional(),
   /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
 });

@@ -137,7 +137,7 @@ test.each<[string, boolean, object[]]>([
 });
 
 test.each(["--json", "--html"])("says why it cannot write the file of %s", async (option) => {
-  const command = driftWith({ open: async () => [], readKnown: async () => [] });
+  const command = driftWith({ open: async () => [], readKnown: async () => [], stackNames: async () => [] });
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, "Pulumi.yaml"), "name: shop\n");
   const args = ["--cwd", cwd, "--stack", "prod", option, "/dev/full"];

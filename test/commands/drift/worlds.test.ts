@@ -46,6 +46,8 @@ test.each(Object.keys(worlds))("drift reports a world in which %s", async (name)
   expect(page).toContain(headline.replaceAll("'", "&#39;"));
   for (const form of [stdout, stderr, json, page]) {
     expect(form).not.toMatch(/canary|123456/i);
+    // No line offers a deletion.
+    expect(form).not.toMatch(/DELETE|delete it/);
     for (const { apiKey } of [emulator, other]) expect(form).not.toContain(apiKey);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: no form may contain control characters
     expect(form).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b\u202e]|##\w*\[/u);

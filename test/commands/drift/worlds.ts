@@ -15,6 +15,8 @@ export interface World {
   ignore?: object[];
   /** Known stacks, with their entries; undefined for one that cannot be read. */
   known?: Record<string, StateEntry[] | undefined>;
+  /** The stacks of the backend; undefined if Pulumi does not list them. */
+  backend?: string[];
 }
 
 const long = "a".repeat(500);
@@ -287,6 +289,7 @@ export const worlds: Record<string, () => World> = {
     return {
       ...alone([], {}, "--fail-on-unmanaged"),
       known: { "organization/web/prod": [entry("known", { id: loose("known") })] },
+      backend: ["prod", "organization/web/prod", "dev", "organization/web/dev"],
       // All conditions of an entry must hold.
       ignore: [
         // Without the backslash, it would also hold for the others.
@@ -297,6 +300,11 @@ export const worlds: Record<string, () => World> = {
         { id, url: "https://else.*", reason: "wrong" },
       ],
     };
+  },
+
+  "an endpoint is unmanaged, and all stacks of the backend were read": () => {
+    loose("by-hand");
+    return { ...alone([{ name: "a" }]), backend: ["prod"] };
   },
 
   "a known stack has an endpoint of a given stack, too": () => {
