@@ -168,9 +168,12 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     const fixed = await run("--fix", "--stack", "test", "--stack", "selected");
     expect(fixed.code, fixed.stdout + fixed.stderr).toBe(0);
     expect(fixed.stdout).toContain("4 of 4 cloud endpoints drifted (3 changed, 1 deleted), 4 repaired");
-    // Later checks recognize a repair in the history by this message.
+    // Later checks recognize by its targets that a repair deploys only a part, and people by its message.
     const { stdout: history } = await stack.pulumi("stack", "history", "--json", "--stack", "test");
-    expect(JSON.parse(history)[0]).toMatchObject({ kind: "update", message: REPAIR_MESSAGE });
+    expect(JSON.parse(history)[0]).toMatchObject({
+      ...{ kind: "update", message: REPAIR_MESSAGE },
+      environment: { "pulumi.flag.target": expect.anything() },
+    });
   });
 
   test("names the replacements that a skipped deletion leaves pending, whose endpoints a refresh does not read", async () => {

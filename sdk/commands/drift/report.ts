@@ -138,7 +138,7 @@ export const reportSchema = z.object({
   endedAt: z.iso.datetime(),
   /**
    * `none`: no drift; `drift`: drift; `repaired`: all drift was repaired; `unrepaired`: some drift could not be repaired;
-   * `unchecked`: something could not be compared; `undeployed`: no drift, but the last update of a stack failed or was killed.
+   * `unchecked`: something could not be compared; `undeployed`: no drift, but the state of a stack may not match its program.
    */
   outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unchecked", "undeployed"]),
   /** 0, 7 for drift, 8 for an undeployed stack, 3 for a refused key, 1 for everything else. */

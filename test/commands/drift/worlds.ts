@@ -187,7 +187,7 @@ export const worlds: Record<string, () => World> = {
 
   "the last update failed, and an operation is pending": () => {
     const pending = [{ type: "creating", resource: { urn: "", type: "" } }];
-    return alone([], { state: async () => stateWith([], pending), lastUpdateFailed: async () => true });
+    return alone([], { state: async () => stateWith([], pending), updates: async () => ({ failed: true }) });
   },
 
   "a killed run left creates in and out of a pool, of one without effect, and another stack has a member of the pool":
@@ -246,7 +246,31 @@ export const worlds: Record<string, () => World> = {
   }),
 
   "the last update failed, and there is drift": () =>
-    alone([changed], { lastUpdateFailed: async () => true }),
+    alone([changed], { updates: async () => ({ failed: true }) }),
+
+  "a refresh, since the last up, has written an edit into the state, or what another provider has changed":
+    () => {
+      const [from, to] = ["2026-01-02T00:00:00Z", "2026-01-02T00:00:10Z"].map((text) => Date.parse(text)) as [
+        number,
+        number,
+      ];
+      const updates = async () => ({ failed: false, refresh: { from, to, hasDeleted: false } });
+      const modified = (time: string) => ({ name: "a", more: { modified: `2026-01-${time}Z` } });
+      const read = { ...modified("02T00:00:05"), more: { modified: "2026-01-02T00:00:05Z", external: true } };
+      return {
+        stacks: [
+          fakeStack([modified("02T00:00:09.98765432")], { updates }),
+          fakeStack([{ ...modified("01T00:00:00"), name: "b" }, { ...read, name: "c" }, { name: "d" }], {
+            name: "dev",
+            updates,
+          }),
+          fakeStack(
+            [modified("03T00:00:00")].map((one) => ({ ...one, name: "e" })),
+            { name: "late", updates },
+          ),
+        ],
+      };
+    },
 
   "replacements are pending whose old endpoints Pulumi has not deleted": () =>
     alone(["kept", "also"].map((name) => ({ name, more: { pendingReplacement: true } }))),
