@@ -5,19 +5,21 @@ import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
-import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
+import { type DriftStack, type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { pooled, type Survey, type SurveyDependencies, sharedEndpoints, survey } from "./drift/survey";
 import { JSON_OPTION, outputFile, writeResult, writeText } from "./options";
 import { assertNotKnown, type Projects, projectsOf, projectsOptions } from "./projects";
-import { knownEntries } from "./userProject";
+import { unreadStacks, withProject } from "./stackNames";
+import { knownEntries, stackNames } from "./userProject";
 
 /** Tests replace these, so that they need no Pulumi CLI. */
 interface DriftDependencies {
   open: OpenStacks;
   readKnown: typeof knownEntries;
+  stackNames: typeof stackNames;
 }
 
-export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
+export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): CliCommand =>
   command({
     name: "drift",
     about:
@@ -35,7 +37,7 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
         help: "also count each endpoint of the account that no stack manages as drift",
       },
     },
-    notes: `Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed; 3 a key was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
+    notes: `Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed, or a refresh may have written edits into its state; 3 a key was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
 
     async run(options, { stdout, log }) {
       const { json, html, fix, failOnUnmanaged } = options;
@@ -47,6 +49,7 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
       const interruption = onInterruption(logged);
       let found: Survey;
       let elsewhere: Elsewhere;
+      let unread: string[] | undefined;
       try {
         const { stopped } = interruption;
         const stacks = await open(projects, interruption);
@@ -58,10 +61,12 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
         found = await survey(stacks, deps);
         if (fix) found = await repairAll(found, deps);
         elsewhere = await readElsewhere(found, projects);
+        const isUnmanaged = found.accounts.some((one) => accountReport(one, elsewhere).unmanaged.length > 0);
+        if (isUnmanaged && !stopped.aborted) unread = await unreadIn(projects, stacks, pulumi.stackNames);
       } finally {
         interruption.end();
       }
-      const report = await reportOf(found, elsewhere, { startedAt, fix, failOnUnmanaged });
+      const report = await reportOf(found, elsewhere, { startedAt, fix, failOnUnmanaged, unread });
 
       writeResult(report, `${reportText(report)}\n`, json, stdout);
       if (html !== undefined) writeText(html, reportPage(report));
@@ -70,7 +75,7 @@ export const driftWith = ({ open, readKnown }: DriftDependencies): CliCommand =>
   });
 
 /** `npx pulumi-endpoints drift`: reports the differences between the service and the stacks' states. */
-export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownEntries });
+export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownEntries, stackNames });
 
 /**
  * What stacks manage. A given stack is read again if its account has an endpoint that no stack manages, because an `up` may run
@@ -102,10 +107,22 @@ async function readElsewhere({ stacks, accounts, known }: Survey, { ignored }: P
   return elsewhere();
 }
 
+/** The unread stacks of the first project's backend, as for `--known`; undefined if Pulumi does not list them. */
+async function unreadIn(
+  { projects: [first], known }: Projects,
+  stacks: readonly DriftStack[],
+  names: typeof stackNames,
+): Promise<string[] | undefined> {
+  if (!first) return undefined;
+  const all = await names(first).catch(() => undefined);
+  const read = stacks.map(({ name, project }) => withProject(name, project));
+  return all && unreadStacks(all, [...read, ...known.map(({ fullName }) => fullName)], first.name);
+}
+
 async function reportOf(
   { stacks, accounts, known }: Survey,
   elsewhere: Elsewhere,
-  options: Pick<DriftReport, "startedAt" | "fix" | "failOnUnmanaged">,
+  options: Pick<DriftReport, "startedAt" | "fix" | "failOnUnmanaged" | "unread">,
 ): Promise<DriftReport> {
   const reports = new Map(accounts.map((account) => [account, accountReport(account, elsewhere)]));
   const findings = {

@@ -9,7 +9,7 @@ import { projectFile } from "../test-engine/index";
 import { didYouMean, isMapping, pathText, problemOfTags } from "../traffic-policy/index";
 import { type Options, UsageError, type Values } from "./command";
 import { readText } from "./options";
-import { forPulumi, isEndOf, lastOf, withProject } from "./stackNames";
+import { forPulumi, isEndOf, lastOf, MOST_SHOWN, withProject } from "./stackNames";
 import type { UserProject } from "./userProject";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
@@ -97,9 +97,6 @@ export interface Projects {
   known: { folder: string; stack: string; fullName: string }[];
   ignored: readonly Ignored[];
 }
-
-/** The most stacks in a message. */
-export const MOST_SHOWN = 10;
 
 /**
  * Resolves the options. Makes no request and runs no Pulumi.

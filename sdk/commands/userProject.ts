@@ -114,6 +114,8 @@ export interface Managed extends StateEntry {
   secrets: ReadonlySet<string>;
   /** The paths whose changes the program ignores. */
   ignored: string[];
+  /** When a run last changed the entry; NaN if the state does not tell. */
+  modified: number;
 }
 
 /** The cloud endpoints that a stack manages. It does not manage those that it only reads (`CloudEndpoint.get`). */
@@ -172,7 +174,7 @@ function entryOf(resource: ExportedResource): StateEntry {
 }
 
 function managed(resource: ExportedResource): Managed {
-  const { inputs = {}, outputs = {}, provider = "", ignoreChanges } = resource;
+  const { inputs = {}, outputs = {}, provider = "", ignoreChanges, modified } = resource;
   const all = [...Object.entries(inputs), ...Object.entries(outputs)];
   const { [PROVIDER_KEY]: _, ...given } = plainValues(inputs);
   return {
@@ -182,6 +184,7 @@ function managed(resource: ExportedResource): Managed {
     outputs: plainValues(outputs),
     secrets: new Set(all.filter(([, value]) => hasSecretMark(value)).map(([name]) => name)),
     ignored: Array.isArray(ignoreChanges) ? ignoreChanges.map(String) : [],
+    modified: Date.parse(String(modified)),
   };
 }
 

@@ -1,7 +1,8 @@
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { Edit, Emulator, RunResult, Step } from "../../sdk/testing";
 import { type DriftResult, drift } from "../commands/drift/driftRun";
 import { emulatedService } from "../emulatedService";
+import { cli, project, service } from "../provider/plugin/pulumi";
 import { failure, onBothDrivers } from "./setup";
 
 /* `drift` compares without an engine, so its result must be that of `pulumi refresh --preview-only`. */
@@ -155,5 +156,46 @@ onBothDrivers("drift and a refresh", (start) => {
     const { requests } = stack.emulator;
     expect(requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual([]);
     expect(JSON.stringify(found)).not.toContain("CANARY");
+  });
+});
+
+describe.skipIf(!cli)("with the Pulumi CLI", () => {
+  test("an edit that a refresh writes into the state makes the stack undeployed until an up without targets", async () => {
+    const emulator = await service();
+    const stack = await project(
+      `const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
+new Dynamic("dynamic", { url: "https://dynamic.example.com" });
+new CloudEndpoint("plugged", { url: "https://plugged.example.com" });`,
+      { emulator },
+    );
+    const up = (...args: string[]) => stack.pulumi("up", "--yes", "--skip-preview", ...args);
+    await up();
+    const text =
+      "a refresh may have written edits into the state; `pulumi preview` shows what `up` puts back";
+    const [clean, undeployed] = [{ code: 0 }, { code: 8, stdout: expect.stringContaining(text) }];
+    await stack.pulumi("refresh", "--yes");
+    expect(await stack.command("drift")).toMatchObject(clean);
+
+    const [edited, other] = emulator.endpoints;
+    emulator.edit(edited?.id ?? "", { description: "by hand" });
+    await stack.pulumi("refresh", "--yes");
+    await stack.pulumi("refresh", "--yes");
+    expect(await stack.command("drift")).toMatchObject(undeployed);
+    const { resources } = await stack.state();
+    const untouched = resources.find(({ id }) => id === other?.id)?.urn ?? "";
+    await up("--target", untouched);
+    expect(await stack.command("drift")).toMatchObject(undeployed);
+    await up();
+    expect(await stack.command("drift")).toMatchObject(clean);
+    expect(emulator.endpoints.map(({ description }) => description || undefined)).toEqual([
+      undefined,
+      undefined,
+    ]);
+
+    emulator.remove(edited?.id ?? "");
+    await stack.pulumi("refresh", "--yes");
+    expect(await stack.command("drift")).toMatchObject(undeployed);
+    await up();
+    expect(await stack.command("drift")).toMatchObject(clean);
   });
 });

@@ -41,10 +41,10 @@ interface Case {
 const byHand: Edit = { description: "by hand" };
 
 const CASES: Record<string, Case> = {
-  "adopted-any": {
-    deployed: endpoint("adopted-any", "adopt: true"),
+  adopted: {
+    deployed: endpoint("adopted", 'adopt: "ep_adopted"'),
     byHand: "gone",
-    left: "the program would adopt any endpoint that is on this URL now: remove `adopt`",
+    left: 'it was deployed with adopt: "ep_adopted", so it cannot be created again: remove `adopt`',
   },
   changed: {
     deployed: endpoint("changed"),
@@ -81,6 +81,7 @@ const DRIFTED = ALL.filter(([, one]) => one.byHand !== undefined);
 onKit("drift --fix", (start) => {
   test("repairs what has drifted alone, deploys nothing new, and adopts nothing of others", async () => {
     const emulator = await service();
+    emulator.seed({ type: "cloud", id: "ep_adopted", url: "https://adopted.example.com" });
     const program = (textOf: (one: Case) => string) =>
       [PLUGIN, ...ALL.map(([, one]) => textOf(one))].join("\n");
     const stack = await start(
@@ -94,7 +95,7 @@ onKit("drift --fix", (start) => {
       if (byHand === "gone") emulator.remove(id);
       else if (byHand) emulator.edit(id, byHand);
     }
-    const other = emulator.seed({ type: "cloud", url: "https://adopted-any.example.com" });
+    const other = emulator.seed({ type: "cloud", url: "https://adopted.example.com" });
     edit(
       stack,
       program(({ now, deployed }) => now ?? deployed),
@@ -167,9 +168,12 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     const fixed = await run("--fix", "--stack", "test", "--stack", "selected");
     expect(fixed.code, fixed.stdout + fixed.stderr).toBe(0);
     expect(fixed.stdout).toContain("4 of 4 cloud endpoints drifted (3 changed, 1 deleted), 4 repaired");
-    // Later checks recognize a repair in the history by this message.
+    // Later checks recognize by its targets that a repair deploys only a part, and people by its message.
     const { stdout: history } = await stack.pulumi("stack", "history", "--json", "--stack", "test");
-    expect(JSON.parse(history)[0]).toMatchObject({ kind: "update", message: REPAIR_MESSAGE });
+    expect(JSON.parse(history)[0]).toMatchObject({
+      ...{ kind: "update", message: REPAIR_MESSAGE },
+      environment: { "pulumi.flag.target": expect.anything() },
+    });
   });
 
   test("names the replacements that a skipped deletion leaves pending, whose endpoints a refresh does not read", async () => {
@@ -194,7 +198,9 @@ new CloudEndpoint("with", { url: "https://with.example.com" }, { deletedWith: ke
       ["kept", "with"].map((name, at) => ({ name, replaces: { id: ids[at], exists: true }, found: [] })),
     );
     const text = (await stack.command("drift")).stdout;
-    expect(text).toContain(`\n    ENDPOINTS_ADOPT=${ids.join(",")} pulumi up --stack test\n`);
+    expect(text).toContain(
+      `\n    ENDPOINTS_ADOPT=case/test:${ids.join(",")} pulumi up --refresh --stack test\n`,
+    );
   });
 
   test.each(["dynamic", "plugin"])(
@@ -230,7 +236,7 @@ for (const name of ${JSON.stringify(names)}) {
       expect(code).toBe(8);
       const [advice = ""] = /unlock the stack with `([^`]+)`/.exec(stdout)?.slice(1) ?? [];
       const [line = "", ids = ""] =
-        /^ {4}(pulumi refresh .* ENDPOINTS_ADOPT=(\S+) .*)$/m.exec(stdout)?.slice(1) ?? [];
+        /^ {4}(pulumi refresh .* ENDPOINTS_ADOPT=case\/test:(\S+) .*)$/m.exec(stdout)?.slice(1) ?? [];
       expect(ids.split(",").sort()).toEqual(left.sort());
       const marked = emulator.requests.length;
       const sh = (command: string) =>

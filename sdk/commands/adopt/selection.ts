@@ -8,8 +8,8 @@ import { urlOf } from "../../../provider/service/url";
 import { parsePath, valueAt } from "../../test-engine/index";
 import { oneLine } from "../../traffic-policy/index";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
-import { isIgnored, MOST_SHOWN, type ProjectStacks, projectsOf, projectsOptions } from "../projects";
-import { isEndOf, withProject } from "../stackNames";
+import { isIgnored, type ProjectStacks, projectsOf, projectsOptions } from "../projects";
+import { unreadStacks, unreadText, withProject } from "../stackNames";
 import { count } from "../text";
 import {
   cloudEndpoints,
@@ -110,33 +110,17 @@ export async function selectEndpoints(
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
   const ignored = [...(listed?.ignored ?? []), ...ignore];
   keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there");
-  if (!listed && known.length === 0 && endpoints.length > 0) log(noOtherRead(await otherStacks(target, cwd)));
+  if (!listed && known.length === 0 && endpoints.length > 0) log(await noOtherRead(target, cwd));
   return { account, endpoints, target, terraform, managed };
 }
 
-/** The names of the backend's other stacks; undefined if the Pulumi CLI does not list them. */
-async function otherStacks(target: TargetStack | undefined, cwd: string): Promise<string[] | undefined> {
-  const folder = target?.project.folder ?? cwd;
-  const isTarget = (name: string) => {
-    if (!target) return false;
-    const [one, other] = [name, target.stack].map((each) => withProject(each, target.project.name));
-    return isEndOf(`${one}`, `${other}`) || isEndOf(`${other}`, `${one}`);
-  };
-  const names = await stackNames({ folder }).catch(() => undefined);
-  return names?.filter((name) => !isTarget(name));
-}
-
 /** The warning of an adoption that may take what another stack manages. */
-function noOtherRead(others: readonly string[] | undefined): string {
-  const warning = "No other stack was read, and an endpoint does not show who manages it";
-  if (!others)
-    return `${warning}. Leave out what the stacks of \`pulumi stack ls --all\` manage, with --known or --projects`;
-  if (others.length === 0)
-    return `${warning}. This backend has no other stack, but another backend may have one`;
-  const more = others.length - MOST_SHOWN;
-  const names = `${others.slice(0, MOST_SHOWN).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
+async function noOtherRead(target: TargetStack | undefined, cwd: string): Promise<string> {
+  const { folder, name } = target?.project ?? { folder: cwd, name: "" };
+  const read = target ? [withProject(target.stack, name)] : [];
+  const others = await stackNames({ folder }).catch(() => undefined);
   return oneLine(
-    `${warning}. Leave out what the backend's other stacks manage, with --known or --projects: ${names}`,
+    `No other stack was read, and an endpoint does not show who manages it. ${unreadText(others && unreadStacks(others, read, name))}`,
   );
 }
 

@@ -1,11 +1,9 @@
 import { inputsFromLive } from "../../../provider/endpoint/state";
-import { API_VERSION } from "../../../provider/service/connections";
 import type { LiveEndpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { isAuthenticationError, messageOf } from "../command";
 import { type Ignored, isIgnored } from "../projects";
-import { shellWord } from "../text";
 import { cloudEndpoints, openAccount } from "../userProject";
 import { masking } from "./compare";
 import type { AccountReport, Unchecked, UnmanagedEndpoint } from "./report";
@@ -110,20 +108,12 @@ export function accountReport(account: SurveyedAccount, elsewhere: Elsewhere): A
     if (managed?.has(id) || known.has(id)) continue;
     const entry = ignored.find((each) => isIgnored(live, each));
     if (entry) report.ignored.push({ id, ...(url !== undefined && { url }), reason: entry.reason });
-    else report.unmanaged.push(unmanagedEndpoint(account, live));
+    else report.unmanaged.push(unmanagedEndpoint(live));
   }
   return report;
 }
 
-/** The key comes from the environment, so that no report has it. */
-function deleteCommand({ api }: SurveyedAccount, id: string): string {
-  const { baseUrl: service = "", versionHeader = "" } = api?.http.settings ?? {};
-  const version = shellWord(`${versionHeader}: ${API_VERSION}`);
-  const key = '-H "Authorization: Bearer $ENDPOINTS_API_KEY"';
-  return `curl --fail-with-body -X DELETE ${key} -H ${version} ${shellWord(`${service}/endpoints/${id}`)}`;
-}
-
-function unmanagedEndpoint(account: SurveyedAccount, live: LiveEndpoint): UnmanagedEndpoint {
+function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
   const { id, url } = live;
   const createdAt = timeOf(live.createdAt);
   const description = live.description && masking([inputsFromLive(live)], new Set()).text(live.description);
@@ -133,7 +123,6 @@ function unmanagedEndpoint(account: SurveyedAccount, live: LiveEndpoint): Unmana
     ...(description && { description }),
     ...(createdAt !== undefined && { createdAt }),
     ...seenOf(live),
-    deleteCommand: deleteCommand(account, id),
   };
 }
 

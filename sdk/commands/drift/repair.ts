@@ -111,8 +111,8 @@ function sharing({ report }: SurveyedStack, urn: string, shared: ReadonlySet<str
 }
 
 /**
- * Why an endpoint that was deployed with `adopt` cannot be created again; undefined if it can. `adopt: true` could take over a
- * stranger's endpoint with the same URL, and an id would fail the preview of all.
+ * Why an endpoint that was deployed with `adopt` cannot be created again; undefined if it can. The id would fail the preview of
+ * all.
  */
 function adoption(
   { managed = [], report }: SurveyedStack,
@@ -121,11 +121,7 @@ function adoption(
 ): string | undefined {
   const adopt = managed.find((each) => each.urn === urn && !each.isOld)?.inputs["adopt"];
   if (!adopt || !isRecreated) return undefined;
-  const reason =
-    adopt === true
-      ? "the program would adopt any endpoint that is on this URL now"
-      : `it was deployed with adopt: "${adopt}", so it cannot be created again`;
-  return `${reason}: remove \`adopt\`, then run \`pulumi up --refresh\``;
+  return `it was deployed with adopt: "${adopt}", so it cannot be created again: remove \`adopt\`, then run \`pulumi up --refresh\``;
 }
 
 /** Whether a run creates an endpoint anew. */

@@ -109,8 +109,6 @@ const unmanagedSchema = z.object({
   description: z.string().optional(),
   createdAt: z.iso.datetime().optional(),
   ...seenSchema,
-  /** A line for a POSIX shell that deletes it, with the key in `ENDPOINTS_API_KEY`. */
-  deleteCommand: z.string(),
 });
 
 const accountSchema = z.object({
@@ -140,7 +138,7 @@ export const reportSchema = z.object({
   endedAt: z.iso.datetime(),
   /**
    * `none`: no drift; `drift`: drift; `repaired`: all drift was repaired; `unrepaired`: some drift could not be repaired;
-   * `unchecked`: something could not be compared; `undeployed`: no drift, but the last update of a stack failed or was killed.
+   * `unchecked`: something could not be compared; `undeployed`: no drift, but the state of a stack may not match its program.
    */
   outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unchecked", "undeployed"]),
   /** 0, 7 for drift, 8 for an undeployed stack, 3 for a refused key, 1 for everything else. */
@@ -149,6 +147,8 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
+  /** The backend's stacks that were not read; missing if no endpoint is unmanaged, or if Pulumi does not list them. */
+  unread: z.array(z.string()).optional(),
   /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
 });

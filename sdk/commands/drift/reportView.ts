@@ -1,7 +1,7 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
 import { escaped } from "../../traffic-policy/index";
-import { forPulumi } from "../stackNames";
+import { forPulumi, lastOf, unreadText } from "../stackNames";
 import { count, grouped, shellWord } from "../text";
 import {
   type AccountReport,
@@ -104,7 +104,7 @@ export function reportText(report: DriftReport): string {
   return [...texts, `${headline}.`].join("\n\n");
 }
 
-function sectionsOf({ stacks, accounts, shared }: DriftReport): Section[] {
+function sectionsOf({ stacks, accounts, shared, unread }: DriftReport): Section[] {
   const hasFinding = ({ drifted, undeployed }: StackReport) => drifted.length > 0 || undeployed !== undefined;
   const ofOthers: OfOthers = {
     shared: new Set(shared.map(({ id }) => id)),
@@ -122,7 +122,7 @@ function sectionsOf({ stacks, accounts, shared }: DriftReport): Section[] {
     ...(others.length > 1 ? [{ ...rest, summary: findings(others), items: [] }] : others.map(stackSection)),
     { title: "Unchecked", items: causesOf(stacks, accounts) },
     { title: "Endpoints of more than one resource", items: shared.map(sharedItem) },
-    ...accounts.map(accountSection),
+    ...accounts.map((account) => accountSection(account, unread)),
   ];
   return sections.filter(({ items, summary }) => items.length > 0 || summary !== undefined);
 }
@@ -170,7 +170,9 @@ function goOn(stack: StackReport, { shared, alsoBy }: OfOthers): Pick<Item, "tex
   const left = [...new Set(pendingCreates.flatMap(leftBy))];
   const ids = [...kept, ...left].map(shellWord).join(",");
   const target = `--stack ${shellWord(forPulumi(name, project))}`;
-  const up = `${ids === "" ? "" : `ENDPOINTS_ADOPT=${ids} `}pulumi up ${target}`;
+  const consent = `ENDPOINTS_ADOPT=${shellWord(`${project}/${lastOf(name)}`)}:${ids} `;
+  // Refreshed, so that the run knows what the state has before its first create.
+  const up = ids === "" ? `pulumi up ${target}` : `${consent}pulumi up --refresh ${target}`;
   const both = left.find((id) => alsoBy(id, name) !== undefined);
   const texts = [
     pendingOperations > 0 &&
@@ -246,11 +248,11 @@ function sharedItem({ id, resources }: SharedEndpoint): Item {
   };
 }
 
-/** What a person can do about the endpoints that no state has. This package never deletes them. */
-const UNMANAGED_REMEDY =
-  'No state that was read has the unmanaged endpoints. First check that no other stack has the endpoint, in this backend or in any other. Then take it over with `adopt: "ep_…"` for one `pulumi up`, or delete it with its curl line.';
+/** What a person can do about the endpoints that no state has. No report of this package offers a deletion. */
+const unmanagedRemedy = (unread: DriftReport["unread"]) =>
+  `No state that was read has the unmanaged endpoints. First check that no other stack has the endpoint, in this backend or in any other. ${unreadText(unread)}. Then take it over with \`adopt: "ep_…"\` for one \`pulumi up\`. See "Unmanaged endpoints" in docs/drift.md of pulumi-endpoints.`;
 
-function accountSection(account: AccountReport): Section {
+function accountSection(account: AccountReport, unread: DriftReport["unread"]): Section {
   const { endpoints, unmanaged, ignored, known } = account;
   const counts = [
     [known, "managed by known stacks"],
@@ -263,7 +265,7 @@ function accountSection(account: AccountReport): Section {
   return {
     title: capital(accountName(account)),
     ...(endpoints > 0 && { summary: parts.join(", ") }),
-    ...(unmanaged.length > 0 && { remedy: UNMANAGED_REMEDY }),
+    ...(unmanaged.length > 0 && { remedy: unmanagedRemedy(unread) }),
     items: [
       ...unmanaged.map(unmanagedItem),
       ...ignored.map(({ id, url, reason }) => ({
@@ -281,17 +283,14 @@ function accountName({ stacks, service }: AccountReport): string {
 }
 
 function unmanagedItem(endpoint: UnmanagedEndpoint): Item {
-  const { id, url, description, createdAt, deleteCommand } = endpoint;
+  const { id, url, description, createdAt } = endpoint;
   const facts = [
     id,
     description && JSON.stringify(description),
     createdAt && `created ${timeText(createdAt)}`,
     ...seenFacts(endpoint),
   ];
-  return {
-    ...{ word: "unmanaged", mood: "unsure", subject: withFacts(url, facts) },
-    command: deleteCommand,
-  };
+  return { word: "unmanaged", mood: "unsure", subject: withFacts(url, facts) };
 }
 
 const withFacts = (name = "without a URL", facts: readonly (string | undefined)[]): string =>

@@ -30,8 +30,8 @@ export interface DriftStack {
   config(): Promise<ConfigReader>;
   /** Secrets decrypted. @throws UsageError if there is no stack with the name that was given. */
   state(): Promise<ExportedState>;
-  /** Whether the last `up` or `destroy` failed, so that the state may not match the program: `pulumi stack history`. */
-  lastUpdateFailed(): Promise<boolean>;
+  /** What the history tells of the state: `pulumi stack history`. */
+  updates(): Promise<Updates>;
   /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
   preview(): Promise<PulumiRun>;
   /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
@@ -134,23 +134,40 @@ const PAGE_SIZE = 100;
 /** A page of a stack's history, newest first, counted from 1. A page after the last one is empty. */
 type History = (size: number, page: number) => Promise<unknown>;
 
+/** Whether the state may not match the program. */
+export interface Updates {
+  /** The last `up` or `destroy` failed. */
+  failed: boolean;
+  /** The newest refresh since then that changed the state: it may have written edits, which no later `up` has put back. */
+  refresh?: { from: number; to: number; hasDeleted: boolean };
+}
+
 /**
- * Whether the last `up` or `destroy` failed. A refresh does not count, because checks and recoveries run it, and it deploys
- * nothing. A successful repair does not count either, because it deploys only its targets.
+ * Reads back to the last `up` or `destroy` of the whole program. A successful one with targets is none: it leaves the rest as it
+ * was.
  */
-export async function lastUpdateFailed(history: History): Promise<boolean> {
+export async function updatesOf(history: History): Promise<Updates> {
+  let refresh: Updates["refresh"];
   for (let page = 1; ; page++) {
     const entries = await history(PAGE_SIZE, page);
     if (!Array.isArray(entries)) throw new UserError("`pulumi stack history --json` wrote no list");
-    const last = entries
-      .filter(isMapping)
-      .find(
-        ({ kind, message, result }) =>
-          kind === "destroy" ||
-          (kind === "update" && !(message === REPAIR_MESSAGE && result === "succeeded")),
-      );
-    if (last) return last["result"] === "failed";
-    if (entries.length < PAGE_SIZE) return false;
+    for (const { kind, result, environment, startTime, endTime, resourceChanges } of entries.filter(
+      isMapping,
+    )) {
+      const isTargeted = isMapping(environment) && "pulumi.flag.target" in environment;
+      const isDone = result === "succeeded";
+      if ((kind === "update" || kind === "destroy") && !(isTargeted && isDone))
+        return { failed: result === "failed", ...(refresh && { refresh }) };
+      const { update, delete: deleted } = isMapping(resourceChanges) ? resourceChanges : {};
+      if (kind === "refresh" && isDone && (update || deleted))
+        refresh ??= {
+          from: Date.parse(String(startTime)),
+          // The history has whole seconds.
+          to: Date.parse(String(endTime)) + 1000,
+          hasDeleted: Boolean(deleted),
+        };
+    }
+    if (entries.length < PAGE_SIZE) return { failed: false, ...(refresh && { refresh }) };
   }
 }
 
@@ -175,7 +192,7 @@ function openStack(
     project: project.name,
     config: () => stackConfig(project, stack, stopped),
     state: () => stackState(project, stack, stopped),
-    lastUpdateFailed: () => lastUpdateFailed(history),
+    updates: () => updatesOf(history),
     preview: () => run("preview"),
     repairPreview: (urns) => run("preview", "--refresh", ...targets(urns)),
     repair: (urns) =>

@@ -21,7 +21,7 @@ import { asUnchecked, type SurveyedAccount, SurveyedAccounts, seenOf } from "./a
 import { driftOf, maskedUrl } from "./compare";
 import type { SurveyedCreate } from "./leftovers";
 import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
-import { type DriftStack, interrupted } from "./stack";
+import { type DriftStack, interrupted, type Updates } from "./stack";
 
 /*
  * Compares stacks with the service: reads all states, then lists the accounts, then reads the known stacks, then compares here,
@@ -173,8 +173,9 @@ async function readStack(
   if (!found) return read;
   const { managed, creates, explicit, operations } = found;
   Object.assign(read, { managed, creates, pendingOperations: operations.length });
-  if (await attempt("the stack's history", () => stack.lastUpdateFailed()))
-    read.reasons.push("its last update failed");
+  const updates = await attempt("the stack's history", () => stack.updates());
+  if (updates?.failed) read.reasons.push("its last update failed");
+  if (isRewritten(managed, updates)) read.reasons.push(REWRITTEN);
   const pending = new Set(creates.map(({ wanted }) => wanted.urn));
   const others = operations.filter(({ resource }) => !pending.has(resource.urn)).length;
   if (creates.length > 0) read.reasons.push(`${count(creates.length, "create")} pending`);
@@ -198,6 +199,14 @@ async function readStack(
   }
   return read;
 }
+
+const REWRITTEN =
+  "a refresh may have written edits into the state; `pulumi preview` shows what `up` puts back";
+
+/** Whether a refresh may have written edits of endpoints into the state, where no comparison finds them. */
+const isRewritten = (managed: readonly Managed[], { refresh }: Partial<Updates> = {}): boolean =>
+  refresh !== undefined &&
+  (refresh.hasDeleted || managed.some(({ modified }) => modified >= refresh.from && modified < refresh.to));
 
 /** Every managed endpoint is compared, or is reported as unchecked: itself, its account or the stack's configuration. */
 async function compared(

@@ -195,16 +195,16 @@ test("if no other stack was read, names those of the backend, at most ten, witho
       stderr,
     )?.[1];
   };
-  const option = "manage, with --known or --projects";
+  const option = "with --known or --projects";
   expect(await warned(["dev", "prod", "organization/shop/dev"])).toBe(
-    `Leave out what the backend's other stacks ${option}: prod, organization/shop/dev`,
+    `Name the backend's other stacks ${option}: prod, organization/shop/dev`,
   );
   const many = Array.from({ length: 12 }, (_, index) => `org/p/s${index}`);
   expect(await warned(many)).toMatch(/: org\/p\/s0, (org\/p\/s\d, ){9}and 2 more$/);
   expect(await warned(["organization/web/dev"])).toBe(
     "This backend has no other stack, but another backend may have one",
   );
-  expect(await warned(undefined)).toBe(`Leave out what the stacks of \`pulumi stack ls --all\` ${option}`);
+  expect(await warned(undefined)).toBe(`Name the stacks of \`pulumi stack ls --all\` ${option}`);
 });
 
 test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {

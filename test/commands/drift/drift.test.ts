@@ -3,12 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { driftCommand, driftWith } from "../../../sdk/commands/drift";
 import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
-import {
-  type DriftStack,
-  lastUpdateFailed,
-  onInterruption,
-  REPAIR_MESSAGE,
-} from "../../../sdk/commands/drift/stack";
+import { type DriftStack, onInterruption, type Updates, updatesOf } from "../../../sdk/commands/drift/stack";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { pathWithPulumi, runInProcess } from "../runCommand";
@@ -118,26 +113,44 @@ test("the first signal stops the command, and reaches Pulumi, which a pipeline d
   expect([stopped.aborted, forward.aborted]).toEqual([true, true]);
 });
 
-const FAILED = { kind: "update", message: "", result: "failed" };
+const FAILED = { kind: "update", environment: {}, result: "failed" };
 const SUCCEEDED = { ...FAILED, result: "succeeded" };
-const REFRESH = { ...SUCCEEDED, kind: "refresh" };
-const REPAIR = { ...SUCCEEDED, message: REPAIR_MESSAGE };
+const TARGETED = { ...SUCCEEDED, environment: { "pulumi.flag.target": "set" } };
+const SAME = { ...SUCCEEDED, kind: "refresh", resourceChanges: { same: 3 } };
+const WRITING = {
+  ...{ ...SAME, resourceChanges: { same: 1, update: 2 } },
+  ...{ startTime: "2026-01-01T00:00:01.000Z", endTime: "2026-01-01T00:00:03.000Z" },
+};
+const DELETING = { ...WRITING, resourceChanges: { delete: 1 } };
 
-test.each<[string, boolean, object[]]>([
-  ["refreshes only", false, [REFRESH, { ...REFRESH, result: "failed" }]],
-  ["a failed up", true, [FAILED, SUCCEEDED]],
-  ["a destroy after a failed up", false, [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
-  ["repairs after a failed up", true, [REPAIR, REFRESH, REPAIR, FAILED, SUCCEEDED]],
-  ["a failed repair", true, [{ ...REPAIR, result: "failed" }, SUCCEEDED]],
-  ["an up with another message", false, [{ ...SUCCEEDED, message: "drift --fix" }, FAILED]],
-  ["many refreshes after a failed up", true, [...Array(250).fill(REFRESH), FAILED]],
-])("the history of %s tells whether the last update failed", async (_, isFailed, newestFirst) => {
-  const history = async (size: number, page: number) => newestFirst.slice((page - 1) * size, page * size);
-  expect(await lastUpdateFailed(history)).toBe(isFailed);
-});
+/** The updates with the time of these refreshes. */
+const refreshed = (hasDeleted: boolean): Updates => {
+  const [from, to] = [1, 4].map((seconds) => Date.UTC(2026, 0, 1, 0, 0, seconds)) as [number, number];
+  return { failed: false, refresh: { from, to, hasDeleted } };
+};
+
+test.each<[string, Updates, object[]]>([
+  ["refreshes only", { failed: false }, [SAME, { ...WRITING, result: "failed" }]],
+  ["a failed up", { failed: true }, [FAILED, SUCCEEDED]],
+  ["a destroy after a failed up", { failed: false }, [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
+  ["ups with targets after a failed up", { failed: true }, [TARGETED, SAME, TARGETED, FAILED, SUCCEEDED]],
+  ["a failed up with targets", { failed: true }, [{ ...TARGETED, result: "failed" }, SUCCEEDED]],
+  ["many refreshes after a failed up", { failed: true }, [...Array(250).fill(SAME), FAILED]],
+  ["an up after a refresh that wrote", { failed: false }, [SUCCEEDED, WRITING, SUCCEEDED]],
+  ["a refresh that wrote", refreshed(false), [SAME, WRITING, SUCCEEDED]],
+  ["a refresh that deleted", refreshed(true), [DELETING, WRITING, SUCCEEDED]],
+  ["an up with targets after it", refreshed(false), [TARGETED, WRITING, SUCCEEDED]],
+  ["a refresh after an import", refreshed(false), [WRITING]],
+])(
+  "the history of %s tells whether the state may differ from the program",
+  async (_, updates, newestFirst) => {
+    const history = async (size: number, page: number) => newestFirst.slice((page - 1) * size, page * size);
+    expect(await updatesOf(history)).toEqual(updates);
+  },
+);
 
 test.each(["--json", "--html"])("says why it cannot write the file of %s", async (option) => {
-  const command = driftWith({ open: async () => [], readKnown: async () => [] });
+  const command = driftWith({ open: async () => [], readKnown: async () => [], stackNames: async () => [] });
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, "Pulumi.yaml"), "name: shop\n");
   const args = ["--cwd", cwd, "--stack", "prod", option, "/dev/full"];
@@ -165,7 +178,8 @@ test("the line that takes over what a killed run left has all ids, however many"
   const { stdout, page } = await drift([fakeStack([], { begun })]);
   for (const form of [stdout, page.replaceAll("&#38;", "&")]) {
     const [, command = "", line = ""] =
-      /(pulumi refresh .*) && ENDPOINTS_ADOPT=(\S+) pulumi up --stack prod/.exec(form) ?? [];
+      /(pulumi refresh .*) && ENDPOINTS_ADOPT=shop\/prod:(\S+) pulumi up --refresh --stack prod/.exec(form) ??
+      [];
     expect(command).toBe("pulumi refresh --yes --clear-pending-creates --stack prod");
     expect(line.split(",").sort()).toEqual(ids.sort());
   }

@@ -24,7 +24,7 @@ interface Options extends Omit<World, "stacks"> {
 /** Runs `drift` on these stacks, beside these known ones, and writes every form of the report. */
 export async function drift(
   stacks: TestStack | DriftStack[],
-  { args = [], ignore = [], known = {}, during }: Options = {},
+  { args = [], ignore = [], known = {}, backend, during }: Options = {},
 ): Promise<DriftResult> {
   const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
@@ -39,6 +39,10 @@ export async function drift(
   const command = driftWith({
     open: async () => (Array.isArray(stacks) ? stacks : [stackOf(stacks)]),
     readKnown,
+    async stackNames() {
+      if (!backend) throw new UserError("no stacks");
+      return backend;
+    },
   });
   const outputs = ["--json", files.json, "--html", files.html];
   const run = startInProcess(command, [
@@ -64,7 +68,7 @@ function stackOf(stack: TestStack): DriftStack {
     project: "case",
     config: async () => (key) => settings[key],
     state: () => stack.exportState(),
-    lastUpdateFailed: async () => false,
+    updates: async () => ({ failed: false }),
     preview: () => ran(stack.preview()),
     repairPreview: (target) => ran(stack.preview({ refresh: true, target })),
     repair: (target) => ran(stack.up({ refresh: true, target, skipPreview: true })),

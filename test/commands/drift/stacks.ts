@@ -77,7 +77,7 @@ export function fakeStack(
     project: "shop",
     config: async () => (key) => settings[key],
     state: async () => stateWith([...extra, ...all], begun),
-    lastUpdateFailed: async () => false,
+    updates: async () => ({ failed: false }),
     preview: async () => run,
     repairPreview: async () => run,
     repair: async () => run,

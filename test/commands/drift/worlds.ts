@@ -15,6 +15,8 @@ export interface World {
   ignore?: object[];
   /** Known stacks, with their entries; undefined for one that cannot be read. */
   known?: Record<string, StateEntry[] | undefined>;
+  /** The stacks of the backend; undefined if Pulumi does not list them. */
+  backend?: string[];
 }
 
 const long = "a".repeat(500);
@@ -185,7 +187,7 @@ export const worlds: Record<string, () => World> = {
 
   "the last update failed, and an operation is pending": () => {
     const pending = [{ type: "creating", resource: { urn: "", type: "" } }];
-    return alone([], { state: async () => stateWith([], pending), lastUpdateFailed: async () => true });
+    return alone([], { state: async () => stateWith([], pending), updates: async () => ({ failed: true }) });
   },
 
   "a killed run left creates in and out of a pool, of one without effect, and another stack has a member of the pool":
@@ -244,7 +246,31 @@ export const worlds: Record<string, () => World> = {
   }),
 
   "the last update failed, and there is drift": () =>
-    alone([changed], { lastUpdateFailed: async () => true }),
+    alone([changed], { updates: async () => ({ failed: true }) }),
+
+  "a refresh, since the last up, has written an edit into the state, or what another provider has changed":
+    () => {
+      const [from, to] = ["2026-01-02T00:00:00Z", "2026-01-02T00:00:10Z"].map((text) => Date.parse(text)) as [
+        number,
+        number,
+      ];
+      const updates = async () => ({ failed: false, refresh: { from, to, hasDeleted: false } });
+      const modified = (time: string) => ({ name: "a", more: { modified: `2026-01-${time}Z` } });
+      const read = { ...modified("02T00:00:05"), more: { modified: "2026-01-02T00:00:05Z", external: true } };
+      return {
+        stacks: [
+          fakeStack([modified("02T00:00:09.98765432")], { updates }),
+          fakeStack([{ ...modified("01T00:00:00"), name: "b" }, { ...read, name: "c" }, { name: "d" }], {
+            name: "dev",
+            updates,
+          }),
+          fakeStack(
+            [modified("03T00:00:00")].map((one) => ({ ...one, name: "e" })),
+            { name: "late", updates },
+          ),
+        ],
+      };
+    },
 
   "replacements are pending whose old endpoints Pulumi has not deleted": () =>
     alone(["kept", "also"].map((name) => ({ name, more: { pendingReplacement: true } }))),
@@ -287,6 +313,7 @@ export const worlds: Record<string, () => World> = {
     return {
       ...alone([], {}, "--fail-on-unmanaged"),
       known: { "organization/web/prod": [entry("known", { id: loose("known") })] },
+      backend: ["prod", "organization/web/prod", "dev", "organization/web/dev"],
       // All conditions of an entry must hold.
       ignore: [
         // Without the backslash, it would also hold for the others.
@@ -297,6 +324,11 @@ export const worlds: Record<string, () => World> = {
         { id, url: "https://else.*", reason: "wrong" },
       ],
     };
+  },
+
+  "an endpoint is unmanaged, and all stacks of the backend were read": () => {
+    loose("by-hand");
+    return { ...alone([{ name: "a" }]), backend: ["prod"] };
   },
 
   "a known stack has an endpoint of a given stack, too": () => {
@@ -434,20 +466,20 @@ export const worlds: Record<string, () => World> = {
     return alone([changed, { name: "b", live: byHand }], { repairPreview, repair }, "--fix");
   },
 
-  "--fix leaves what the program changes, lacks, or would adopt": () => {
-    const ran = (steps: PulumiRun["steps"]) => async () => ({ ok: true, steps, diagnostics: [] });
-    const endpoints = [
-      ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
-      { name: "d", inputs: { adopt: true }, live: "gone" as const },
-      { name: "e", inputs: { adopt: "ep_e" }, live: "gone" as const },
-      { name: "f", inputs: { adopt: true }, live: byHand },
-    ];
-    const preview = ran([
-      { urn: urnOf("a"), op: "update" },
-      { urn: urnOf("b"), op: "delete" },
-      ...["d", "e", "f"].map((name) => ({ urn: urnOf(name), op: "same" })),
-    ]);
-    const repairPreview = ran([{ urn: urnOf("f"), op: "replace" }]);
-    return alone(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
-  },
+  "--fix leaves what the program changes or lacks, and an adopted endpoint that it would create again":
+    () => {
+      const ran = (steps: PulumiRun["steps"]) => async () => ({ ok: true, steps, diagnostics: [] });
+      const endpoints = [
+        ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
+        { name: "d", inputs: { adopt: "ep_d" }, live: "gone" as const },
+        { name: "e", inputs: { adopt: "ep_e" }, live: byHand },
+      ];
+      const preview = ran([
+        { urn: urnOf("a"), op: "update" },
+        { urn: urnOf("b"), op: "delete" },
+        ...["d", "e"].map((name) => ({ urn: urnOf(name), op: "same" })),
+      ]);
+      const repairPreview = ran([{ urn: urnOf("e"), op: "replace" }]);
+      return alone(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
+    },
 };
