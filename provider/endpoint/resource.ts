@@ -168,7 +168,7 @@ export class CloudEndpoints {
       const { props, inputs } = refreshedFromLive(live, stored);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
       if (ACCOUNT_KEY in stored) props[ACCOUNT_KEY] = this.account();
-      return { id, ...foundForEngine({ props, inputs }, stored) };
+      return { id, ...this.foundForEngine({ props, inputs }, stored) };
     });
   }
 
@@ -184,7 +184,7 @@ export class CloudEndpoints {
         const live = await look(this.deps.connect(), id, everyInput).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
         this.holdings.add(id, entry);
-        return { id, ...foundForEngine(importedFromLive(live, notesOfEntry(entry)), {}) };
+        return { id, ...this.foundForEngine(importedFromLive(live, notesOfEntry(entry)), {}) };
       }),
     );
   }
@@ -194,7 +194,7 @@ export class CloudEndpoints {
     this.holdings.manage(id, olds);
     const inputs = knownInputs(news);
     const { changed } = difference(olds, inputs);
-    if (changed.length === 0) return { outs: answerForEngine(stateWithNewNotes(olds, inputs), news) };
+    if (changed.length === 0) return { outs: this.marked(stateWithNewNotes(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
       const claim = { ...this.claim(inputs, olds[ENTRY_KEY]), api: this.apiFor(olds, news), mover: id };
       const wanted = inputsWithChoices(inputs, olds);
@@ -222,7 +222,7 @@ export class CloudEndpoints {
     const { live, ignored, failure } = await verify(write, { ...claim, unshown: this.unshown });
     if (ignored.includes("url")) this.holdings.keeps(id);
     const state = stateFromLive(live, claim.inputs, notesOfEntry(claim.entry), { before, sent });
-    const outs = answerForEngine(state, news);
+    const outs = this.marked(state, news);
     // Pulumi adds the provider's code only to successes, and could neither read nor delete the resource without it.
     if (failure) throw new PartialWriteError(failure, id, { ...outs, ...pick(news, [PROVIDER_KEY]) });
     return outs;
@@ -359,15 +359,22 @@ export class CloudEndpoints {
 
   /** The calls about a resource with these properties. */
   private apiFor(...all: JsonObject[]): EndpointsApi {
-    return this.deps.connect().about({ hasSecrets: () => all.some(hasSecrets) });
+    return this.deps
+      .connect()
+      .about({ hasSecrets: () => all.some((props) => hasSecrets(props, this.key())) });
   }
-}
 
-/** What a read found, with its secrets marked. */
-const foundForEngine = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonObject) => ({
-  props: answerForEngine(found.props, stored),
-  inputs: answerForEngine(found.inputs, stored),
-});
+  private key = (): string | undefined => this.settings()?.apiKey;
+
+  /** An answer with its secrets marked. */
+  private marked = (answer: JsonObject, asked: JsonObject): JsonObject =>
+    answerForEngine(answer, asked, this.key());
+
+  private foundForEngine = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonObject) => ({
+    props: this.marked(found.props, stored),
+    inputs: this.marked(found.inputs, stored),
+  });
+}
 
 /** @throws UserError if the endpoint is no cloud endpoint. */
 function assertCloud({ id, type }: LiveEndpoint): void {

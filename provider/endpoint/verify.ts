@@ -122,8 +122,9 @@ interface Evidence {
 function judge(
   { id, reply, sent, wanted, before }: Write,
   { live, differing, unread }: Evidence,
-  { shownUrl, log }: Verification,
+  { api, shownUrl, log }: Verification,
 ): Verdict {
+  const { apiKey } = api.http.settings;
   const found = inputsFromLive(live);
   const isOld = (name: ManagedInput) => before !== undefined && isSame(name, found[name], before[name]);
   const missing = differing.filter((name) => !(name in live));
@@ -136,9 +137,9 @@ function judge(
   if (reply instanceof ReplyError && differing.length > 0) return { ...verdict, failure: reply.message };
 
   if (missing.length > 0 && unread) log.warn(unverified(shownUrl, missing, unread));
-  if (others.length > 0) log.warn(storedOtherwise(shownUrl, textOf(others, wanted, found)));
+  if (others.length > 0) log.warn(storedOtherwise(shownUrl, textOf(others, wanted, found, apiKey)));
   if (ignored.length === 0) return verdict;
-  return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found), unread) };
+  return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found, apiKey), unread) };
 }
 
 /** Whether two values of a field are the same to `diff`. Services have several forms of no value. */
@@ -152,8 +153,8 @@ const isNone = (value: unknown): boolean =>
 const MOST_PLACES = 3;
 
 /** The places that differ. Without their values if the endpoint has a secret. */
-function textOf(names: ManagedInput[], wanted: PreviewInputs, found: JsonObject): string {
-  const isHidden = hasSecrets(wanted) || hasSecrets(found);
+function textOf(names: ManagedInput[], wanted: PreviewInputs, found: JsonObject, accountKey: string): string {
+  const isHidden = hasSecrets(wanted, accountKey) || hasSecrets(found, accountKey);
   const places = names.flatMap((name) =>
     isUnordered(name) ? [[name]] : changesBetween(wanted[name], found[name], [name]).map(({ path }) => path),
   );
