@@ -70,7 +70,7 @@ export function fakeStack(
       ...more,
     };
   });
-  const steps = endpoints.map(({ name }) => ({ urn: urnOf(name), op: "same" }));
+  const steps = all.map(({ urn, inputs: { url } }) => ({ urn, op: "same", outputs: { url } }));
   const run: PulumiRun = { ok: true, steps, diagnostics: [] };
   return {
     name: "prod",
