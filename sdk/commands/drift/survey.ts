@@ -253,7 +253,7 @@ async function compared(
     if (wanted === replaced) {
       previewed ??= stack.preview().catch(() => ({ ok: false, steps: [], diagnostics: [] }));
       const { steps } = await previewed;
-      url = steps.find(({ urn, op }) => urn === wanted.urn && !op.startsWith("delete"))?.outputs?.["url"];
+      url = steps.find(({ urn, op }) => urn === wanted.urn && op.startsWith("create"))?.outputs?.["url"];
     }
     return typeof url === "string"
       ? normalizeUrl(url) === normalizeUrl(String(replaced?.inputs["url"]))

@@ -70,7 +70,10 @@ export function fakeStack(
       ...more,
     };
   });
-  const steps = all.map(({ urn, inputs: { url } }) => ({ urn, op: "same", outputs: { url } }));
+  const steps = all.map(({ urn, inputs: { url }, ...entry }) => {
+    const isPending = "pendingReplacement" in entry;
+    return { urn, op: isPending ? "create-replacement" : "same", outputs: { url } };
+  });
   const run: PulumiRun = { ok: true, steps, diagnostics: [] };
   return {
     name: "prod",

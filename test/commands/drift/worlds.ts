@@ -288,7 +288,7 @@ export const worlds: Record<string, () => World> = {
         op: "create-replacement",
         outputs: { url: "https://new.example.com" },
       };
-      const preview = ran([{ ...moved, op: "delete-replaced", outputs: {} }, moved]);
+      const preview = ran([{ ...moved, op: "replace", outputs: {} }, moved]);
       const begun = [begunCreate("killed", { url: "https://new.example.com" })];
       return {
         stacks: [
