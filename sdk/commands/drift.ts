@@ -10,7 +10,7 @@ import { pooled, type Survey, type SurveyDependencies, sharedEndpoints, survey }
 import { JSON_OPTION, outputFile, writeResult, writeText } from "./options";
 import { assertNotKnown, type Projects, projectsOf, projectsOptions } from "./projects";
 import { unreadStacks, withProject } from "./stackNames";
-import { knownEntries, stackNames } from "./userProject";
+import { knownEntries, stackNames, unreadable } from "./userProject";
 
 /** Tests replace these, so that they need no Pulumi CLI. */
 interface DriftDependencies {
@@ -55,7 +55,7 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
         const stacks = await open(projects, interruption);
         assertNotKnown(stacks, projects.known);
         const known = projects.known.map(({ folder, stack, fullName: name }) => {
-          return { name, read: () => readKnown({ folder }, stack, stopped) };
+          return { name, read: () => readKnown({ folder }, stack, stopped).catch(unreadable(stack)) };
         });
         const deps: SurveyDependencies = { log: logged, stopped, known };
         found = await survey(stacks, deps);

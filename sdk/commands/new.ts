@@ -171,19 +171,27 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
  * The dependency of a new project on the file from which this package was installed. Undefined if that was a registry.
  *
  * @param installed The package's folder.
+ * @param from The user's folder. In a workspace, the package is installed above the project that depends on it.
  */
-export function fileInstalled(installed: string, project: string): string | undefined {
+export function fileInstalled(installed: string, project: string, from = process.cwd()): string | undefined {
   // The outermost one, because pnpm keeps packages in folders below it.
   const [, user] = /^(.*?)[\\/]node_modules[\\/]/.exec(installed) ?? [];
-  const manifest = user === undefined ? undefined : join(user, "package.json");
-  if (user === undefined || manifest === undefined || !existsSync(manifest)) return undefined;
-  const { dependencies, devDependencies } = Object(jsonOf(readFileSync(manifest, "utf8")));
-  const [given] = [dependencies, devDependencies].flatMap((all) =>
-    isMapping(all) && typeof all["pulumi-endpoints"] === "string" ? [all["pulumi-endpoints"]] : [],
-  );
-  if (given === undefined || !/^(file:|\.{0,2}\/)/.test(given)) return undefined;
-  const file = resolve(user, given.replace(/^file:/, ""));
-  return existsSync(file) ? `file:${relative(project, file).replaceAll("\\", "/")}` : undefined;
+  if (user === undefined) return undefined;
+  const folders: string[] = [];
+  for (let at = from; at.startsWith(user + sep); at = dirname(at)) folders.push(at);
+  for (const folder of [...folders, user]) {
+    const manifest = join(folder, "package.json");
+    if (!existsSync(manifest)) continue;
+    const { dependencies, devDependencies } = Object(jsonOf(readFileSync(manifest, "utf8")));
+    const [given] = [dependencies, devDependencies].flatMap((all) =>
+      isMapping(all) && typeof all["pulumi-endpoints"] === "string" ? [all["pulumi-endpoints"]] : [],
+    );
+    if (given === undefined) continue;
+    const file = resolve(folder, given.replace(/^file:/, ""));
+    const isFile = /^(file:|\.{0,2}\/)/.test(given) && existsSync(file);
+    return isFile ? `file:${relative(project, file).replaceAll("\\", "/")}` : undefined;
+  }
+  return undefined;
 }
 
 /** The paths of an example's files, without what a run in a clone has left there. */

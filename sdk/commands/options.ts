@@ -4,7 +4,7 @@ import { STANDARD_STREAM } from "../traffic-policy/index";
 import { type Option, UsageError } from "./command";
 
 export {
-  inputText,
+  inputBytes,
   readText,
   STANDARD_STREAM,
   writeResult,

@@ -11,9 +11,16 @@ import type { LiveEndpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
 import { CLOUD } from "../../provider/service/list";
 import { type ConfigReader, readSettings } from "../../provider/service/settings";
-import { type ExportedResource, type ExportedState, parseState, pulumi } from "../test-engine/index";
+import {
+  type ExportedResource,
+  type ExportedState,
+  PulumiFailed,
+  parseState,
+  pulumi,
+} from "../test-engine/index";
 import { isMapping, type JsonObject, jsonOf } from "../traffic-policy/index";
 import type { LogLine } from "./command";
+import { lastOf } from "./stackNames";
 
 /* The user's own project, through the Pulumi CLI, which never asks a question: its stacks, their states and their accounts. */
 
@@ -62,6 +69,17 @@ export async function knownEntries(
 ): Promise<StateEntry[]> {
   return endpointsIn(await exported(["--stack", stack], folder, signal)).map(entryOf);
 }
+
+/** Rethrows the error of a listed stack: if the backend lacks it, with the way out, because its settings file may have stayed. */
+export const unreadable =
+  (stack: string) =>
+  (error: unknown): never => {
+    if (!(error instanceof PulumiFailed) || !error.isUnknownStack) throw error;
+    throw new UserError(
+      `${error.message}. If it was removed or moved to another backend, remove its settings file, Pulumi.${lastOf(stack)}.yaml, or its name in the list. Or select its backend: PULUMI_BACKEND_URL, or \`backend:\` in Pulumi.yaml`,
+      { cause: error },
+    );
+  };
 
 /** Sets a secret of a stack's configuration. */
 export async function setSecret(

@@ -58,7 +58,7 @@ export {
   type CommandIo,
   EXIT,
   endIfUnread,
-  inputText,
+  inputBytes,
   messageOf,
   readText,
   STANDARD_STREAM,

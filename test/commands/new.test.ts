@@ -98,6 +98,21 @@ test.each([
   expect(fileInstalled(installed, join(folder, "shop"))).toBe(expected);
 });
 
+test("in an npm workspace, a new project gets the file of the project from whose folder the command runs", () => {
+  const folder = temporaryFolder();
+  const [member, installed] = [join(folder, "apps", "web"), join(folder, "node_modules", "pulumi-endpoints")];
+  for (const path of [join(member, "src"), installed]) mkdirSync(path, { recursive: true });
+  writeFileSync(join(folder, "package.tgz"), "");
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ workspaces: ["apps/*"] }));
+  const dependencies = { "pulumi-endpoints": "file:../../package.tgz" };
+  writeFileSync(join(member, "package.json"), JSON.stringify({ dependencies }));
+  const project = join(folder, "apps", "rules");
+  for (const from of [member, join(member, "src")])
+    expect(fileInstalled(installed, project, from)).toBe("file:../../package.tgz");
+  for (const from of [folder, temporaryFolder()])
+    expect(fileInstalled(installed, project, from)).toBeUndefined();
+});
+
 test("the settings of an example's stacks are under the new project's name", async () => {
   const { project } = await makeNew("environments", "shop");
   const { config } = parse(read(project, "Pulumi.prod.yaml"));

@@ -197,10 +197,17 @@ new CloudEndpoint("with", { url: "https://with.example.com" }, { deletedWith: ke
     expect(report?.pendingCreates).toMatchObject(
       ["kept", "with"].map((name, at) => ({ name, replaces: { id: ids[at], exists: true }, found: [] })),
     );
-    const text = (await stack.command("drift")).stdout;
-    expect(text).toContain(
-      `\n    ENDPOINTS_ADOPT=case/test:${ids.join(",")} pulumi up --refresh --stack test\n`,
-    );
+    const line = `ENDPOINTS_ADOPT=case/test:${ids.join(",")} pulumi up --refresh --stack test`;
+    // With another URL in the program, the line could not continue with the old endpoint.
+    stack.edit(program.replace("kept.example", "moved.example"));
+    const moved = (await stack.command("drift")).stdout;
+    expect(moved).toContain("First go back to the program of the last successful `up`.");
+    expect(moved).not.toContain(line);
+    stack.edit(program);
+    expect((await stack.command("drift")).stdout).toContain(`\n    ${line}\n`);
+    await promisify(execFile)("bash", ["-ec", `${line} --yes`], { cwd: stack.folder, env: stack.env });
+    expect(emulator.endpoints.map(({ id }) => id).sort()).toEqual(ids.toSorted());
+    expect((await stack.command("drift")).code).toBe(0);
   });
 
   test.each(["dynamic", "plugin"])(

@@ -20,6 +20,7 @@ import {
   stackNames,
   stackState,
   type UserProject,
+  unreadable,
 } from "../userProject";
 import { Terraform } from "./terraform";
 
@@ -137,7 +138,7 @@ async function idsElsewhere(
   ];
   const ids: [string, ReadonlySet<string>][] = [];
   for (const { folder, name, stack } of all) {
-    const entries = await knownEntries({ folder }, stack);
+    const entries = await knownEntries({ folder }, stack).catch(unreadable(stack));
     ids.push([name, new Set(entries.map(({ id }) => id))]);
   }
   return ids;

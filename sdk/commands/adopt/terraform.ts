@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { LiveEndpoint } from "../../../provider/service/contract";
 import { escaped, isMapping, jsonOf } from "../../traffic-policy/index";
 import { type LogLine, UsageError } from "../command";
-import { inputText, STANDARD_STREAM } from "../options";
+import { inputBytes, STANDARD_STREAM } from "../options";
 import { grouped, shellWord } from "../text";
 
 /*
@@ -54,15 +54,10 @@ export class Terraform {
    */
   static async read(file: string): Promise<Terraform> {
     const name = file === STANDARD_STREAM ? "stdin" : file;
-    const data = jsonOf(await inputText(file, UsageError));
+    const text = decoded(await inputBytes(file, UsageError));
+    const data = jsonOf(text);
     const all = resourcesIn(data)?.filter(({ mode, type }) => mode === "managed" && type === ENDPOINT);
-    if (all === undefined) {
-      const isRaw = isMapping(data) && "terraform_version" in data && "lineage" in data;
-      const what = isRaw ? "is a raw state" : "is not what terraform show -json prints of a state";
-      throw new UsageError(
-        `--terraform: ${name} ${what}. In Terraform's folder, run terraform show -json > state.json, and give that file`,
-      );
-    }
+    if (all === undefined) throw new UsageError(`--terraform: ${name} ${mistakeOf(data, text)}`);
     if (all.length === 0) throw new UsageError(`--terraform: ${name} has no ${ENDPOINT}`);
     return new Terraform(all);
   }
@@ -108,6 +103,25 @@ export class Terraform {
     );
     log(`  terraform state rm${moving.map((address) => ` \\\n    ${shellWord(address)}`).join("")}`);
   }
+}
+
+/** The text without its byte order mark, which tells UTF-16, as PowerShell's `>` writes it, from UTF-8. */
+function decoded(bytes: Buffer): string {
+  const marks: Record<string, string> = { fffe: "utf-16le", feff: "utf-16be" };
+  return new TextDecoder(marks[bytes.toString("hex", 0, 2)] ?? "utf-8").decode(bytes);
+}
+
+/** What is wrong with a text that is no such output, with the next step. */
+function mistakeOf(data: unknown, text: string): string {
+  const has = (key: string) => isMapping(data) && key in data;
+  const start = text.search(/^\{/m);
+  if (start > 0 && data === undefined && jsonOf(text.slice(start)) !== undefined)
+    return "has other text before the JSON. Remove that";
+  if (has("encrypted_data"))
+    return "is an encrypted state. Where it can be decrypted, run tofu show -json > state.json, and give that file";
+  const isRaw = has("terraform_version") && has("lineage");
+  const other = has("planned_values") ? "is a plan" : "is not what terraform show -json prints of a state";
+  return `${isRaw ? "is a raw state" : other}. In Terraform's folder, run terraform show -json > state.json, and give that file`;
 }
 
 /** The resources of all modules; undefined if this is no output of `terraform show -json` of a state. */

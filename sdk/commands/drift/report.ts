@@ -72,6 +72,8 @@ const pendingCreateSchema = z.object({
        * unchecked.
        */
       exists: z.boolean().optional(),
+      /** Whether the new one has its URL; missing if that is unknown. Only then can a run continue with the old endpoint. */
+      sameUrl: z.boolean().optional(),
     })
     .optional(),
   /** The endpoints on its URL that no state has; missing if they are unchecked. A killed run may have created those that equal it. */

@@ -156,27 +156,38 @@ interface OfOthers {
 /** How to go on with a stack whose state may not match its program, so that nothing is lost and nothing doubled. */
 function goOn(stack: StackReport, { shared, alsoBy }: OfOthers): Pick<Item, "text" | "command"> {
   const { name, project, pendingOperations, pendingCreates } = stack;
+  const target = `--stack ${shellWord(forPulumi(name, project))}`;
   if (pendingOperations === 0 && pendingCreates.length === 0)
     return { text: "the state may not match the program. Review `pulumi preview`, then run `pulumi up`." };
   if (pendingCreates.some(({ replaces, found }) => !found || (replaces && replaces.exists === undefined)))
     return {
       text: "what a killed run left is unchecked, and clearing the pending creates would hide it. Remedy what is unchecked, and run this command again.",
     };
-  const kept = pendingCreates.flatMap(({ replaces }) => (replaces?.exists ? [replaces.id] : []));
+  const kept = pendingCreates.flatMap(({ replaces }) => (replaces?.sameUrl ? [replaces.id] : []));
   if (kept.some((id) => shared.has(id)))
     return {
       text: "an old endpoint belongs to more than one resource. Keep one, as this report says, and run this command again.",
     };
   const left = [...new Set(pendingCreates.flatMap(leftBy))];
+  const unlock =
+    pendingOperations > 0 &&
+    `If a run of this stack is in progress, wait for its end. If not, unlock the stack with \`pulumi cancel ${target}\`, which may find no lock`;
+  const clear = `pulumi refresh --yes --clear-pending-creates ${target}`;
+  if (left.length === 0 && pendingCreates.some(({ replaces }) => replaces?.exists && !replaces.sameUrl)) {
+    const texts = [
+      unlock,
+      "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), and no run can continue with the old endpoint, because the program does not give its URL, or its preview failed",
+      `First go back to the program of the last successful \`up\`${unlock ? `, and run \`${clear}\`` : ""}. Then run this command again, which prints the next step.`,
+    ];
+    return { text: texts.filter(Boolean).join(". ") };
+  }
   const ids = [...kept, ...left].map(shellWord).join(",");
-  const target = `--stack ${shellWord(forPulumi(name, project))}`;
   const consent = `ENDPOINTS_ADOPT=${shellWord(`${project}/${lastOf(name)}`)}:${ids} `;
   // Refreshed, so that the run knows what the state has before its first create.
   const up = ids === "" ? `pulumi up ${target}` : `${consent}pulumi up --refresh ${target}`;
   const both = left.find((id) => alsoBy(id, name) !== undefined);
   const texts = [
-    pendingOperations > 0 &&
-      `If a run of this stack is in progress, wait for its end. If not, unlock the stack with \`pulumi cancel ${target}\`, which may find no lock`,
+    unlock,
     kept.length > 0 &&
       "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), so the old endpoint still has its URL, and the line continues with it",
     left.length > 0 &&
@@ -187,7 +198,7 @@ function goOn(stack: StackReport, { shared, alsoBy }: OfOthers): Pick<Item, "tex
   ];
   return {
     text: texts.filter(Boolean).join(". "),
-    command: pendingOperations > 0 ? `pulumi refresh --yes --clear-pending-creates ${target} && ${up}` : up,
+    command: unlock ? `${clear} && ${up}` : up,
   };
 }
 

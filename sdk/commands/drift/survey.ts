@@ -7,6 +7,7 @@ import { isNotFound, UserError } from "../../../provider/service/apiErrors";
 import type { LiveEndpoint } from "../../../provider/service/contract";
 import type { ConfigReader } from "../../../provider/service/settings";
 import { VERSION } from "../../../provider/service/version";
+import { normalizeUrl } from "../../traffic-policy/index";
 import { UsageError } from "../command";
 import { count, grouped } from "../text";
 import {
@@ -245,6 +246,19 @@ async function compared(
       checked.add(urn);
       if (drift) drifted.push({ ...drift, ...(live && seenOf(live)) });
     });
+  let previewed: ReturnType<DriftStack["preview"]> | undefined;
+  /** A run that failed leaves only the old endpoint in the state, so the program shows what is wanted. */
+  const keepsUrl = async ({ wanted, replaced }: Required<PendingCreate>): Promise<boolean | undefined> => {
+    let { url } = wanted.inputs;
+    if (wanted === replaced) {
+      previewed ??= stack.preview().catch(() => ({ ok: false, steps: [], diagnostics: [] }));
+      const { steps } = await previewed;
+      url = steps.find(({ urn, op }) => urn === wanted.urn && op.startsWith("create"))?.outputs?.["url"];
+    }
+    return typeof url === "string"
+      ? normalizeUrl(url) === normalizeUrl(String(replaced?.inputs["url"]))
+      : undefined;
+  };
   const checkCreate = async ({ wanted, replaced }: PendingCreate) => {
     const { name, urn, type } = wanted;
     const url = maskedUrl(wanted);
@@ -260,7 +274,12 @@ async function compared(
       if (!later.some((one) => one.wanted.urn === urn && one.replaced?.id === replaced?.id))
         throw changedMeanwhile();
       create.account = account;
-      if (replaced) create.report = { ...report, replaces: { id: replaced.id, exists } };
+      if (!replaced) return;
+      const sameUrl = exists ? await keepsUrl({ wanted, replaced }) : undefined;
+      create.report = {
+        ...report,
+        replaces: { id: replaced.id, exists, ...(sameUrl !== undefined && { sameUrl }) },
+      };
     });
   };
   await Promise.all([...current.map(check), ...creates.map(checkCreate)]);

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { text as textOf } from "node:stream/consumers";
+import { buffer } from "node:stream/consumers";
 import { PIPELINE_COMMAND } from "../data/text";
 import { UserError } from "../data/userError";
 
@@ -63,9 +63,12 @@ const withEscapes = (json: string) =>
   );
 
 /** The text of a file. @throws Failure with a sentence about the file */
-export function readText(file: string, Failure: typeof UserError = UserError): string {
+export const readText = (file: string, Failure?: typeof UserError): string =>
+  textOf(readBytes(file, Failure));
+
+function readBytes(file: string, Failure: typeof UserError = UserError): Buffer {
   try {
-    return readFileSync(file, "utf8").replace(/^\ufeff/, "");
+    return readFileSync(file);
   } catch (error) {
     const code = error instanceof Error && "code" in error ? `${error.code}` : "";
     const reasons: Record<string, string> = { ENOENT: "does not exist", EISDIR: "is a folder" };
@@ -73,9 +76,15 @@ export function readText(file: string, Failure: typeof UserError = UserError): s
   }
 }
 
+/** The bytes of a file, or of the standard input. @throws Failure with a sentence about the file */
+export const inputBytes = async (file: string, Failure?: typeof UserError): Promise<Buffer> =>
+  file === STANDARD_STREAM ? await buffer(process.stdin) : readBytes(file, Failure);
+
 /** The text of a file, or of the standard input. @throws Failure with a sentence about the file */
 export const inputText = async (file: string, Failure?: typeof UserError): Promise<string> =>
-  file === STANDARD_STREAM ? (await textOf(process.stdin)).replace(/^\ufeff/, "") : readText(file, Failure);
+  textOf(await inputBytes(file, Failure));
+
+const textOf = (bytes: Buffer): string => bytes.toString("utf8").replace(/^\ufeff/, "");
 
 /** Ends this process if nobody can read its output. */
 export function endIfUnread(program: string): void {

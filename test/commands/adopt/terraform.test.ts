@@ -72,9 +72,17 @@ test.each(["program", "import"])(
     expect(stdout + stderr).not.toContain(SECRET);
 
     onTestFinished(() => void vi.restoreAllMocks());
-    const stdin = Readable.from(["\ufeff", readFileSync(SHOWN, "utf8")]);
+    const shown = `\ufeff${readFileSync(SHOWN, "utf8")}`;
+    const stdin = Readable.from([shown]);
     vi.spyOn(process, "stdin", "get").mockReturnValue(stdin as typeof process.stdin);
     expect(await adopt(emulator, "-", "--format", format)).toEqual({ code, stdout, stderr });
+    // PowerShell's > writes UTF-16.
+    const [little, big] = [Buffer.from(shown, "utf16le"), Buffer.from(shown, "utf16le").swap16()];
+    for (const bytes of [little, big]) {
+      const file = fileOf("");
+      writeFileSync(file, bytes);
+      expect(await adopt(emulator, file, "--format", format)).toEqual({ code, stdout, stderr });
+    }
   },
 );
 
@@ -146,15 +154,21 @@ test("refuses what terraform show -json does not print, before any request, and 
       fileOf({ version: 4, terraform_version: "1.11.4", lineage: SECRET, resources: [] }),
       `state.json is a raw state. ${next}`,
     ],
-    ...[
-      `${SECRET} = 1`,
-      { encrypted_data: SECRET },
-      { format_version: "1.2", planned_values: {}, resource_changes: [] },
-      { format_version: "1.0", values: { root_module: { resources: [SECRET] } } },
-    ].map((content): [string, string] => [
-      fileOf(content),
-      `state.json is not what terraform show -json prints of a state. ${next}`,
-    ]),
+    [
+      fileOf({ encrypted_data: SECRET }),
+      "state.json is an encrypted state. Where it can be decrypted, run tofu show -json > state.json, and give that file",
+    ],
+    [
+      fileOf(`${SECRET}\n${JSON.stringify({ format_version: "1.0" }, undefined, 2)}\n`),
+      "state.json has other text before the JSON. Remove that",
+    ],
+    [fileOf({ format_version: "1.2", planned_values: {}, resource_changes: [] }), `is a plan. ${next}`],
+    ...[`${SECRET} = 1`, { format_version: "1.0", values: { root_module: { resources: [SECRET] } } }].map(
+      (content): [string, string] => [
+        fileOf(content),
+        `state.json is not what terraform show -json prints of a state. ${next}`,
+      ],
+    ),
     [fileOf({ format_version: "1.0" }), "state.json has no ngrok_cloud_endpoint"],
     [fileOf(modules(90)), "state.json has no ngrok_cloud_endpoint"],
     [fileOf(modules(100_000)), /has no ngrok_cloud_endpoint|is not what terraform show -json prints/],

@@ -64,7 +64,7 @@ test("after an interruption, nothing more is read, no request is sent, and the r
   expect(ended.stderr).toContain("waiting for Pulumi to complete");
 });
 
-test("a stack that does not exist is an invalid argument, in one line, and one that a file lists hides no other", async () => {
+test("a stack that does not exist is an invalid argument, in one line, and one that a file lists is unchecked, with the way out", async () => {
   const folder = temporaryFolder();
   const missing = "error: no stack named 'nosuch' found";
   vi.stubEnv("PATH", pathWithPulumi(`[ "$2" != export ] || { echo "${missing}" >&2; exit 255; }\necho '{}'`));
@@ -78,7 +78,9 @@ test("a stack that does not exist is an invalid argument, in one line, and one t
       "pulumi-endpoints drift: no stack named 'nosuch' found: `pulumi stack ls --all` lists the stacks\n",
   });
   const listed = await runInProcess(driftCommand, ["--projects", file]);
-  expect(listed).toMatchObject({ code: 1, stdout: expect.stringContaining("unchecked nosuch: the stack's") });
+  const [state, wayOut] = ["unchecked nosuch: the stack's", "remove its settings file, Pulumi.nosuch.yaml"];
+  expect(listed).toMatchObject({ code: 1, stdout: expect.stringContaining(state) });
+  expect(listed.stdout).toContain(wayOut);
 });
 
 test("a known stack that may be a given one is an invalid argument, because each of its endpoints would be shared", async () => {

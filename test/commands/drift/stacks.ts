@@ -70,7 +70,10 @@ export function fakeStack(
       ...more,
     };
   });
-  const steps = endpoints.map(({ name }) => ({ urn: urnOf(name), op: "same" }));
+  const steps = all.map(({ urn, inputs: { url }, ...entry }) => {
+    const isPending = "pendingReplacement" in entry;
+    return { urn, op: isPending ? "create-replacement" : "same", outputs: { url } };
+  });
   const run: PulumiRun = { ok: true, steps, diagnostics: [] };
   return {
     name: "prod",

@@ -275,6 +275,30 @@ export const worlds: Record<string, () => World> = {
   "replacements are pending whose old endpoints Pulumi has not deleted": () =>
     alone(["kept", "also"].map((name) => ({ name, more: { pendingReplacement: true } }))),
 
+  "replacements are pending whose program moves to another URL, or cannot be previewed, and whose old endpoints Pulumi has not deleted":
+    () => {
+      const pending = { name: "kept", more: { pendingReplacement: true } };
+      const ran = (steps: PulumiRun["steps"]) => async () => ({
+        ok: steps.length > 0,
+        steps,
+        diagnostics: [],
+      });
+      const moved = {
+        urn: urnOf("kept"),
+        op: "create-replacement",
+        outputs: { url: "https://new.example.com" },
+      };
+      const preview = ran([{ ...moved, op: "replace", outputs: {} }, moved]);
+      const begun = [begunCreate("killed", { url: "https://new.example.com" })];
+      return {
+        stacks: [
+          fakeStack([pending], { preview }),
+          fakeStack([{ ...pending, name: "failed" }], { name: "dev", preview: ran([]) }),
+          fakeStack([{ ...pending, name: "killed" }], { name: "late", begun }),
+        ],
+      };
+    },
+
   "replacements are pending, of which one deleted the old endpoint, and one left that of another stack":
     () => {
       const pending = { more: { pendingReplacement: true } };
@@ -337,6 +361,16 @@ export const worlds: Record<string, () => World> = {
       ...alone([{ name: "a" }, { name: "c" }]),
       known: { "organization/web/prod": known, "organization/web/dev": [entry("b")] },
     };
+  },
+
+  "--fix repairs one stack, and neither another one nor a known one can be read": () => {
+    const repair = async () => {
+      emulator.edit("ep_a", { description: undefined });
+      return { ok: true, steps: [], diagnostics: [] };
+    };
+    const moved = fakeStack([], { name: "moved", state: fail("no stack named 'moved' found") });
+    const stacks = [fakeStack([changed], { repair }), moved];
+    return { stacks, args: ["--fix"], known: { "organization/web/lost": undefined } };
   },
 
   "--fix leaves an endpoint that a known stack has, too": () => ({
