@@ -96,7 +96,8 @@ test.skipIf(!(await findPulumiCli()))(
     expect(await idsInState()).toEqual(idsOnService());
 
     const otherKey = `export ENDPOINTS_API_KEY=${emulator.addKey({ account: "other" })}`;
-    const REFUSED = /may not be this stack's.* If the endpoint is really gone, run `pulumi state delete --force`/;
+    const REFUSED =
+      /may not be this stack's.* If the endpoint is really gone, run `pulumi state delete --force`/;
     for (const command of ["refresh", "destroy"])
       await expect(sh(`${otherKey}\npulumi ${command} --yes`)).rejects.toThrow(REFUSED);
     expect(await idsInState()).toHaveLength(3);
