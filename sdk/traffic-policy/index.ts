@@ -120,6 +120,8 @@ export {
 /** @internal */
 export { policyData } from "./policy/merge";
 /** @internal */
+export { missingSecret, missingValueIn, missingValuesIn } from "./policy/missingValues";
+/** @internal */
 export { expressionWarnings, type PolicyWarning, policyWarnings, warningText } from "./policy/warnings";
 /** @internal */
 export { platformInfo } from "./webhooks/platforms";

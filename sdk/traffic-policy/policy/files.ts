@@ -4,6 +4,7 @@ import { type Path, pathText } from "../data/paths";
 import { type SourceDocument, sourceDocuments } from "../data/positions";
 import { UserError } from "../data/userError";
 import { phases } from "./catalogue";
+import { missingSecret } from "./missingValues";
 import { type PolicyTarget, phaseMeant, policyWarnings, warningText, withUnknown } from "./warnings";
 
 /* The policies in files: of agents, of Kubernetes, of Terraform, of Pulumi, and policies alone. */
@@ -103,6 +104,8 @@ function readable(found: (FilePolicy | Misplaced)[]): { policies: FilePolicy[] }
   const policies: FilePolicy[] = [];
   for (const one of found) {
     if ("problem" in one) return { problem: `has a policy at ${pathText(one.path)} that ${one.problem}` };
+    const missing = missingSecret(one.policy);
+    if (missing) return { problem: `at ${pathText([...one.path, ...missing.path])} ${missing.reason}` };
     policies.push(one);
   }
   return { policies };
