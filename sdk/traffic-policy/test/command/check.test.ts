@@ -387,3 +387,16 @@ test("a broken policy of a plan and of a manifest is refused, too", async () => 
   expect(stderr).toMatch(/plan\.json has a policy at \S+traffic_policy that has a key twice/);
   expect(stderr).toMatch(/manifest\.yaml has a policy at spec\.trafficPolicy\.inline that is not valid YAML/);
 });
+
+test("a credential in which a value is missing is refused, as at the preview", async () => {
+  const config = "{ credentials: ['bob:undefined'] }";
+  writeFileSync(
+    "auth.yaml",
+    `on_http_request: [{ actions: [{ type: basic-auth, config: ${config} }, { type: deny }] }]`,
+  );
+  const { code, stderr } = await check("auth.yaml");
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /auth\.yaml at on_http_request\[0\]\.actions\[0\]\.config\.credentials\[0\] has undefined in it/,
+  );
+});
