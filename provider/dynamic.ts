@@ -2,7 +2,7 @@ import { type JsonObject, oneLine } from "../sdk/traffic-policy/index";
 import { readers } from "./endpoint/fields";
 import { type EngineInputs, engineInputs, STACK_KEY } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";
-import { notedFields, shownPath, shownUrl } from "./endpoint/secrets";
+import { notedFields, shownPath, shownUrl, withSecretsMarked } from "./endpoint/secrets";
 import { changedPlaces } from "./endpoint/state";
 import { endWithEngine, engineAddress, engineIsThere } from "./pulumi/engineWatch";
 import { hasUnknown } from "./pulumi/sentinels";
@@ -64,7 +64,10 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
       plainly(async () => {
         const { [STACK_KEY]: stack } = news;
         const { inputs, failures } = await core.check(olds, news, stack);
-        return { inputs, failures: failures.map(({ reason }) => ({ property: "", reason })) };
+        return {
+          inputs: withSecretsMarked(inputs),
+          failures: failures.map(({ reason }) => ({ property: "", reason })),
+        };
       }),
     diff: (id: string, olds: JsonObject, given: JsonObject) =>
       plainly(async () => {

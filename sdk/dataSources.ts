@@ -7,12 +7,12 @@ import {
 } from "../provider/dataSources/dataSourceArguments";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/dataSources/lookup";
 import { readers } from "../provider/endpoint/fields";
-import { MASKED } from "../provider/endpoint/secretSearch";
+import { hasKey, MASKED } from "../provider/endpoint/secretSearch";
 import { CONNECTIONS, HttpClient } from "../provider/service/client";
 import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/service/contract";
 import { EndpointsApi } from "../provider/service/endpoints";
 import type { Age } from "../provider/service/list";
-import { readSettings } from "../provider/service/settings";
+import { environmentName, readSettings, type SettingName } from "../provider/service/settings";
 import { plainData } from "./plainData";
 import { inProgram, isMocked, perRun, programError, type WithInputs } from "./programRun";
 import { explicitProvider } from "./provider";
@@ -236,11 +236,21 @@ function whenReady<T>(
     .apply(([first, second]) =>
       pulumi.all([first, second].flat().flatMap((one) => idsOf(one as pulumi.Resource))),
     );
+  const ownKey = pulumi.output(explicitProvider(options)?.apiKey ?? settingOf("apiKey"));
   const ready = pulumi
-    .all([given, pulumi.isSecret(given), exist])
-    .apply(([known, isSecret]) => inProgram(() => work(known as object, isSecret)));
+    .all([given, pulumi.isSecret(given), exist, pulumi.unsecret(ownKey)])
+    .apply(([known, isSecret, , accountKey]) =>
+      inProgram(async () => {
+        const result = await work(known as object, isSecret);
+        return hasKey(JSON.stringify(result), accountKey) ? pulumi.secret(result) : result;
+      }),
+    );
   return ready as pulumi.Output<T>;
 }
+
+/** A setting of the stack, before any check. */
+const settingOf = (name: SettingName): string | undefined =>
+  pulumi.runtime.getConfig(`endpoints:${name}`)?.trim() || process.env[environmentName(name)]?.trim();
 
 /** The resources that an output comes from. Pulumi stores them there, but does not declare them. */
 async function resourcesBehind(output: object): Promise<pulumi.Resource[]> {

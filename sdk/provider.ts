@@ -40,6 +40,9 @@ export class Provider extends pulumi.ProviderResource {
   readonly policyWarnings: pulumi.Output<string> | undefined;
 
   /** @internal Undefined if the program leaves it to the stack's configuration. */
+  readonly apiKey: pulumi.Output<string> | undefined;
+
+  /** @internal Undefined if the program leaves it to the stack's configuration. */
   readonly baseUrl: pulumi.Output<string> | undefined;
 
   /** @throws RunError if the engine would not find the plugin. */
@@ -52,6 +55,7 @@ export class Provider extends pulumi.ProviderResource {
       options,
     );
     this.policyWarnings = args.policyWarnings === undefined ? undefined : pulumi.output(args.policyWarnings);
+    this.apiKey = args.apiKey === undefined ? undefined : pulumi.secret(args.apiKey);
     this.baseUrl = args.baseUrl === undefined ? undefined : pulumi.output(args.baseUrl);
     this.isKnown = pulumi.unsecret(pulumi.output(args)).apply(() => true as const);
   }

@@ -107,7 +107,7 @@ async function consentedOnUrl(claim: Claim<PreviewInputs>): Promise<LiveEndpoint
     log.warn(
       consentDiffers(
         shownUrl,
-        found.map((live) => `${live.id} in ${changesText(live, inputs)}`),
+        found.map((live) => `${live.id} in ${changesText(live, claim)}`),
       ),
     );
   return usable;
@@ -122,7 +122,7 @@ export async function announceAdoption(claim: Claim<PreviewInputs>): Promise<voi
   const { adopt } = inputs;
   const announce = (live: LiveEndpoint): string => {
     holdings.willAdopt(live.id, inputs);
-    const changes = changesText(live, inputs);
+    const changes = changesText(live, claim);
     return `${url}: adopts ${live.id} ${changes === "" ? "as it is" : `and changes ${changes}`}`;
   };
   if (adopt !== undefined)
@@ -148,10 +148,11 @@ export async function equalMembers({ api, inputs, holdings }: Claim<PreviewInput
 }
 
 /** The places that an adoption changes; empty if there are none. */
-function changesText(live: LiveEndpoint, inputs: PreviewInputs): string {
+function changesText(live: LiveEndpoint, { api, inputs }: Claim<PreviewInputs>): string {
+  const { apiKey } = api.http.settings;
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
-  return oneLine(places.map(({ path }) => shownPath(path, inputs)).join(", "), 300);
+  return oneLine(places.map(({ path }) => shownPath(path, inputs, apiKey)).join(", "), 300);
 }
 
 /** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */

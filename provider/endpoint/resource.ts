@@ -37,7 +37,7 @@ import {
   PROVIDER_KEY,
 } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
-import { answerForEngine, hasSecrets, shownUrl } from "./secrets";
+import { answerForEngine, hasSecrets, shownUrl, withKeyNoted } from "./secrets";
 import {
   ACCOUNT_KEY,
   accountFingerprint,
@@ -94,8 +94,9 @@ export class CloudEndpoints {
    * @param stack Project and stack, `shop/prod`. Undefined if the program has another copy of this package, which does not name it.
    */
   async check(olds: JsonObject, news: JsonObject, stack?: unknown): Promise<Checked> {
-    const checked = checkInputs(news, olds);
-    if (checked.failures.length > 0) return checked;
+    const { inputs: given, failures } = checkInputs(news, olds);
+    const checked = { inputs: withKeyNoted(given, this.key()), failures };
+    if (failures.length > 0) return checked;
 
     try {
       if (typeof stack === "string") this.stack = stack;

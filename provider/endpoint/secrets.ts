@@ -14,7 +14,7 @@ import { findSecrets, hasKey, MASKED } from "./secretSearch";
 
 /*
  * The secret fields of a resource. A field is secret as a whole if the program marked a part of it, or if the service returned
- * a document with a value under a secret's name, or with the password of a URL. A dynamic provider does not receive marks. So
+ * a document with a value under a secret's name, or with the password of a URL, or if it has the account's own key in it. A dynamic provider does not receive marks. So
  * its inputs carry a note with the names of the secret fields, and so do the outputs, because a refresh receives nothing else.
  */
 
@@ -35,16 +35,24 @@ export function withNote(props: JsonObject, fields: Iterable<string>): JsonObjec
 
 /**
  * An answer for the engine. Its secret fields are marked, and noted for calls that bring no marks: its own noted fields, those
- * of the request, and each text that differs from the request and has a secret in it.
+ * of the request, each document that differs from the request and has a secret in it, and each text with the account's key.
  *
- * @param accountKey The key of the account, which a policy may have in it to call the service.
  * @param asked The inputs of the request, or the outputs in the state.
  */
 export function answerForEngine(answer: JsonObject, asked: JsonObject, accountKey?: string): JsonObject {
-  const changed = ownTexts.filter((name) => wireText(answer[name]) !== wireText(asked[name]));
-  const added = changed.filter((name) => hasSecretIn({ [name]: answer[name] }, accountKey));
-  return withSecretsMarked(withNote(answer, [...notedFields(answer), ...notedFields(asked), ...added]));
+  const changed = documentFields.filter((name) => wireText(answer[name]) !== wireText(asked[name]));
+  const added = changed.filter((name) => hasSecretIn({ [name]: answer[name] }));
+  const noted = withNote(answer, [...notedFields(answer), ...notedFields(asked), ...added]);
+  return withSecretsMarked(withKeyNoted(noted, accountKey));
 }
+
+/** Properties with a note of the texts that have the account's key in them, as a policy that calls the service. */
+export const withKeyNoted = (props: JsonObject, accountKey?: string): JsonObject =>
+  withNote(props, [...notedFields(props), ...fieldsWithKey(props, accountKey)]);
+
+/** The texts with the account's key in them. They are secret, also if the program gives them in plain. */
+export const fieldsWithKey = (props: JsonObject, accountKey?: string): string[] =>
+  ownTexts.filter((name) => hasKey(wireText(props[name]), accountKey));
 
 /**
  * Properties with these fields marked as secret, each as a whole: the engine marks values by their path, so a secret that moved
@@ -61,13 +69,11 @@ export function withSecretsMarked(
 
 /** Whether a text of the service about this resource may contain a secret. */
 export const hasSecrets = (props: JsonObject, accountKey?: string): boolean =>
-  notedFields(props).length > 0 || hasSecretIn(props, accountKey);
+  notedFields(withKeyNoted(props, accountKey)).length > 0 || hasSecretIn(props);
 
-function hasSecretIn(props: JsonObject, accountKey?: string): boolean {
+function hasSecretIn(props: JsonObject): boolean {
   const data = documentsAsData(props);
-  const isIn = (text: unknown) => findSecrets([text], accountKey).length > 0;
-  // Only a key is recognized in a description.
-  return documentFields.some((name) => isIn(data[name])) || hasKey(data["description"], accountKey);
+  return findSecrets(documentFields.map((name) => data[name])).length > 0;
 }
 
 /** The secret fields of properties with a note, and the outputs that reveal a secret URL. */
@@ -87,8 +93,9 @@ export function shownUrl(inputs: PreviewInputs): string {
 const PLAIN_KEY = /^[a-z]+(_[a-z]+)*$/;
 
 /** A place for messages. In a secret document, keys are masked that may be secret themselves. */
-export function shownPath([field = "", ...path]: Path, inputs: JsonObject): string {
+export function shownPath([field = "", ...path]: Path, inputs: JsonObject, accountKey?: string): string {
   const isSecret = notedFields(inputs).includes(`${field}`);
-  const isShown = (part: string | number) => !isSecret || typeof part === "number" || PLAIN_KEY.test(part);
+  const isShown = (part: string | number) =>
+    typeof part === "number" || (isSecret ? PLAIN_KEY.test(part) : !hasKey(part, accountKey));
   return pathText([field, ...path.map((part) => (isShown(part) ? part : MASKED))]);
 }

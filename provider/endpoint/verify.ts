@@ -160,7 +160,8 @@ function textOf(names: ManagedInput[], wanted: PreviewInputs, found: JsonObject,
   );
   const texts = places.slice(0, MOST_PLACES).map((path) => {
     const values = `sent ${valueText(wanted, path)}, lives ${valueText(found, path)}`;
-    return isHidden ? shownPath(path, wanted) : `${shownPath(path, wanted)} (${values})`;
+    const place = shownPath(path, wanted, accountKey);
+    return isHidden ? place : `${place} (${values})`;
   });
   const more = places.length - texts.length;
   return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");

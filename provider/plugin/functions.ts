@@ -9,10 +9,12 @@ import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { filterArguments, queryArguments, typeWarnings } from "../dataSources/dataSourceArguments";
 import { findEndpoint, findEndpoints } from "../dataSources/lookup";
 import { MASKED } from "../endpoint/secretSearch";
+import { fieldsWithKey, withSecretsMarked } from "../endpoint/secrets";
 import { failingWarnings, resourceWarnings } from "../policy/resourceWarnings";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import { fromEngine, toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
+import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
 import { checkFailure, unknownToken } from "./failure";
@@ -63,7 +65,10 @@ export const functions: Record<string, PluginFunction> = {
   "endpoints:index:getEndpoint": async (args, { api }, visible) => {
     const isSecret = visible["id"] !== args["id"] || visible["url"] !== args["url"];
     const shown = isSecret ? MASKED : undefined;
-    return { ...(await findEndpoint(api(), queryArguments.parse(args), { age: "fromNow", shown })) };
+    return withKeyMarked(
+      await findEndpoint(api(), queryArguments.parse(args), { age: "fromNow", shown }),
+      api(),
+    );
   },
 
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
@@ -71,7 +76,10 @@ export const functions: Record<string, PluginFunction> = {
     const filter = filterArguments.parse(args);
     for (const warning of typeWarnings(filter)) warn(warning);
     const endpoints = await findEndpoints(api(), filter, "fromNow");
-    return { endpoints, ids: endpoints.map(({ id }) => id) };
+    return {
+      endpoints: endpoints.map((live) => withKeyMarked(live, api())),
+      ids: endpoints.map(({ id }) => id),
+    };
   },
 
   /**
@@ -99,6 +107,10 @@ export const functions: Record<string, PluginFunction> = {
     return { agentConfig: asSecret(webhooks.mergedConfig(texts)) };
   },
 };
+
+/** An endpoint whose texts with the account's own key in them are secret. */
+const withKeyMarked = (live: LiveEndpoint, { http }: EndpointsApi): JsonObject =>
+  withSecretsMarked({ ...live }, new Set(fieldsWithKey({ ...live }, http.settings.apiKey)));
 
 /** Calls a function. Returns invalid arguments as failures of the call, and throws every other error. */
 export async function invoke(request: InvokeRequest, deps: FunctionDeps): Promise<InvokeResponse> {

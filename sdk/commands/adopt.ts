@@ -42,7 +42,8 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
     const selected = await selectEndpoints(wanted, log);
     const { account, endpoints, target, terraform, managed } = selected;
     const lives = await withAllFields(account, endpoints, log);
-    const { adoptions, unadoptable } = adoptionsOf(lives, format === "import");
+    const accountKey = account.http.settings.apiKey;
+    const { adoptions, unadoptable } = adoptionsOf(lives, format === "import", accountKey);
     for (const { live, reason } of unadoptable) logLeftOut(log, live, reason);
     const taken = new Set(managed.map(({ name }) => name));
     const names = namesOf(
@@ -54,7 +55,6 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
       for (const what of leftToService)
         log(oneLine(`Left to the service: ${what}, of ${shown(live, names)}`));
 
-    const accountKey = account.http.settings.apiKey;
     const all = { adoptions, unadoptable, names, target, accountKey };
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) log("Selected: 0 endpoints, so nothing was written");

@@ -149,10 +149,11 @@ function expectMarked<T>(props: T): T {
 /** The provider of a dynamic resource: the engine unwraps the secrets that it sends. */
 const withoutMarks = (provider: DrivenProvider): DrivenProvider => ({
   ...provider,
-  check: (olds, news) => provider.check(unwrapped(olds), news),
-  diff: (id, olds, news) => provider.diff(id, unwrapped(olds), news),
+  check: (olds, news) => provider.check(unwrapped(olds), unwrapped(news)),
+  diff: (id, olds, news) => provider.diff(id, unwrapped(olds), unwrapped(news)),
+  create: (news) => provider.create(unwrapped(news)),
   read: (id, outputs, inputs) => provider.read(id, unwrapped(outputs), unwrapped(inputs)),
-  update: (id, olds, news) => provider.update(id, unwrapped(olds), news),
+  update: (id, olds, news) => provider.update(id, unwrapped(olds), unwrapped(news)),
   delete: (id, outputs) => provider.delete(id, unwrapped(outputs)),
 });
 

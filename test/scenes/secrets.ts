@@ -59,7 +59,23 @@ const CALLS_SERVICE = JSON.stringify({
   ],
 });
 
+/** The account's key, where a program may have it. */
+const withKey: [string, Props][] = [
+  ["a policy", { trafficPolicy: JSON.parse(CALLS_SERVICE) }],
+  ["metadata that is text", { metadata: `of ${CANARY_KEY}` }],
+  ["a key of metadata", { metadata: { [CANARY_KEY]: 1 } }],
+  ["a description", { description: `of ${CANARY_KEY}` }],
+];
+
 export const secrets: Scene[] = [
+  ...withKey.map(([what, given]) =>
+    scene(`${what} with the account's own key in it is secret although the program does not mark it`, {
+      from: { o: { ...shop, ...given } },
+      program: { o: { ...shop, ...given, bindings: ["internal"] } },
+      writes: ["PATCH shop bindings"],
+      next: [{ command: "refresh" }, {}],
+    }),
+  ),
   ...["adoption", "edit"].map((how) =>
     scene(`a policy with the account's own key in it is secret as a whole, and never changed by its ${how}`, {
       ...(how === "adoption"
@@ -84,6 +100,13 @@ export const secrets: Scene[] = [
       fields: { [how === "adoption" ? "theirs" : "shop"]: { traffic_policy: CALLS_SERVICE } },
     }),
   ),
+  scene("an adoption that takes the account's own key out of the keys of metadata does not show it", {
+    others: { theirs: { ...shop, metadata: JSON.stringify({ [CANARY_KEY]: 1 }) } },
+    program: { o: { ...shop, metadata: { team: "a" }, adopt: "@theirs" } },
+    writes: ["PATCH theirs metadata"],
+    says: [/adopts ep_\w+ and changes metadata/],
+    state: { o: "theirs" },
+  }),
   ...marked.map(([what, given]) => {
     const options = { secret: Object.keys(given) };
     const o = { ...shop, ...given, bindings: ["internal"] };

@@ -159,6 +159,17 @@ describe("getEndpoint", () => {
     );
   });
 
+  test("is a secret output if a text has the account's own key in it, and so is the list", async () => {
+    const shop = { type: "cloud", url: "https://shop.example.com" } as const;
+    const { id } = emulator.seed({ ...shop, metadata: `of ${emulator.apiKey}` });
+    const other = emulator.seed({ ...shop, url: "https://other.example.com" });
+    const secret = getEndpointOutput({ id });
+    expect(await resolved(secret)).toMatchObject({ metadata: `of ${emulator.apiKey}` });
+    expect(await pulumi.isSecret(secret)).toBe(true);
+    expect(await pulumi.isSecret(getEndpointsOutput())).toBe(true);
+    expect(await pulumi.isSecret(getEndpointOutput({ id: other.id }))).toBe(false);
+  });
+
   test("names no secret URL in its error", async () => {
     const failed: unknown[] = [];
     onUnhandled((error) => failed.push(error));

@@ -7,7 +7,7 @@ import {
   ownTexts,
 } from "../../../provider/endpoint/fields";
 import { checkInputs, engineInputs } from "../../../provider/endpoint/inputs";
-import { secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secretSearch";
+import { hasKey, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secretSearch";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import { SIGNATURE, UNKNOWNS } from "../../../provider/pulumi/sentinels";
 import { isNotFound } from "../../../provider/service/apiErrors";
@@ -63,12 +63,14 @@ export async function withAllFields(
  * Splits the endpoints into those that one program can adopt, and the others.
  *
  * @param isWhole Whether an endpoint must not leave a field to the service, because `pulumi import` takes all fields.
+ * @param accountKey The key of the account, which no code may show.
  */
 export function adoptionsOf(
   lives: readonly LiveEndpoint[],
   isWhole: boolean,
+  accountKey: string,
 ): { adoptions: Adoption[]; unadoptable: Unadoptable[] } {
-  const all = lives.map(adoptionOf);
+  const all = lives.map((live) => adoptionOf(live, accountKey));
   const unadoptable = all.filter((one) => "reason" in one);
   const byUrl = grouped(
     all.filter((one) => "inputs" in one),
@@ -95,7 +97,7 @@ const YAML_TEXT =
   "the layout and the comments of trafficPolicy in YAML, which the first change of the policy drops";
 
 /** The inputs that adopt the endpoint without a write. An input is left out if the service chooses the same value. */
-export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
+export function adoptionOf(live: LiveEndpoint, accountKey?: string): Adoption | Unadoptable {
   const current = asWritten(live);
   const given: JsonObject = { adopt: live.id };
   const leftToService: string[] = [];
@@ -104,7 +106,9 @@ export function adoptionOf(live: LiveEndpoint): Adoption | Unadoptable {
     if (value === undefined || isServicesChoice(name, value, String(current["url"]))) continue;
     const lost =
       lostInPulumi(value) ??
-      (keysShowSecrets(value) ? "one of its keys contains a secret, which code would show" : undefined);
+      (keysShowSecrets(value, accountKey)
+        ? "one of its keys contains a secret, which code would show"
+        : undefined);
     const problem = lost
       ? `${name} cannot be in a program: ${lost}`
       : checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
@@ -157,13 +161,13 @@ function lostInPulumi(value: unknown): string | undefined {
   return reason;
 }
 
-/** Whether a key contains a secret of the same document. Code can take a value from the configuration, but not a key. */
-function keysShowSecrets(document: unknown): boolean {
+/** Whether a key contains a secret of the same document, or the account's key. Code can take a value from the configuration, but not a key. */
+function keysShowSecrets(document: unknown, accountKey?: string): boolean {
   const secrets = secretsIn(document).filter(({ length }) => length >= UNMISTAKABLE);
   const keys: string[] = [];
-  visit(secrets.length > 0 ? document : undefined, (key) => keys.push(key));
+  visit(document, (key) => keys.push(key));
   const all = keys.join("\0");
-  return secrets.some((secret) => all.includes(secret));
+  return hasKey(all, accountKey) || secrets.some((secret) => all.includes(secret));
 }
 
 /** Visits the values of a document at every depth, each with its key. */

@@ -307,7 +307,8 @@ async function liveOf(
   accounts: ReadonlyMap<string, unknown>,
 ): Promise<LiveEndpoint | undefined> {
   if (!account.api) return undefined;
-  const api = account.api.about({ hasSecrets: () => hasSecrets(stored) });
+  const { apiKey } = account.api.http.settings;
+  const api = account.api.about({ hasSecrets: () => hasSecrets(stored, apiKey) });
   const live = await look(api, id, stored).catch((notFound: unknown) => {
     if (!isNotFound(notFound)) throw notFound;
     const isOfAccount = (other: string, written: unknown) =>

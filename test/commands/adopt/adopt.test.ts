@@ -15,13 +15,31 @@ test("fields and endpoints that a program cannot express are reported in the log
   const { code, stdout, stderr } = await runInProcess(adoptCommand, [], emulator);
   expect(code).toBe(0);
   expect(stdout + stderr).not.toContain("CANARY");
+  expect(stdout + stderr).not.toContain(emulator.apiKey);
   const lines = stderr.split("\n");
   for (const [host, line] of Object.entries(oddLines)) {
     const logged = lines.find((line) => line.includes(`https://${host}.example.com`)) ?? "";
     expect(logged, host).toMatch(line);
   }
-  expect(stdout.match(/^\/\/ Left out: /gm)).toHaveLength(9);
+  expect(stdout.match(/^\/\/ Left out: /gm)).toHaveLength(10);
   expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(7);
+});
+
+test("a text with the account's own key in it is read from the configuration, in both formats without the key", async () => {
+  const emulator = await service();
+  const config = { url: "https://api.example.com", headers: { "x-with": `of ${emulator.apiKey}` } };
+  const traffic_policy = JSON.stringify({
+    on_http_request: [{ actions: [{ type: "http-request", config }] }],
+  });
+  const url = "https://a.example.com";
+  emulator.seed({ type: "cloud", url, traffic_policy, description: `has ${emulator.apiKey}` });
+  const program = await runInProcess(adoptCommand, [], emulator);
+  expect(program.stdout).toContain('"x-with": config.requireSecret("aExampleComXWith")');
+  expect(program.stdout).toContain('description: config.requireSecret("aExampleComDescription")');
+  const imported = await runInProcess(adoptCommand, ["--format", "import"], emulator);
+  expect(imported.stderr).toContain("1 endpoint with secrets");
+  for (const { stdout, stderr } of [program, imported])
+    expect(stdout + stderr).not.toContain(emulator.apiKey);
 });
 
 test("a policy in YAML with merge keys is written as the merged data", async () => {

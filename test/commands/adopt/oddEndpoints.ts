@@ -31,6 +31,7 @@ export const oddLines: Record<string, RegExp> = {
   "half-in-a-policy": /^Left to the service: trafficPolicy cannot .*half of a character/,
   "a-prototype": /^Left out: .*: metadata cannot .*Pulumi reserves its key __proto__/,
   "a-key": /^Left out: .*: metadata cannot .*one of its keys contains a secret/,
+  "an-own-key": /^Left out: .*: metadata cannot .*one of its keys contains a secret/,
   strange: /^Left out: .*adopt must be an endpoint's id/,
   twice: /^Left out: .*other endpoints have the same URL, and not all of them have pooling enabled/,
   "an-unknown-policy": /^Left to the service: trafficPolicy cannot .*not known yet/,
@@ -47,6 +48,8 @@ export function seedOdd(emulator: Emulator): void {
   const policy = { traffic_policy: JSON.stringify({ on_http_request: [] }) };
   for (const [name, seed] of Object.entries(odd))
     emulator.seed({ ...policy, type: "cloud", url: `https://${name}.example.com`, ...seed });
+  const withKey = { metadata: JSON.stringify({ [emulator.apiKey]: 1 }) };
+  emulator.seed({ type: "cloud", url: "https://an-own-key.example.com", ...withKey });
   emulator.seed({ type: "cloud", id: "ep-strange", url: "https://strange.example.com" });
   for (const binding of ["public", "kubernetes"])
     emulator.seed({ type: "cloud", url: "https://twice.example.com", bindings: [binding] });

@@ -11,7 +11,7 @@ export function written(
   endpoints: LiveEndpoint[],
   isFree: (name: string, value: string) => boolean = anyName,
 ) {
-  const adoptions = endpoints.map(adoptionOf).filter((one) => "inputs" in one);
+  const adoptions = endpoints.map((live) => adoptionOf(live)).filter((one) => "inputs" in one);
   const names = namesOf(endpoints, () => false);
   const secrets = secretsOf(adoptions, names, isFree);
   return { secrets, program: programOf(adoptions, names, secrets, []) };

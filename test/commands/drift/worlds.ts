@@ -103,6 +103,15 @@ export const worlds: Record<string, () => World> = {
       },
     ]),
 
+  "edits put the account's own key into texts and into the key of one": () => {
+    const own = emulator.apiKey;
+    loose("unmanaged", { description: `of ${own}` });
+    return alone([
+      { name: "a", live: { trafficPolicy: policy({ with: `of ${own}` }), description: `of ${own}` } },
+      { name: "b", inputs: { metadata: { [own]: 1 } }, live: { metadata: { team: own } } },
+    ]);
+  },
+
   "changes are ignored, and an endpoint is only read, or waits for its deletion": () =>
     alone([
       { name: "a", live: byHand, more: { ignoreChanges: ["description"] } },

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { thrown } from "../emulated";
+import { CANARY_KEY, thrown } from "../emulated";
 import { plugin, secret } from "./pluginClient";
 
 const GET = "endpoints:index:getEndpoint";
@@ -31,6 +31,20 @@ describe("getEndpoint", () => {
     expect(own.message).toContain("no endpoint of the 1 of this account serves [secret]");
     expect(own.message).not.toContain("hidden");
   });
+});
+
+test("a text with the account's own key in it is a secret of the result, and no other field is", async () => {
+  const { client, emulator } = await plugin();
+  const metadata = `of ${CANARY_KEY}`;
+  const { id } = emulator.seed({
+    type: "cloud",
+    url: "https://shop.example.com",
+    metadata,
+    description: "a",
+  });
+  const shown = { id, description: "a", metadata: secret(metadata) };
+  expect((await client.invoke(GET, { id })).result).toMatchObject(shown);
+  expect((await client.invoke(LIST, {})).result).toMatchObject({ ids: [id], endpoints: [shown] });
 });
 
 describe("getEndpoints", () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { findEndpoint, findEndpoints } from "../../../provider/dataSources/lookup";
 import { accountFingerprint } from "../../../provider/endpoint/state";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
-import { CLOUD, isOneOf, OLDEST_LISTING } from "../../../provider/service/list";
+import { CLOUD, EVERYTHING, isOneOf, OLDEST_LISTING } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";
 import type { Behaviour, Emulator } from "../../../sdk/testing/emulator";
 import { methods, paths } from "../../requests";
@@ -75,6 +75,14 @@ describe("the whole list", () => {
     }
     expect(emulator.requests).toHaveLength(pages.length);
   });
+});
+
+test("the warning of an unreadable item does not show the account's key", async () => {
+  const { api, emulator, logged } = await service();
+  const body = { endpoints: [{ id: `of ${emulator.apiKey}`, url: 1 }], next_page_uri: null };
+  emulator.intercept(any, { status: 200, body });
+  expect(await api.list.select(EVERYTHING, "fromNow")).toEqual([]);
+  expect(logged).toEqual([expect.stringMatching(/cannot be read and are left out \(1\): of \[key\] \(/)]);
 });
 
 describe("a refresh", () => {
