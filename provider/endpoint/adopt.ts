@@ -14,6 +14,7 @@ import {
   wrongType,
 } from "./errors";
 import { documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
+import { findTwice } from "./gone";
 import type { Holdings } from "./holdings";
 import { look } from "./live";
 import { shownPath, shownUrl } from "./secrets";
@@ -83,9 +84,10 @@ async function findById(
   id: string,
   { api, inputs, holdings }: Claim<PreviewInputs>,
 ): Promise<LiveEndpoint | undefined> {
-  const live = await look(api, id, inputs).catch((error: unknown): undefined => {
+  const live = await look(api, id, inputs).catch((error: unknown) => {
     if (!isAbsent(error)) throw error;
     if (!holdings.isItsOwn(id, inputs)) throw adoptNotFound(id);
+    return findTwice(api, id);
   });
   if (live && live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
   return live;

@@ -26,7 +26,7 @@ import {
   wrongType,
 } from "./errors";
 import { documentsAsData, type PreviewInputs } from "./fields";
-import { confirmGone } from "./gone";
+import { confirmGone, findTwice } from "./gone";
 import { Holdings } from "./holdings";
 import {
   type Checked,
@@ -154,15 +154,18 @@ export class CloudEndpoints {
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
-    if (isManaged(stored)) this.holdings.reads(id, stored);
-    this.warnOfConsent(id);
+    const isOnlyRead = !isManaged(stored);
+    if (!isOnlyRead) {
+      this.holdings.reads(id, stored);
+      this.warnOfConsent(id);
+    }
     return operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
       // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
       const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
       const live = isGet
         ? await api.get(id).catch(ifAbsent(endpointNotFound(id)))
-        : await this.orGone(look(api, id, stored), id, stored);
+        : await this.orGone(look(api, id, stored), id, stored, { isOnlyRead });
       if (!live) return { id: "", props: {} };
       assertCloud(live);
       const { props, inputs } = refreshedFromLive(live, stored);
@@ -252,7 +255,7 @@ export class CloudEndpoints {
     } catch (error) {
       // A 404 of a deletion, or a reply that is no 204, proves nothing.
       if (!isNotFound(error) && !(error instanceof ReplyError)) throw error;
-      if (await this.orGone(api.get(id), id, stored)) throw error;
+      if (await this.orGone(api.get(id), id, stored, { isOnlyRead: false })) throw error;
     }
   }
 
@@ -261,15 +264,15 @@ export class CloudEndpoints {
     reading: Promise<LiveEndpoint>,
     id: string,
     stored: State,
+    { isOnlyRead }: { isOnlyRead: boolean },
   ): Promise<LiveEndpoint | undefined> {
     const { isOfAccount } = this.holdings;
     return reading.catch(async (notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
-      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, isOfAccount }).catch(
-        (error: unknown) => {
-          throw error instanceof OtherAccountError ? this.onceInFull(error) : error;
-        },
-      );
+      const absence = { id, stored, notFound, isOnlyRead, isOfAccount };
+      const live = await confirmGone(this.deps.connect(), absence).catch((error: unknown) => {
+        throw error instanceof OtherAccountError ? this.onceInFull(error) : error;
+      });
       if (!live) this.holdings.findsGone(id);
       return live;
     });
@@ -311,7 +314,7 @@ export class CloudEndpoints {
 
   private async readConsented(api: EndpointsApi): Promise<LiveEndpoint[]> {
     const { ids = [] } = api.http.settings.consent ?? {};
-    const all = await Promise.all(ids.map(async (id) => ({ id, live: await api.find(id) })));
+    const all = await Promise.all(ids.map(async (id) => ({ id, live: await findTwice(api, id) })));
     return all.flatMap(({ id, live }) => {
       if (live?.type === "cloud") return [live];
       this.deps.log.warn(notAdoptable(id, live?.type));
