@@ -189,7 +189,7 @@ export const consent: Scene[] = [
     leftBy: { o: pooled },
     environment: adopts("shop"),
     replies: [["by id", coded(404, 1)]],
-    says: [ANNOUNCED],
+    says: [ANNOUNCED, /^(?![\s\S]*does not exist)/],
     state: { o: "shop" },
   }),
   scene("a recovery that failed half-way is run again as it was, in a pool of equal members", {
