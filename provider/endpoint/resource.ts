@@ -37,6 +37,7 @@ import {
   PROVIDER_KEY,
 } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
+import { withoutKey } from "./secretSearch";
 import { answerForEngine, hasSecrets, shownUrl } from "./secrets";
 import {
   ACCOUNT_KEY,
@@ -86,6 +87,12 @@ export class CloudEndpoints {
   /** Whether one unchanged resource was looked for in another account than its state's. */
   private hasLookedForAccount = false;
 
+  /** What a reply has may become a part of a message, and may have the account's key in it. */
+  private readonly log: Log = {
+    info: (message) => this.deps.log.info(withoutKey(message, this.key())),
+    warn: (message) => this.deps.log.warn(withoutKey(message, this.key())),
+  };
+
   constructor(private readonly deps: Dependencies) {}
 
   /**
@@ -104,7 +111,7 @@ export class CloudEndpoints {
       const inputs = engineInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
-        await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(inputs)));
+        await this.operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(inputs)));
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
@@ -137,12 +144,12 @@ export class CloudEndpoints {
 
   async create(news: EngineInputs): Promise<{ id: string; outs: State }> {
     const inputs = knownInputs(news);
-    return operation(`create ${shownUrl(inputs)}`, async () => {
+    return this.operation(`create ${shownUrl(inputs)}`, async () => {
       const claim = this.claim(inputs);
       this.assertConsentIsOurs(claim.api.http.settings);
       const write = (await adopt(claim)) ?? (await createOnce(claim));
       for (const old of this.holdings.replacedBy(inputs))
-        if (old !== write.id) this.deps.log.warn(replacedStays(old, claim.shownUrl));
+        if (old !== write.id) this.log.warn(replacedStays(old, claim.shownUrl));
       return { id: write.id, outs: await this.stateAfter(write, claim, news) };
     });
   }
@@ -159,7 +166,7 @@ export class CloudEndpoints {
       this.holdings.reads(id, stored);
       this.warnOfConsent(id);
     }
-    return operation(`read ${id}`, async () => {
+    return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
       // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
       const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
@@ -182,7 +189,7 @@ export class CloudEndpoints {
    */
   async import(id: string): Promise<{ id: string; props: State; inputs: JsonObject }> {
     const entry = this.entry();
-    return operation(`import ${id}`, () =>
+    return this.operation(`import ${id}`, () =>
       this.holdings.takesOver(id, entry, async () => {
         const live = await look(this.deps.connect(), id, everyInput).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
@@ -198,7 +205,7 @@ export class CloudEndpoints {
     const inputs = knownInputs(news);
     const { changed } = difference(olds, inputs);
     if (changed.length === 0) return { outs: this.marked(stateWithNewNotes(olds, inputs), news) };
-    return operation(`update ${id}`, async () => {
+    return this.operation(`update ${id}`, async () => {
       const claim = { ...this.claim(inputs, olds[ENTRY_KEY]), api: this.apiFor(olds, news), mover: id };
       const wanted = inputsWithChoices(inputs, olds);
       const body = wireFromInputs(wanted, changed);
@@ -239,12 +246,12 @@ export class CloudEndpoints {
    */
   async delete(id: string, stored: State): Promise<void> {
     const other = this.holdings.release(id, stored);
-    await operation(`delete ${id}`, async () => {
+    await this.operation(`delete ${id}`, async () => {
       if (other === "not taken over") throw takeOverFailed(id);
-      if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
+      if (other !== undefined) return this.log.info(belongsToAnother(id));
       // The process of another provider may have taken it over.
       const consented = this.settings()?.consent?.ids ?? [];
-      if (consented.includes(id)) return this.deps.log.warn(keptByConsent(consented));
+      if (consented.includes(id)) return this.log.warn(keptByConsent(consented));
       await this.holdings.goes(id, this.remove(this.apiFor(stored), id, stored));
     });
   }
@@ -285,7 +292,7 @@ export class CloudEndpoints {
   }
 
   private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {
-    const { holdings, deps, stack } = this;
+    const { holdings, log, stack } = this;
     const api = this.apiFor(inputs);
     return {
       api,
@@ -295,7 +302,7 @@ export class CloudEndpoints {
       entry: this.entry(token),
       holdings,
       consented: () => this.consentedEndpoints(api),
-      log: deps.log,
+      log,
     };
   }
 
@@ -317,7 +324,7 @@ export class CloudEndpoints {
     const all = await Promise.all(ids.map(async (id) => ({ id, live: await findTwice(api, id) })));
     return all.flatMap(({ id, live }) => {
       if (live?.type === "cloud") return [live];
-      this.deps.log.warn(notAdoptable(id, live?.type));
+      this.log.warn(notAdoptable(id, live?.type));
       return [];
     });
   }
@@ -334,7 +341,7 @@ export class CloudEndpoints {
   private warnOfConsent(id: string): void {
     if (this.hasWarnedOfConsent || !this.settings()?.consent?.ids.includes(id)) return;
     this.hasWarnedOfConsent = true;
-    this.deps.log.warn(consentAlreadyUsed(id));
+    this.log.warn(consentAlreadyUsed(id));
   }
 
   /** Undefined in a preview in which the plugin's configuration is not known yet. */
@@ -357,7 +364,7 @@ export class CloudEndpoints {
     const api = this.deps.connect();
     // One attempt: a preview must not wait for a service that it does not need.
     const isMissing = await api.get(id, new Budget(api.http.clock, 0)).then(() => false, isAbsent);
-    if (isMissing) this.deps.log.warn(notOfThisAccount(id, settings.baseUrl));
+    if (isMissing) this.log.warn(notOfThisAccount(id, settings.baseUrl));
   }
 
   /** The calls about a resource with these properties. */
@@ -365,6 +372,15 @@ export class CloudEndpoints {
     return this.deps
       .connect()
       .about({ hasSecrets: () => all.some((props) => hasSecrets(props, this.key())) });
+  }
+
+  /** Names the operation in the error if the work fails. */
+  private async operation<T>(name: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof UserError ? new OperationError(name, error, this.key()) : error;
+    }
   }
 
   private key = (): string | undefined => this.settings()?.apiKey;
@@ -382,13 +398,4 @@ export class CloudEndpoints {
 /** @throws UserError if the endpoint is no cloud endpoint. */
 function assertCloud({ id, type }: LiveEndpoint): void {
   if (type !== undefined && type !== "cloud") throw wrongType(id, type);
-}
-
-/** Names the operation in the error if the work fails. */
-async function operation<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof UserError ? new OperationError(name, error) : error;
-  }
 }

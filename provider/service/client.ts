@@ -126,7 +126,8 @@ export class HttpClient {
   }
 
   warn(message: string): void {
-    this.deps.log.warn(message);
+    // A list's item that cannot be read is named, and its id may be anything.
+    this.deps.log.warn(message.replaceAll(this.settings.apiKey, "[key]"));
   }
 
   /** Closes the connections. An open client does not keep its process alive. */
