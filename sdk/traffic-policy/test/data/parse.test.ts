@@ -185,8 +185,6 @@ test("the same key in several mappings, or as a value, is no key twice", () => {
 test("data that contains itself is refused in a sentence", () => {
   const circle: Record<string, unknown> = { a: 1 };
   circle["self"] = [circle];
-  const deep = ["is nested more than 200 levels deep, or contains itself"];
-  expect(problemsOfData(circle)).toEqual(deep);
   circle["twice"] = { circle };
-  expect(problemsOfData(circle)).toEqual(deep);
+  expect(problemsOfData(circle)).toEqual(["is nested more than 200 levels deep"]);
 });
