@@ -29,7 +29,8 @@ export function hasUnknown(value: unknown): boolean {
   const parts = new Set([value]);
   for (const part of parts) {
     if (part === UNKNOWN) return true;
-    if (typeof part === "object" && part !== null) for (const inside of Object.values(part)) parts.add(inside);
+    if (typeof part === "object" && part !== null)
+      for (const inside of Object.values(part)) parts.add(inside);
   }
   return false;
 }

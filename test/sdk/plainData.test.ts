@@ -97,7 +97,9 @@ test.each([
 ])("a document of %s is refused in a sentence by each check", async (_, deep) => {
   const problem = "is nested more than 200 levels deep";
   for (const field of ["metadata", "trafficPolicy"])
-    expect(checkInputs({ url, [field]: deep }).failures.map(({ reason }) => reason)).toEqual([`${field} ${problem}`]);
+    expect(checkInputs({ url, [field]: deep }).failures.map(({ reason }) => reason)).toEqual([
+      `${field} ${problem}`,
+    ]);
   const reasons = (await reasonsFor({ metadata: deep })).join("\n");
   expect(reasons).toMatch(/nested more than 200 levels|contains itself/);
 });

@@ -69,7 +69,9 @@ export function verifyWebhook(
   const scheme = webhookScheme(platform);
   assertUsable(platform, secret);
   if (typeof body !== "string" && !(body instanceof Uint8Array))
-    throw new Error("Give the body as it was received, as text or bytes: a parsed one has lost what was signed");
+    throw new Error(
+      "Give the body as it was received, as text or bytes: a parsed one has lost what was signed",
+    );
   const pairs = Symbol.iterator in received ? [...received] : Object.entries(received);
   const headers = Object.fromEntries(
     pairs.map(([name = "", value]) => [name.toLowerCase(), value?.toString()]),
