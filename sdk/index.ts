@@ -27,9 +27,9 @@ export { Provider, type ProviderArgs } from "./provider";
 export {
   type UnlistedAction,
   unlistedAction,
-  type WebhookPlatform,
   type WebhookPlatformInfo,
   webhookPlatforms,
 } from "./traffic-policy/index";
-export { mergeAgentConfigs, mergeTrafficPolicy } from "./webhooks/merge";
+export { mergeAgentConfigs, mergeTrafficPolicy, mergeTrafficPolicyOutput } from "./webhooks/merge";
+export { WebhookPlatform } from "./webhooks/webhookPlatform";
 export { WebhookVerification, type WebhookVerificationArgs } from "./webhooks/webhookVerification";

@@ -3,7 +3,7 @@ import { metadataFromText } from "../provider/endpoint/documents";
 import { documentFields } from "../provider/endpoint/fields";
 import { standInFor } from "../provider/endpoint/outputAsText";
 import type { PolicyReader } from "../provider/policy/resourceWarnings";
-import { isMapping, problemsOfData } from "./traffic-policy/index";
+import { DEEPEST, isMapping, problemsOfData } from "./traffic-policy/index";
 
 /*
  * Documents before Pulumi's SDK makes plain objects of them: a Date would become {}, and a Buffer an object of numbers. What has
@@ -45,6 +45,8 @@ export function plainData(value: unknown, parents: readonly object[] = []): unkn
     const kind = kindOfNoData(known, parents);
     if (kind !== undefined) return standInFor(kind);
     if (typeof known !== "object" || known === null) return known;
+    // The check refuses an object at this level, whatever is in it.
+    if (parents.length === DEEPEST) return {};
     const part = (inside: unknown) => plainData(inside, [...parents, known]);
     if (Array.isArray(known)) return known.map(part);
     return Object.fromEntries(Object.entries(known).map(([name, inside]) => [name, part(inside)]));

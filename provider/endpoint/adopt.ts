@@ -14,6 +14,7 @@ import {
   wrongType,
 } from "./errors";
 import { documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
+import { findTwice } from "./gone";
 import type { Holdings } from "./holdings";
 import { look } from "./live";
 import { shownPath, shownUrl } from "./secrets";
@@ -83,9 +84,10 @@ async function findById(
   id: string,
   { api, inputs, holdings }: Claim<PreviewInputs>,
 ): Promise<LiveEndpoint | undefined> {
-  const live = await look(api, id, inputs).catch((error: unknown): undefined => {
+  const live = await look(api, id, inputs).catch((error: unknown) => {
     if (!isAbsent(error)) throw error;
     if (!holdings.isItsOwn(id, inputs)) throw adoptNotFound(id);
+    return findTwice(api, id);
   });
   if (live && live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
   return live;
@@ -107,7 +109,7 @@ async function consentedOnUrl(claim: Claim<PreviewInputs>): Promise<LiveEndpoint
     log.warn(
       consentDiffers(
         shownUrl,
-        found.map((live) => `${live.id} in ${changesText(live, claim)}`),
+        found.map((live) => `${live.id} in ${changesText(live, inputs)}`),
       ),
     );
   return usable;
@@ -122,7 +124,7 @@ export async function announceAdoption(claim: Claim<PreviewInputs>): Promise<voi
   const { adopt } = inputs;
   const announce = (live: LiveEndpoint): string => {
     holdings.willAdopt(live.id, inputs);
-    const changes = changesText(live, claim);
+    const changes = changesText(live, inputs);
     return `${url}: adopts ${live.id} ${changes === "" ? "as it is" : `and changes ${changes}`}`;
   };
   if (adopt !== undefined)
@@ -144,15 +146,15 @@ export async function announceAdoption(claim: Claim<PreviewInputs>): Promise<voi
 export async function equalMembers({ api, inputs, holdings }: Claim<PreviewInputs>): Promise<LiveEndpoint[]> {
   if (inputs.poolingEnabled !== true) return [];
   const listed = await api.list.select(CLOUD, "anyAge", NEWEST_PAGES).catch(() => []);
-  return listed.filter((live) => serves(live, inputs) && !holdings.isOurs(live.id) && isWanted(live, inputs));
+  const isStray = ({ id }: LiveEndpoint) => !holdings.isOurs(id) && holdings.isUnpromised(id);
+  return listed.filter((live) => serves(live, inputs) && isStray(live) && isWanted(live, inputs));
 }
 
 /** The places that an adoption changes; empty if there are none. */
-function changesText(live: LiveEndpoint, { api, inputs }: Claim<PreviewInputs>): string {
-  const { apiKey } = api.http.settings;
+function changesText(live: LiveEndpoint, inputs: PreviewInputs): string {
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
-  return oneLine(places.map(({ path }) => shownPath(path, inputs, apiKey)).join(", "), 300);
+  return oneLine(places.map(({ path }) => shownPath(path, inputs)).join(", "), 300);
 }
 
 /** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */

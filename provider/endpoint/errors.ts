@@ -9,6 +9,7 @@ import {
 } from "../service/apiErrors";
 import type { LiveEndpoint } from "../service/contract";
 import { ID } from "../service/replySchemas";
+import { withoutKey } from "./secretSearch";
 
 /*
  * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what
@@ -36,8 +37,8 @@ export class OperationError extends UserError {
   readonly properties: JsonObject | undefined;
   readonly reasons: string[] | undefined;
 
-  constructor(operation: string, cause: UserError) {
-    super(`cannot ${oneLine(operation, 300)}: ${cause.message}`, { cause });
+  constructor(operation: string, cause: UserError, accountKey?: string) {
+    super(withoutKey(`cannot ${oneLine(operation, 300)}: ${cause.message}`, accountKey), { cause });
     if (!(cause instanceof PartialWriteError)) return;
     this.id = cause.id;
     this.properties = cause.properties;

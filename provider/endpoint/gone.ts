@@ -3,7 +3,7 @@ import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { shows } from "../service/list";
 import { goneUnproven, OtherAccountError, stillListed } from "./errors";
-import { ACCOUNT_KEY, accountFingerprint, isManaged, type State } from "./state";
+import { ACCOUNT_KEY, accountFingerprint, type State } from "./state";
 
 /*
  * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, the service may
@@ -20,6 +20,8 @@ interface Absence {
   id: string;
   stored: State;
   notFound: ApiError;
+  /** Whether the program only reads it (`CloudEndpoint.get`). */
+  isOnlyRead: boolean;
   /** Whether the entry of another endpoint in this run was written with this account. */
   isOfAccount(id: string, account: unknown): boolean;
 }
@@ -31,22 +33,31 @@ interface Absence {
  * @throws UserError if neither is proven. The message has the findings and the next step.
  */
 export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<LiveEndpoint | undefined> {
-  const { id, stored, notFound } = absence;
+  const { id, isOnlyRead, notFound } = absence;
   await api.http.clock.sleep(APART);
   const again = await api.get(id).catch((error: unknown) => {
     if (isNotFound(error)) return error;
     throw error;
   });
   if (!(again instanceof ApiError)) return again;
-  // What a program only reads is lost with its entry for no one.
-  if (!isManaged(stored)) return undefined;
+  const notFounds = [notFound, again];
+  // Nothing is lost with the entry of what a program only reads.
+  if (isOnlyRead && notFounds.every(isOfService)) return undefined;
   try {
-    if (await isListed(api, id, [notFound, again])) throw stillListed(id, notFound);
-    await assertAccount(api, absence);
+    if (await isListed(api, id, notFounds)) throw stillListed(id, notFound);
+    if (!isOnlyRead) await assertAccount(api, absence);
     return undefined;
   } catch (error) {
     throw error instanceof EndpointsError ? goneUnproven(id, error) : error;
   }
+}
+
+/** The endpoint with this id. Undefined after two reads that end in the service's own 404. */
+export async function findTwice(api: EndpointsApi, id: string): Promise<LiveEndpoint | undefined> {
+  const live = await api.find(id);
+  if (live) return live;
+  await api.http.clock.sleep(APART);
+  return api.find(id);
 }
 
 /**

@@ -26,7 +26,7 @@ import {
   wrongType,
 } from "./errors";
 import { documentsAsData, type PreviewInputs } from "./fields";
-import { confirmGone } from "./gone";
+import { confirmGone, findTwice } from "./gone";
 import { Holdings } from "./holdings";
 import {
   type Checked,
@@ -37,7 +37,8 @@ import {
   PROVIDER_KEY,
 } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
-import { answerForEngine, hasSecrets, shownUrl, withKeyNoted } from "./secrets";
+import { withoutKey } from "./secretSearch";
+import { answerForEngine, hasSecrets, notedFields, shownUrl, withKeyNoted, withNote } from "./secrets";
 import {
   ACCOUNT_KEY,
   accountFingerprint,
@@ -46,9 +47,9 @@ import {
   type Entry,
   importedFromLive,
   inputsWithChoices,
-  isManaged,
   newToken,
   notesOfEntry,
+  ONLY_READ_KEY,
   pick,
   refreshedFromLive,
   type State,
@@ -86,6 +87,12 @@ export class CloudEndpoints {
   /** Whether one unchanged resource was looked for in another account than its state's. */
   private hasLookedForAccount = false;
 
+  /** What a reply has may become a part of a message, and may have the account's key in it. */
+  private readonly log: Log = {
+    info: (message) => this.deps.log.info(withoutKey(message, this.key())),
+    warn: (message) => this.deps.log.warn(withoutKey(message, this.key())),
+  };
+
   constructor(private readonly deps: Dependencies) {}
 
   /**
@@ -105,7 +112,7 @@ export class CloudEndpoints {
       const inputs = engineInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
-        await operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(inputs)));
+        await this.operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(inputs)));
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
@@ -122,9 +129,9 @@ export class CloudEndpoints {
    */
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<Decision> {
     const { changed, replace, stale } = difference(olds, inputs);
-    this.holdings.compares(id, olds, inputs);
+    const isOfProgram = this.holdings.compares(id, olds, inputs);
     this.warnOfConsent(id);
-    if (changed.length === 0) this.holdings.keeps(id);
+    if (changed.length === 0 && isOfProgram) this.holdings.keeps(id);
     if (replace) this.holdings.replaces(id);
     if (changed.length === 0) await this.lookForAccount(id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
@@ -138,12 +145,12 @@ export class CloudEndpoints {
 
   async create(news: EngineInputs): Promise<{ id: string; outs: State }> {
     const inputs = knownInputs(news);
-    return operation(`create ${shownUrl(inputs)}`, async () => {
+    return this.operation(`create ${shownUrl(inputs)}`, async () => {
       const claim = this.claim(inputs);
       this.assertConsentIsOurs(claim.api.http.settings);
       const write = (await adopt(claim)) ?? (await createOnce(claim));
       for (const old of this.holdings.replacedBy(inputs))
-        if (old !== write.id) this.deps.log.warn(replacedStays(old, claim.shownUrl));
+        if (old !== write.id) this.log.warn(replacedStays(old, claim.shownUrl));
       return { id: write.id, outs: await this.stateAfter(write, claim, news) };
     });
   }
@@ -155,20 +162,25 @@ export class CloudEndpoints {
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
-    if (isManaged(stored)) this.holdings.reads(id, stored);
-    this.warnOfConsent(id);
-    return operation(`read ${id}`, async () => {
+    // A program's `get` has no state, and notes what it is.
+    const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
+    const isOnlyRead = isGet || stored[ONLY_READ_KEY] === true;
+    if (!isOnlyRead) {
+      this.holdings.reads(id, stored);
+      this.warnOfConsent(id);
+    }
+    return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
-      // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
-      const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
+      // Pulumi would continue with an endpoint without outputs, so a list must not omit one.
       const live = isGet
         ? await api.get(id).catch(ifAbsent(endpointNotFound(id)))
-        : await this.orGone(look(api, id, stored), id, stored);
+        : await this.orGone(look(api, id, stored), id, stored, { isOnlyRead });
       if (!live) return { id: "", props: {} };
       assertCloud(live);
       const { props, inputs } = refreshedFromLive(live, stored);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
       if (ACCOUNT_KEY in stored) props[ACCOUNT_KEY] = this.account();
+      if (isGet) props[ONLY_READ_KEY] = true;
       return { id, ...this.foundForEngine({ props, inputs }, stored) };
     });
   }
@@ -180,7 +192,7 @@ export class CloudEndpoints {
    */
   async import(id: string): Promise<{ id: string; props: State; inputs: JsonObject }> {
     const entry = this.entry();
-    return operation(`import ${id}`, () =>
+    return this.operation(`import ${id}`, () =>
       this.holdings.takesOver(id, entry, async () => {
         const live = await look(this.deps.connect(), id, everyInput).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
@@ -196,7 +208,7 @@ export class CloudEndpoints {
     const inputs = knownInputs(news);
     const { changed } = difference(olds, inputs);
     if (changed.length === 0) return { outs: this.marked(stateWithNewNotes(olds, inputs), news) };
-    return operation(`update ${id}`, async () => {
+    return this.operation(`update ${id}`, async () => {
       const claim = { ...this.claim(inputs, olds[ENTRY_KEY]), api: this.apiFor(olds, news), mover: id };
       const wanted = inputsWithChoices(inputs, olds);
       const body = wireFromInputs(wanted, changed);
@@ -223,7 +235,11 @@ export class CloudEndpoints {
     const { live, ignored, failure } = await verify(write, { ...claim, unshown: this.unshown });
     if (ignored.includes("url")) this.holdings.keeps(id);
     const state = stateFromLive(live, claim.inputs, notesOfEntry(claim.entry), { before, sent });
-    const outs = this.marked(state, news);
+    // If the old value still lives, so does its secret.
+    const outs = this.marked(
+      state,
+      withNote(news, [...notedFields(news), ...notedFields(failure ? (before ?? {}) : {})]),
+    );
     // Pulumi adds the provider's code only to successes, and could neither read nor delete the resource without it.
     if (failure) throw new PartialWriteError(failure, id, { ...outs, ...pick(news, [PROVIDER_KEY]) });
     return outs;
@@ -237,12 +253,12 @@ export class CloudEndpoints {
    */
   async delete(id: string, stored: State): Promise<void> {
     const other = this.holdings.release(id, stored);
-    await operation(`delete ${id}`, async () => {
+    await this.operation(`delete ${id}`, async () => {
       if (other === "not taken over") throw takeOverFailed(id);
-      if (other !== undefined) return this.deps.log.info(belongsToAnother(id));
+      if (other !== undefined) return this.log.info(belongsToAnother(id));
       // The process of another provider may have taken it over.
       const consented = this.settings()?.consent?.ids ?? [];
-      if (consented.includes(id)) return this.deps.log.warn(keptByConsent(consented));
+      if (consented.includes(id)) return this.log.warn(keptByConsent(consented));
       await this.holdings.goes(id, this.remove(this.apiFor(stored), id, stored));
     });
   }
@@ -253,7 +269,7 @@ export class CloudEndpoints {
     } catch (error) {
       // A 404 of a deletion, or a reply that is no 204, proves nothing.
       if (!isNotFound(error) && !(error instanceof ReplyError)) throw error;
-      if (await this.orGone(api.get(id), id, stored)) throw error;
+      if (await this.orGone(api.get(id), id, stored, { isOnlyRead: false })) throw error;
     }
   }
 
@@ -262,15 +278,15 @@ export class CloudEndpoints {
     reading: Promise<LiveEndpoint>,
     id: string,
     stored: State,
+    { isOnlyRead }: { isOnlyRead: boolean },
   ): Promise<LiveEndpoint | undefined> {
     const { isOfAccount } = this.holdings;
     return reading.catch(async (notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
-      const live = await confirmGone(this.deps.connect(), { id, stored, notFound, isOfAccount }).catch(
-        (error: unknown) => {
-          throw error instanceof OtherAccountError ? this.onceInFull(error) : error;
-        },
-      );
+      const absence = { id, stored, notFound, isOnlyRead, isOfAccount };
+      const live = await confirmGone(this.deps.connect(), absence).catch((error: unknown) => {
+        throw error instanceof OtherAccountError ? this.onceInFull(error) : error;
+      });
       if (!live) this.holdings.findsGone(id);
       return live;
     });
@@ -283,7 +299,7 @@ export class CloudEndpoints {
   }
 
   private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {
-    const { holdings, deps, stack } = this;
+    const { holdings, log, stack } = this;
     const api = this.apiFor(inputs);
     return {
       api,
@@ -293,7 +309,7 @@ export class CloudEndpoints {
       entry: this.entry(token),
       holdings,
       consented: () => this.consentedEndpoints(api),
-      log: deps.log,
+      log,
     };
   }
 
@@ -312,10 +328,10 @@ export class CloudEndpoints {
 
   private async readConsented(api: EndpointsApi): Promise<LiveEndpoint[]> {
     const { ids = [] } = api.http.settings.consent ?? {};
-    const all = await Promise.all(ids.map(async (id) => ({ id, live: await api.find(id) })));
+    const all = await Promise.all(ids.map(async (id) => ({ id, live: await findTwice(api, id) })));
     return all.flatMap(({ id, live }) => {
       if (live?.type === "cloud") return [live];
-      this.deps.log.warn(notAdoptable(id, live?.type));
+      this.log.warn(notAdoptable(id, live?.type));
       return [];
     });
   }
@@ -332,7 +348,7 @@ export class CloudEndpoints {
   private warnOfConsent(id: string): void {
     if (this.hasWarnedOfConsent || !this.settings()?.consent?.ids.includes(id)) return;
     this.hasWarnedOfConsent = true;
-    this.deps.log.warn(consentAlreadyUsed(id));
+    this.log.warn(consentAlreadyUsed(id));
   }
 
   /** Undefined in a preview in which the plugin's configuration is not known yet. */
@@ -355,7 +371,7 @@ export class CloudEndpoints {
     const api = this.deps.connect();
     // One attempt: a preview must not wait for a service that it does not need.
     const isMissing = await api.get(id, new Budget(api.http.clock, 0)).then(() => false, isAbsent);
-    if (isMissing) this.deps.log.warn(notOfThisAccount(id, settings.baseUrl));
+    if (isMissing) this.log.warn(notOfThisAccount(id, settings.baseUrl));
   }
 
   /** The calls about a resource with these properties. */
@@ -363,6 +379,15 @@ export class CloudEndpoints {
     return this.deps
       .connect()
       .about({ hasSecrets: () => all.some((props) => hasSecrets(props, this.key())) });
+  }
+
+  /** Names the operation in the error if the work fails. */
+  private async operation<T>(name: string, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof UserError ? new OperationError(name, error, this.key()) : error;
+    }
   }
 
   private key = (): string | undefined => this.settings()?.apiKey;
@@ -380,13 +405,4 @@ export class CloudEndpoints {
 /** @throws UserError if the endpoint is no cloud endpoint. */
 function assertCloud({ id, type }: LiveEndpoint): void {
   if (type !== undefined && type !== "cloud") throw wrongType(id, type);
-}
-
-/** Names the operation in the error if the work fails. */
-async function operation<T>(name: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw error instanceof UserError ? new OperationError(name, error) : error;
-  }
 }

@@ -34,6 +34,10 @@ interface FoundSecret {
 export const hasKey = (text: unknown, accountKey = ""): boolean =>
   accountKey.length >= SHORTEST_KEY && typeof text === "string" && text.includes(accountKey);
 
+/** A message without the account's key. */
+export const withoutKey = (message: string, accountKey = ""): string =>
+  hasKey(message, accountKey) ? message.replaceAll(accountKey, "[key]") : message;
+
 /**
  * A name with its value in a document that stays text, because data cannot hold it: `"token": "…"`, `password=…`. Takes time
  * linear in the text.

@@ -13,9 +13,10 @@ import {
 import { findSecrets, hasKey, MASKED } from "./secretSearch";
 
 /*
- * The secret fields of a resource. A field is secret as a whole if the program marked a part of it, or if the service returned
- * a document with a value under a secret's name, or with the password of a URL, or if it has the account's own key in it. A dynamic provider does not receive marks. So
- * its inputs carry a note with the names of the secret fields, and so do the outputs, because a refresh receives nothing else.
+ * The secret fields of a resource. A field is secret as a whole if the program marked a part of it, if it has the account's own
+ * key in it, or if the service returned a document with a value under a secret's name, or with the password of a URL. A dynamic
+ * provider does not receive marks. So its inputs carry a note with the names of the secret fields, and so do the outputs, because a
+ * refresh receives nothing else.
  */
 
 /** The property with the note: the names of the secret fields. */
@@ -93,9 +94,8 @@ export function shownUrl(inputs: PreviewInputs): string {
 const PLAIN_KEY = /^[a-z]+(_[a-z]+)*$/;
 
 /** A place for messages. In a secret document, keys are masked that may be secret themselves. */
-export function shownPath([field = "", ...path]: Path, inputs: JsonObject, accountKey?: string): string {
+export function shownPath([field = "", ...path]: Path, inputs: JsonObject): string {
   const isSecret = notedFields(inputs).includes(`${field}`);
-  const isShown = (part: string | number) =>
-    typeof part === "number" || (isSecret ? PLAIN_KEY.test(part) : !hasKey(part, accountKey));
+  const isShown = (part: string | number) => !isSecret || typeof part === "number" || PLAIN_KEY.test(part);
   return pathText([field, ...path.map((part) => (isShown(part) ? part : MASKED))]);
 }

@@ -25,7 +25,12 @@ export const asSecret = (value: unknown): { [key: string]: unknown } => ({ [SIGN
 
 /** Whether any part of the value is unknown. Such a value passes every check, and is never compared. */
 export function hasUnknown(value: unknown): boolean {
-  if (value === UNKNOWN) return true;
-  if (typeof value !== "object" || value === null) return false;
-  return Object.values(value).some(hasUnknown);
+  // A set that grows ends for data that contains itself, too.
+  const parts = new Set([value]);
+  for (const part of parts) {
+    if (part === UNKNOWN) return true;
+    if (typeof part === "object" && part !== null)
+      for (const inside of Object.values(part)) parts.add(inside);
+  }
+  return false;
 }

@@ -126,7 +126,7 @@ export class HttpClient {
   }
 
   warn(message: string): void {
-    // A list's item may have the key where an id belongs.
+    // A list's item that cannot be read is named, and its id may be anything.
     this.deps.log.warn(message.replaceAll(this.settings.apiKey, "[key]"));
   }
 

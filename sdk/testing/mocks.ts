@@ -75,7 +75,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
     call: async (args) => {
       const called = functions[args.token];
       if (!called) return mocks.call(args);
-      const on = { secretUrls: new Set(), warn: console.warn, policyWarnings: () => "on" as const };
+      const on = { warn: console.warn, policyWarnings: () => "on" as const };
       const deps = { ...on, api: () => api, webhooks };
       const inputs = plain(args.inputs);
       return called(inputs, deps, inputs).catch((error: unknown) => {

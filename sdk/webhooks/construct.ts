@@ -95,6 +95,8 @@ function runOf(request: ConstructRequest, engine: string): Promise<InRun> {
     return AsyncLocalStorage.snapshot();
   });
   runs.set(address, run);
+  // The next component of the run tries again.
+  run.catch(() => runs.delete(address));
   return run;
 }
 

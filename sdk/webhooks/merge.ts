@@ -35,6 +35,26 @@ export function mergeTrafficPolicy(
   const policies = pulumi.all(
     all.map((each) => (WebhookVerification.isInstance(each) ? each.trafficPolicy : undefined)),
   );
+  return merged(policy, policies);
+}
+
+/**
+ * The same as `mergeTrafficPolicy`, with the arguments that the function has in other languages, as `pulumi convert` writes it.
+ *
+ * @param args The policy, and the output `trafficPolicy` of each verification.
+ * @returns The policy as data in the property `trafficPolicy`, always secret.
+ * @throws RunError, through the output, as `mergeTrafficPolicy` does.
+ */
+export const mergeTrafficPolicyOutput = (args: {
+  policy: pulumi.Input<TrafficPolicy | object | string>;
+  verifications: pulumi.Input<pulumi.Input<string>[]>;
+}): pulumi.Output<{ trafficPolicy: object }> =>
+  pulumi.output({ trafficPolicy: merged(args.policy, pulumi.output(args.verifications)) });
+
+function merged(
+  policy: pulumi.Input<TrafficPolicy | object | string>,
+  policies: pulumi.Output<(string | undefined)[]>,
+): pulumi.Output<object> {
   const given = (pulumi.output(plainData(policy)) as pulumi.Output<object | string>).apply((policy) =>
     inProgram(() => dataToMerge(policy)),
   );
@@ -45,12 +65,12 @@ export function mergeTrafficPolicy(
   void doubts.then((text) => {
     if (text) throw programError(text.replace(/^/gm, "mergeTrafficPolicy: "));
   });
-  const merged = pulumi
+  const result = pulumi
     .all([given, policies])
     .apply(([policy, policies]) =>
       inProgram(() => mergedPolicy(policy, policies, (warning) => void pulumi.log.warn(warning))),
     );
-  return pulumi.secret(merged);
+  return pulumi.secret(result);
 }
 
 /**

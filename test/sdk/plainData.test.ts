@@ -91,6 +91,19 @@ describe("a value that is no data", () => {
   });
 });
 
+test.each([
+  ["20,000 levels", JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`)],
+  ["a circle", { circle, other: circle }],
+])("a document of %s is refused in a sentence by each check", async (_, deep) => {
+  const problem = "is nested more than 200 levels deep";
+  for (const field of ["metadata", "trafficPolicy"])
+    expect(checkInputs({ url, [field]: deep }).failures.map(({ reason }) => reason)).toEqual([
+      `${field} ${problem}`,
+    ]);
+  const reasons = (await reasonsFor({ metadata: deep })).join("\n");
+  expect(reasons).toMatch(/nested more than 200 levels|contains itself/);
+});
+
 test("what pulumi.output has made of a Buffer is no policy, and a policy with one phase by number is none", async () => {
   const flattened = pulumi.output(Buffer.from("on_http_request: []"));
   expect(await reasonsFor({ trafficPolicy: flattened })).toEqual([

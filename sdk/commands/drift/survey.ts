@@ -313,7 +313,7 @@ async function liveOf(
     if (!isNotFound(notFound)) throw notFound;
     const isOfAccount = (other: string, written: unknown) =>
       accounts.has(other) && accounts.get(other) === written;
-    return confirmGone(api, { id, stored, notFound, isOfAccount });
+    return confirmGone(api, { id, stored, notFound, isOnlyRead: false, isOfAccount });
   });
   if (live?.type !== undefined && live.type !== "cloud") throw wrongType(id, live.type);
   return live;

@@ -220,6 +220,8 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
   redirect: ({ from, to, status_code, headers = {} }, run) => {
     const status = statusIn(status_code, 300, 399);
     const { url } = run.request;
+    // The service's text and its example disagree on it.
+    if (from?.startsWith("/") && /^https?:/i.test(to)) refuse("a redirect from a path to a whole URL");
     const found =
       from === undefined ? { url: replacement(to, /\$/, run), count: 1 } : substituted(from, to, run);
     if ((found?.count ?? 0) > 1) refuse("a from that matches more than once");

@@ -44,6 +44,7 @@ export function derivedFromUrl(url: string) {
 }
 
 function parse(url: string): Address | string {
+  if (url.trim() === "") return `is empty; write scheme and host, as in ${EXAMPLE}`;
   const parts = PARTS.exec(url.trim());
   if (!parts) return `is not a URL; write scheme and host, as in ${EXAMPLE}`;
   const [, schemeText = "", credentials, hostText = "", portText, rest] = parts;

@@ -20,7 +20,7 @@ import { missingValuesIn } from "./missingValues";
 
 /*
  * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.
- * They contain places and names, those of misspelt actions and in expressions too, but no other value. Values that are not known yet are skipped.
+ * They contain places and names, those of unknown actions and in expressions too, but no other value. Values that are not known yet are skipped.
  */
 
 export interface PolicyWarning {
@@ -187,8 +187,9 @@ function* warningsInAction(
   const at = [...path, "type"];
   if (!isAction(type)) {
     if (typeof type !== "string") return;
-    // A word that resembles no action could be a secret in the wrong place.
-    const word = nearName(type, called(actions)) ? `${JSON.stringify(type)} ` : "";
+    // A text of another form than an action's name could be a secret in the wrong place.
+    const isName = /^[a-z]+(-[a-z]+)*$/.test(type) || nearName(type, called(actions));
+    const word = isName ? `${JSON.stringify(type)} ` : "";
     const newer = "ignore this if the service now supports it";
     yield { path: at, reason: word + unknownName("action", type, actions, newer) };
     return;

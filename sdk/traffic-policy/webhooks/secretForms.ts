@@ -36,12 +36,16 @@ const SHORTEST_SIGNING_KEY = 16;
 /** Texts that templates and displays write in place of a secret. `[secret]` is Pulumi's. */
 const PLACEHOLDER = /^(change[-_ ]?me|[*•]+|\[secret\]|\[object \w+\])$/i;
 
+/** References that a shell, a template or a secret store fills in, and what a manual writes. One to the vault is none: the service fills it in. */
+const UNFILLED =
+  /^(\$[A-Z][A-Z\d_]*|\$\{[A-Z][A-Z\d_]*\}|\$\(.*\)|%[A-Z][A-Z\d_]*%|<[\w .-]+>|\{[\w .-]+\}|\{\{.*\}\}|(op|ref\+\w+):\/\/.*)$/;
+
 /** A mistake in the text that is wrong for every platform. */
 function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
   if (secret === "undefined")
     return "is the word undefined, which JavaScript writes for a value that is missing; check where the secret comes from";
-  if (PLACEHOLDER.test(secret))
+  if (PLACEHOLDER.test(secret) || UNFILLED.test(secret))
     return "is a placeholder, which anybody could sign with; give the secret itself";
   // Checked before line breaks: a PEM file has some, and it would be wrong without them, too.
   if (/^\s*-----BEGIN/.test(secret))
@@ -54,6 +58,7 @@ function textProblem(secret: string): string | undefined {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it searches for them
   if (/[\x00-\x1f\x7f]/.test(secret))
     return "contains a line break or another control character; copy it again";
+  if (secret.startsWith("v1,whsec_")) return "begins with the version of the signature; leave out `v1,`";
   if (secret === "whsec_") return "is only the beginning of a secret; copy the whole of it";
   return undefined;
 }

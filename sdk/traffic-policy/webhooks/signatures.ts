@@ -33,10 +33,14 @@ export function signWebhook(
   return scheme.write(scheme.sign(secret, Buffer.from(body), time, id), time, id);
 }
 
+type HeaderValue = string | readonly string[] | undefined;
+
 /** A webhook that has been received. */
 export interface ReceivedWebhook {
-  /** Its headers by name, in any letters, as `IncomingMessage.headers` and `Object.fromEntries(request.headers)` are. */
-  headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  /** Its headers by name, in any letters: `IncomingMessage.headers`, `Headers` of Fetch, a `Map`, or a list of pairs. */
+  headers:
+    | Readonly<Record<string, HeaderValue>>
+    | Iterable<readonly [name: string, value: HeaderValue] | readonly string[]>;
   /** The exact body, before any parser. */
   body: string | Uint8Array;
   /** The secret that the platform and the receiver share. */
@@ -56,7 +60,7 @@ export type Verdict = { verified: true } | { verified: false; reason: string };
  * if (!verdict.verified) response.writeHead(403).end(verdict.reason);
  * ```
  *
- * @throws Error if the platform's scheme is unknown, or if the secret is not valid for it.
+ * @throws Error if the platform's scheme is unknown, if the secret is not valid for it, or if the body is parsed.
  */
 export function verifyWebhook(
   platform: SignedPlatform | (string & {}),
@@ -64,8 +68,13 @@ export function verifyWebhook(
 ): Verdict {
   const scheme = webhookScheme(platform);
   assertUsable(platform, secret);
+  if (typeof body !== "string" && !(body instanceof Uint8Array))
+    throw new Error(
+      "Give the body as it was received, as text or bytes: a parsed one has lost what was signed",
+    );
+  const pairs = Symbol.iterator in received ? [...received] : Object.entries(received);
   const headers = Object.fromEntries(
-    Object.entries(received).map(([name, value]) => [name.toLowerCase(), value?.toString()]),
+    pairs.map(([name = "", value]) => [name.toLowerCase(), value?.toString()]),
   );
   const { signatures, time = "", id = "" } = scheme.read(headers);
   if (signatures.length === 0) return { verified: false, reason: "it is not signed" };

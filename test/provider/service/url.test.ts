@@ -16,6 +16,7 @@ test.each([
 });
 
 test.each([
+  ["", /^is empty; write scheme and host/],
   ["shop.example.com", /not a URL; write scheme and host/],
   ["ftp://shop.example.com", /a scheme that no endpoint serves; write http, https, tls or tcp/],
   ["https://shop.example.com/cart", /path, query or fragment/],

@@ -1,8 +1,12 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
   type CloudEndpointArgs,
   mergeTrafficPolicy,
+  mergeTrafficPolicyOutput,
+  WebhookPlatform,
   WebhookVerification,
   type WebhookVerificationArgs,
 } from "../../../sdk";
@@ -34,6 +38,25 @@ describe("mergeTrafficPolicy", () => {
   const verifying = { actions: [verify] };
   const merged = async (policy: pulumi.Input<object | string>, more?: More) =>
     resolved(mergeTrafficPolicy(policy, github(more)));
+
+  test("takes the arguments of other languages under the name that pulumi convert writes", async () => {
+    const one = new WebhookVerification("hooks", { platform: WebhookPlatform.Github, secret: "shared" });
+    const output = mergeTrafficPolicyOutput({
+      policy: { on_http_request: [rule], on_http_response },
+      verifications: [one.trafficPolicy],
+    });
+    const trafficPolicy = await merged({ on_http_request: [rule], on_http_response });
+    expect(await resolved(output)).toEqual({ trafficPolicy });
+    expect(await pulumi.isSecret(output)).toBe(true);
+  });
+
+  test("names the platforms as the schema for other languages does", () => {
+    const schema = JSON.parse(
+      readFileSync(join(import.meta.dirname, "../../../provider/plugin/schema.json"), "utf8"),
+    );
+    const values: { name: string; value: string }[] = schema.types["endpoints:index:WebhookPlatform"].enum;
+    expect(WebhookPlatform).toEqual(Object.fromEntries(values.map(({ name, value }) => [name, value])));
+  });
 
   test.each<[string, pulumi.Input<object | string>]>([
     ["an object that contains outputs", { on_http_request: pulumi.output([rule]), on_http_response }],

@@ -106,6 +106,7 @@ test.each<[action: object, words: string]>([
   [redirect("/a\nb"), 'the character "\\n" in a URL'],
   [redirect("//a.example.com/"), "a redirect to //a"],
   [redirect("/a/../b"), "a redirect to /a/../b"],
+  [redirect("https://new.example.com/b", { from: "/aa" }), "a redirect from a path to a whole URL"],
   [vars({ a: "1", b: "2" }), "a map of vars without exactly one key"],
   [internal("http://a.internal"), "forwarding from https://shop.example.com/aa to http://a.internal"],
   [internal("https://none.internal"), "no internal endpoint https://none.internal"],

@@ -151,7 +151,8 @@ test("data and JSON have at most a million characters, and 200 levels", () => {
 
   const levels = (number: number): object => JSON.parse(`${"[".repeat(number)}${"]".repeat(number)}`);
   expect(problemsOfData(levels(200))).toEqual([]);
-  expect(problemsOfData(levels(201))).toEqual(["is nested more than 200 levels deep"]);
+  for (const number of [201, 20_000])
+    expect(problemsOfData(levels(number))).toEqual(["is nested more than 200 levels deep"]);
 });
 
 test("YAML has at most 50,000 characters, comments included", () => {
@@ -179,4 +180,11 @@ test("parsePolicy returns the data, or throws with the mistake and its place", (
 test("the same key in several mappings, or as a value, is no key twice", () => {
   const text = '{"a": [{"a": "a"}, {"a": {"a": ["a", "a"]}}], "b": {"a:": "a\\"a"}, "c": {}}';
   expect(policyFromText(text)).toEqual({ data: JSON.parse(text) });
+});
+
+test("data that contains itself is refused in a sentence", () => {
+  const circle: Record<string, unknown> = { a: 1 };
+  circle["self"] = [circle];
+  circle["twice"] = { circle };
+  expect(problemsOfData(circle)).toEqual(["is nested more than 200 levels deep"]);
 });

@@ -54,7 +54,8 @@ export const mistakes: Mistake[] = [
   ["an action without type", onRequest(rule({ config: {} })), TYPE, /is missing; an action needs it/],
   ["a key of the config beside it", onRequest(rule({ type: "deny", status_code: 404 })), "on_http_request[0].actions[0].status_code", /an action has type and config/],
   ["an action with a letter missing", one("custom-respons", {}), TYPE, /did you mean custom-response\?/],
-  ["an unknown action", one("teleport", {}), TYPE, /is no action known to this version; ignore this if the service now supports it/],
+  ["an unknown action", one("teleport", {}), TYPE, /^"teleport" is no action known to this version; ignore this if the service now supports it/],
+  ["an action that could be a secret", one("Tr0ub4dor&3", {}), TYPE, /^is no action known to this version; ignore this/],
   ["deny for responses", onResponse(rule(act("deny"))), "on_http_response[0].actions[0].type", /deny, which runs in on_tcp_connect, on_http_request, not in on_http_response/],
   ["terminate-tls of a tcp endpoint", onConnect(rule(act("terminate-tls"), act("deny"))), "on_tcp_connect[0].actions[0].type", /for https and tls endpoints, not for tcp/, tcp],
   // Configs

@@ -101,3 +101,26 @@ test.each<[platform: string, secret: string, words: RegExp]>([
 ])("signWebhook refuses the platform %s with the secret %j", (platform, secret, words) => {
   expect(() => signWebhook(platform, { body: "{}", secret })).toThrow(words);
 });
+
+test("verifyWebhook reads headers as Fetch and Node have them", () => {
+  const given = signWebhook("github", { body: BODY, secret: SECRET });
+  const pairs = Object.entries(given);
+  const lists = Object.fromEntries(pairs.map(([name, value]) => [name, [value]]));
+  for (const headers of [
+    given,
+    lists,
+    pairs,
+    new Headers(given),
+    new Map(pairs),
+    new Headers(given).entries(),
+  ])
+    expect(verifyWebhook("github", { headers, body: BODY, secret: SECRET })).toEqual({ verified: true });
+});
+
+test.each([{ event: "push" }, ["a"], undefined, null, 1])(
+  "verifyWebhook refuses the parsed body %o",
+  (body) => {
+    const delivery = { headers: {}, body: body as unknown as string, secret: SECRET };
+    expect(() => verifyWebhook("github", delivery)).toThrow("Give the body as it was received");
+  },
+);
