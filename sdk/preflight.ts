@@ -10,6 +10,7 @@ import {
   type PolicyReader,
   resourceWarnings,
   ruleWarnings,
+  type WarnedInput,
 } from "../provider/policy/resourceWarnings";
 import { UNKNOWN } from "../provider/pulumi/sentinels";
 import { PACKAGE } from "../provider/pulumi/typeTokens";
@@ -112,20 +113,19 @@ function warnOnce(text: string): void {
 /** Warns of inputs that the service may refuse. Makes no request, and skips unknown and secret values. */
 export async function warnOfInputs(
   name: string,
-  {
-    url,
-    bindings,
-    trafficPolicy,
-    adopt,
-  }: { [input in "url" | "bindings" | "trafficPolicy" | "adopt"]?: unknown },
+  { url, bindings, trafficPolicy, adopt, description, metadata }: { [input in WarnedInput]?: unknown },
   options: pulumi.CustomResourceOptions | undefined,
 ): Promise<void> {
   // Of a policy, only its absence matters.
   const isLater = pulumi.Output.isInstance(trafficPolicy) || isPromise(trafficPolicy);
-  const given = [url, bindings, isLater && trafficPolicy, adopt, explicitProvider(options)?.baseUrl];
-  const [address, names, later, adopted, own] = await Promise.all(given.map(publicValue));
+  const given = [url, bindings, isLater && trafficPolicy, adopt, description, metadata];
+  const [address, names, later, adopted, about, data] = await Promise.all(given.map(publicValue));
+  const own = await publicValue(explicitProvider(options)?.baseUrl);
   const policy = isLater ? later : trafficPolicy;
-  const inputs = { url: address, bindings: names, trafficPolicy: policy, adopt: adopted };
+  const inputs = {
+    ...{ url: address, bindings: names, trafficPolicy: policy, adopt: adopted },
+    ...{ description: about, metadata: data },
+  };
   const configured = typeof own === "string" ? own : pulumi.runtime.getConfig("endpoints:baseUrl");
   const facts = {
     isPublicService: own !== UNKNOWN && isPublicBaseUrl(() => configured),

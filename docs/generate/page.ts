@@ -96,7 +96,7 @@ function provider(): string[] {
   return [
     "## Provider and settings",
     `\`new Provider(name, args, options)\` is ${lowered(about)} Its \`args\` are these settings, all optional.`,
-    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ADOPT` ([after a killed run](reliability.md#when-a-run-is-ended)), `ENDPOINTS_ACCEPT_ACCOUNT` ([after a rotated key](reliability.md#when-an-endpoint-counts-as-gone)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
+    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ADOPT` ([for one run](adoption.md#for-one-run-without-an-edit)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
     settingsTable(),
   ];
 }

@@ -18,6 +18,7 @@ import type { Holdings } from "./holdings";
 import { look } from "./live";
 import { shownPath, shownUrl } from "./secrets";
 import { difference, type Entry, refreshedFromLive, wireFromInputs } from "./state";
+import { unreadable, type Write } from "./verify";
 
 /*
  * The live endpoint that a new resource takes over, and what that changes. Consent comes from the program (`adopt`), or for one
@@ -50,7 +51,7 @@ const NEWEST_PAGES = 10;
  * @returns undefined if there is none, so that the create makes a new one.
  * @throws UserError if the endpoint cannot be adopted. Then no deletion of this run deletes it.
  */
-export async function adopt(claim: Claim): Promise<LiveEndpoint | undefined> {
+export async function adopt(claim: Claim): Promise<Write | undefined> {
   const { api, inputs, holdings, entry } = claim;
   const id = inputs.adopt ?? (await chooseConsented(claim));
   // What this process found gone, or deleted for a replacement, is created anew.
@@ -59,8 +60,9 @@ export async function adopt(claim: Claim): Promise<LiveEndpoint | undefined> {
     const live = await findById(id, claim);
     if (!live) return undefined;
     holdings.add(id, entry, inputs);
-    const { changed } = differenceOnAdoption(live, inputs);
-    return changed.length === 0 ? live : api.update(id, wireFromInputs(inputs, changed));
+    const { changed: sent, before } = differenceOnAdoption(live, inputs);
+    const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(unreadable);
+    return { id, reply: sent.length === 0 ? live : await update(), sent, wanted: inputs, before };
   });
 }
 

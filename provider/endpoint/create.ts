@@ -25,12 +25,13 @@ import {
 } from "./errors";
 import { type Inputs, managedInputs } from "./fields";
 import { wireFromInputs } from "./state";
+import type { Write } from "./verify";
 
 /*
  * An attempt to create an endpoint, or to move one to another URL, ends in one of three ways.
  *
  * - Made: the service has answered with our endpoint.
- * - Refused: with any code, the URL may be taken: by an endpoint that leaves it in this run, or by somebody else's.
+ * - Refused: the URL may be taken, by an endpoint that leaves it in this run, or by somebody else's.
  * - Lost: the attempt may have had an effect. Sending it again could make two endpoints, giving up could leave one that is in no
  *   state, and what is found on the URL may be another stack's. So the provider looks for it, three times.
  *
@@ -66,12 +67,10 @@ const LOOK_EVERY = 250;
  *
  * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours.
  */
-export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
+export async function createOnce(claim: Claim): Promise<Write> {
   const { api, inputs, holdings, entry } = claim;
-  const body = wireFromInputs(
-    inputs,
-    managedInputs.filter((name) => inputs[name] !== undefined),
-  );
+  const sent = managedInputs.filter((name) => inputs[name] !== undefined);
+  const body = wireFromInputs(inputs, sent);
   const equal = await equalMembers(claim);
   // A reply about an endpoint that an entry has is about another one.
   const isNew = ({ id }: LiveEndpoint) => !holdings.isOurs(id);
@@ -79,7 +78,7 @@ export async function createOnce(claim: Claim): Promise<LiveEndpoint> {
   // Refuses the second of two resources that both lost their answers and found one endpoint.
   holdings.add(live.id, entry, inputs);
   for (const member of equal) claim.log.warn(equalMember(member, claim.shownUrl));
-  return live;
+  return { id: live.id, reply: live, sent, wanted: inputs };
 }
 
 /** What the attempts so far have shown. Times by this machine's clock, in milliseconds. */
@@ -139,7 +138,8 @@ async function outcomeOf(sending: Promise<LiveEndpoint>, { mover }: Claim): Prom
     const isCreate = mover === undefined;
     if (!(error instanceof EndpointsError)) throw error;
     if (isCreate && isLost(error)) return { kind: "lost", error };
-    if (error instanceof ApiError && (isCreate || mayBeTakenUrl(error))) return { kind: "refused", error };
+    if (!(error instanceof ApiError)) throw error;
+    if (isCreate || (mayBeTakenUrl(error) && !isForOtherReason(error))) return { kind: "refused", error };
     throw error;
   }
 }
@@ -153,8 +153,29 @@ function isLost(error: EndpointsError): boolean {
   return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
 }
 
-/** With any code, the reason of these may be a taken URL. */
+/**
+ * The codes of refusals that are about something else than a taken URL: the form of the request or of the URL, the policy, another
+ * text, the bindings, the plan or a limit of the account. Any other code may be that of a taken URL.
+ */
+const OTHER_REASONS: readonly [from: number, to: number][] = [
+  [210, 218],
+  [249, 249],
+  [2200, 2299],
+  [15005, 15010],
+  [18002, 18005],
+  [18008, 18008],
+  [18010, 18013],
+  [18015, 18015],
+  [18018, 18023],
+];
+
+/** With most codes, and without any, the reason of these may be a taken URL. */
 const mayBeTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].includes(status);
+
+function isForOtherReason(error: ApiError): boolean {
+  const code = isOfService(error) ? codeNumber(error) : undefined;
+  return code !== undefined && OTHER_REASONS.some(([from, to]) => from <= code && code <= to);
+}
 
 /**
  * Looks for the endpoint that a lost create has made.
@@ -209,7 +230,9 @@ async function afterRefusal(
   const isCreateInPool = mover === undefined && inputs.poolingEnabled === true;
   // A gateway may have refused it after it took effect, and the service would accept one more member.
   if (isCreateInPool && !isOfService(refusal)) throw refusedWithoutCode(refusal, shownUrl);
-  if (!mayBeTakenUrl(refusal)) throw refusal;
+  // After an attempt that may have had an effect, a limit of the account may be reached by our own endpoint.
+  const isClear = underWay === undefined && isForOtherReason(refusal);
+  if (isClear || !mayBeTakenUrl(refusal)) throw refusal;
   const mayPass = refusal.status === 409 || PASSING.includes(codeNumber(refusal));
   const wait = mayPass ? TRY_AGAIN_AFTER[refusals] : undefined;
   // A filter may omit the holder, so after several refusals the last look reads the whole list.

@@ -1,4 +1,4 @@
-import { oneLine } from "../../sdk/traffic-policy/index";
+import { type JsonObject, oneLine } from "../../sdk/traffic-policy/index";
 import {
   ApiError,
   ConnectionError,
@@ -15,10 +15,33 @@ import { ID } from "../service/replySchemas";
  * happened, then at most three causes, each with its remedy. It names the failure of another request, and does not quote it.
  */
 
+/**
+ * A write that the service accepted, and made at most in part. Pulumi stores the live properties with this error, and its next `up`
+ * updates the resource.
+ */
+export class PartialWriteError extends UserError {
+  constructor(
+    reason: string,
+    readonly id: string,
+    readonly properties: JsonObject,
+  ) {
+    super(reason);
+  }
+}
+
 /** A failed operation of Pulumi, with verb and endpoint: `cannot create https://shop.example.com: …`. */
 export class OperationError extends UserError {
+  /** After a partial write, what Pulumi stores: its host for dynamic providers looks for these names. */
+  readonly id: string | undefined;
+  readonly properties: JsonObject | undefined;
+  readonly reasons: string[] | undefined;
+
   constructor(operation: string, cause: UserError) {
     super(`cannot ${oneLine(operation, 300)}: ${cause.message}`, { cause });
+    if (!(cause instanceof PartialWriteError)) return;
+    this.id = cause.id;
+    this.properties = cause.properties;
+    this.reasons = [this.message];
   }
 }
 
@@ -137,6 +160,22 @@ function failureName(error: EndpointsError): string {
   if (error instanceof ReplyError) return `${request}: a reply that is not the service's`;
   return `${request}: ${error instanceof ConnectionError ? "no answer" : "not sent"}`;
 }
+
+/** The reason of a write whose old values still live. */
+export const changeIgnored = (id: string, what: string, unread: EndpointsError | undefined): string =>
+  `the service accepted the change, but old values of ${id} still live: ${what}${unread ? `; a read failed (${failureName(unread)})` : ""}. It ignores the change, or stores both alike. Write the live value; or run \`pulumi refresh\`, then use ignoreChanges; or replace the endpoint: \`pulumi up --replace\` with its URN, without protect in that run (in other languages with deleteBeforeReplace). See "A change that the service ignores" in docs/troubleshooting.md of pulumi-endpoints.`;
+
+/** The warning of a write whose values live in another form. */
+export const storedOtherwise = (url: string, what: string): string =>
+  `${url}: the service stores another value than it was sent: ${what}. Each preview shows this change until the program has the value as the service stores it`;
+
+/** The warning of a service that does not show a field. */
+export const notShown = (url: string, names: readonly string[]): string =>
+  `${url}: the service shows no ${names.join(", ")}, neither in its reply nor by id, so it may not have stored what was sent. The state has what was sent, and this run does not look for it again`;
+
+/** The warning of a write that nothing proves. */
+export const unverified = (url: string, names: readonly string[], why: EndpointsError): string =>
+  `${url}: the service's reply has no ${names.join(", ")}, and reads by id failed (${failureName(why)}), so it may not have stored what was sent. Run \`pulumi refresh\` to compare`;
 
 export const urlLookup = (refusal: EndpointsError, why: EndpointsError, url: string): UserError =>
   new UserError(

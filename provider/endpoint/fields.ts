@@ -2,10 +2,13 @@ import { z } from "zod";
 import {
   isMapping,
   type JsonObject,
+  missingSecret,
   normalizeUrl,
   numberedPhases,
   type Parsed,
+  pathText,
   policyFromText,
+  problemOfKeys,
   problemsOfData,
   urlProblem,
 } from "../../sdk/traffic-policy/index";
@@ -78,6 +81,7 @@ const rows = {
       .transform(
         (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
       )
+      .check(refuse((metadata) => (typeof metadata === "string" ? problemOfKeys(metadata) : undefined)))
       .check(refuse((metadata) => lengthProblem(wireText(metadata), MAX_METADATA)))
       .optional(),
     parse: (written) => metadataFromText(written).data,
@@ -108,6 +112,7 @@ const rows = {
     input: document(isMapping)
       .transform((policy, context): JsonObject => asData(policy, policyFromText, context) as JsonObject)
       .check(refuse(numberedPhases))
+      .check(refuse(missingIn))
       .optional(),
     parse: (written) => {
       const parsed = policyFromText(written);
@@ -293,6 +298,12 @@ function asData(value: object | string, parse: (text: string) => Parsed, context
   const problems = "problem" in parsed ? [parsed.problem] : ofData;
   for (const message of problems) context.issues.push({ code: "custom", message, input: undefined });
   return "data" in parsed ? parsed.data : z.NEVER;
+}
+
+/** The mistake of a policy with a credential or a secret in which a value is missing. */
+function missingIn(policy: JsonObject): string | undefined {
+  const missing = missingSecret(policy);
+  return missing && `at ${pathText(missing.path)} ${missing.reason}`;
 }
 
 function lengthProblem(value: string, most: number): string | undefined {

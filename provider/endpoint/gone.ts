@@ -1,21 +1,21 @@
-import { type ApiError, EndpointsError, isNotFound, isOfService } from "../service/apiErrors";
-import { createdAt } from "../service/clock";
+import { ApiError, EndpointsError, isNotFound, isOfService } from "../service/apiErrors";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import type { Age, Reading } from "../service/list";
+import { shows } from "../service/list";
 import { goneUnproven, OtherAccountError, stillListed } from "./errors";
-import { ACCOUNT_KEY, accountFingerprint, type State } from "./state";
+import { ACCOUNT_KEY, accountFingerprint, isManaged, type State } from "./state";
 
 /*
- * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, or the key
- * may belong to another account. Pulumi drops every resource that a provider reports as gone, without a question. So an
- * endpoint counts as gone only with a second piece of evidence. Evidence that is missing makes an error, never "gone".
+ * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, the service may
+ * answer wrongly for a moment, or the key may belong to another account. Pulumi drops every resource that a provider reports as
+ * gone, without a question. So an endpoint counts as gone after two reads by id and a list without it. Evidence that is missing
+ * makes an error, never "gone".
  */
 
-/** How long a list, or a read by id, may lag behind a write, in milliseconds. */
-const LIST_LAG = 5_000;
+/** The time between the two reads by id, in milliseconds. Lists and reads may lag so long behind a write. */
+const APART = 5_000;
 
-/** An endpoint for which the service answered 404. */
+/** An endpoint for which a read by id ended in 404. */
 interface Absence {
   id: string;
   stored: State;
@@ -27,35 +27,44 @@ interface Absence {
 /**
  * Decides whether an endpoint is gone after a 404.
  *
- * @returns The endpoint if the service has it after all, because a read by id may lag; undefined if it is gone.
+ * @returns The endpoint if the service has it after all; undefined if it is gone.
  * @throws UserError if neither is proven. The message has the findings and the next step.
  */
 export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<LiveEndpoint | undefined> {
   const { id, stored, notFound } = absence;
-  const { clock } = api.http;
+  await api.http.clock.sleep(APART);
+  const again = await api.get(id).catch((error: unknown) => {
+    if (isNotFound(error)) return error;
+    throw error;
+  });
+  if (!(again instanceof ApiError)) return again;
+  // What a program only reads is lost with its entry for no one.
+  if (!isManaged(stored)) return undefined;
   try {
-    let reading = await readEvidence(api, notFound, "anyAge");
-    if (isListed(reading, id) || isYoung(api, reading, stored)) {
-      await clock.sleep(LIST_LAG);
-      const live = await api.get(id).catch((error: unknown) => {
-        if (!isNotFound(error)) throw error;
-      });
-      if (live) return live;
-      reading = await readEvidence(api, notFound, "fromNow");
-      if (isListed(reading, id)) throw stillListed(id, notFound);
-    }
-    await assertAccount(api, reading, absence);
+    if (await isListed(api, id, [notFound, again])) throw stillListed(id, notFound);
+    await assertAccount(api, absence);
     return undefined;
   } catch (error) {
     throw error instanceof EndpointsError ? goneUnproven(id, error) : error;
   }
 }
 
-/** A reading of the list that would show a wrong base URL: after the service's own 404 one page, after any other the whole list. */
-async function readEvidence(api: EndpointsApi, notFound: ApiError, age: Age): Promise<Reading> {
-  const reading = api.list.whole(age);
-  await (isOfService(notFound) ? reading.firstPage() : reading.toEnd());
-  return reading;
+/**
+ * Whether the list shows the endpoint. After the service's own 404s, a list of this id is enough if the service takes filters. Any
+ * other 404 may come from another server, so the whole list must answer.
+ */
+async function isListed(api: EndpointsApi, id: string, notFounds: ApiError[]): Promise<boolean> {
+  if (notFounds.every(isOfService)) {
+    const isFound = await api.list.filtersById(id);
+    if (isFound !== undefined) return isFound;
+  }
+  const known = api.list.sinceWriteOf(id);
+  await known.toEnd();
+  if (!shows(known, id)) return false;
+  // That reading may be older than the deletion.
+  const fresh = api.list.whole("fromNow");
+  await fresh.toEnd();
+  return shows(fresh, id);
 }
 
 /**
@@ -63,24 +72,14 @@ async function readEvidence(api: EndpointsApi, notFound: ApiError, age: Age): Pr
  *   endpoint whose entry has the same fingerprint as this one.
  */
 async function assertAccount(
-  { http }: EndpointsApi,
-  reading: Reading,
+  { http, list }: EndpointsApi,
   { id, stored, isOfAccount }: Absence,
 ): Promise<void> {
   const account = stored[ACCOUNT_KEY];
   if (account === accountFingerprint(http.settings)) return;
+  const reading = list.sinceWriteOf(id);
   const isEvidence = (other: string) => other !== id && isOfAccount(other, account);
   const isProven = () => [...reading.endpoints.keys()].some(isEvidence);
   await reading.until(isProven);
   if (!isProven()) throw new OtherAccountError(id, reading.endpoints.size, http.settings.baseUrl);
-}
-
-const isListed = ({ endpoints, skipped }: Reading, id: string) =>
-  endpoints.has(id) || skipped.some((item) => item.id === id);
-
-/** Whether the endpoint was so new, when the reading began, that the list need not show it yet. */
-function isYoung({ http }: EndpointsApi, { began }: Reading, stored: State): boolean {
-  const born = createdAt(stored);
-  const then = http.serviceClock.at(began) ?? began;
-  return born === undefined || born > then - LIST_LAG;
 }

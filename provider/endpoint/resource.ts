@@ -19,12 +19,13 @@ import {
   OperationError,
   OtherAccountError,
   otherAccountToo,
+  PartialWriteError,
   replacedStays,
   takeOverFailed,
   updateNotFound,
   wrongType,
 } from "./errors";
-import { managedInputs, type PreviewInputs } from "./fields";
+import { documentsAsData, type PreviewInputs } from "./fields";
 import { confirmGone } from "./gone";
 import { Holdings } from "./holdings";
 import {
@@ -45,14 +46,17 @@ import {
   type Entry,
   importedFromLive,
   inputsWithChoices,
+  isManaged,
   newToken,
   notesOfEntry,
+  pick,
   refreshedFromLive,
   type State,
-  stateFromReply,
+  stateFromLive,
   stateWithNewNotes,
   wireFromInputs,
 } from "./state";
+import { UnshownFields, unreadable, verify, type Write } from "./verify";
 
 interface Dependencies {
   /** The configured service. Throws ConfigError if a setting is missing or invalid. */
@@ -70,6 +74,7 @@ export interface Decision {
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
   private readonly holdings = new Holdings();
+  private readonly unshown = new UnshownFields();
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names, once they are read. */
   private consented: Promise<LiveEndpoint[]> | undefined;
   /** The first failure of this process because of another account. */
@@ -135,11 +140,10 @@ export class CloudEndpoints {
     return operation(`create ${shownUrl(inputs)}`, async () => {
       const claim = this.claim(inputs);
       this.assertConsentIsOurs(claim.api.http.settings);
-      const live = (await adopt(claim)) ?? (await createOnce(claim));
+      const write = (await adopt(claim)) ?? (await createOnce(claim));
       for (const old of this.holdings.replacedBy(inputs))
-        if (old !== live.id) this.deps.log.warn(replacedStays(old, claim.shownUrl));
-      const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { sent: managedInputs });
-      return { id: live.id, outs: answerForEngine(outs, news) };
+        if (old !== write.id) this.deps.log.warn(replacedStays(old, claim.shownUrl));
+      return { id: write.id, outs: await this.stateAfter(write, claim, news) };
     });
   }
 
@@ -150,7 +154,7 @@ export class CloudEndpoints {
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
-    this.holdings.reads(id, stored);
+    if (isManaged(stored)) this.holdings.reads(id, stored);
     this.warnOfConsent(id);
     return operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
@@ -164,7 +168,7 @@ export class CloudEndpoints {
       const { props, inputs } = refreshedFromLive(live, stored);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
       if (ACCOUNT_KEY in stored) props[ACCOUNT_KEY] = this.account();
-      return { id, ...foundForEngine({ props, inputs }, stored) };
+      return { id, ...this.foundForEngine({ props, inputs }, stored) };
     });
   }
 
@@ -180,7 +184,7 @@ export class CloudEndpoints {
         const live = await look(this.deps.connect(), id, everyInput).catch(ifAbsent(endpointNotFound(id)));
         assertCloud(live);
         this.holdings.add(id, entry);
-        return { id, ...foundForEngine(importedFromLive(live, notesOfEntry(entry)), {}) };
+        return { id, ...this.foundForEngine(importedFromLive(live, notesOfEntry(entry)), {}) };
       }),
     );
   }
@@ -190,18 +194,38 @@ export class CloudEndpoints {
     this.holdings.manage(id, olds);
     const inputs = knownInputs(news);
     const { changed } = difference(olds, inputs);
-    if (changed.length === 0) return { outs: answerForEngine(stateWithNewNotes(olds, inputs), news) };
+    if (changed.length === 0) return { outs: this.marked(stateWithNewNotes(olds, inputs), news) };
     return operation(`update ${id}`, async () => {
       const claim = { ...this.claim(inputs, olds[ENTRY_KEY]), api: this.apiFor(olds, news), mover: id };
-      const body = wireFromInputs(inputsWithChoices(inputs, olds), changed);
+      const wanted = inputsWithChoices(inputs, olds);
+      const body = wireFromInputs(wanted, changed);
       const toOtherUrl = changed.includes("url");
-      const patch = () => this.holdings.moves(id, claim.api.update(id, body), { toOtherUrl });
-      const live = await (toOtherUrl ? sendUntilCertain(claim, patch) : patch()).catch((error: unknown) => {
-        throw isNotFound(error) ? updateNotFound(id, error) : error;
-      });
-      const outs = stateFromReply(live, inputs, notesOfEntry(claim.entry), { before: olds, sent: changed });
-      return { outs: answerForEngine(outs, news) };
+      const patch = (budget?: Budget) =>
+        this.holdings.moves(id, claim.api.update(id, body, budget), { toOtherUrl });
+      const reply = await (toOtherUrl ? sendUntilCertain(claim, patch) : patch())
+        .catch((error: unknown) => {
+          throw isNotFound(error) ? updateNotFound(id, error) : error;
+        })
+        .catch(unreadable);
+      const write = { id, reply, sent: changed, wanted, before: documentsAsData(olds) };
+      return { outs: await this.stateAfter(write, claim, news, olds) };
     });
+  }
+
+  /**
+   * The state after a write, with its secrets marked.
+   *
+   * @throws PartialWriteError if the service did not make the write, or only in part.
+   */
+  private async stateAfter(write: Write, claim: Claim, news: EngineInputs, before?: State): Promise<State> {
+    const { id, sent } = write;
+    const { live, ignored, failure } = await verify(write, { ...claim, unshown: this.unshown });
+    if (ignored.includes("url")) this.holdings.keeps(id);
+    const state = stateFromLive(live, claim.inputs, notesOfEntry(claim.entry), { before, sent });
+    const outs = this.marked(state, news);
+    // Pulumi adds the provider's code only to successes, and could neither read nor delete the resource without it.
+    if (failure) throw new PartialWriteError(failure, id, { ...outs, ...pick(news, [PROVIDER_KEY]) });
+    return outs;
   }
 
   /**
@@ -226,9 +250,9 @@ export class CloudEndpoints {
     try {
       await api.delete(id);
     } catch (error) {
-      // A reply that is no 204 proves nothing, but a read by id does.
-      const reading = error instanceof ReplyError ? api.get(id) : Promise.reject(error);
-      if (await this.orGone(reading, id, stored)) throw error;
+      // A 404 of a deletion, or a reply that is no 204, proves nothing.
+      if (!isNotFound(error) && !(error instanceof ReplyError)) throw error;
+      if (await this.orGone(api.get(id), id, stored)) throw error;
     }
   }
 
@@ -335,15 +359,22 @@ export class CloudEndpoints {
 
   /** The calls about a resource with these properties. */
   private apiFor(...all: JsonObject[]): EndpointsApi {
-    return this.deps.connect().about({ hasSecrets: () => all.some(hasSecrets) });
+    return this.deps
+      .connect()
+      .about({ hasSecrets: () => all.some((props) => hasSecrets(props, this.key())) });
   }
-}
 
-/** What a read found, with its secrets marked. */
-const foundForEngine = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonObject) => ({
-  props: answerForEngine(found.props, stored),
-  inputs: answerForEngine(found.inputs, stored),
-});
+  private key = (): string | undefined => this.settings()?.apiKey;
+
+  /** An answer with its secrets marked. */
+  private marked = (answer: JsonObject, asked: JsonObject): JsonObject =>
+    answerForEngine(answer, asked, this.key());
+
+  private foundForEngine = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonObject) => ({
+    props: this.marked(found.props, stored),
+    inputs: this.marked(found.inputs, stored),
+  });
+}
 
 /** @throws UserError if the endpoint is no cloud endpoint. */
 function assertCloud({ id, type }: LiveEndpoint): void {

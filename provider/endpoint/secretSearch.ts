@@ -21,11 +21,18 @@ export { SHORTEST_SECRET };
 /** The least length of a text that is recognized as the same secret in another place. Shorter ones may be ordinary words. */
 export const UNMISTAKABLE = 8;
 
+/** A shorter key of an account, as in tests, could occur in a text by chance. The service's keys have 49 characters. */
+const SHORTEST_KEY = 16;
+
 /** A secret in a document. */
 interface FoundSecret {
   path: Path;
   secret: string | number;
 }
+
+/** Whether this is a text with the account's key in it. */
+export const hasKey = (text: unknown, accountKey = ""): boolean =>
+  accountKey.length >= SHORTEST_KEY && typeof text === "string" && text.includes(accountKey);
 
 /**
  * A name with its value in a document that stays text, because data cannot hold it: `"token": "…"`, `password=…`. Takes time
@@ -36,10 +43,13 @@ const NAMED_VALUE = /(?<![\w-])([\w-]+)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^
 /**
  * Every text and number under a secret name in a document, and the passwords of URLs in all other texts, at any depth and of
  * any length. Even that a secret is empty is information. A text in place of a document is secret as a whole if it names a secret.
+ *
+ * @param accountKey The key of the account, which is a secret in any text.
  */
-export function findSecrets(document: unknown): FoundSecret[] {
+export function findSecrets(document: unknown, accountKey = ""): FoundSecret[] {
   const found: FoundSecret[] = [];
   for (const [path, part] of partsOf(document)) {
+    if (hasKey(path.at(-1), accountKey) || hasKey(part, accountKey)) found.push({ path, secret: accountKey });
     if (typeof part !== "string" && typeof part !== "number") continue;
     if (isSecretPath(path)) {
       found.push({ path, secret: part });
@@ -70,8 +80,8 @@ export const withoutPasswords = (text: string): string =>
   text.replace(URL_PASSWORD, (url, password: string) => `${url.slice(0, -password.length - 1)}${MASKED}@`);
 
 /** The secrets that are long enough to be masked in other texts, the longest first. */
-export function secretsIn(value: unknown): string[] {
-  return findSecrets(value)
+export function secretsIn(value: unknown, accountKey?: string): string[] {
+  return findSecrets(value, accountKey)
     .filter(
       ({ secret }) => `${secret}`.length >= (typeof secret === "string" ? SHORTEST_SECRET : UNMISTAKABLE),
     )

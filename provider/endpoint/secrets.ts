@@ -7,9 +7,10 @@ import {
   documentFields,
   documentsAsData,
   inputFields,
+  ownTexts,
   type PreviewInputs,
 } from "./fields";
-import { findSecrets, MASKED } from "./secretSearch";
+import { findSecrets, hasKey, MASKED } from "./secretSearch";
 
 /*
  * The secret fields of a resource. A field is secret as a whole if the program marked a part of it, or if the service returned
@@ -34,13 +35,14 @@ export function withNote(props: JsonObject, fields: Iterable<string>): JsonObjec
 
 /**
  * An answer for the engine. Its secret fields are marked, and noted for calls that bring no marks: its own noted fields, those
- * of the request, and each document that differs from the request and has a secret in it.
+ * of the request, and each text that differs from the request and has a secret in it.
  *
+ * @param accountKey The key of the account, which a policy may have in it to call the service.
  * @param asked The inputs of the request, or the outputs in the state.
  */
-export function answerForEngine(answer: JsonObject, asked: JsonObject): JsonObject {
-  const changed = documentFields.filter((name) => wireText(answer[name]) !== wireText(asked[name]));
-  const added = changed.filter((name) => hasSecretIn({ [name]: answer[name] }));
+export function answerForEngine(answer: JsonObject, asked: JsonObject, accountKey?: string): JsonObject {
+  const changed = ownTexts.filter((name) => wireText(answer[name]) !== wireText(asked[name]));
+  const added = changed.filter((name) => hasSecretIn({ [name]: answer[name] }, accountKey));
   return withSecretsMarked(withNote(answer, [...notedFields(answer), ...notedFields(asked), ...added]));
 }
 
@@ -58,11 +60,14 @@ export function withSecretsMarked(
 }
 
 /** Whether a text of the service about this resource may contain a secret. */
-export const hasSecrets = (props: JsonObject): boolean => notedFields(props).length > 0 || hasSecretIn(props);
+export const hasSecrets = (props: JsonObject, accountKey?: string): boolean =>
+  notedFields(props).length > 0 || hasSecretIn(props, accountKey);
 
-function hasSecretIn(props: JsonObject): boolean {
+function hasSecretIn(props: JsonObject, accountKey?: string): boolean {
   const data = documentsAsData(props);
-  return findSecrets(documentFields.map((name) => data[name])).length > 0;
+  const isIn = (text: unknown) => findSecrets([text], accountKey).length > 0;
+  // Only a key is recognized in a description.
+  return documentFields.some((name) => isIn(data[name])) || hasKey(data["description"], accountKey);
 }
 
 /** The secret fields of properties with a note, and the outputs that reveal a secret URL. */

@@ -53,6 +53,10 @@ export const ENTRY_KEY = "__entry";
 /** The note of the version that wrote the state last. It alone is never a difference. */
 export const VERSION_KEY = "__version";
 
+/** Whether a stack manages the endpoint. What a program only reads (`CloudEndpoint.get`) has no such notes. */
+export const isManaged = (stored: State): boolean =>
+  [ENTRY_KEY, ACCOUNT_KEY, VERSION_KEY].some((note) => note in stored);
+
 /** What identifies an entry of the state. */
 export interface Entry {
   token: unknown;
@@ -82,18 +86,17 @@ export const notesFromInputs = (inputs: PreviewInputs): State => ({
 });
 
 /**
- * The state after a create, an update or an adoption. The value of an input that was sent stands in for one that the reply lacks:
- * the next refresh compares it.
+ * The state after a create, an update or an adoption.
  *
  * @param before The state before an update.
  */
-export function stateFromReply(
+export function stateFromLive(
   live: LiveEndpoint,
   inputs: Inputs,
   notes: State,
-  { before, sent }: { before?: State; sent: readonly ManagedInput[] },
+  { before, sent }: { before: State | undefined; sent: readonly ManagedInput[] },
 ): State {
-  const fields = { ...documentsAsText(pick(inputs, sent)), ...fieldsFromLive(live, inputs.bindings) };
+  const fields = fieldsFromLive(live, inputs.bindings);
   const chosen = choicesNote(fields, givenInputs(inputs), before, sent);
   return { ...fields, ...notesFromInputs(inputs), ...chosen, ...notes };
 }

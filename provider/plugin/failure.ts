@@ -1,9 +1,13 @@
 import * as grpc from "@grpc/grpc-js";
 import { InputPropertiesError } from "@pulumi/pulumi/proto/errors_pb";
-import { CheckFailure } from "@pulumi/pulumi/proto/provider_pb";
+import { CheckFailure, ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
-import { oneLine } from "../../sdk/traffic-policy/index";
+import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { type JsonObject, oneLine } from "../../sdk/traffic-policy/index";
+import { OperationError } from "../endpoint/errors";
+import { SECRETS_KEY } from "../endpoint/secrets";
+import { toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
 
 /** Mistakes in the inputs of a component, each with its path. */
@@ -21,32 +25,43 @@ export const unknownToken = (token: string, known: string[]): UserError =>
 export const checkFailure = (reason: string, property = ""): CheckFailure =>
   new CheckFailure().setReason(reason).setProperty(property);
 
+/** Properties for the engine. The note of secret fields is left out, because the plugin receives and sends marks. */
+export const asStruct = ({ [SECRETS_KEY]: _, ...props }: JsonObject): Struct => toEngine(props);
+
 /** An error for gRPC. The user reads its text: one line, without a stack. */
 export function failure(error: unknown): Partial<grpc.StatusObject> {
   const details = error instanceof Error ? error.message : String(error);
   // With the code "unknown", the engine warns that the state may be corrupt. Our errors leave it intact.
   const code = error instanceof UserError ? grpc.status.FAILED_PRECONDITION : grpc.status.UNKNOWN;
-  if (!(error instanceof InvalidInputs)) return { code, details };
+  const detail = detailOf(error);
+  if (!detail) return { code, details };
 
-  const status = new Status()
-    .setCode(code)
-    .setMessage(details)
-    .setDetailsList([packed(error)]);
+  const status = new Status().setCode(code).setMessage(details).setDetailsList([detail]);
   const metadata = new grpc.Metadata();
   // gRPC libraries look for the whole status under this name.
   metadata.set("grpc-status-details-bin", Buffer.from(status.serializeBinary()));
   return { code, details, metadata };
 }
 
-function packed({ mistakes }: InvalidInputs): Any {
+/** What the engine does not find in the text of an error. */
+function detailOf(error: unknown): Any | undefined {
+  if (error instanceof InvalidInputs) return packed(mistakesOf(error), "InputPropertiesError");
+  if (!(error instanceof OperationError) || !error.properties) return undefined;
+  const { id = "", properties, reasons = [] } = error;
+  const partial = new ErrorResourceInitFailed().setId(id).setReasonsList(reasons);
+  return packed(partial.setProperties(asStruct(properties)), "ErrorResourceInitFailed");
+}
+
+function mistakesOf({ mistakes }: InvalidInputs): InputPropertiesError {
   const errors = mistakes.map(({ path, reason }) =>
     // The engine prints the value at a path that it finds, secret or not. It finds none that begins so.
     new InputPropertiesError.PropertyError().setPropertyPath(`inputs.${path}`).setReason(reason),
   );
+  return new InputPropertiesError().setErrorsList(errors);
+}
+
+function packed(message: { serializeBinary(): Uint8Array }, name: string): Any {
   const detail = new Any();
-  detail.pack(
-    new InputPropertiesError().setErrorsList(errors).serializeBinary(),
-    "pulumirpc.InputPropertiesError",
-  );
+  detail.pack(message.serializeBinary(), `pulumirpc.${name}`);
   return detail;
 }

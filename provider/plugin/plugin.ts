@@ -41,12 +41,8 @@ export function pluginProvider(options: PluginOptions) {
 
   let service: EndpointsApi | undefined;
   let cancelled = false;
-  let endComponents = () => {};
-  /** Fails when the run ends. */
-  const ended = new Promise<never>((_, reject) => {
-    endComponents = () => reject(new UserError("cancelled, because the run ended"));
-  });
-  ended.catch(() => {});
+  /** Each ends a component that is being constructed. */
+  const components = new Set<(error: UserError) => void>();
   const connect = (): EndpointsApi => {
     if (service) return service;
     const http = new HttpClient(configuration.settings(), {
@@ -130,7 +126,14 @@ export function pluginProvider(options: PluginOptions) {
     ),
     construct: unary(async (request) => {
       if (request.getType() !== WEBHOOK_TYPE) throw unknownToken(request.getType(), [WEBHOOK_TYPE]);
-      return Promise.race([ended, options.webhooks.construct(request, log.address)]);
+      let end: (error: UserError) => void = () => {};
+      const ended = new Promise<never>((_, reject) => {
+        end = reject;
+      });
+      components.add(end);
+      return Promise.race([ended, options.webhooks.construct(request, log.address)]).finally(() =>
+        components.delete(end),
+      );
     }),
 
     cancel: unary(async () => {
@@ -138,7 +141,7 @@ export function pluginProvider(options: PluginOptions) {
       service?.http.stop();
       // The engine closes the connection after this answer, and reports a problem of each component without an answer. So the
       // components end first.
-      endComponents();
+      for (const end of components) end(new UserError("cancelled, because the run ended"));
       await new Promise(setImmediate);
       return new Empty();
     }),

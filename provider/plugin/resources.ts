@@ -3,7 +3,7 @@ import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { checkInputs, engineInputs, PROBLEM_KEY } from "../endpoint/inputs";
 import type { CloudEndpoints } from "../endpoint/resource";
-import { answerForEngine, notedFields, SECRETS_KEY, withNote, withSecretsMarked } from "../endpoint/secrets";
+import { answerForEngine, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
 import { changedPlaces, stateWithGiven } from "../endpoint/state";
 import { UrlRegistry } from "../endpoint/urlRegistry";
 import {
@@ -15,11 +15,11 @@ import {
 } from "../policy/resourceWarnings";
 import { hasUnknown } from "../pulumi/sentinels";
 import { partsOfUrn } from "../pulumi/urn";
-import { fromEngine, toEngine } from "../pulumi/values";
+import { fromEngine } from "../pulumi/values";
 import type { Configuration } from "./configuration";
 import { changesOfInputs, detailedDiff } from "./detailedDiff";
 import type { EngineLog } from "./engineLog";
-import { checkFailure } from "./failure";
+import { asStruct, checkFailure } from "./failure";
 import { previewCreate, previewUpdate } from "./previews";
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
@@ -131,6 +131,3 @@ export class Resources {
     return withNote(props, [...notedFields(props), ...secrets]);
   }
 }
-
-/** Properties for the engine. The note of secret fields is left out, because the plugin receives and sends marks. */
-const asStruct = ({ [SECRETS_KEY]: _, ...props }: JsonObject): Struct => toEngine(props);

@@ -5,9 +5,11 @@ import {
   isMapping,
   type JsonObject,
   LONGEST,
+  missingValuesIn,
   numberedPhases,
   type Path,
   type PolicyWarning,
+  pathText,
   policyWarnings,
   type SourceDocument,
   sourceDocuments,
@@ -29,13 +31,16 @@ const MORE =
 
 export const knownBindings: readonly string[] = Object.values(Binding);
 
+/** The inputs with warnings of their own. */
+export type WarnedInput = "url" | "bindings" | "trafficPolicy" | "adopt" | "description" | "metadata";
+
 /**
  * The warnings of an endpoint's inputs. They never block, because the service may have changed, and never quote a value.
  *
  * @param isNew Whether the endpoint may have to be created.
  */
 export function inputWarnings(
-  inputs: { [Name in "url" | "bindings" | "trafficPolicy" | "adopt"]?: unknown },
+  inputs: { [Name in WarnedInput]?: unknown },
   { isPublicService, isNew }: { isPublicService: boolean; isNew: boolean },
 ): string[] {
   const bindings = Array.isArray(inputs.bindings) ? inputs.bindings : [];
@@ -51,10 +56,14 @@ export function inputWarnings(
           "bindings contains public, but an endpoint whose host ends with .internal is never public; write internal, or leave bindings out",
         ]
       : [];
-  const lacksPolicy = isPublicService && isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
-  const policy =
-    "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
-  return [...misspelt, ...exposed, ...(lacksPolicy ? [policy] : [])];
+  const lacksPolicy = isNew && !inputs.adopt && inputs.trafficPolicy === undefined;
+  const service = isPublicService ? "the public service refuses" : "the service may refuse";
+  const policy = `trafficPolicy is missing, and ${service} to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny`;
+  const { url, description, metadata } = inputs;
+  const missing = [...missingValuesIn({ url, description, metadata })].map(
+    ({ path, reason }) => `${pathText(path)} ${reason}`,
+  );
+  return [...misspelt, ...exposed, ...missing, ...(lacksPolicy ? [policy] : [])];
 }
 
 /** A policy as data. If it was text, it has the positions of its parts. */

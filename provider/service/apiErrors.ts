@@ -51,6 +51,7 @@ interface Hints {
   hidesText?: boolean | undefined;
   /** Whether the request is about one endpoint, not about the list. */
   isOfEndpoint?: boolean;
+  baseUrl?: string;
   /** Whether it changes the endpoint. */
   isChange?: boolean;
 }
@@ -95,6 +96,8 @@ const VERSION_HEADER =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
 const TAKEN = "Another endpoint has this URL: choose another url, or set poolingEnabled on both to share it.";
 
+const POLICY_MISSING = "The service creates no cloud endpoint without a policy: give trafficPolicy.";
+
 /** It is not certain that these change: the public service's page on pooling says no, its other clients send them. */
 const CHANGE =
   "Correct the inputs, and run the command again. If the service never changes url or poolingEnabled of an existing endpoint, give the program the live value, or replace the endpoint: `pulumi up --replace` with the resource's URN, without protect in that run.";
@@ -110,6 +113,9 @@ const REMEDIES: Readonly<Record<number, string>> = {
   18005:
     "The scheme of an endpoint cannot change in place: run `pulumi refresh`, then run the command again, to replace the endpoint.",
   18009: TAKEN,
+  18011: POLICY_MISSING,
+  18015:
+    "A field is missing, as the service's text says. On the public service that is often trafficPolicy: give one.",
   18016: TAKEN,
   18017: TAKEN,
 };
@@ -132,8 +138,8 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
   if (status >= 500)
     return "The service failed: run the command again. If it fails again, give the operation id to the service's support.";
   if (status === 404 || (status >= 300 && status < 400)) {
-    const place =
-      "that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API itself, with its path prefix";
+    const now = hints.baseUrl === undefined ? "" : ` (now ${hints.baseUrl})`;
+    const place = `that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API itself, with its path prefix${now}`;
     return hints.isOfEndpoint ? `Check the id, and ${place}.` : `Check ${place}.`;
   }
   const isOfContent = [400, 409, 422].includes(status);
@@ -152,8 +158,8 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
 export class ConnectionError extends EndpointsError {
   /** Whether the request may have been sent. If not, it had no effect. */
   readonly wentOut: boolean;
-  /** Whether the base URL is an address of this machine on which nothing listens. */
-  readonly isRefusedHere: boolean;
+  /** Whether only a change of the setup helps: nothing listens on this machine's address, or TLS fails. */
+  readonly isOfSetup: boolean;
 
   constructor(
     request: RequestName,
@@ -162,13 +168,15 @@ export class ConnectionError extends EndpointsError {
   ) {
     // An error about several addresses contains one error for each.
     const first: unknown = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
-    const isHere = isRefusedHere(first, origin);
-    const step = isHere
+    const setup = isRefusedHere(first, origin)
       ? `Nothing listens on ${origin}: start the emulator (\`npx pulumi-endpoints emulator\`) or the service there, or correct endpoints:baseUrl (or ENDPOINTS_BASE_URL).`
-      : `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
+      : remedyForTls(first, origin);
+    const step =
+      setup ??
+      `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
     super(request, `no answer (${causeText(first)})`, wentOut ? step + doubt(request) : step, { cause });
     this.wentOut = wentOut;
-    this.isRefusedHere = isHere;
+    this.isOfSetup = setup !== undefined;
   }
 }
 
@@ -178,6 +186,31 @@ function isRefusedHere(cause: unknown, origin: string): boolean {
   const { hostname, port } = new URL(origin);
   const isLoopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
   return isLoopback && cause.code === "ECONNREFUSED" && String(cause.port) === (port || "80");
+}
+
+const UNTRUSTED =
+  "The certificate is signed by an authority that Node.js does not know: put the authority's certificate into a file, and its path into NODE_EXTRA_CA_CERTS.";
+
+/** The remedies of failures in TLS, by the code of Node.js. */
+const TLS_REMEDIES: Readonly<Record<string, string>> = {
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  CERT_HAS_EXPIRED:
+    "The certificate has expired: renew it on the server, or correct the clock of this machine.",
+  CERT_NOT_YET_VALID: "The certificate is not valid yet: correct the clock of this machine.",
+  ERR_TLS_CERT_ALTNAME_INVALID:
+    "The certificate is for another host: correct the host in endpoints:baseUrl (or ENDPOINTS_BASE_URL).",
+  ERR_SSL_WRONG_VERSION_NUMBER:
+    "The server does not speak TLS on this port: correct the port in endpoints:baseUrl (or ENDPOINTS_BASE_URL), or write http in place of https. A proxy that itself speaks no TLS needs http:// in HTTPS_PROXY.",
+};
+
+function remedyForTls(cause: unknown, origin: string): string | undefined {
+  const code = cause instanceof Error && "code" in cause ? String(cause.code) : "";
+  const remedy = Object.hasOwn(TLS_REMEDIES, code) ? TLS_REMEDIES[code] : undefined;
+  return remedy && `${origin}: ${remedy}`;
 }
 
 /** A reply that breaks the contract: no JSON, or without required fields. */

@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { setMaxListeners } from "node:events";
 import type { z } from "zod";
 import { jsonOf } from "../../sdk/traffic-policy/index";
 import { ApiError, ConnectionError, EndpointsError, ReplyError, UnsentError } from "./apiErrors";
@@ -61,7 +61,6 @@ export class HttpClient {
   private readonly connections: Connections;
   private readonly logRequest: ReturnType<typeof requestLog>;
   private readonly stopping = new AbortController();
-  private readonly stopped = once(this.stopping.signal, "abort");
   private isSilenceReported = false;
   /** Since when the service has answered nothing but 429. */
   private limitedSince: number | undefined;
@@ -71,6 +70,8 @@ export class HttpClient {
     deps: Partial<ClientDependencies> = {},
   ) {
     this.deps = { ...alone, ...deps };
+    // Each waiting request listens.
+    setMaxListeners(0, this.stopping.signal);
     this.clock = this.deps.clock;
     this.logRequest = requestLog(this.deps.writeLog, (message) => this.warn(message));
     this.connections = new Connections(settings, this.deps.connections);
@@ -112,7 +113,7 @@ export class HttpClient {
           this.holdAll(wait, error);
           continue;
         }
-        if (error instanceof ConnectionError && !error.isRefusedHere && elapsed + wait >= SILENCE)
+        if (error instanceof ConnectionError && !error.isOfSetup && elapsed + wait >= SILENCE)
           this.reportSilence(error.summary);
         await this.unlessStopped(budget.wait(wait), () => error);
       }
@@ -173,14 +174,22 @@ export class HttpClient {
       message: data?.msg,
       operationId: data?.details?.operation_id,
     };
-    const keyIsConfigured = this.settings.apiKeyIsConfigured;
-    return new ApiError(request, failure, { keyIsConfigured, hidesText: request.hasSecrets?.() });
+    const { apiKeyIsConfigured: keyIsConfigured, baseUrl } = this.settings;
+    return new ApiError(request, failure, { keyIsConfigured, baseUrl, hidesText: request.hasSecrets?.() });
   }
 
   /** Waits for the work, or throws the error if the client is stopped. */
   private async unlessStopped(wait: Promise<void>, error: () => unknown): Promise<void> {
-    await Promise.race([wait, this.stopped]);
-    if (this.stopping.signal.aborted) throw error();
+    const { signal } = this.stopping;
+    if (signal.aborted) throw error();
+    let stop = () => {};
+    const stopped = new Promise<void>((resolve) => {
+      stop = resolve;
+    });
+    signal.addEventListener("abort", stop);
+    // A promise that is never settled would keep every wait of the process.
+    await Promise.race([wait, stopped]).finally(() => signal.removeEventListener("abort", stop));
+    if (signal.aborted) throw error();
   }
 
   /** Stops all requests after a 429. */

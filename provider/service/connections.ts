@@ -3,13 +3,11 @@ import { brotliDecompressSync, unzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
 import type { Budget } from "./clock";
+import { proxyFor } from "./proxy";
 import type { Settings } from "./settings";
 
 /** More than the largest page (100 endpoints) needs. A longer reply is refused. */
 const MOST_BYTES = 16 * 1024 * 1024;
-
-/** A shorter key, as in tests, could occur in a reply by chance. The service's keys have 49 characters. */
-const SHORTEST_KEY = 16;
 
 /** Loaded for the first request, because most previews make none, and loading it takes a third of the provider's start. */
 const undici = (): typeof import("undici") => require("undici");
@@ -37,12 +35,18 @@ export interface Reply {
 /** Sends a request once and reads its reply, over one pool of keep-alive connections. */
 export class Connections {
   private pool: Dispatcher | undefined;
+  private readonly proxy: string | undefined;
 
-  /** @param most The most open connections. */
+  /**
+   * @param most The most open connections.
+   * @throws UserError if the environment names a proxy that is no URL.
+   */
   constructor(
     private readonly settings: Settings,
     private readonly most: number,
-  ) {}
+  ) {
+    this.proxy = proxyFor(settings.baseUrl);
+  }
 
   /**
    * @param beforeSending Is awaited once there is a connection, before the first byte of a request with a body is sent.
@@ -84,7 +88,7 @@ export class Connections {
       method: method as Dispatcher.HttpMethod,
       dispatcher: this.connect(),
       // A limit for the whole reply, because a body that arrives slowly exceeds none of the others.
-      signal: AbortSignal.timeout((timeoutSeconds + retryForSeconds) * 1000),
+      signal: AbortSignal.timeout(Math.ceil((timeoutSeconds + retryForSeconds) * 1000)),
       ...(query && { query }),
       headers: {
         accept: "application/json",
@@ -100,20 +104,22 @@ export class Connections {
     });
   }
 
-  /** Removes the key, because the public service repeats a refused one. */
+  /** Removes the key from what becomes a message, because the public service repeats a refused one. Data is never changed. */
   private withoutKey(text: string, status: number): string {
-    const { apiKey } = this.settings;
-    return status < 300 && apiKey.length < SHORTEST_KEY ? text : text.replaceAll(apiKey, "[key]");
+    return status < 300 ? text : text.replaceAll(this.settings.apiKey, "[key]");
   }
 
   private connect(): Dispatcher {
-    const timeout = this.settings.timeoutSeconds * 1000;
-    this.pool ??= new (undici().EnvHttpProxyAgent)({
+    if (this.pool) return this.pool;
+    const timeout = Math.ceil(this.settings.timeoutSeconds * 1000);
+    const limits = {
       connections: this.most,
       connect: { timeout },
       headersTimeout: timeout,
       bodyTimeout: timeout,
-    });
+    };
+    const { Agent, ProxyAgent } = undici();
+    this.pool = this.proxy === undefined ? new Agent(limits) : new ProxyAgent({ ...limits, uri: this.proxy });
     return this.pool;
   }
 }

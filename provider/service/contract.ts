@@ -95,7 +95,7 @@ export interface CloudEndpointWritten {
    * The address that the endpoint serves: a scheme (`https`, `http`, `tls` or `tcp`), a host, and a port if it is not
    * the scheme's default: `https://shop.example.com`, `tcp://1.tcp.example.com:12345`, `https://*.example.com`. Letter
    * case, a default port and a trailing slash do not matter. Paths, queries and credentials are not allowed. A change
-   * with the same scheme is sent as an update, which keeps the id; if the service refuses it, the message names `--replace`.
+   * with the same scheme is sent as an update, which keeps the id; if the service refuses or ignores it, the message names `--replace`.
    * Another scheme replaces the endpoint.
    */
   url: string;
@@ -121,7 +121,7 @@ export interface CloudEndpointWritten {
   bindings?: string[] | undefined;
   /**
    * Whether other endpoints may share the endpoint's URL and its traffic. It is sent only if given, or to undo an edit by hand.
-   * The service may refuse to change it later. Default: the service decides, as documented `false`.
+   * The service may refuse or ignore a later change. Default: the service decides, as documented `false`.
    */
   poolingEnabled?: boolean | undefined;
   /**

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { canonicalJson, normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
+import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
 import { isAbsent, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Budget } from "./clock";
@@ -34,7 +34,7 @@ export class EndpointsApi {
    *
    * @param isOurs Whether this may be the endpoint that was just created.
    */
-  create(
+  async create(
     endpoint: WireChange,
     isOurs: (live: LiveEndpoint) => boolean = () => true,
     budget?: Budget,
@@ -45,7 +45,9 @@ export class EndpointsApi {
     const reply = this.readers.created.refine((live) => isAbout(live, url) && isOurs(live), {
       error: ABOUT_ANOTHER,
     });
-    return this.write(request, reply);
+    const live = await this.write(request, reply);
+    this.list.recordWrite(live.id);
+    return live;
   }
 
   /** `GET /endpoints/{id}`, of any type. */
@@ -63,19 +65,13 @@ export class EndpointsApi {
   }
 
   /**
-   * `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. After a reply that does not describe the
-   * endpoint, a read by id must show the change.
+   * `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. Throws ReplyError if the reply is about
+   * another endpoint.
    */
-  async update(id: string, change: WireChange): Promise<LiveEndpoint> {
-    const request = { method: "PATCH", path: pathOf(id), body: { id, ...change } };
-    try {
-      return ofId(id, request, await this.write(request, this.readers.whole));
-    } catch (error) {
-      if (!(error instanceof ReplyError)) throw error;
-      const live = await this.get(id);
-      if (!hasValues(live, this.readers.whole.parse(request.body))) throw error;
-      return live;
-    }
+  async update(id: string, change: WireChange, budget?: Budget): Promise<LiveEndpoint> {
+    const request = { method: "PATCH", path: pathOf(id), body: { id, ...change }, ...(budget && { budget }) };
+    const reply = this.write(request, this.readers.whole).finally(() => this.list.recordWrite(id));
+    return ofId(id, request, await reply);
   }
 
   /** `DELETE /endpoints/{id}`. */
@@ -135,12 +131,6 @@ function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoin
   if (live.id === id) return live;
   throw new ReplyError(request, 200, ABOUT_ANOTHER);
 }
-
-/** Whether an endpoint has all values of a change, in which an empty text clears a field. */
-const hasValues = (live: LiveEndpoint, change: LiveEndpoint): boolean =>
-  Object.entries(change).every(
-    ([name, value]) => canonicalJson(live[name as keyof LiveEndpoint] ?? "") === canonicalJson(value),
-  );
 
 /** The path of an endpoint. An id such as `..` would change the address. */
 function pathOf(id: string): string {

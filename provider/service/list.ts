@@ -59,6 +59,8 @@ export function isOneOf(field: string, values: readonly string[]): string | unde
 export class EndpointList {
   /** When the last write of this process ended; undefined if none has. */
   private lastWrite: number | undefined;
+  /** When this process created or changed an endpoint last. */
+  private readonly written = new Map<string, number>();
   private sendsFilters: boolean;
   private readonly readings = new Map<string | undefined, Reading>();
 
@@ -133,6 +135,25 @@ export class EndpointList {
     return this.reading(EVERYTHING, ({ failure, began }) => !failure && began >= oldest);
   }
 
+  /** A reading of the whole list, of any age, that began after this process wrote the endpoint last. */
+  sinceWriteOf(id: string): Reading {
+    const written = this.written.get(id) ?? Number.NEGATIVE_INFINITY;
+    return this.reading(EVERYTHING, ({ failure, began }) => !failure && began > written);
+  }
+
+  /** Whether a list of this id alone shows the endpoint. Undefined if the service takes no filters. */
+  async filtersById(id: string): Promise<boolean | undefined> {
+    if (!this.sendsFilters) return undefined;
+    const reading = this.reading({ expression: isOneOf("id", [id]), includes: () => true }, () => false);
+    try {
+      await reading.toEnd();
+    } catch (error) {
+      if (this.isRefused(reading, error)) return undefined;
+      throw error;
+    }
+    return shows(reading, id);
+  }
+
   /** The items that no reading so far could parse, with the reason. */
   get skipped(): SkippedItem[] {
     return [...this.readings.values()].flatMap(({ skipped }) => skipped);
@@ -141,6 +162,11 @@ export class EndpointList {
   /** Marks what was listed as outdated, after a write with or without success. */
   outdate(): void {
     this.lastWrite = this.http.clock.now();
+  }
+
+  /** Records that this process has created or changed the endpoint. */
+  recordWrite(id: string): void {
+    this.written.set(id, this.http.clock.now());
   }
 
   /** When a listing of this age began at the earliest, by this machine's clock. */
@@ -260,6 +286,10 @@ export class Reading {
     }
   }
 }
+
+/** Whether a reading has the endpoint so far, also as an item that cannot be read. */
+export const shows = ({ endpoints, skipped }: Reading, id: string): boolean =>
+  endpoints.has(id) || skipped.some((item) => item.id === id);
 
 /** Whether any request would fail with this error: the key's fault, its rate limit, or no answer. */
 const isOfEveryRequest = (error: unknown) =>

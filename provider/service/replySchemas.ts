@@ -17,7 +17,7 @@ export const idSchema = z.object({ id: z.string().regex(ID) });
 /** Converts an endpoint of the wire. */
 export type EndpointReader = z.ZodType<LiveEndpoint>;
 
-/** The conversions of an endpoint of the wire. Unknown fields are left out, and `null` counts as a missing field. */
+/** The conversions of an endpoint of the wire. Unknown fields are left out. `null` is a field without a value, which is shown. */
 export interface EndpointReaders {
   /** For read, update and list. An endpoint with a field that fails its check is unreadable. */
   whole: EndpointReader;
@@ -38,9 +38,12 @@ export function endpointReaders(
   const fieldNames = new Map(Object.keys(checks).map((name) => [snakeCase(name), name]));
   const readerWith = ({ dropsBroken }: { dropsBroken: boolean }): EndpointReader =>
     idSchema.loose().transform((wire, context) => {
-      const given = Object.entries(wire).filter(([, value]) => value !== null);
-      const named = Object.fromEntries(given.map(([name, value]) => [fieldNames.get(name) ?? name, value]));
-      for (const [alias, name] of aliases) if (!(name in named) && alias in named) named[name] = named[alias];
+      const given = Object.entries(wire).map(([name, value]) => [
+        fieldNames.get(name) ?? name,
+        value ?? undefined,
+      ]);
+      const named = Object.fromEntries(given);
+      for (const [alias, name] of aliases) if (alias in named) named[name] ??= named[alias];
       let parsed = fields.safeParse(named);
       if (!parsed.success && dropsBroken) {
         for (const { path } of parsed.error.issues) delete named[String(path[0])];

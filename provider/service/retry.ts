@@ -3,8 +3,8 @@ import { ApiError, ConnectionError, isOfService } from "./apiErrors";
 /** The shortest wait after a 429, in milliseconds, so that a `Retry-After` of zero does not cause endless requests. */
 const SHORTEST_HOLD = 1_000;
 
-/** How long a connection is tried that this machine itself refuses, in milliseconds. */
-const REFUSED_HERE_FOR = 5_000;
+/** How long a connection is tried that only another setup can mend, in milliseconds. One node of several may be changing its certificate. */
+const SETUP_FOR = 5_000;
 
 const FIRST_WAIT = 250;
 const LONGEST_WAIT = 15_000;
@@ -28,8 +28,8 @@ export interface Attempt {
 /** How long to wait before the request is repeated; undefined if it must not be repeated. */
 export function waitBeforeRetry(attempt: Attempt): number | undefined {
   const { method, error, elapsed, window } = attempt;
-  const isRefusedHere = error instanceof ConnectionError && error.isRefusedHere;
-  const retryFor = isRefusedHere ? Math.min(attempt.retryFor, REFUSED_HERE_FOR) : attempt.retryFor;
+  const isOfSetup = error instanceof ConnectionError && error.isOfSetup;
+  const retryFor = isOfSetup ? Math.min(attempt.retryFor, SETUP_FOR) : attempt.retryFor;
   const { status, retryAfter } = error instanceof ApiError ? error : {};
 
   if (method === "POST" && !didNothing(error)) return undefined;

@@ -54,7 +54,8 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
       for (const what of leftToService)
         log(oneLine(`Left to the service: ${what}, of ${shown(live, names)}`));
 
-    const all = { adoptions, unadoptable, names, target };
+    const accountKey = account.http.settings.apiKey;
+    const all = { adoptions, unadoptable, names, target, accountKey };
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) log("Selected: 0 endpoints, so nothing was written");
     else {
@@ -85,6 +86,8 @@ interface Adopted {
   unadoptable: readonly Unadoptable[];
   names: Names;
   target: TargetStack | undefined;
+  /** The key of the account, which no output shows. */
+  accountKey: string;
 }
 
 interface Result {
@@ -97,11 +100,12 @@ interface Result {
 
 /** The program. Without a target stack, the messages say how to set its secrets. */
 function programResult(all: Adopted): Result {
-  const { adoptions, unadoptable, names, target } = all;
-  const secrets = secretsOf(adoptions, names, (name, value) => {
+  const { adoptions, unadoptable, names, target, accountKey } = all;
+  const isFree = (name: string, value: string) => {
     const current = target?.config(`${target.project.name}:${name}`);
     return current === undefined || current === value;
-  });
+  };
+  const secrets = secretsOf(adoptions, names, isFree, accountKey);
   const next = `Next: import this file in the program, then run pulumi preview${stackOption(target)}, which shows “adopts … as it is” for each endpoint`;
   return {
     text: programOf(adoptions, names, secrets, unadoptable),
@@ -131,9 +135,9 @@ async function setSecrets(
 }
 
 /** The file for `pulumi import`. */
-function importResult({ adoptions, names, target }: Adopted, out = "FILE"): Result {
+function importResult({ adoptions, names, target, accountKey }: Adopted, out = "FILE"): Result {
   const resources = [...names].map(([id, name]) => ({ type: TYPES.plugin, name, id }));
-  const secrets = secretsOf(adoptions, names, () => true);
+  const secrets = secretsOf(adoptions, names, () => true, accountKey);
   const number = new Set(secrets.flatMap(({ places }) => places.map(({ id }) => id))).size;
   const warning = `${count(number, "endpoint")} with secrets, which the code that pulumi import prints shows in plain text: --generate-code=false prints no code, and --format program writes code without secrets`;
   const next = `Next: pulumi import --file ${shellWord(out)}${stackOption(target)}`;

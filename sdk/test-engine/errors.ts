@@ -8,7 +8,4 @@ export class Unsupported extends Error {
   }
 }
 
-/** What is not supported if a provider says that it created or changed a resource, but that it does not work yet. */
-export const NOT_READY = "resources that exist but are not ready";
-
 export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

@@ -83,6 +83,7 @@ export {
   numberedPhases,
   type Parsed,
   policyFromText,
+  problemOfKeys,
   problemOfTags,
   problemsOfData,
   yaml,
@@ -118,6 +119,8 @@ export {
 } from "./policy/catalogue";
 /** @internal */
 export { policyData } from "./policy/merge";
+/** @internal */
+export { missingSecret, missingValueIn, missingValuesIn } from "./policy/missingValues";
 /** @internal */
 export { expressionWarnings, type PolicyWarning, policyWarnings, warningText } from "./policy/warnings";
 /** @internal */

@@ -14,6 +14,8 @@ export interface ResourceOptions {
   retains?: boolean | undefined;
   /** `deletedWith`, by name. */
   deletedWith?: string | undefined;
+  /** `ignoreChanges`: these inputs keep the values in the state. */
+  ignores?: string[] | undefined;
   /** `deleteBeforeReplace`. Without it, the provider's diff decides, and a forced replacement creates first. */
   deletesFirst?: boolean | undefined;
 }
@@ -37,6 +39,14 @@ export interface Entry extends Pick<ResourceOptions, "retains" | "deletedWith"> 
   outputs: JsonObject;
   /** `pendingReplacement`: its deletion was done or skipped, and its replacement is not created yet. */
   isPending?: true;
+  /** `initErrors`: its last create or update was made in part. */
+  isPartial?: true;
+}
+
+/** The error of a provider that has done a create or an update in part. */
+interface PartialFailure {
+  id: string;
+  properties: JsonObject;
 }
 
 /** The entries by the names of their resources. */
@@ -117,7 +127,10 @@ export class Engine {
       if (found.id !== "") await process.diff(id, found.props ?? {}, inputs);
       phase.store(() => {
         if (found.id === "") this.state.delete(name);
-        else this.state.set(name, { ...entry, outputs: found.props ?? {}, inputs: found.inputs ?? inputs });
+        else {
+          const { isPartial: _, ...whole } = entry;
+          this.state.set(name, { ...whole, outputs: found.props ?? {}, inputs: found.inputs ?? inputs });
+        }
       });
     });
   }
@@ -141,26 +154,38 @@ export class Engine {
   private async decide(
     phase: Phase,
     name: string,
-    { provider, news, options = {} }: Resource,
+    { provider, news: given, options = {} }: Resource,
     replaced: State = new Map(),
   ): Promise<Step> {
-    const { alias = name, retains, deletedWith, deletesFirst } = options;
+    const { alias = name, retains, deletedWith, deletesFirst, ignores = [] } = options;
     const old = this.state.has(name) ? name : alias;
     const entry = this.state.get(old);
+    const kept = entry ? Object.entries(entry.inputs).filter(([input]) => ignores.includes(input)) : [];
+    const news = { ...given, ...Object.fromEntries(kept) };
     const calls = await phase.provider(provider, name);
     const check = async (olds: JsonObject): Promise<JsonObject> => {
       const { inputs, failures } = await calls.check(olds, news);
       if (failures.length > 0) throw new Error(failures.map(({ reason }) => reason).join("; "));
       return inputs;
     };
-    const store = (id: string, inputs: JsonObject, outputs: JsonObject) =>
+    const store = (id: string, inputs: JsonObject, outputs: JsonObject, more: { isPartial?: true } = {}) =>
       phase.store(() => {
         this.state.delete(old);
         this.skipped.delete(id);
-        this.state.set(name, { id, provider, inputs, outputs, retains, deletedWith });
+        this.state.set(name, { id, provider, inputs, outputs, retains, deletedWith, ...more });
       });
+    /** Stores what a provider has done before it failed. */
+    const partial = (inputs: JsonObject) => (error: Partial<PartialFailure>) => {
+      const { id, properties } = error;
+      if (id && properties) store(id, inputs, properties, { isPartial: true });
+      throw error;
+    };
     const create = async (inputs: JsonObject) => {
-      const { id, outs } = await calls.create(inputs);
+      const { id, outs } = await calls.create(inputs).catch(partial(inputs));
+      store(id, inputs, outs);
+    };
+    const update = async ({ id, outputs, inputs: before }: Entry) => {
+      const { outs } = await calls.update(id, outputs, inputs).catch(partial(before));
       store(id, inputs, outs);
     };
 
@@ -171,8 +196,8 @@ export class Engine {
     const decision = isForced ? undefined : await calls.diff(entry.id, entry.outputs, inputs);
     if (decision && decision.replaces.length === 0 && !entry.isPending)
       return async () => {
-        const { id, outputs } = entry;
-        store(id, inputs, decision.changes ? (await calls.update(id, outputs, inputs)).outs : outputs);
+        if (decision.changes || entry.isPartial) return update(entry);
+        store(entry.id, inputs, entry.outputs);
       };
 
     const again = isForced ? inputs : await check({});

@@ -1,4 +1,4 @@
-import { afterEach, vi } from "vitest";
+import { afterEach, expect, vi } from "vitest";
 import { dynamicProvider } from "../../provider/dynamic";
 import { partsOfUrn } from "../../provider/pulumi/urn";
 import type { Clock } from "../../provider/service/clock";
@@ -55,6 +55,12 @@ afterEach(() => {
 /** The engine adds the provider's code to the properties of a dynamic resource. */
 const CODE = { __provider: "code" };
 
+/** The engine adds nothing to the properties of an error, so without the code it could not use them. */
+function withCode(error: { properties?: Props }): never {
+  if (error.properties) expect(error.properties).toMatchObject(CODE);
+  throw error;
+}
+
 export async function startDynamic({
   settings = {},
   clock = virtualClock(),
@@ -77,13 +83,14 @@ export async function startDynamic({
     of: driven,
     check: (olds, news) => provider.check(olds, { ...news, ...stackOf(urn), ...CODE }),
     diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
-    create: (news) => provider.create({ ...news, ...CODE }),
+    create: (news) => provider.create({ ...news, ...CODE }).catch(withCode),
     read: async (id, outputs) => {
       const found = await provider.read(id, { ...outputs, ...CODE });
       const props = found.id === "" ? undefined : bare(found.props);
       return { id: found.id, props, inputs: found.inputs };
     },
-    update: (id, olds, news) => provider.update(id, { ...olds, ...CODE }, { ...news, ...CODE }),
+    update: (id, olds, news) =>
+      provider.update(id, { ...olds, ...CODE }, { ...news, ...CODE }).catch(withCode),
     delete: (id, outputs) => provider.delete(id, { ...outputs, ...CODE }),
   });
   return driven();

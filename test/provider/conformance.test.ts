@@ -43,6 +43,35 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(provider.emulator.requests).toEqual([]);
   });
 
+  test("what a program only reads is no endpoint of its stack, when a create meets it", async () => {
+    const provider = await start();
+    const { emulator } = provider;
+    const { id = "" } = emulator.seed({ type: "cloud", url, description: "theirs" });
+    const member = { url: "https://pool.example.com", pooling_enabled: true };
+    const pooled = emulator.seed({ type: "cloud", ...member });
+    await provider.read(id, {}, {});
+    await provider.check({}, { url });
+    await expect(provider.create({ url })).rejects.toThrow(
+      /is served by ep_.*aliases.*Otherwise choose another url\.$/,
+    );
+
+    await provider.read(pooled.id ?? "", {}, {});
+    await provider.check({}, { url: member.url, poolingEnabled: true });
+    expect(provider.logged().join()).toMatch(/the pool already has an equal endpoint/);
+  });
+
+  test("what a program only reads is gone after two reads that end in 404, whatever the list says", async () => {
+    const provider = await start();
+    const { id = "" } = provider.emulator.seed({ type: "cloud", url });
+    const { props = {}, inputs = {} } = await provider.read(id, {}, {});
+    provider.emulator.remove(id);
+    const before = provider.emulator.requests.length;
+    expect((await provider.read(id, props, inputs)).id).toBe("");
+    const paths = provider.emulator.requests.slice(before).map(({ path }) => path);
+    expect(paths.filter((path) => path.endsWith(id))).toHaveLength(2);
+    expect(paths.length).toBeLessThanOrEqual(3);
+  });
+
   test("a check reports all mistakes at once, quotes no text, and names no property, because the engine would print its value", async () => {
     const provider = await start();
     const { failures } = await provider.check(

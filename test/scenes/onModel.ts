@@ -80,13 +80,13 @@ class OnModel extends Player {
 
   private resource(name: string): Resource {
     const { options, news } = resourceOf(this.program[name], (name) => this.names.idOf(name));
-    const { provider, secret: names, alias, retains, deletedWith, byDiff } = options;
+    const { provider, secret: names, alias, retains, deletedWith, byDiff, ignores } = options;
     const kind = provider === "other" ? otherThan(this.kind) : this.kind;
     const deletesFirst = byDiff ? undefined : true;
     return {
       provider: kind,
       news: withSecrets(kind, news, names),
-      options: { alias, retains, deletedWith, deletesFirst },
+      options: { alias, retains, deletedWith, deletesFirst, ignores },
     };
   }
 

@@ -58,11 +58,11 @@ export abstract class Player {
     for (const pattern of run.says ?? []) expect(said).toMatch(pattern);
     expect(said).not.toMatch(/CANARY/i);
     expect(said).not.toMatch(HARMFUL);
+    names.nameNew();
     const requests = emulator.requests.slice(sent);
     expect(names.writesOf(requests)).toEqual((run.writes ?? []).toSorted());
     if (run.reads) expect(names.readsOf(requests)).toEqual(run.reads);
     this.assertState(run);
     endReplies();
-    names.nameNew();
   }
 }

@@ -33,6 +33,8 @@ interface ResourceOptions {
   byDiff?: true;
   /** `retainOnDelete`: the engine skips the deletion. */
   retains?: true;
+  /** `ignoreChanges`. */
+  ignores?: string[];
   /** `deletedWith`: the engine skips the deletion if it deletes this resource, too. */
   deletedWith?: string;
 }

@@ -1,4 +1,5 @@
 import { canonicalJson } from "../../sdk/traffic-policy/index";
+import { CANARY_KEY } from "../provider/emulated";
 import { secret } from "../provider/plugin/pluginClient";
 import { at, coded, type Hand, type Props, type Reply, refused, type Scene, scene } from "./scene";
 
@@ -44,7 +45,45 @@ const unmarked: [string, Props][] = [
   ["a value under a secret's name in metadata", { metadata: '{"password":12345678}' }],
 ];
 
+/** A policy that calls the service with the account's key, under a name that is no secret's. */
+const CALLS_SERVICE = JSON.stringify({
+  on_http_request: [
+    {
+      actions: [
+        {
+          type: "http-request",
+          config: { url: "https://api.example.com", headers: { "x-with": CANARY_KEY } },
+        },
+      ],
+    },
+  ],
+});
+
 export const secrets: Scene[] = [
+  ...["adoption", "edit"].map((how) =>
+    scene(`a policy with the account's own key in it is secret as a whole, and never changed by its ${how}`, {
+      ...(how === "adoption"
+        ? {
+            others: { theirs: { ...shop, traffic_policy: CALLS_SERVICE } },
+            program: { o: { ...shop, adopt: "@theirs" } },
+          }
+        : {
+            from: { o: "shop" },
+            byHand: edited({ traffic_policy: CALLS_SERVICE }),
+            command: "refresh" as const,
+          }),
+      next: [
+        { command: "refresh" },
+        {
+          program: { o: { ...shop, description: "x" } },
+          writes: [how === "adoption" ? "PATCH theirs description" : "PATCH shop description"],
+        },
+        {},
+      ],
+      state: { o: how === "adoption" ? "theirs" : "shop" },
+      fields: { [how === "adoption" ? "theirs" : "shop"]: { traffic_policy: CALLS_SERVICE } },
+    }),
+  ),
   ...marked.map(([what, given]) => {
     const options = { secret: Object.keys(given) };
     const o = { ...shop, ...given, bindings: ["internal"] };
@@ -114,7 +153,7 @@ export const secrets: Scene[] = [
     from: { o: described },
     command: "destroy",
     replies: [
-      ["delete", { status: 404, body: {} }],
+      ["by id", { status: 404, body: {} }, 9],
       ["list", refusal, 99],
     ],
     writes: [],

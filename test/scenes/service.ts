@@ -126,6 +126,11 @@ const absences: [string, Reply[], RegExp?][] = [
     [["by id", missing, 99]],
     STILL_LISTED,
   ],
+  [
+    "that exists stays after the service's 404 if a later page shows it",
+    [["by id", missing, 99]],
+    STILL_LISTED,
+  ],
   ...gateways.flatMap(([what, reply]): typeof absences => [
     [`that is gone goes after ${what}`, [["by id", reply, 99]]],
     [`that exists stays after ${what}`, [["by id", reply, 99]], STILL_LISTED],
@@ -166,6 +171,83 @@ export const gone: Scene[] = [
       });
     }),
   ),
+  scene("a single 404 of the service drops nothing at a refresh, because the endpoint is read again", {
+    service: { pageSize: 1 },
+    from,
+    later: true,
+    byHand: (hand) => {
+      hand.seed("a", { url: at("a") });
+      hand.emulator.intercept("list", refused);
+    },
+    command: "refresh",
+    replies: [["by id", missing]],
+    reads: ["/endpoints", "/endpoints/shop", "/endpoints/shop"],
+    state: { o: "shop" },
+    live: ["a", "shop"],
+    stacks: true,
+  }),
+  scene("three seconds of the service's 404s drop nothing at a destroy", {
+    from,
+    later: true,
+    byHand: ({ seed }) => seed("a", { url: at("a") }),
+    command: "destroy",
+    // The deletion's own 404 is none of the two reads.
+    replies: [["by id", missing, 2]],
+    reads: ["/endpoints/shop", "/endpoints/shop"],
+    fails: /DELETE \/endpoints\/ep_\w+: status 404/,
+    next: [{ command: "destroy", writes: ["DELETE shop"] }],
+    state: {},
+    live: ["a"],
+  }),
+  ...commands.map((command) =>
+    scene(`${command}: with filters, a list of the id alone is read after the service's 404s`, {
+      settings: { listFilter: "on" },
+      from,
+      later: true,
+      byHand: removed,
+      command,
+      reads: [
+        ...(command === "refresh" ? ["/endpoints"] : []),
+        ...["/endpoints/shop", "/endpoints/shop", "/endpoints"],
+      ],
+      state: {},
+    }),
+  ),
+  ...["on", "off"].map((listFilter) =>
+    scene(
+      `an item of the list that cannot be read, with the endpoint's id, is proof of life: filters ${listFilter}`,
+      {
+        settings: { listFilter },
+        from,
+        later: true,
+        byHand: ({ emulator, id }) =>
+          emulator.intercept(
+            "list",
+            { status: 200, body: { endpoints: [{ id: id("shop"), port: "high" }] } },
+            9,
+          ),
+        command: "refresh",
+        replies: [["by id", missing, 9]],
+        fails: STILL_LISTED,
+        state: { o: "shop" },
+      },
+    ),
+  ),
+  scene("an account without filters is listed once for all endpoints that are gone", {
+    service: { pageSize: 1 },
+    from: { o: "shop", p: "other" },
+    later: true,
+    byHand: ({ emulator, id, seed }) => {
+      for (const name of ["shop", "other"]) emulator.remove(id(name));
+      seed("a", { url: at("a") });
+    },
+    command: "refresh",
+    order: ["o", "p"],
+    engine: "serial",
+    reads: ["/endpoints", ...Array(2).fill("/endpoints/shop"), ...Array(2).fill("/endpoints/other")],
+    state: {},
+    live: ["a"],
+  }),
   scene("refresh: an endpoint that exists stays after a 500", {
     from,
     command: "refresh",
@@ -269,7 +351,7 @@ export const gone: Scene[] = [
     state: { o: "shop", p: "new" },
     live: ["new"],
   }),
-  scene("an endpoint proves no account for itself, on a later page of the list", {
+  scene("an endpoint that a later page of the list shows stays, with a rotated key, too", {
     service: { pageSize: 1 },
     from,
     later: true,
@@ -281,7 +363,7 @@ export const gone: Scene[] = [
     replies: [["by id", missing, 9]],
     with: otherKey,
     command: "refresh",
-    fails: WRONG_ACCOUNT,
+    fails: STILL_LISTED,
     state: { o: "shop" },
     live: ["a", "shop"],
   }),

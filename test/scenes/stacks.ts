@@ -14,8 +14,8 @@ import { type Kind, type Program, type Run, resourceOf, type Scene } from "./sce
 /** Plays the scene, and checks what it says. Returns the final state, without what differs in each run. */
 export async function playAsStack(scene: Scene, kind: Kind, driver: TestStack["driver"]): Promise<unknown> {
   const clock = jumpingClock();
-  if (scene.service || scene.settings) unfit();
-  const emulator = await emulatedService({ now: () => new Date(clock.now()) });
+  if (scene.settings) unfit();
+  const emulator = await emulatedService({ now: () => new Date(clock.now()), ...scene.service });
   const folder = newCase();
   writeProgram(folder, "");
   const env = { ENDPOINTS_PROVIDER: kind };
@@ -70,8 +70,9 @@ class AsStack extends Player {
     const lines = Object.entries(program).map(([name, resource]) => {
       const { news, options } = resourceOf(resource, (endpoint) => this.names.idOf(endpoint));
       if (options.secret) unfit();
-      const aliases = options.alias ? { aliases: [{ name: options.alias }] } : {};
-      return `new CloudEndpoint("${name}", ${JSON.stringify(news)}, ${JSON.stringify(aliases)});`;
+      const { alias, ignores: ignoreChanges } = options;
+      const given = { ignoreChanges, ...(alias && { aliases: [{ name: alias }] }) };
+      return `new CloudEndpoint("${name}", ${JSON.stringify(news)}, ${JSON.stringify(given)});`;
     });
     return lines.join("\n");
   }

@@ -7,6 +7,7 @@ import type { Scene } from "./scene";
 import { secrets } from "./secrets";
 import { gone, oddReplies } from "./service";
 import { takenUrls } from "./takenUrls";
+import { writes } from "./writes";
 
 /** All scenes. */
 export const subjects: Record<string, Scene[]> = {
@@ -25,4 +26,5 @@ export const subjects: Record<string, Scene[]> = {
   drift,
   "the service's choices": chosen,
   secrets,
+  "writes that the service does not make": writes,
 };

@@ -1,4 +1,4 @@
-import { at, coded, refused, type Scene, scene } from "./scene";
+import { at, coded, type Reply, refused, type Scene, scene } from "./scene";
 
 /* Creates that are refused, most of them because their URL is taken. */
 
@@ -88,9 +88,53 @@ export const takenUrls: Scene[] = [
       fails,
     }),
   ),
-  scene("a refusal for another reason fails with it, and is not repeated", {
-    replies: [["create", coded(400, 2201)]],
-    fails: /ERR_NGROK_2201/,
+  ...[217, 249, 2201, 15005, 18002, 18008, 18010, 18012, 18013, 18015, 18019, 18022].flatMap((code) =>
+    [400, 422].map((status) =>
+      scene(`a refusal for another reason fails with it, without a look at the list: ${status}, ${code}`, {
+        replies: [["create", coded(status, code)]],
+        reads: [],
+        fails: new RegExp(`ERR_NGROK_${code}`),
+      }),
+    ),
+  ),
+  ...[18001, 18014, 19999].map((code) =>
+    scene(`a refusal that may mean a taken URL is followed by a look at the list: ${code}`, {
+      replies: [["create", coded(422, code), 9]],
+      reads: ["/endpoints"],
+      fails: new RegExp(`ERR_NGROK_${code}`),
+    }),
+  ),
+  scene(
+    "a limit of the account that a create's own endpoint has reached, after a refusal of a gateway, is no failure",
+    {
+      service: { listLag: 900 },
+      replies: [
+        ["create", { status: 409, body: "", afterCommit: true }],
+        ["create", coded(400, 18010)],
+      ],
+      says: [/this run continues with ep_/],
+    },
+  ),
+  scene("a move to another URL that is refused for another reason fails, without a look at the list", {
+    from: { o: "a" },
+    program: { o: "b" },
+    replies: [["update", coded(400, 18005)]],
+    reads: [],
+    fails: /ERR_NGROK_18005/,
+    state: { o: "a" },
+  }),
+  scene("a move whose requests fail and are refused by turns ends with its time", {
+    settings: { retryForSeconds: "10" },
+    from: { o: "a" },
+    program: { o: "b" },
+    replies: [1, 2, 3, 4].flatMap((): Reply[] => [
+      ["update", { status: 503, body: "" }, 5],
+      ["update", { status: 409, body: "" }],
+    ]),
+    writes: Array(10).fill("PATCH a url=b 503"),
+    seconds: 15,
+    fails: /status 503/,
+    state: { o: "a" },
   }),
   ...[refused, { status: 200, body: "" }, { status: 200, body: { endpoints: [], next_page_uri: null } }].map(
     (list) =>

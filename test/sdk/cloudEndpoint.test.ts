@@ -110,6 +110,8 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is w
   const PUBLIC = "https://api.ngrok.com";
   const MISSING =
     "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
+  const lacks = (place: string, word: string) =>
+    `${place} has ${word} in it, as programs write for a value that is missing; check the values that the text is built from`;
   const MISSPELT = "bindings has a name that the public service does not know; did you mean public?";
   const DELETED_WITH =
     "the option deletedWith leaves the endpoint live, because Pulumi skips its deletion; remove the option";
@@ -121,10 +123,11 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is w
 
   // biome-ignore format: one line for each warning
   test.each<[string, args: object, option: "" | "deletedWith", warnings: string[], baseUrl?: string]>([
-    ["of a misspelt binding", { bindings: [pulumi.output("publik")] }, "", [MISSPELT]],
-    ["not of a secret binding, or of none", { bindings: [pulumi.secret("publik"), 7] }, "", []],
+    ["of a misspelt binding", { trafficPolicy: deny, bindings: [pulumi.output("publik")] }, "", [MISSPELT]],
+    ["not of a secret binding, or of none", { trafficPolicy: deny, bindings: [pulumi.secret("publik"), 7] }, "", []],
+    ["of a value that is missing in a text", { trafficPolicy: deny, description: pulumi.output("owner undefined"), metadata: { a: ["https://null.x"] } }, "", [lacks("description", "undefined"), lacks("metadata.a[0]", "null")]],
     ["of a missing policy on the public service", { trafficPolicy: pulumi.output(undefined) }, "", [MISSING], PUBLIC],
-    ["not of a missing policy elsewhere", {}, "", []],
+    ["of a missing policy elsewhere", {}, "", [MISSING.replace("the public service refuses", "the service may refuse")]],
     ["not of a policy on the public service", { trafficPolicy: pulumi.secret(deny) }, "", [], PUBLIC],
     ["not of a missing policy if it adopts", { adopt: "ep_1" }, "", [], PUBLIC],
     ["of deletedWith", { trafficPolicy: deny }, "deletedWith", [DELETED_WITH]],

@@ -1,5 +1,5 @@
 import { ownTexts } from "../../../provider/endpoint/fields";
-import { findSecrets, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secretSearch";
+import { findSecrets, hasKey, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secretSearch";
 import { isMapping, type JsonObject, type Path, partsOf, vaultReference } from "../../traffic-policy/index";
 import { grouped } from "../text";
 import type { Adoption } from "./adoptable";
@@ -35,13 +35,16 @@ interface SecretPlace {
  *
  * @param names The endpoints' resources, by id.
  * @param isFree Whether the configuration has no other value with this name.
+ * @param accountKey The key of the account, which is a secret in any text.
  */
 export function secretsOf(
   adoptions: readonly Adoption[],
   names: ReadonlyMap<string, string>,
   isFree: (name: string, value: string) => boolean,
+  accountKey = "",
 ): ConfigSecret[] {
   const copied = adoptions.flatMap((adoption) => found(adoption).map(({ text }) => text));
+  if (hasKey(accountKey, accountKey)) copied.push(accountKey);
   const isInAnyText = containsOneOf(copied.filter(({ length }) => length >= UNMISTAKABLE));
   const places = adoptions.flatMap((adoption) => placesIn(adoption, isInAnyText));
   const unique = uniqueNames("");

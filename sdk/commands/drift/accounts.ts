@@ -108,15 +108,16 @@ export function accountReport(account: SurveyedAccount, elsewhere: Elsewhere): A
     if (managed?.has(id) || known.has(id)) continue;
     const entry = ignored.find((each) => isIgnored(live, each));
     if (entry) report.ignored.push({ id, ...(url !== undefined && { url }), reason: entry.reason });
-    else report.unmanaged.push(unmanagedEndpoint(live));
+    else report.unmanaged.push(unmanagedEndpoint(live, account.api?.http.settings.apiKey));
   }
   return report;
 }
 
-function unmanagedEndpoint(live: LiveEndpoint): UnmanagedEndpoint {
+function unmanagedEndpoint(live: LiveEndpoint, accountKey: string | undefined): UnmanagedEndpoint {
   const { id, url } = live;
   const createdAt = timeOf(live.createdAt);
-  const description = live.description && masking([inputsFromLive(live)], new Set()).text(live.description);
+  const description =
+    live.description && masking([inputsFromLive(live)], new Set(), accountKey).text(live.description);
   return {
     id,
     ...(url !== undefined && { url }),

@@ -1,7 +1,13 @@
 import { z } from "zod";
 import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
 import { engineInputs } from "../../../provider/endpoint/inputs";
-import { isSecretName, MASKED, secretsIn, withoutPasswords } from "../../../provider/endpoint/secretSearch";
+import {
+  hasKey,
+  isSecretName,
+  MASKED,
+  secretsIn,
+  withoutPasswords,
+} from "../../../provider/endpoint/secretSearch";
 import {
   CHOSEN_KEY,
   changedPlaces,
@@ -27,6 +33,7 @@ export function driftOf(
   managed: Managed,
   live: LiveEndpoint | undefined,
   expected: Managed = managed,
+  accountKey?: string,
 ): DriftedEndpoint | undefined {
   const { name, urn, type, id } = managed;
   const url = maskedUrl(expected);
@@ -37,7 +44,7 @@ export function driftOf(
   // The state notes the service's choices for inputs that are not given.
   const noted = { ...outputs, [CHOSEN_KEY]: expected.outputs[CHOSEN_KEY] };
   const inputs = inputsWithChoices(engineInputs(expected.inputs), expected.outputs);
-  const mask = masking([expected.inputs, outputs], expected.secrets);
+  const mask = masking([expected.inputs, outputs], expected.secrets, accountKey);
   const sides = { expected: mask.values(inputs), live: mask.values(outputs) };
   const ignored = expected.ignored.map((text) => parsePath(text) ?? [text]);
   const changes = changedPlaces(noted, engineInputs(expected.inputs))
@@ -107,9 +114,15 @@ interface Masking {
 /**
  * @param documents The documents with the secrets, of both sides.
  * @param fields The fields that the state keeps secret.
+ * @param accountKey The key of the account.
  */
-export function masking(documents: readonly JsonObject[], fields: ReadonlySet<string>): Masking {
+export function masking(
+  documents: readonly JsonObject[],
+  fields: ReadonlySet<string>,
+  accountKey?: string,
+): Masking {
   const found = new Set<string>();
+  if (hasKey(accountKey, accountKey)) found.add(accountKey ?? "");
   for (const document of documents)
     for (const field of managedInputs) {
       for (const secret of secretsIn(document[field])) found.add(secret);

@@ -241,7 +241,7 @@ async function compared(
       assertNotLater(endpoint);
       const live = await liveOf(endpoint, account, evidence);
       const before = expected.find((one) => one.urn === urn && !one.isOld);
-      const drift = driftOf(endpoint, live, before);
+      const drift = driftOf(endpoint, live, before, account.api?.http.settings.apiKey);
       if (drift && !isSame(endpoint, await again())) throw changedMeanwhile();
       checked.add(urn);
       if (drift) drifted.push({ ...drift, ...(live && seenOf(live)) });

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { z } from "zod";
-import { NOT_READY, Unsupported } from "../errors";
 import { propsFromState, propsToState } from "../properties";
 import type { ExportedResource, ExportedState } from "../types";
 
@@ -34,6 +33,8 @@ const exported = z.looseObject({
   retainOnDelete: optionalFlag,
   ignoreChanges: optionalTexts,
   replaceOnChanges: optionalTexts,
+  /** Why its last create or update was made only in part. Its next update repairs it. */
+  initErrors: optionalTexts,
   /** The id in the resource option `import`. */
   importID: optionalText,
   created: optionalText,
@@ -52,7 +53,6 @@ export function newState(type: string, fields: Partial<ResourceState>): Resource
 
 function fromExported(resource: unknown): ResourceState {
   const state = exported.parse(resource);
-  if (state["initErrors"] !== undefined) throw new Unsupported(NOT_READY);
   return { ...state, outputs: state.outputs ?? {} };
 }
 

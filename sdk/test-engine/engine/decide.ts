@@ -102,7 +102,7 @@ async function stepsFor(
   const { changes, changedKeys, detailed } = diff;
   const found = { urn, old, new: next, changedKeys, detailed };
   if (!old.pendingReplacement) {
-    if (changes === "none") return [{ op: "same", urn, old, new: next }];
+    if (changes === "none" && old.initErrors.length === 0) return [{ op: "same", urn, old, new: next }];
     if (!mustReplace(diff)) return [{ ...found, op: "update" }];
   }
 

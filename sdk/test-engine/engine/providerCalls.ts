@@ -1,7 +1,8 @@
 import * as grpc from "@grpc/grpc-js";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
-import { NOT_READY, Unsupported } from "../errors";
+import { Status } from "@pulumi/pulumi/proto/status_pb";
+import { Unsupported } from "../errors";
 import { containsUnknown, markSecrets, type Props, plain } from "../properties";
 import { parsePath } from "../propertyPath";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
@@ -40,6 +41,18 @@ export interface Found {
   outputs: Props | undefined;
   /** Undefined if they have not changed. */
   inputs: Props | undefined;
+}
+
+/** A create or an update that the provider has made in part. The resource exists, and the next update repairs it. */
+export class PartialFailure extends Error {
+  override readonly name = "PartialFailure";
+  constructor(
+    readonly id: string,
+    readonly outputs: Props,
+    readonly reasons: string[],
+  ) {
+    super(reasons.join("; "));
+  }
 }
 
 /** The package of dynamic providers. Their process is part of the SDK. */
@@ -143,7 +156,9 @@ export class Plugin implements ResourceProvider {
     await this.configured;
     if (preview && this.isDynamic) return { id: "", outputs: { ...inputs } };
     const request = about(new pb.CreateRequest(), urn).setProperties(this.struct(inputs)).setPreview(preview);
-    const response = await call<pb.CreateResponse>((answer) => this.client.create(request, answer));
+    const response = await call<pb.CreateResponse>((answer) => this.client.create(request, answer)).catch(
+      this.partial(inputs),
+    );
     const id = response.getId();
     if (id === "" && !preview) throw new Error(`plugin returned empty resource.ID from create '${urn}'`);
     return { id, outputs: this.marked(response.getProperties(), inputs) };
@@ -159,7 +174,9 @@ export class Plugin implements ResourceProvider {
       .setNews(this.struct(next.inputs))
       .setIgnorechangesList(next.ignoreChanges)
       .setPreview(preview);
-    const response = await call<pb.UpdateResponse>((answer) => this.client.update(request, answer));
+    const response = await call<pb.UpdateResponse>((answer) => this.client.update(request, answer)).catch(
+      this.partial(next.inputs),
+    );
     return this.marked(response.getProperties(), next.inputs);
   }
 
@@ -167,7 +184,11 @@ export class Plugin implements ResourceProvider {
     await this.configured;
     const request = about(new pb.ReadRequest(), urn).setId(id);
     if (inputs) request.setInputs(this.struct(inputs)).setProperties(this.struct(outputs));
-    const response = await call<pb.ReadResponse>((answer) => this.client.read(request, answer));
+    const response = await call<pb.ReadResponse>((answer) => this.client.read(request, answer)).catch(
+      (error: unknown) => {
+        throw partialIn(error) ? new Unsupported("reads of resources that are not ready") : error;
+      },
+    );
     const [properties, liveInputs] = [response.getProperties(), response.getInputs()];
     return {
       id: response.getId(),
@@ -189,6 +210,15 @@ export class Plugin implements ResourceProvider {
     await this.configured;
     const request = new pb.InvokeRequest().setTok(token).setArgs(this.struct(args)).setPreview(preview);
     return call<pb.InvokeResponse>((answer) => this.client.invoke(request, answer));
+  }
+
+  /** For `catch`: throws what the provider has done before it failed. */
+  private partial(ins: Props): (error: unknown) => never {
+    return (error) => {
+      const done = partialIn(error);
+      if (!done) throw error;
+      throw new PartialFailure(done.getId(), this.marked(done.getProperties(), ins), done.getReasonsList());
+    };
   }
 
   private struct(props: Props = {}) {
@@ -213,14 +243,20 @@ class CallFailed extends Error {
 
 function call<T>(send: (answer: Callback<T>) => unknown): Promise<T> {
   return new Promise((resolve, reject) => {
-    send((error, response) => {
-      if (error === null) return resolve(response);
-      const [details] = error.metadata.get("grpc-status-details-bin");
-      reject(
-        details?.includes("ErrorResourceInitFailed") ? new Unsupported(NOT_READY) : new CallFailed(error),
-      );
-    });
+    send((error, response) => (error === null ? resolve(response) : reject(new CallFailed(error))));
   });
+}
+
+/** A provider's error with which it reports what it has done before it failed. */
+function partialIn(error: unknown): pb.ErrorResourceInitFailed | undefined {
+  if (!(error instanceof CallFailed)) return undefined;
+  const [details] = error.cause.metadata.get("grpc-status-details-bin");
+  if (!Buffer.isBuffer(details)) return undefined;
+  const read = pb.ErrorResourceInitFailed.deserializeBinary;
+  const found = Status.deserializeBinary(details)
+    .getDetailsList()
+    .find((detail) => detail.getTypeName() === "pulumirpc.ErrorResourceInitFailed");
+  return found?.unpack(read, "pulumirpc.ErrorResourceInitFailed") ?? undefined;
 }
 
 /** Undefined if the provider does not implement the method. */

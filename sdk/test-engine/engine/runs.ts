@@ -107,7 +107,7 @@ async function refreshOne(
     summary.add({ ...step, op: "delete" });
     return undefined;
   }
-  const next: ResourceState = { ...old, id, inputs, outputs };
+  const next: ResourceState = { ...old, id, inputs, outputs, initErrors: [] };
   if (!equal(inputs, old.inputs) || !equal(outputs, old.outputs ?? {}))
     next.modified = new Date().toISOString();
   if (old.external) {

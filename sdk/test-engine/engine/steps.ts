@@ -1,5 +1,6 @@
 import { equal, isSecret, secret, unknownValue } from "../properties";
 import { type Checkpoint, isProvider, packageOf, type ResourceState } from "./checkpoint";
+import { PartialFailure } from "./providerCalls";
 import type { Providers } from "./providers";
 import { OPS, type PlannedStep, type Summary } from "./summary";
 
@@ -39,6 +40,7 @@ export async function perform(step: PlannedStep, context: Context): Promise<void
   } finally {
     if (operation) checkpoint.end(operation);
   }
+  if (type && next && next.initErrors.length > 0) throw new Error(listed(next.initErrors));
   // An unchanged resource needs no write, and writing the whole state for each one would be slow.
   if (!operation && !equal(old, next)) checkpoint.save();
 }
@@ -75,7 +77,7 @@ async function callProvider(step: PlannedStep, context: Context): Promise<void> 
 
 async function create(step: PlannedStep, next: ResourceState, { dryRun, providers }: Context): Promise<void> {
   next.outputs = {};
-  if (next.custom) Object.assign(next, await (await providers.of(next)).create(next, dryRun));
+  if (next.custom) Object.assign(next, await made((await providers.of(next)).create(next, dryRun)));
   next.created = next.modified = now();
   if (step.old && step.pendingDelete) step.old.delete = true;
 }
@@ -87,9 +89,29 @@ async function update(
 ): Promise<void> {
   next.id = old.id;
   if (!next.custom) return;
-  next.outputs = await (await providers.of(next)).update(old, next, dryRun);
-  next.modified = now();
+  const provider = await providers.of(next);
+  const updated = provider.update(old, next, dryRun).then((outputs) => ({ id: old.id, outputs }));
+  const { outputs, initErrors } = await made(updated);
+  Object.assign(next, { outputs, initErrors, modified: now() });
+  // So that the next run finds the change again.
+  if (initErrors.length > 0) next.inputs = old.inputs;
 }
+
+type Made = Pick<ResourceState, "id" | "outputs" | "initErrors">;
+
+/** What a provider has made, also if it has made that in part. */
+async function made(work: Promise<Omit<Made, "initErrors">>): Promise<Made> {
+  try {
+    return { ...(await work), initErrors: [] };
+  } catch (error) {
+    if (!(error instanceof PartialFailure)) throw error;
+    return { id: error.id, outputs: error.outputs, initErrors: error.reasons };
+  }
+}
+
+/** In Pulumi's words. */
+const listed = (reasons: string[]): string =>
+  [`${reasons.length} error${reasons.length === 1 ? "" : "s"} occurred:`, ...reasons].join("\n\t* ");
 
 async function remove(step: PlannedStep, old: ResourceState, { dryRun, providers }: Context): Promise<void> {
   if (!/-replaced$/.test(step.op) && old.protect) throw new Protected(old.urn);

@@ -38,7 +38,6 @@ test("a program that throws, rejects or exits early fails the run, nothing is de
 });
 
 test.for<[what: string, options: PlayOptions | undefined, run: string, message: string]>([
-  ["a resource that is not ready", undefined, "up unready", "that exist but are not ready: use the driver"],
   [
     "a plugin without secrets",
     { program: PLUGGED, env: { SECRETS: "no" } },

@@ -32,7 +32,7 @@ const recording = process.env["RECORD"] === "yes";
 const cli = await findPulumiCli();
 
 /** A part of a scenario: a command with the program's variant, or an edit of the provider's objects. */
-type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
+export type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
 export type ObjectsById = Record<string, Record<string, unknown>>;
 
 export interface PlayOptions extends Pick<StackOptions, "program" | "config" | "stackReferences"> {

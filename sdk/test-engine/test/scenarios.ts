@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
-import { type ObjectsById, PLUGGED, type PlayOptions, type Scenario, THINGS } from "./play";
+import { type ObjectsById, type Part, PLUGGED, type PlayOptions, type Scenario, THINGS } from "./play";
 
 const thing = (name: string) => `urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::${name}`;
 
@@ -36,6 +36,30 @@ const others: PlayOptions = {
 
 /** Runs most of the engine's code in few commands. */
 export const moves = "aliases, replacements, and moves between a dynamic type and a plugin's";
+
+/** A create, an update, a replacement and more that a provider makes in part, each followed by a whole one. */
+const partial: Part[] = [
+  inPart,
+  "up partial.1",
+  whole,
+  ...["preview partial.1", "up partial.1", "up partial.1"],
+  inPart,
+  "up partial.2",
+  // A revert of the program.
+  whole,
+  ...["preview partial.1", "up partial.1"],
+  inPart,
+  ...["up partial.2", "up partial.2"],
+  whole,
+  ...["refresh", "up partial.1"],
+  inPart,
+  "up partial.3",
+  whole,
+  "up partial.3",
+  inPart,
+  "up partial.2",
+  ...["refresh", "destroy"],
+];
 
 /** Each scenario is a sequence of commands, which run variants of the program, and of edits of the provider's objects. */
 export const scenarios: Record<string, Scenario> = {
@@ -158,6 +182,8 @@ export const scenarios: Record<string, Scenario> = {
     ["up deleted.1", { replace: [plugin("deleted")] }],
     "destroy",
   ],
+  "creates and updates that a dynamic provider makes in part": [things, ...partial],
+  "creates and updates that a plugin makes in part": [plugged, ...partial],
   [moves]: [plugged, "up moves.1", "up moves.2", "up moves.3"],
   "resources and functions of another package": [
     others,
@@ -175,6 +201,15 @@ function full(objects: ObjectsById): void {
 
 function notFull(objects: ObjectsById): void {
   delete objects["full"];
+}
+
+/** From now on, creates and updates are made in part. */
+function inPart(objects: ObjectsById): void {
+  objects["partial"] = {};
+}
+
+function whole(objects: ObjectsById): void {
+  delete objects["partial"];
 }
 
 /** Adds objects that were created without Pulumi. */

@@ -1,3 +1,4 @@
+import type { WireChange, WireEndpoint } from "../../../provider/service/contract";
 import { ServiceError } from "./serviceErrors";
 
 /** The error for a taken URL: its code, its status, and whether the reply contains the code. */
@@ -44,6 +45,13 @@ export interface Behaviour {
   filters: "works" | "refused" | "ignored" | "incomplete" | "agent";
   /** The maximum number of endpoints on a page of the list, also if `limit` is higher. Default: 100. */
   pageSize: number;
+  /**
+   * Returns what the service stores of an accepted create, or of an accepted update of the endpoint `before`. Without a field, the
+   * service ignores it. Default: what was sent.
+   */
+  stores: (sent: WireChange, before?: WireEndpoint) => WireChange;
+  /** Returns what replies show of an endpoint. Default: all fields. */
+  shows: (endpoint: WireEndpoint) => object;
 }
 
 const DEFAULTS: Behaviour = {
@@ -54,6 +62,8 @@ const DEFAULTS: Behaviour = {
   fixedUrlAndPooling: false,
   filters: "works",
   pageSize: 100,
+  stores: (sent) => sent,
+  shows: (endpoint) => endpoint,
 };
 
 /** @throws RangeError if the page size is less than 1. */

@@ -57,8 +57,8 @@ export function readQuery(query: URLSearchParams, known: readonly string[]): Cal
   return Object.fromEntries(query);
 }
 
-function createEndpoint({ key: { store }, body }: Call): Answer {
-  return { status: 201, body: store.create(readCreate(body)) };
+function createEndpoint({ key: { store }, behaviour, body }: Call): Answer {
+  return { status: 201, body: behaviour.shows(store.create(readCreate(body))) };
 }
 
 /**
@@ -81,7 +81,10 @@ function listEndpoints({ key: { store, mayList }, behaviour, query }: Call): Ans
   const uri = `${store.baseUrl}/endpoints`;
   const nextQuery = new URLSearchParams({ ...query, before_id: page.at(-1)?.id ?? "" });
   const next = rest.length > size ? `${uri}?${nextQuery}` : null;
-  return { status: 200, body: { endpoints: page.map(itemOf), uri, next_page_uri: next } };
+  return {
+    status: 200,
+    body: { endpoints: page.map((one) => behaviour.shows(itemOf(one))), uri, next_page_uri: next },
+  };
 }
 
 function filtered(all: WireEndpoint[], filter: string, filters: Behaviour["filters"]): WireEndpoint[] {
@@ -93,11 +96,8 @@ function filtered(all: WireEndpoint[], filter: string, filters: Behaviour["filte
   return filters === "incomplete" ? wanted.filter((_, index) => index % 2 === 1) : wanted;
 }
 
-function getEndpoint({ key, id }: Call): WireAnswer {
-  checkId(id);
-  const body = key.store.get(id);
-  if (!body) throw new ServiceError(222, `The endpoint ${id}`);
-  return { status: 200, body };
+function getEndpoint(call: Call): Answer {
+  return { status: 200, body: call.behaviour.shows(find(call)) };
 }
 
 /**
@@ -111,7 +111,7 @@ function updateEndpoint(call: Call): Answer {
   if (before.proto !== undefined && proto !== before.proto)
     throw new ServiceError(18005, before.proto, `${proto}`);
   if (call.behaviour.fixedUrlAndPooling) checkFixed(before, change);
-  return { status: 200, body: call.key.store.update(before, change) };
+  return { status: 200, body: call.behaviour.shows(call.key.store.update(before, change)) };
 }
 
 function deleteEndpoint(call: Call): Answer {
@@ -119,12 +119,17 @@ function deleteEndpoint(call: Call): Answer {
   return { status: 204 };
 }
 
-type WireAnswer = Answer & { body: WireEndpoint };
+function find({ key, id }: Call): WireEndpoint {
+  checkId(id);
+  const endpoint = key.store.get(id);
+  if (!endpoint) throw new ServiceError(222, `The endpoint ${id}`);
+  return endpoint;
+}
 
 function findCloud(call: Call): WireEndpoint {
-  const { body } = getEndpoint(call);
-  if (body.type === "cloud") return body;
-  const reason = `it is ${body.type}, and only cloud endpoints can be changed or deleted`;
+  const endpoint = find(call);
+  if (endpoint.type === "cloud") return endpoint;
+  const reason = `it is ${endpoint.type}, and only cloud endpoints can be changed or deleted`;
   throw new ServiceError(18014, "type", reason);
 }
 

@@ -21,7 +21,7 @@ export class Store {
   ) {}
 
   create(fields: WireChange & { url: string }): WireEndpoint {
-    const endpoint = this.cloud(parseUrl(fields.url), fields);
+    const endpoint = this.cloud(parseUrl(fields.url), this.behaviour().stores(fields));
     this.checkUrl(endpoint);
     return this.insert(endpoint);
   }
@@ -30,7 +30,8 @@ export class Store {
     return this.live.get(id);
   }
 
-  update(before: WireEndpoint, { url, bindings, ...texts }: WireChange): WireEndpoint {
+  update(before: WireEndpoint, sent: WireChange): WireEndpoint {
+    const { url, bindings, ...texts } = this.behaviour().stores(sent, before);
     const derived = url === undefined ? {} : this.derived(parseUrl(url));
     const bound = bindings && { bindings: bindingsFor(parseUrl(url ?? before.url ?? ""), bindings) };
     const after = withoutEmpty({ ...before, ...texts, ...derived, ...bound, updated_at: this.time() });

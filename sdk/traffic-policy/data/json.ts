@@ -38,9 +38,38 @@ export function isDeeper(json: string, most: number): boolean {
 /** More levels than any reply has, but harmless to the parser. */
 const DEEPEST_REPLY = 20_000;
 
-/** Like `JSON.parse`, but replaces lone surrogates in texts. Throws SyntaxError. */
+/** JSON in which a mapping has a key twice. `JSON.parse` would drop the first one in silence. */
+export class RepeatedKey extends SyntaxError {
+  constructor(readonly offset: number) {
+    super("a key is there twice");
+  }
+}
+
+/** @throws RepeatedKey if a mapping of this valid JSON has a key twice. */
+function assertUniqueKeys(json: string): void {
+  const open: Set<unknown>[] = [];
+  for (const { 0: token, 1: key, index } of json.matchAll(/("[^"\\]*(?:\\.[^"\\]*)*")(?:\s*:)?|[{}[\]]/g)) {
+    if (token === "{" || token === "[") open.push(new Set());
+    else if (token === "}" || token === "]") open.pop();
+    else if (token.endsWith(":")) {
+      const keys = open.at(-1);
+      // Two spellings of a key, such as with escapes, are one key.
+      const name: unknown = key?.includes("\\") ? JSON.parse(key) : key?.slice(1, -1);
+      if (keys?.has(name)) throw new RepeatedKey(index);
+      keys?.add(name);
+    }
+  }
+}
+
+/** Like `JSON.parse`, but replaces lone surrogates in texts, and refuses a key that is there twice. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
   if (isDeeper(text, DEEPEST_REPLY)) throw new SyntaxError();
+  const data = parsed(text);
+  assertUniqueKeys(text);
+  return data;
+}
+
+function parsed(text: string): unknown {
   // A look at every value takes longer than parsing, and hardly any text contains an escaped surrogate.
   const mayHaveHalves = /\p{Surrogate}|\\u[dD][89a-fA-F]/u.test(text);
   if (!mayHaveHalves) return JSON.parse(text);

@@ -1,5 +1,5 @@
 import type { Document } from "yaml";
-import { canonicalJson, isDeeper, isMapping, type JsonObject, parseJson } from "./json";
+import { canonicalJson, isDeeper, isMapping, type JsonObject, parseJson, RepeatedKey } from "./json";
 import { partsOf, pathText } from "./paths";
 
 /*
@@ -22,10 +22,10 @@ const MOST_USES = 100;
 /** The most mistakes that are reported of one input. */
 export const MOST_PROBLEMS = 20;
 
-const tooLong = (most: number) => `is longer than ${most} characters`;
+const tooLong = (most: number, of = "") => `is longer than ${most} characters${of}`;
 const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
 const NOT_JSON = "a value that JSON cannot hold; write it as text, numbers, lists and plain objects";
-const NO_MAPPING = "must be a mapping of phases, as in on_http_request: […]";
+export const NO_MAPPING = "must be a mapping of phases, as in on_http_request: […]";
 const NO_FILE = `${NO_MAPPING}; of a file, give what it contains, not its name`;
 
 /** What is wrong with a text, as a sentence that follows its name. */
@@ -123,8 +123,21 @@ export function fromJson(written: string): Parsed {
     for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\d[\d.e+-]*/gi))
       if (!token.startsWith('"') && !isExact(token)) return { problem: inexact(positionText(text, index)) };
     return { data };
-  } catch {
+  } catch (error) {
+    if (error instanceof RepeatedKey) return { problem: keyTwice(positionText(text, error.offset)) };
     return { problem: `is not valid JSON${jsonMistake(text)}; text that starts with { or [ must be JSON` };
+  }
+}
+
+const keyTwice = (place: string) => `has a key twice (${place}); keep one of the two`;
+
+/** What is wrong with text that is JSON but for a key that is there twice. Undefined for any other text. */
+export function problemOfKeys(text: string): string | undefined {
+  try {
+    parseJson(withoutMark(text));
+    return undefined;
+  } catch (error) {
+    return error instanceof RepeatedKey ? keyTwice(positionText(withoutMark(text), error.offset)) : undefined;
   }
 }
 
@@ -226,7 +239,8 @@ function yamlMistake(document: Document.Parsed, text: string): string | undefine
  * the stack and end the process, or else that it has a tag. A parsed document lacks some tags, and what stood in them.
  */
 function scanned(text: string, longest = LONGEST_YAML): { limit?: string; tag?: string } {
-  if (text.split(/^---/m).some(({ length }) => length > longest)) return { limit: tooLong(longest) };
+  if (text.split(/^---/m).some(({ length }) => length > longest))
+    return { limit: tooLong(longest, ", the limit of YAML; JSON can have 1000000") };
   const { CST, Lexer, Parser } = yaml();
   const parser = new Parser();
   let tag: string | undefined;

@@ -1,9 +1,10 @@
 import { isMapping, type JsonObject } from "../data/json";
-import { documentsFromText, policyFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../data/parse";
+import { NO_MAPPING, policyFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../data/parse";
 import { type Path, pathText } from "../data/paths";
 import { type SourceDocument, sourceDocuments } from "../data/positions";
 import { UserError } from "../data/userError";
 import { phases } from "./catalogue";
+import { missingSecret } from "./missingValues";
 import { type PolicyTarget, phaseMeant, policyWarnings, warningText, withUnknown } from "./warnings";
 
 /* The policies in files: of agents, of Kubernetes, of Terraform, of Pulumi, and policies alone. */
@@ -60,7 +61,7 @@ export interface FilePolicy {
  * @throws UserError if the text is neither YAML nor JSON.
  */
 export function warningsOf(policy: object | string, endpoint?: PolicyTarget): Warning[] {
-  const found = typeof policy === "string" ? policiesInText(policy) : { policies: policiesIn({ ...policy }) };
+  const found = typeof policy === "string" ? policiesInText(policy) : readable(policiesIn({ ...policy }));
   if ("problem" in found) throw new UserError(`the policy ${found.problem}`);
   const isData = typeof policy === "object" && found.policies.length === 0;
   const policies = isData ? [{ policy, path: [], target: {} }] : found.policies;
@@ -80,19 +81,44 @@ export function warningsOfOne(one: FilePolicy, endpoint: PolicyTarget | undefine
 export function policiesInText(text: string): { policies: FilePolicy[] } | Unparsed {
   const source = sourceDocuments(text);
   if ("problem" in source) return source;
-  const policies = source.documents.flatMap(({ data, positionOf }) =>
-    policiesIn(data).map((found) => ({ ...found, positionOf })),
+  const found = readable(
+    source.documents.flatMap(({ data, positionOf }) =>
+      policiesIn(data).map((one) => ("problem" in one ? one : { ...one, positionOf })),
+    ),
   );
+  if ("problem" in found) return found;
+  const { policies } = found;
   // A document that is a policy stands alone.
   const isOne = source.documents.length === 1 || policies.every(({ path }) => path.length > 0);
   return isOne ? { policies } : { problem: SEVERAL_DOCUMENTS };
 }
 
+/** What stands in the place of a policy, and is none. */
+interface Misplaced {
+  path: Path;
+  problem: string;
+}
+
+/** The policies, unless one of them cannot be read. */
+function readable(found: (FilePolicy | Misplaced)[]): { policies: FilePolicy[] } | Unparsed {
+  const policies: FilePolicy[] = [];
+  for (const one of found) {
+    if ("problem" in one) return { problem: `has a policy at ${pathText(one.path)} that ${one.problem}` };
+    const missing = missingSecret(one.policy);
+    if (missing) return { problem: `at ${pathText([...one.path, ...missing.path])} ${missing.reason}` };
+    policies.push(one);
+  }
+  return { policies };
+}
+
 /** The keys of policies in other documents. */
 const HOLDERS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
 
+/** Keys that have no other meaning. */
+const SURE_HOLDERS = ["traffic_policy", "trafficPolicy"];
+
 /** The policies in a document, which may be one itself. */
-function policiesIn(written: JsonObject): FilePolicy[] {
+function policiesIn(written: JsonObject): (FilePolicy | Misplaced)[] {
   const data = "runtime" in written ? withoutTemplates(written) : written;
   const found = search(ofTerraform(data), [], {});
   const isOne = isPolicy(data, { isExpected: true }) || Object.values(data).some(hasRules);
@@ -115,10 +141,23 @@ function ofTerraform(data: JsonObject): JsonObject {
 
 const CLOUD = /^(?:endpoints:(?:index:)?CloudEndpoint|ngrok_cloud_endpoint)$/;
 
-function search(value: unknown, path: Path, target: PolicyTarget): FilePolicy[] {
-  if (Array.isArray(value)) return value.flatMap((item, index) => search(item, [...path, index], target));
-  const isExpected = HOLDERS.includes(String(path.at(-1)));
-  const policy = isExpected && typeof value === "string" ? dataOf(value) : value;
+function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy | Misplaced)[] {
+  const key = String(path.at(-1));
+  const isExpected = HOLDERS.includes(key);
+  const isSure =
+    SURE_HOLDERS.includes(key) || (isExpected && path.some((part) => SURE_HOLDERS.includes(`${part}`)));
+  if (Array.isArray(value)) {
+    if (isSure) return [{ path, problem: NO_MAPPING }];
+    return value.flatMap((item, index) => search(item, [...path, index], target));
+  }
+  let policy = value;
+  if (isExpected && typeof value === "string") {
+    const parsed = policyFromText(value);
+    // Text under a key such as `policy` may be anything, but not if it names a phase.
+    if ("problem" in parsed)
+      return isSure || NAMES_PHASE.test(value) ? [{ path, problem: parsed.problem }] : [];
+    policy = parsed.data;
+  }
   if (!isMapping(policy)) return [];
   if (isPolicy(policy, { isExpected })) return [{ policy, path, target }];
   if (policy !== value) return [];
@@ -134,11 +173,7 @@ function search(value: unknown, path: Path, target: PolicyTarget): FilePolicy[] 
   return Object.entries(policy).flatMap(([key, part]) => search(part, [...path, key], inner));
 }
 
-/** The data of a policy that is text in another document, as Terraform has it. Undefined for other text. */
-function dataOf(text: string): unknown {
-  const parsed = documentsFromText(text);
-  return "documents" in parsed && parsed.documents.length === 1 ? parsed.documents[0]?.data : undefined;
-}
+const NAMES_PHASE = /\bon_(?:tcp|http|event)_/;
 
 /** @internal @param isExpected Whether a policy belongs there: then even one with only misspelt phases counts. */
 export function isPolicy(value: object, { isExpected } = { isExpected: false }): boolean {

@@ -16,6 +16,7 @@ import {
   ruleKeys,
 } from "./catalogue";
 import { findingsInText } from "./expressions";
+import { missingValuesIn } from "./missingValues";
 
 /*
  * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.
@@ -135,6 +136,8 @@ function* warningsIn(policy: unknown, endpoint: PolicyEndpoint): Warnings {
       "has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end";
     yield { path: [], reason };
   }
+  // In a secret, it is an error.
+  for (const { path, reason, isSecret } of missingValuesIn(policy)) if (!isSecret) yield { path, reason };
 }
 
 function wrongPhase(name: PhaseName, { protocol, isInternal }: PolicyEndpoint): string | undefined {

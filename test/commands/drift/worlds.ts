@@ -125,7 +125,8 @@ export const worlds: Record<string, () => World> = {
     return world;
   },
 
-  "an endpoint is gone, and its account is not proven": () => alone([{ ...gone, more: outputs({}) }]),
+  "an endpoint is gone, and its account is not proven": () =>
+    alone([{ ...gone, more: outputs({ __account: "before" }) }]),
 
   "a later version wrote the state": () => alone([{ ...gone, more: outputs({ __version: "99.0.0" }) }]),
 

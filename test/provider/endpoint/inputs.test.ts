@@ -20,6 +20,11 @@ describe("a mistake fails with the reason and a correction", () => {
     [{ url, bindings: [] }, /remove bindings to let the service decide/],
     [{ url, description: "x".repeat(256) }, /at most 255 characters, but has 256/],
     [{ url, metadata: { a: "x".repeat(4096) } }, /at most 4096 characters/],
+    [
+      { url, trafficPolicy: { on_http_request: [{ actions: [{ config: { secret: "undefined" } }] }] } },
+      /trafficPolicy at on_http_request\[0\]\.actions\[0\]\.config\.secret has undefined in it/,
+    ],
+    [{ url, metadata: '{"a": 1, "a": 2}' }, /metadata has a key twice \(line 1, column 10\)/],
     [{ url, adopt: "shop" }, /adopt must be an endpoint's id \(ep_…\)$/],
     [{ url, adopt: true }, /adopt must be an endpoint's id \(ep_…\), which .*npx pulumi-endpoints drift/],
     [{ url, traffic_policy: {} }, /traffic_policy is no input .*; did you mean trafficPolicy\?/],

@@ -14,6 +14,7 @@ import {
   SupportsFeatureResponse,
 } from "@pulumi/pulumi/proto/resource_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
+import type { Message } from "google-protobuf";
 import { Empty } from "google-protobuf/google/protobuf/empty_pb";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { onTestFinished } from "vitest";
@@ -234,9 +235,27 @@ export function pluginClient(raw: ResourceProviderClient, urn = URN) {
 
 /** The message is the plugin's own, and the cause is gRPC's error. */
 class CallFailed extends Error {
+  /** What a create or an update has done before it failed. */
+  readonly id: string | undefined;
+  readonly properties: Props | undefined;
+
   constructor(override readonly cause: grpc.ServiceError) {
     super(cause.details);
+    const partial = detailOf(cause, pb.ErrorResourceInitFailed.deserializeBinary, "ErrorResourceInitFailed");
+    this.id = partial?.getId();
+    this.properties = partial && plain(partial.getProperties());
   }
+}
+
+/** A detail of an error, beside its text. */
+function detailOf<T extends Message>(
+  { metadata }: grpc.ServiceError,
+  read: (bytes: Uint8Array) => T,
+  name: string,
+): T | undefined {
+  const [packed] = metadata.get("grpc-status-details-bin");
+  const [detail] = Buffer.isBuffer(packed) ? Status.deserializeBinary(packed).getDetailsList() : [];
+  return (detail?.unpack(read, `pulumirpc.${name}`) as T | null | undefined) ?? undefined;
 }
 
 const call = <A>(send: (then: (error: grpc.ServiceError | null, answer: A) => void) => unknown): Promise<A> =>
@@ -281,9 +300,7 @@ function decided(answer: pb.DiffResponse) {
 
 /** The mistakes in a component's inputs, with their paths, in the error of a call. */
 export function mistakesIn(error: Error): string[] {
-  const [packed] = error instanceof CallFailed ? error.cause.metadata.get("grpc-status-details-bin") : [];
-  const [detail] = Buffer.isBuffer(packed) ? Status.deserializeBinary(packed).getDetailsList() : [];
-  const read = InputPropertiesError.deserializeBinary;
-  const errors = detail?.unpack(read, "pulumirpc.InputPropertiesError")?.getErrorsList() ?? [];
-  return errors.map((each) => `${each.getPropertyPath()} ${each.getReason()}`);
+  if (!(error instanceof CallFailed)) return [];
+  const detail = detailOf(error.cause, InputPropertiesError.deserializeBinary, "InputPropertiesError");
+  return (detail?.getErrorsList() ?? []).map((each) => `${each.getPropertyPath()} ${each.getReason()}`);
 }

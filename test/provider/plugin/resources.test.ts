@@ -63,11 +63,11 @@ const MISSPELT = "bindings has a name that the public service does not know; did
 
 // biome-ignore format: one line for each warning
 test.each<[string, args: Props | undefined, olds: Props, news: Props[], warnings: string[]]>([
-  ["of a misspelt binding, but not of an unknown one", undefined, {}, ["publik", "publik", "edge-of-the-world", "kubernetes", UNKNOWN].map((name) => ({ bindings: [name] })), [MISSPELT]],
+  ["of a misspelt binding, but not of an unknown one", undefined, { url }, ["publik", "publik", "edge-of-the-world", "kubernetes", UNKNOWN].map((name) => ({ bindings: [name] })), [MISSPELT]],
   ["of a create on the public service without a policy", onPublicService, {}, [{}, {}], [MISSING]],
   ["not of a policy that is given or unknown", onPublicService, {}, [{ on_http_request: [{ actions: [{ type: "deny" }] }] }, UNKNOWN].map((trafficPolicy) => ({ trafficPolicy })), []],
   ["not of a policy that an endpoint lacks already", onPublicService, { url }, [{ description: "new" }], []],
-  ["not of a missing policy on another service", { ...onPublicService, baseUrl: "https://api.example.com" }, {}, [{}], []],
+  ["of a missing policy on another service", { ...onPublicService, baseUrl: "https://api.example.com" }, {}, [{}], ["trafficPolicy is missing, and the service may refuse"]],
   ["of nothing that the class has checked", onPublicService, {}, [{ bindings: ["publik"], __problem: "" }], []],
 ])("a resource is warned %s", async (_, args, olds, news, warnings) => {
   const { client, logged } = await plugin(args && { args });

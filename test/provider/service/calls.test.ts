@@ -115,3 +115,12 @@ describe("the remedy", () => {
     expect([...remedies]).toEqual([expect.stringMatching(expected)]);
   });
 });
+
+test("a reply with one key twice is no reply", async () => {
+  const { api, emulator } = await service();
+  emulator.intercept("create", {
+    status: 201,
+    body: `{"id":"ep_1","id":"ep_2","type":"cloud","url":"${url}"}`,
+  });
+  await expect(api.create({ url })).rejects.toThrow(/the reply is not JSON/);
+});

@@ -1,13 +1,16 @@
 import { createServer } from "node:http";
 import { createServer as createTcpServer } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { type ConnectionError, UnsentError } from "../../../provider/service/apiErrors";
+import { ConnectionError, UnsentError } from "../../../provider/service/apiErrors";
 import { CONNECTIONS } from "../../../provider/service/client";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
+import { EVERYTHING } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";
 import type { ScriptedReply } from "../../../sdk/testing/emulator";
 import { methods } from "../../requests";
 import { until } from "../../until";
+import { certificate, certificateKey } from "../certificate";
 import { service, thrown } from "../emulated";
 import { listening, useProxy } from "../servers";
 
@@ -18,6 +21,39 @@ const isCreate = ({ method }: { method: string }) => method === "POST";
 
 /** An address whose port is closed. No other test can get this port meanwhile: it is reserved, and nothing uses it. */
 const refused = async (): Promise<string> => "127.0.0.1:1";
+
+describe("a connection that only another setup can mend", () => {
+  test("ends after five seconds, and names the remedy of an untrusted certificate", async () => {
+    const server = createTlsServer({ cert: certificate, key: certificateKey });
+    const { core, waits } = await service({ settings: { baseUrl: `https://${await listening(server)}` } });
+    const { message } = await thrown(core.create({ url }));
+    expect(message).toMatch(/no answer \(DEPTH_ZERO_SELF_SIGNED_CERT.*NODE_EXTRA_CA_CERTS/);
+    expect(waits.reduce((sum, wait) => sum + wait, 0)).toBeLessThan(5_001);
+  });
+
+  test.each([
+    ["SELF_SIGNED_CERT_IN_CHAIN", /NODE_EXTRA_CA_CERTS/],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /NODE_EXTRA_CA_CERTS/],
+    ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", /NODE_EXTRA_CA_CERTS/],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", /for another host: correct the host in endpoints:baseUrl/],
+    ["CERT_HAS_EXPIRED", /renew it on the server/],
+    ["ERR_SSL_WRONG_VERSION_NUMBER", /write http in place of https/],
+  ])("%s names its remedy", (code, remedy) => {
+    const cause = Object.assign(new Error("no"), { code });
+    const request = { method: "GET", path: "/endpoints" };
+    const error = new ConnectionError(request, cause, { origin: "https://a.example.com", wentOut: true });
+    expect(error.message).toMatch(remedy);
+    expect(error.isOfSetup).toBe(true);
+  });
+});
+
+test.each(["8.2", "2.2", "30.00001"])(
+  "with a limit of %s seconds, requests are sent",
+  async (timeoutSeconds) => {
+    const { api } = await service({ settings: { timeoutSeconds, retryForSeconds: "2.2" } });
+    expect(await api.list.select(EVERYTHING, "fromNow")).toEqual([]);
+  },
+);
 
 describe("a create that was never sent", () => {
   test.each<[string, () => Promise<Record<string, string>>]>([

@@ -349,3 +349,54 @@ test("--json replaces its own result, and no policy", async () => {
   expect(stderr).toContain("--json would replace good.yaml, which is no result of this command");
   expect(readFileSync("good.yaml", "utf8")).toBe(FILES["good.yaml"]);
 });
+
+const agent = (policy: string) => `version: 3
+endpoints:
+  - name: good
+    url: https://a.example.com
+    traffic_policy: { on_http_request: [{ actions: [{ type: deny }] }] }
+  - name: other
+    url: https://b.example.com
+    traffic_policy: ${policy}
+`;
+
+test.each([
+  ["broken YAML", "|\n      a: b: c\n", /is not valid YAML \(line 1/],
+  ["an unquoted !", "|\n      on_http_request:\n      - expressions: [! x]\n", /has a YAML tag/],
+  ["a file's name", "policy.yaml", /of a file, give what it contains/],
+  ["a list", "[{ actions: [] }]", /must be a mapping of phases/],
+])("%s in the place of a policy in another file is refused with its place", async (_, policy, reason) => {
+  writeFileSync("ngrok.yml", agent(policy));
+  const { code, stdout, stderr } = await check("--strict", "--json", "-", "ngrok.yml");
+  expect(code).toBe(1);
+  expect(stderr).toMatch(reason);
+  expect(JSON.parse(stdout)).toMatchObject({
+    files: [],
+    unread: [{ file: "ngrok.yml", error: expect.stringContaining("endpoints[1].traffic_policy") }],
+  });
+});
+
+test("a broken policy of a plan and of a manifest is refused, too", async () => {
+  const plan = {
+    format_version: "1.0",
+    values: { root_module: { resources: [{ values: { traffic_policy: '{"a":1,"a":2}' } }] } },
+  };
+  writeFileSync("plan.json", JSON.stringify(plan));
+  writeFileSync("manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { inline: 'a: b: c' } }\n");
+  const { stderr } = await check("plan.json", "manifest.yaml");
+  expect(stderr).toMatch(/plan\.json has a policy at \S+traffic_policy that has a key twice/);
+  expect(stderr).toMatch(/manifest\.yaml has a policy at spec\.trafficPolicy\.inline that is not valid YAML/);
+});
+
+test("a credential in which a value is missing is refused, as at the preview", async () => {
+  const config = "{ credentials: ['bob:undefined'] }";
+  writeFileSync(
+    "auth.yaml",
+    `on_http_request: [{ actions: [{ type: basic-auth, config: ${config} }, { type: deny }] }]`,
+  );
+  const { code, stderr } = await check("auth.yaml");
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /auth\.yaml at on_http_request\[0\]\.actions\[0\]\.config\.credentials\[0\] has undefined in it/,
+  );
+});

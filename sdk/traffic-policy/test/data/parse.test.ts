@@ -34,6 +34,11 @@ describe("a policy's text", () => {
     ['{"a": [1, 2,, 3]}', /^is not valid JSON \(line 1, column 13\); /],
     ['{"a": [1,]}', /^is not valid JSON: it has .* a comma before a closing bracket; text that starts/],
     [`{"a": [${"False,".repeat(10_000)}]}`, /^is not valid JSON: /],
+    [
+      '{"on_http_request": [],\n "on_http_request": [1]}',
+      /^has a key twice \(line 2, column 2\); keep one of the two$/,
+    ],
+    ['{"a": [{"b": {"c": 1, "d": "c", "\\u0063": 2}}]}', /^has a key twice \(line 1, column 33\)/],
     ["./shop policy.yaml", /of a file, give what it contains, not its name$/],
     ["a: 1\n---\nb: 2", /^has more than one YAML document$/],
     ["a: 1\n b: 2", /^is not valid YAML \(line 1, column \d+\): check the indentation/],
@@ -153,7 +158,9 @@ test("YAML has at most 50,000 characters, comments included", () => {
   const text = `# ${"c".repeat(25_000)}\na: `;
   const fits = "x".repeat(50_000 - text.length);
   expect(policyFromText(text + fits)).toEqual({ data: { a: fits } });
-  expect(reasonOf(`${text}x${fits}`)).toBe("is longer than 50000 characters");
+  expect(reasonOf(`${text}x${fits}`)).toBe(
+    "is longer than 50000 characters, the limit of YAML; JSON can have 1000000",
+  );
 });
 
 test("a path has Pulumi's syntax", () => {
@@ -167,4 +174,9 @@ test("parsePolicy returns the data, or throws with the mistake and its place", (
   expect(parsePolicy("on_http_request: []")).toEqual({ on_http_request: [] });
   expect(() => parsePolicy("a: 1\n b: 2")).toThrow(UserError);
   expect(() => parsePolicy("a: 1\n b: 2")).toThrow(/^the policy is not valid YAML \(line 1, column \d+\)/);
+});
+
+test("the same key in several mappings, or as a value, is no key twice", () => {
+  const text = '{"a": [{"a": "a"}, {"a": {"a": ["a", "a"]}}], "b": {"a:": "a\\"a"}, "c": {}}';
+  expect(policyFromText(text)).toEqual({ data: JSON.parse(text) });
 });

@@ -123,6 +123,18 @@ const variants = {
     const a = new Thing("a", { n: 5, secret: pulumi.secret("s") }, options);
     new Thing("b", { from: a.computed, step });
   },
+  /** Step 3 replaces. */
+  partial(step) {
+    const inputs = {
+      n: step,
+      text: `t${step}`,
+      secret: pulumi.secret(`s${step}`),
+      kind: step === 3 ? "k3" : "k",
+    };
+    const a = new Thing("a", inputs);
+    new Thing("b", { from: a.computed });
+    outputs.text = a.text;
+  },
   /** Steps 1 and 2 differ in what requires a replacement; step 3 protects. */
   kept(step) {
     const options = { retainOnDelete: true, deleteBeforeReplace: true, protect: step === 3 };

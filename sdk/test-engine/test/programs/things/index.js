@@ -125,7 +125,18 @@ const variants = {
     new Thing("b", { fails: step === 1, from: a.id });
     outputs.a = a.id;
   },
-  unready: () => new Thing("a", { unready: true }),
+  /** Step 3 replaces. */
+  partial(step) {
+    const inputs = {
+      n: step,
+      text: `t${step}`,
+      secret: pulumi.secret(`s${step}`),
+      kind: step === 3 ? "k3" : "k",
+    };
+    const a = new Thing("a", inputs);
+    new Thing("b", { from: a.computed });
+    outputs.text = a.text;
+  },
   get(step) {
     if (step === 1) return void new Thing("own");
     const read = new pulumi.CustomResource(

@@ -4,6 +4,16 @@ const { change, load, log } = require("../objects.js");
 const quiet = (message) => Object.assign(new Error(message), { stack: "" });
 const given = ({ computed, __provider, ...rest }) => rest;
 
+/** While the object `partial` exists, creates and updates are made in part. */
+function whole(id, outs) {
+  if (!load().partial) return { id, outs };
+  throw Object.assign(quiet("made in part"), {
+    id,
+    properties: outs,
+    reasons: ["first reason", "second reason"],
+  });
+}
+
 exports.handler = () => ({
   async check(_olds, news) {
     const failures =
@@ -31,19 +41,14 @@ exports.handler = () => ({
     log("create", id);
     if (inputs.fails) throw quiet("no room");
     change((objects) => Object.assign(objects, { [id]: given(inputs) }));
-    if (inputs.unready)
-      throw Object.assign(quiet("half-made"), {
-        id,
-        properties: { ...inputs },
-        reasons: ["not ready"],
-      });
-    return { id, outs: { ...inputs, computed: `of ${id}` } };
+    return whole(id, { ...inputs, computed: `of ${id}` });
   },
-  async update(id, _olds, news) {
+  async update(id, olds, news) {
     log("update", id);
     if (news.fails) throw quiet("no change");
-    change((objects) => Object.assign(objects, { [id]: given(news) }));
-    return { outs: { ...news, computed: `of ${id}, again` } };
+    const outs = { ...news, ...(load().partial && { n: olds.n }), computed: `of ${id}, again` };
+    change((objects) => Object.assign(objects, { [id]: given(outs) }));
+    return whole(id, outs);
   },
   async delete(id, props) {
     log("delete", id);

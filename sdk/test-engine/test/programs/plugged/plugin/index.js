@@ -4,7 +4,9 @@ const rpc = require("@pulumi/pulumi/proto/provider_grpc_pb");
 const pb = require("@pulumi/pulumi/proto/provider_pb");
 const { PluginInfo } = require("@pulumi/pulumi/proto/plugin_pb");
 const { Empty } = require("google-protobuf/google/protobuf/empty_pb");
+const { Any } = require("google-protobuf/google/protobuf/any_pb");
 const { Struct } = require("google-protobuf/google/protobuf/struct_pb");
+const { Status } = require("@pulumi/pulumi/proto/status_pb");
 const { change, load, log } = require("../../objects.js");
 
 const SIGNATURE = "4dabf18193072939515e22adb298388d";
@@ -50,10 +52,32 @@ function make(name, inputs) {
     objects[`${name}-${n}`] = inputs;
     return `${name}-${n}`;
   });
-  return answer(pb.CreateResponse, {
+  const outputs = { ...inputs, computed: `of ${name}` };
+  assertWhole(id, outputs);
+  return answer(pb.CreateResponse, { setId: id, setProperties: struct(outputs) });
+}
+
+/** While the object `partial` exists, creates and updates are made in part. */
+function assertWhole(id, outputs) {
+  if (!load().partial) return;
+  const fields = {
     setId: id,
-    setProperties: struct({ ...inputs, computed: `of ${name}` }),
+    setProperties: struct(outputs),
+    setReasonsList: ["first reason", "second reason"],
+  };
+  const detail = new Any();
+  detail.pack(
+    answer(pb.ErrorResourceInitFailed, fields).serializeBinary(),
+    "pulumirpc.ErrorResourceInitFailed",
+  );
+  const status = answer(Status, {
+    setCode: grpc.status.UNKNOWN,
+    setMessage: "made in part",
+    setDetailsList: [detail],
   });
+  const metadata = new grpc.Metadata();
+  metadata.set("grpc-status-details-bin", Buffer.from(status.serializeBinary()));
+  throw Object.assign(new Error("made in part"), { metadata });
 }
 
 const methods = {
@@ -126,8 +150,12 @@ const methods = {
     const news = js(request.getNews());
     const [call, id] = [request.getPreview() ? "update?" : "update", request.getId()];
     log(call, id, methods.account, text(js(request.getOldInputs())), text(js(request.getOlds())), text(news));
-    if (!request.getPreview()) change((objects) => Object.assign(objects, { [id]: news }));
-    return answer(pb.UpdateResponse, { setProperties: struct({ ...news, computed: `of ${id}, again` }) });
+    const outputs = { ...news, computed: `of ${id}, again` };
+    if (request.getPreview()) return answer(pb.UpdateResponse, { setProperties: struct(outputs) });
+    if (load().partial) outputs.n = js(request.getOlds()).n;
+    change((objects) => Object.assign(objects, { [id]: given(outputs) }));
+    assertWhole(id, outputs);
+    return answer(pb.UpdateResponse, { setProperties: struct(outputs) });
   },
   read(request) {
     const id = request.getId();
@@ -169,7 +197,7 @@ const service = Object.fromEntries(
       try {
         callback(null, await method(call.request));
       } catch (error) {
-        callback({ code: grpc.status.UNKNOWN, details: error.message });
+        callback({ code: grpc.status.UNKNOWN, details: error.message, metadata: error.metadata });
       }
     },
   ]),

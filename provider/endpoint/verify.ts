@@ -1,0 +1,172 @@
+import type { JsonObject, Path } from "../../sdk/traffic-policy/index";
+import { oneLine } from "../../sdk/traffic-policy/index";
+import { EndpointsError, ReplyError } from "../service/apiErrors";
+import type { Log } from "../service/client";
+import { Budget } from "../service/clock";
+import type { LiveEndpoint } from "../service/contract";
+import type { EndpointsApi } from "../service/endpoints";
+import { changesBetween } from "./documents";
+import { changeIgnored, notShown, storedOtherwise, unverified } from "./errors";
+import { isSatisfied, isUnordered, type ManagedInput, type PreviewInputs, wireValue } from "./fields";
+import { hasSecrets, shownPath } from "./secrets";
+import { inputsFromLive } from "./state";
+
+/*
+ * A service may accept a write and not make it, or store another value. So each field that was sent is looked for in the reply. If
+ * one is missing or differs, reads by id decide. The next `up` repairs what an error tells, because the error carries what lives.
+ */
+
+/** A create, an update, a move or an adoption that the service has accepted. */
+export interface Write {
+  id: string;
+  /** The endpoint as the service answered; an error if the answer cannot be read. */
+  reply: LiveEndpoint | ReplyError;
+  sent: readonly ManagedInput[];
+  /** The inputs that were sent. */
+  wanted: PreviewInputs;
+  /** What lived before, with documents as data. Undefined for a new endpoint. */
+  before?: JsonObject;
+}
+
+/** For `catch` of an update: an answer that cannot be read is an answer, and reads decide. */
+export function unreadable(error: unknown): ReplyError {
+  if (error instanceof ReplyError) return error;
+  throw error;
+}
+
+/** What this process knows of the fields that the service does not show. */
+export class UnshownFields {
+  /** The process looks for these no more. */
+  readonly names = new Set<ManagedInput>();
+  /** The first search for each field that a reply has lacked. Writes at the same time wait for it, and make no requests. */
+  readonly searches = new Map<ManagedInput, Promise<unknown>>();
+}
+
+interface Verification {
+  api: EndpointsApi;
+  /** The URL for messages. */
+  shownUrl: string;
+  log: Log;
+  unshown: UnshownFields;
+}
+
+interface Verdict {
+  /** What lives. Fields that the service does not show have the values that were sent. */
+  live: LiveEndpoint;
+  /** The fields whose old values still live. */
+  ignored: ManagedInput[];
+  /** The reason why the write failed; undefined if it did not. */
+  failure: string | undefined;
+}
+
+/** The waits before the reads by id, in milliseconds: a write may take effect late. */
+const READ_AFTER = [0, 5_000];
+
+/**
+ * Finds out what lives after a write.
+ *
+ * @throws ReplyError if the answer cannot be read, and no read succeeds.
+ */
+export async function verify(write: Write, context: Verification): Promise<Verdict> {
+  const { id, reply, sent, wanted } = write;
+  const { api, log, shownUrl, unshown } = context;
+  const { clock, settings } = api.http;
+  const budget = new Budget(clock, settings.retryForSeconds * 1000);
+  let live = reply instanceof ReplyError ? undefined : reply;
+  let wasRead = false;
+  let unread: EndpointsError | undefined;
+  const differing = (): ManagedInput[] => {
+    if (!live) return [...sent];
+    const [shown, found] = [live, inputsFromLive(live)];
+    const isOpen = (name: ManagedInput) => name in shown || !unshown.names.has(name);
+    return sent.filter((name) => isOpen(name) && !isSatisfied(name, found[name], wanted[name]));
+  };
+  const missing = () => differing().filter((name) => live && !(name in live));
+
+  const search = async () => {
+    for (const wait of READ_AFTER) {
+      if (differing().length === 0) return;
+      await clock.sleep(wait);
+      try {
+        // The reply may have a field that a read lacks.
+        live = { ...live, ...(await api.get(id, budget)) };
+        wasRead = true;
+      } catch (error) {
+        // The service has accepted the write, so a failed read decides nothing: what the reply shows stays.
+        if (!(error instanceof EndpointsError)) throw error;
+        unread = error;
+      }
+    }
+    const hidden = wasRead && !(reply instanceof ReplyError) ? missing() : [];
+    if (hidden.length > 0) log.warn(notShown(shownUrl, hidden));
+    for (const name of hidden) unshown.names.add(name);
+  };
+
+  await Promise.all(missing().map((name) => unshown.searches.get(name)));
+  const searching = search();
+  for (const name of missing()) if (!unshown.searches.has(name)) unshown.searches.set(name, searching);
+  await searching;
+  if (!live) throw reply;
+  return judge(write, { live, differing: differing(), unread }, context);
+}
+
+interface Evidence {
+  /** The reply with the reads over it. */
+  live: LiveEndpoint;
+  /** The sent fields that have not been found. */
+  differing: ManagedInput[];
+  /** The failure of a read. */
+  unread: EndpointsError | undefined;
+}
+
+function judge(
+  { id, reply, sent, wanted, before }: Write,
+  { live, differing, unread }: Evidence,
+  { api, shownUrl, log }: Verification,
+): Verdict {
+  const { apiKey } = api.http.settings;
+  const found = inputsFromLive(live);
+  const isOld = (name: ManagedInput) => before !== undefined && isSame(name, found[name], before[name]);
+  const missing = differing.filter((name) => !(name in live));
+  const ignored = differing.filter((name) => name in live && isOld(name));
+  const others = differing.filter((name) => name in live && !isOld(name));
+
+  const absent = sent.filter((name) => !(name in live) && wanted[name] !== undefined);
+  const standIns = Object.fromEntries(absent.map((name) => [name, wireValue(name, wanted[name])]));
+  const verdict = { live: { ...live, ...standIns }, ignored, failure: undefined };
+  if (reply instanceof ReplyError && differing.length > 0) return { ...verdict, failure: reply.message };
+
+  if (missing.length > 0 && unread) log.warn(unverified(shownUrl, missing, unread));
+  if (others.length > 0) log.warn(storedOtherwise(shownUrl, textOf(others, wanted, found, apiKey)));
+  if (ignored.length === 0) return verdict;
+  return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found, apiKey), unread) };
+}
+
+/** Whether two values of a field are the same to `diff`. Services have several forms of no value. */
+const isSame = (name: ManagedInput, live: unknown, before: unknown): boolean =>
+  (isNone(live) && isNone(before)) || isSatisfied(name, live, before);
+
+const isNone = (value: unknown): boolean =>
+  value === undefined || value === "" || value === false || (Array.isArray(value) && value.length === 0);
+
+/** The most places of differences in a message. */
+const MOST_PLACES = 3;
+
+/** The places that differ. Without their values if the endpoint has a secret. */
+function textOf(names: ManagedInput[], wanted: PreviewInputs, found: JsonObject, accountKey: string): string {
+  const isHidden = hasSecrets(wanted, accountKey) || hasSecrets(found, accountKey);
+  const places = names.flatMap((name) =>
+    isUnordered(name) ? [[name]] : changesBetween(wanted[name], found[name], [name]).map(({ path }) => path),
+  );
+  const texts = places.slice(0, MOST_PLACES).map((path) => {
+    const values = `sent ${valueText(wanted, path)}, lives ${valueText(found, path)}`;
+    return isHidden ? shownPath(path, wanted) : `${shownPath(path, wanted)} (${values})`;
+  });
+  const more = places.length - texts.length;
+  return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
+}
+
+function valueText(props: object, path: Path): string {
+  const value = path.reduce((part: unknown, key) => Object(part)[key], props);
+  return value === undefined ? "nothing" : oneLine(JSON.stringify(value), 100);
+}
