@@ -146,7 +146,8 @@ export async function announceAdoption(claim: Claim<PreviewInputs>): Promise<voi
 export async function equalMembers({ api, inputs, holdings }: Claim<PreviewInputs>): Promise<LiveEndpoint[]> {
   if (inputs.poolingEnabled !== true) return [];
   const listed = await api.list.select(CLOUD, "anyAge", NEWEST_PAGES).catch(() => []);
-  return listed.filter((live) => serves(live, inputs) && !holdings.isOurs(live.id) && isWanted(live, inputs));
+  const isStray = ({ id }: LiveEndpoint) => !holdings.isOurs(id) && holdings.isUnpromised(id);
+  return listed.filter((live) => serves(live, inputs) && isStray(live) && isWanted(live, inputs));
 }
 
 /** The places that an adoption changes; empty if there are none. */

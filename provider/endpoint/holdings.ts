@@ -55,13 +55,15 @@ export class Holdings {
    * Records a resource of the program and what it wants. After each read, a refresh compares what it has read with the state: that
    * says nothing of the program, and must not fail for two entries with one endpoint.
    *
+   * @returns Whether the program is compared.
    * @throws UserError if another resource of the program has the endpoint, or will adopt it.
    */
-  compares(id: string, stored: State, inputs: PreviewInputs): void {
+  compares(id: string, stored: State, inputs: PreviewInputs): boolean {
     const reads = this.readsWithoutDiff.get(id) ?? 0;
     if (reads > 0) this.readsWithoutDiff.set(id, reads - 1);
     else this.wanted.set(id, identityOf(inputs));
     this.assign(id, stored, { mayShare: reads > 0 });
+    return reads === 0;
   }
 
   /**
@@ -166,6 +168,7 @@ export class Holdings {
     if (others.size > 0) return "has it";
     if (this.notAdopted.has(id)) return "not taken over";
     this.inState.delete(id);
+    if (this.managed.get(id) === stored[ENTRY_KEY]) this.managed.delete(id);
     return undefined;
   }
 

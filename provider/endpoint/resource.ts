@@ -38,7 +38,7 @@ import {
 } from "./inputs";
 import { everyInput, ifAbsent, look } from "./live";
 import { withoutKey } from "./secretSearch";
-import { answerForEngine, hasSecrets, shownUrl } from "./secrets";
+import { answerForEngine, hasSecrets, notedFields, shownUrl, withNote } from "./secrets";
 import {
   ACCOUNT_KEY,
   accountFingerprint,
@@ -47,9 +47,9 @@ import {
   type Entry,
   importedFromLive,
   inputsWithChoices,
-  isManaged,
   newToken,
   notesOfEntry,
+  ONLY_READ_KEY,
   pick,
   refreshedFromLive,
   type State,
@@ -128,9 +128,9 @@ export class CloudEndpoints {
    */
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<Decision> {
     const { changed, replace, stale } = difference(olds, inputs);
-    this.holdings.compares(id, olds, inputs);
+    const isOfProgram = this.holdings.compares(id, olds, inputs);
     this.warnOfConsent(id);
-    if (changed.length === 0) this.holdings.keeps(id);
+    if (changed.length === 0 && isOfProgram) this.holdings.keeps(id);
     if (replace) this.holdings.replaces(id);
     if (changed.length === 0) await this.lookForAccount(id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
@@ -161,15 +161,16 @@ export class CloudEndpoints {
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
-    const isOnlyRead = !isManaged(stored);
+    // A program's `get` has no state, and notes what it is.
+    const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
+    const isOnlyRead = isGet || stored[ONLY_READ_KEY] === true;
     if (!isOnlyRead) {
       this.holdings.reads(id, stored);
       this.warnOfConsent(id);
     }
     return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
-      // A program's `get` has no state. Pulumi would continue with an endpoint without outputs, so a list must not omit one.
-      const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
+      // Pulumi would continue with an endpoint without outputs, so a list must not omit one.
       const live = isGet
         ? await api.get(id).catch(ifAbsent(endpointNotFound(id)))
         : await this.orGone(look(api, id, stored), id, stored, { isOnlyRead });
@@ -178,6 +179,7 @@ export class CloudEndpoints {
       const { props, inputs } = refreshedFromLive(live, stored);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
       if (ACCOUNT_KEY in stored) props[ACCOUNT_KEY] = this.account();
+      if (isGet) props[ONLY_READ_KEY] = true;
       return { id, ...this.foundForEngine({ props, inputs }, stored) };
     });
   }
@@ -232,7 +234,11 @@ export class CloudEndpoints {
     const { live, ignored, failure } = await verify(write, { ...claim, unshown: this.unshown });
     if (ignored.includes("url")) this.holdings.keeps(id);
     const state = stateFromLive(live, claim.inputs, notesOfEntry(claim.entry), { before, sent });
-    const outs = this.marked(state, news);
+    // If the old value still lives, so does its secret.
+    const outs = this.marked(
+      state,
+      withNote(news, [...notedFields(news), ...notedFields(failure ? (before ?? {}) : {})]),
+    );
     // Pulumi adds the provider's code only to successes, and could neither read nor delete the resource without it.
     if (failure) throw new PartialWriteError(failure, id, { ...outs, ...pick(news, [PROVIDER_KEY]) });
     return outs;

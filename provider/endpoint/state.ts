@@ -53,9 +53,8 @@ export const ENTRY_KEY = "__entry";
 /** The note of the version that wrote the state last. It alone is never a difference. */
 export const VERSION_KEY = "__version";
 
-/** Whether a stack manages the endpoint. What a program only reads (`CloudEndpoint.get`) has no such notes. */
-export const isManaged = (stored: State): boolean =>
-  [ENTRY_KEY, ACCOUNT_KEY, VERSION_KEY].some((note) => note in stored);
+/** The note of an endpoint that a program only reads (`CloudEndpoint.get`), so that no stack manages it. */
+export const ONLY_READ_KEY = "__onlyRead";
 
 /** What identifies an entry of the state. */
 export interface Entry {

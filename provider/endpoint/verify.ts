@@ -126,6 +126,8 @@ function judge(
 ): Verdict {
   const { apiKey } = api.http.settings;
   const found = inputsFromLive(live);
+  // The program may no longer mark what the old value still has.
+  const hides = [wanted, found, before ?? {}].some((props) => hasSecrets(props, apiKey));
   const isOld = (name: ManagedInput) => before !== undefined && isSame(name, found[name], before[name]);
   const missing = differing.filter((name) => !(name in live));
   const ignored = differing.filter((name) => name in live && isOld(name));
@@ -137,9 +139,9 @@ function judge(
   if (reply instanceof ReplyError && differing.length > 0) return { ...verdict, failure: reply.message };
 
   if (missing.length > 0 && unread) log.warn(unverified(shownUrl, missing, unread));
-  if (others.length > 0) log.warn(storedOtherwise(shownUrl, textOf(others, wanted, found, apiKey)));
+  if (others.length > 0) log.warn(storedOtherwise(shownUrl, textOf(others, wanted, found, hides)));
   if (ignored.length === 0) return verdict;
-  return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found, apiKey), unread) };
+  return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found, hides), unread) };
 }
 
 /** Whether two values of a field are the same to `diff`. Services have several forms of no value. */
@@ -152,15 +154,14 @@ const isNone = (value: unknown): boolean =>
 /** The most places of differences in a message. */
 const MOST_PLACES = 3;
 
-/** The places that differ. Without their values if the endpoint has a secret. */
-function textOf(names: ManagedInput[], wanted: PreviewInputs, found: JsonObject, accountKey: string): string {
-  const isHidden = hasSecrets(wanted, accountKey) || hasSecrets(found, accountKey);
+/** The places that differ. @param hides Whether their values are left out, because the endpoint has a secret. */
+function textOf(names: ManagedInput[], wanted: PreviewInputs, found: JsonObject, hides: boolean): string {
   const places = names.flatMap((name) =>
     isUnordered(name) ? [[name]] : changesBetween(wanted[name], found[name], [name]).map(({ path }) => path),
   );
   const texts = places.slice(0, MOST_PLACES).map((path) => {
     const values = `sent ${valueText(wanted, path)}, lives ${valueText(found, path)}`;
-    return isHidden ? shownPath(path, wanted) : `${shownPath(path, wanted)} (${values})`;
+    return hides ? shownPath(path, wanted) : `${shownPath(path, wanted)} (${values})`;
   });
   const more = places.length - texts.length;
   return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");

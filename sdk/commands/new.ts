@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import { Emulator, findPulumiCli, type Seed } from "../testing";
-import { didYouMean, isMapping, jsonOf } from "../traffic-policy/index";
+import { didYouMean, jsonOf } from "../traffic-policy/index";
 import { command, EXIT, UsageError } from "./command";
 import { writeState } from "./emulatorState";
 import { writeText } from "./options";
@@ -177,16 +177,22 @@ export function fileInstalled(installed: string, project: string, from = process
   // The outermost one, because pnpm keeps packages in folders below it.
   const [, user] = /^(.*?)[\\/]node_modules[\\/]/.exec(installed) ?? [];
   if (user === undefined) return undefined;
+  const dataIn = (...path: string[]) => {
+    const file = join(...path);
+    return Object(existsSync(file) ? jsonOf(readFileSync(file, "utf8")) : undefined);
+  };
+  const givenIn = (folder: string): [folder: string, given: unknown] => {
+    const { dependencies, devDependencies } = dataIn(folder, "package.json");
+    return [folder, { ...devDependencies, ...dependencies }["pulumi-endpoints"]];
+  };
   const folders: string[] = [];
   for (let at = from; at.startsWith(user + sep); at = dirname(at)) folders.push(at);
-  for (const folder of [...folders, user]) {
-    const manifest = join(folder, "package.json");
-    if (!existsSync(manifest)) continue;
-    const { dependencies, devDependencies } = Object(jsonOf(readFileSync(manifest, "utf8")));
-    const [given] = [dependencies, devDependencies].flatMap((all) =>
-      isMapping(all) && typeof all["pulumi-endpoints"] === "string" ? [all["pulumi-endpoints"]] : [],
-    );
-    if (given === undefined) continue;
+  // What npm notes, because from a workspace's root no manifest on the way may name the package.
+  const noted = dataIn(user, "node_modules", ".package-lock.json").packages?.["node_modules/pulumi-endpoints"]
+    ?.resolved;
+  const all: [folder: string, given: unknown][] = [...[...folders, user].map(givenIn), [user, noted]];
+  for (const [folder, given] of all) {
+    if (typeof given !== "string") continue;
     const file = resolve(folder, given.replace(/^file:/, ""));
     const isFile = /^(file:|\.{0,2}\/)/.test(given) && existsSync(file);
     return isFile ? `file:${relative(project, file).replaceAll("\\", "/")}` : undefined;

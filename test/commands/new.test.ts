@@ -98,7 +98,7 @@ test.each([
   expect(fileInstalled(installed, join(folder, "shop"))).toBe(expected);
 });
 
-test("in an npm workspace, a new project gets the file of the project from whose folder the command runs", () => {
+test("in an npm workspace, a new project gets the file of the project from whose folder the command runs, or that which npm has installed", () => {
   const folder = temporaryFolder();
   const [member, installed] = [join(folder, "apps", "web"), join(folder, "node_modules", "pulumi-endpoints")];
   for (const path of [join(member, "src"), installed]) mkdirSync(path, { recursive: true });
@@ -109,8 +109,16 @@ test("in an npm workspace, a new project gets the file of the project from whose
   const project = join(folder, "apps", "rules");
   for (const from of [member, join(member, "src")])
     expect(fileInstalled(installed, project, from)).toBe("file:../../package.tgz");
-  for (const from of [folder, temporaryFolder()])
-    expect(fileInstalled(installed, project, from)).toBeUndefined();
+  const outside = [folder, temporaryFolder()];
+  for (const from of outside) expect(fileInstalled(installed, project, from)).toBeUndefined();
+  const lockOf = (resolved: string) => {
+    const packages = { "node_modules/pulumi-endpoints": { version: "0.1.0", resolved } };
+    writeFileSync(join(folder, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
+  };
+  lockOf("file:package.tgz");
+  for (const from of outside) expect(fileInstalled(installed, project, from)).toBe("file:../../package.tgz");
+  lockOf("https://registry.example.com/pulumi-endpoints-0.1.0.tgz");
+  for (const from of outside) expect(fileInstalled(installed, project, from)).toBeUndefined();
 });
 
 test("the settings of an example's stacks are under the new project's name", async () => {

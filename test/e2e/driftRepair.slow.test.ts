@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { appendFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
+import { appendFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
@@ -174,6 +174,23 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
       ...{ kind: "update", message: REPAIR_MESSAGE },
       environment: { "pulumi.flag.target": expect.anything() },
     });
+  });
+
+  test("names the unread stack whose endpoint it calls unmanaged, and offers no deletion", async () => {
+    const emulator = await service();
+    const stack = await project(endpoint("theirs"), { emulator });
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.pulumi("stack", "init", "ours");
+    await stack.setConfig("endpoints:baseUrl", emulator.baseUrl);
+    await stack.setConfig("endpoints:apiKey", { secret: emulator.apiKey });
+    const alone = await stack.command("drift", "--html", "drift.html");
+    expect(alone.stdout).toContain("Name the backend's other stacks with --known or --projects: test. ");
+    expect(alone.stdout).toMatch(/1 unmanaged\.\n$/);
+    const page = readFileSync(join(stack.folder, "drift.html"), "utf8");
+    expect(alone.stdout + page).not.toMatch(/delete/i);
+    const named = await stack.command("drift", "--known", "test");
+    expect([named.code, named.stdout]).toEqual([0, expect.stringContaining("1 managed by known stacks")]);
+    expect(named.stdout).not.toContain("1 unmanaged");
   });
 
   test("names the replacements that a skipped deletion leaves pending, whose endpoints a refresh does not read", async () => {

@@ -192,6 +192,15 @@ export const consent: Scene[] = [
     says: [ANNOUNCED, /^(?![\s\S]*does not exist)/],
     state: { o: "shop" },
   }),
+  scene("with `--replace`, a consented member of a pool is kept and continued with", {
+    from: { o: pooled },
+    program: { o: pooled },
+    replace: ["o"],
+    environment: adopts("shop"),
+    says: [/only drops their entries: ep_\w+/],
+    next: [{}],
+    state: { o: "shop" },
+  }),
   scene("a recovery that failed half-way is run again as it was, in a pool of equal members", {
     leftBy: { one: pooled, two: pooled, three: pooled },
     program: { one: pooled, two: pooled, three: pooled },

@@ -111,17 +111,30 @@ export async function selectEndpoints(
     keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
   const ignored = [...(listed?.ignored ?? []), ...ignore];
   keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there");
-  if (!listed && known.length === 0 && endpoints.length > 0) log(await noOtherRead(target, cwd));
+  const home = target?.project ?? listed?.projects[0] ?? { folder: cwd, name: "" };
+  const read = [
+    ...known.map((stack) => withProject(stack, home.name)),
+    ...(listed?.known ?? []).map(({ fullName }) => fullName),
+    ...(listed?.projects ?? []).flatMap(({ name, stacks }) => stacks.map((one) => withProject(one, name))),
+  ];
+  const own = target && withProject(target.stack, home.name);
+  const warning = endpoints.length > 0 && (await unreadWarning(home, read, own));
+  if (warning) log(warning);
   return { account, endpoints, target, terraform, managed };
 }
 
-/** The warning of an adoption that may take what another stack manages. */
-async function noOtherRead(target: TargetStack | undefined, cwd: string): Promise<string> {
-  const { folder, name } = target?.project ?? { folder: cwd, name: "" };
-  const read = target ? [withProject(target.stack, name)] : [];
-  const others = await stackNames({ folder }).catch(() => undefined);
+/** The warning of an adoption that may take what an unread stack manages; undefined if the backend's other stacks were read. */
+async function unreadWarning(
+  { folder, name }: UserProject,
+  read: readonly string[],
+  own: string | undefined,
+): Promise<string | undefined> {
+  const all = await stackNames({ folder }).catch(() => undefined);
+  const unread = all && unreadStacks(all, own === undefined ? read : [...read, own], name);
+  if (read.length > 0 && !unread?.length) return undefined;
+  const which = read.length > 0 ? "Not every" : "No other";
   return oneLine(
-    `No other stack was read, and an endpoint does not show who manages it. ${unreadText(others && unreadStacks(others, read, name))}`,
+    `${which} stack was read, and an endpoint does not show who manages it. ${unreadText(unread)}`,
   );
 }
 

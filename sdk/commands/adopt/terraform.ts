@@ -114,9 +114,8 @@ function decoded(bytes: Buffer): string {
 /** What is wrong with a text that is no such output, with the next step. */
 function mistakeOf(data: unknown, text: string): string {
   const has = (key: string) => isMapping(data) && key in data;
-  const start = text.search(/^\{/m);
-  if (start > 0 && data === undefined && jsonOf(text.slice(start)) !== undefined)
-    return "has other text before the JSON. Remove that";
+  const [json] = (data === undefined && /^\{.*\}$/ms.exec(text)) || [];
+  if (jsonOf(json ?? "") !== undefined) return "has other text before or after the JSON. Remove that";
   if (has("encrypted_data"))
     return "is an encrypted state. Where it can be decrypted, run tofu show -json > state.json, and give that file";
   const isRaw = has("terraform_version") && has("lineage");

@@ -135,40 +135,48 @@ const PAGE_SIZE = 100;
 /** A page of a stack's history, newest first, counted from 1. A page after the last one is empty. */
 type History = (size: number, page: number) => Promise<unknown>;
 
+/** A refresh that changed the state. */
+export interface Refresh {
+  from: number;
+  to: number;
+  hasDeleted: boolean;
+}
+
 /** Whether the state may not match the program. */
 export interface Updates {
   /** The last `up` or `destroy` failed. */
   failed: boolean;
-  /** The newest refresh since then that changed the state: it may have written edits, which no later `up` has put back. */
-  refresh?: { from: number; to: number; hasDeleted: boolean };
+  /** The refreshes since then that changed the state, also if they failed: no later `up` has put back what they wrote. */
+  refreshes: Refresh[];
 }
 
+/** The flags with which an `up` runs only a part of the program. */
+const PARTIAL = /^pulumi\.flag\.(target|exclude)/;
+
 /**
- * Reads back to the last `up` or `destroy` of the whole program. A successful one with targets is none: it leaves the rest as it
- * was.
+ * Reads back to the last `up` or `destroy` of the whole program. A successful one of a part is none: it leaves the rest as it was.
  */
 export async function updatesOf(history: History): Promise<Updates> {
-  let refresh: Updates["refresh"];
+  const refreshes: Refresh[] = [];
   for (let page = 1; ; page++) {
     const entries = await history(PAGE_SIZE, page);
     if (!Array.isArray(entries)) throw new UserError("`pulumi stack history --json` wrote no list");
     for (const { kind, result, environment, startTime, endTime, resourceChanges } of entries.filter(
       isMapping,
     )) {
-      const isTargeted = isMapping(environment) && "pulumi.flag.target" in environment;
-      const isDone = result === "succeeded";
-      if ((kind === "update" || kind === "destroy") && !(isTargeted && isDone))
-        return { failed: result === "failed", ...(refresh && { refresh }) };
+      const isPartial = isMapping(environment) && Object.keys(environment).some((key) => PARTIAL.test(key));
+      if ((kind === "update" || kind === "destroy") && !(isPartial && result === "succeeded"))
+        return { failed: result === "failed", refreshes };
       const { update, delete: deleted } = isMapping(resourceChanges) ? resourceChanges : {};
-      if (kind === "refresh" && isDone && (update || deleted))
-        refresh ??= {
+      if (kind === "refresh" && (update || deleted))
+        refreshes.push({
           from: Date.parse(String(startTime)),
           // The history has whole seconds.
           to: Date.parse(String(endTime)) + 1000,
           hasDeleted: Boolean(deleted),
-        };
+        });
     }
-    if (entries.length < PAGE_SIZE) return { failed: false, ...(refresh && { refresh }) };
+    if (entries.length < PAGE_SIZE) return { failed: false, refreshes };
   }
 }
 

@@ -205,9 +205,11 @@ const REWRITTEN =
   "a refresh may have written edits into the state; `pulumi preview` shows what `up` puts back";
 
 /** Whether a refresh may have written edits of endpoints into the state, where no comparison finds them. */
-const isRewritten = (managed: readonly Managed[], { refresh }: Partial<Updates> = {}): boolean =>
-  refresh !== undefined &&
-  (refresh.hasDeleted || managed.some(({ modified }) => modified >= refresh.from && modified < refresh.to));
+const isRewritten = (managed: readonly Managed[], { refreshes = [] }: Partial<Updates> = {}): boolean =>
+  refreshes.some(
+    ({ from, to, hasDeleted }) =>
+      hasDeleted || managed.some(({ modified }) => modified >= from && modified < to),
+  );
 
 /** Every managed endpoint is compared, or is reported as unchecked: itself, its account or the stack's configuration. */
 async function compared(

@@ -151,16 +151,18 @@ function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy |
     return value.flatMap((item, index) => search(item, [...path, index], target));
   }
   let policy = value;
-  if (isExpected && typeof value === "string") {
+  // An empty text stands for none.
+  if (isExpected && typeof value === "string" && value !== "") {
     const parsed = policyFromText(value);
     // Text under a key such as `policy` may be anything, but not if it names a phase.
     if ("problem" in parsed)
       return isSure || NAMES_PHASE.test(value) ? [{ path, problem: parsed.problem }] : [];
     policy = parsed.data;
   }
-  if (!isMapping(policy)) return [];
+  const misplaced = isSure ? [{ path, problem: NO_MAPPING }] : [];
+  if (!isMapping(policy)) return ["number", "boolean"].includes(typeof policy) ? misplaced : [];
   if (isPolicy(policy, { isExpected })) return [{ policy, path, target }];
-  if (policy !== value) return [];
+  if (policy !== value) return misplaced;
   const { url, bindings, kind, type } = policy;
   const isCloud = kind === "CloudEndpoint" || CLOUD.test(String(type));
   const inner: PolicyTarget = {

@@ -182,29 +182,40 @@ test("leaves out what the target stack and those of a file manage, and what the 
   expect(named.stderr).not.toContain("No other stack was read");
 });
 
-test("if no other stack was read, names those of the backend, at most ten, without the target", async () => {
+test("names the stacks of the backend that were not read, at most ten, without the target", async () => {
   const emulator = await service();
   emulator.seed({ type: "cloud", url: "https://free.example.com" });
   const warned = async (stacks: string[] | undefined, ...args: string[]) => {
     const list = JSON.stringify(stacks?.map((name) => ({ name })));
     const first = `case "$*" in "stack ls --all --json"*) ${stacks ? `echo '${list}'` : "exit 1"}; exit ;; esac`;
-    const folder = projectWith({ dev: "ep_x" }, emulator, { first });
-    const { code, stderr } = await adopt(["--cwd", folder, "--stack", "dev", ...args], emulator);
+    const listed = { projects: [{ folder: ".", stacks: ["prod"] }] };
+    const states = { prod: "ep_x", "organization/shop/dev": "ep_y", dev: "ep_z" };
+    const folder = projectWith(states, emulator, { first, listed });
+    const file = join(folder, "stacks.yaml");
+    const own = ["--cwd", folder, "--stack", "dev"];
+    const { code, stderr } = await adopt([...own, ...args.map((one) => (one === "FILE" ? file : one))]);
     expect(code).toBe(0);
-    return /^No other stack was read, and an endpoint does not show who manages it\. (.*)$/m.exec(
-      stderr,
-    )?.[1];
+    return /^(No other|Not every) stack was read, and an endpoint does not show who manages it\. (.*)$/m
+      .exec(stderr)
+      ?.slice(1);
   };
   const option = "with --known or --projects";
-  expect(await warned(["dev", "prod", "organization/shop/dev"])).toBe(
-    `Name the backend's other stacks ${option}: prod, organization/shop/dev`,
-  );
+  const all = ["dev", "prod", "organization/shop/dev"];
+  const named = (...stacks: string[]) => `Name the backend's other stacks ${option}: ${stacks.join(", ")}`;
+  expect(await warned(all)).toEqual(["No other", named("prod", "organization/shop/dev")]);
+  expect(await warned(all, "--known", "prod")).toEqual(["Not every", named("organization/shop/dev")]);
+  expect(await warned(all, "--projects", "FILE")).toEqual(["Not every", named("organization/shop/dev")]);
+  const known = ["--known", "prod", "--known", "organization/shop/dev"];
+  expect(await warned(all, ...known)).toBeUndefined();
+  expect(await warned(undefined, ...known)).toBeUndefined();
   const many = Array.from({ length: 12 }, (_, index) => `org/p/s${index}`);
-  expect(await warned(many)).toMatch(/: org\/p\/s0, (org\/p\/s\d, ){9}and 2 more$/);
-  expect(await warned(["organization/web/dev"])).toBe(
+  expect((await warned(many))?.[1]).toMatch(/: org\/p\/s0, (org\/p\/s\d, ){9}and 2 more$/);
+  expect(await warned(["organization/web/dev"])).toEqual([
+    "No other",
     "This backend has no other stack, but another backend may have one",
-  );
-  expect(await warned(undefined)).toBe(`Name the stacks of \`pulumi stack ls --all\` ${option}`);
+  ]);
+  const unknown = `Name the stacks of \`pulumi stack ls --all\` ${option}`;
+  expect(await warned(undefined)).toEqual(["No other", unknown]);
 });
 
 test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {

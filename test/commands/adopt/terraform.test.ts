@@ -158,10 +158,14 @@ test("refuses what terraform show -json does not print, before any request, and 
       fileOf({ encrypted_data: SECRET }),
       "state.json is an encrypted state. Where it can be decrypted, run tofu show -json > state.json, and give that file",
     ],
-    [
-      fileOf(`${SECRET}\n${JSON.stringify({ format_version: "1.0" }, undefined, 2)}\n`),
-      "state.json has other text before the JSON. Remove that",
-    ],
+    // So do scripts, and the wrapper of setup-terraform on GitHub.
+    ...[
+      `${SECRET}\n${JSON.stringify({ format_version: "1.0" }, undefined, 2)}\n`,
+      `[command]\n{}\n::debug::0\n`,
+    ].map((content): [string, string] => [
+      fileOf(content),
+      "state.json has other text before or after the JSON. Remove that",
+    ]),
     [fileOf({ format_version: "1.2", planned_values: {}, resource_changes: [] }), `is a plan. ${next}`],
     ...[`${SECRET} = 1`, { format_version: "1.0", values: { root_module: { resources: [SECRET] } } }].map(
       (content): [string, string] => [

@@ -3,7 +3,13 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { driftCommand, driftWith } from "../../../sdk/commands/drift";
 import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
-import { type DriftStack, onInterruption, type Updates, updatesOf } from "../../../sdk/commands/drift/stack";
+import {
+  type DriftStack,
+  onInterruption,
+  type Refresh,
+  type Updates,
+  updatesOf,
+} from "../../../sdk/commands/drift/stack";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { pathWithPulumi, runInProcess } from "../runCommand";
@@ -125,24 +131,35 @@ const WRITING = {
 };
 const DELETING = { ...WRITING, resourceChanges: { delete: 1 } };
 
-/** The updates with the time of these refreshes. */
-const refreshed = (hasDeleted: boolean): Updates => {
-  const [from, to] = [1, 4].map((seconds) => Date.UTC(2026, 0, 1, 0, 0, seconds)) as [number, number];
-  return { failed: false, refresh: { from, to, hasDeleted } };
-};
+const EXCLUDING = { ...SUCCEEDED, environment: { "pulumi.flag.exclude": "set" } };
+const REPLACING = { ...SUCCEEDED, environment: { "pulumi.flag.target-replace": "set" } };
+
+const [from, to] = [1, 4].map((seconds) => Date.UTC(2026, 0, 1, 0, 0, seconds)) as [number, number];
+const [wrote, deleted] = [false, true].map((hasDeleted) => ({ from, to, hasDeleted })) as [Refresh, Refresh];
+/** A history that has no failed `up`, with these refreshes. */
+const refreshed = (...refreshes: Refresh[]): Updates => ({ failed: false, refreshes });
 
 test.each<[string, Updates, object[]]>([
-  ["refreshes only", { failed: false }, [SAME, { ...WRITING, result: "failed" }]],
-  ["a failed up", { failed: true }, [FAILED, SUCCEEDED]],
-  ["a destroy after a failed up", { failed: false }, [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
-  ["ups with targets after a failed up", { failed: true }, [TARGETED, SAME, TARGETED, FAILED, SUCCEEDED]],
-  ["a failed up with targets", { failed: true }, [{ ...TARGETED, result: "failed" }, SUCCEEDED]],
-  ["many refreshes after a failed up", { failed: true }, [...Array(250).fill(SAME), FAILED]],
-  ["an up after a refresh that wrote", { failed: false }, [SUCCEEDED, WRITING, SUCCEEDED]],
-  ["a refresh that wrote", refreshed(false), [SAME, WRITING, SUCCEEDED]],
-  ["a refresh that deleted", refreshed(true), [DELETING, WRITING, SUCCEEDED]],
-  ["an up with targets after it", refreshed(false), [TARGETED, WRITING, SUCCEEDED]],
-  ["a refresh after an import", refreshed(false), [WRITING]],
+  ["refreshes only", refreshed(), [SAME, SAME]],
+  ["a failed up", { failed: true, refreshes: [] }, [FAILED, WRITING, SUCCEEDED]],
+  ["a destroy after a failed up", refreshed(), [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
+  ...[TARGETED, EXCLUDING, REPLACING].map((partial): [string, Updates, object[]] => [
+    "ups of a part after a failed up",
+    { failed: true, refreshes: [] },
+    [partial, SAME, partial, FAILED, SUCCEEDED],
+  ]),
+  [
+    "a failed up with targets",
+    { failed: true, refreshes: [] },
+    [{ ...TARGETED, result: "failed" }, SUCCEEDED],
+  ],
+  ["many refreshes after a failed up", { failed: true, refreshes: [] }, [...Array(250).fill(SAME), FAILED]],
+  ["an up after a refresh that wrote", refreshed(), [SUCCEEDED, WRITING, SUCCEEDED]],
+  ["a refresh that wrote", refreshed(wrote), [SAME, WRITING, SUCCEEDED, WRITING]],
+  ["a refresh that wrote and then failed", refreshed(wrote), [{ ...WRITING, result: "failed" }, SUCCEEDED]],
+  ["a refresh that wrote after one that deleted", refreshed(wrote, deleted), [WRITING, DELETING, SUCCEEDED]],
+  ["an up of a part after it", refreshed(wrote), [TARGETED, EXCLUDING, REPLACING, WRITING, SUCCEEDED]],
+  ["a refresh after an import", refreshed(wrote), [WRITING]],
 ])(
   "the history of %s tells whether the state may differ from the program",
   async (_, updates, newestFirst) => {

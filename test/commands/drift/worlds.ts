@@ -188,7 +188,10 @@ export const worlds: Record<string, () => World> = {
 
   "the last update failed, and an operation is pending": () => {
     const pending = [{ type: "creating", resource: { urn: "", type: "" } }];
-    return alone([], { state: async () => stateWith([], pending), updates: async () => ({ failed: true }) });
+    return alone([], {
+      state: async () => stateWith([], pending),
+      updates: async () => ({ failed: true, refreshes: [] }),
+    });
   },
 
   "a killed run left creates in and out of a pool, of one without effect, and another stack has a member of the pool":
@@ -247,7 +250,7 @@ export const worlds: Record<string, () => World> = {
   }),
 
   "the last update failed, and there is drift": () =>
-    alone([changed], { updates: async () => ({ failed: true }) }),
+    alone([changed], { updates: async () => ({ failed: true, refreshes: [] }) }),
 
   "a refresh, since the last up, has written an edit into the state, or what another provider has changed":
     () => {
@@ -255,7 +258,7 @@ export const worlds: Record<string, () => World> = {
         number,
         number,
       ];
-      const updates = async () => ({ failed: false, refresh: { from, to, hasDeleted: false } });
+      const updates = async () => ({ failed: false, refreshes: [{ from, to, hasDeleted: false }] });
       const modified = (time: string) => ({ name: "a", more: { modified: `2026-01-${time}Z` } });
       const read = { ...modified("02T00:00:05"), more: { modified: "2026-01-02T00:00:05Z", external: true } };
       return {

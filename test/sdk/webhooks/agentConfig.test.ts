@@ -12,7 +12,7 @@ import {
 import { thrown } from "../../provider/emulated";
 import { mockEngine, resolved } from "../program";
 
-const given = { platform: "github", secret: "shared-secret" } as const;
+const given = { platform: "github", secret: "long-secret" } as const;
 const github: CheckedVerification = { ...given, enforce: undefined, expressions: undefined };
 const agent = { name: "hooks", url: "https://hooks.example.com", upstream: 8080 };
 const rule = (config: object) => ({ on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] });
@@ -34,7 +34,7 @@ describe("the agent's configuration", () => {
                   - type: "verify-webhook"
                     config:
                       provider: "github"
-                      secret: "shared-secret"
+                      secret: "long-secret"
           upstream:
             url: 8080
       "
@@ -51,7 +51,7 @@ describe("the agent's configuration", () => {
           domain: "hooks.example.com"
           verify_webhook:
             provider: "github"
-            secret: "shared-secret"
+            secret: "long-secret"
       "
     `);
   });
@@ -142,7 +142,7 @@ test("a WebhookVerification configures the agent under the agent's name, or else
   expect(await configured({ agent: mine, agentConfigVersion: 2 })).toBe(agentConfig(github, mine, 2));
   const atUrl = verification({ agent });
   expect((await resolved(atUrl.agentOptions)).join(" ")).toBe(
-    "--url https://hooks.example.com --verify-webhook github --verify-webhook-secret shared-secret",
+    "--url https://hooks.example.com --verify-webhook github --verify-webhook-secret long-secret",
   );
   const { agentOptions: options, trafficPolicy } = verification({ enforce: false });
   expect(await resolved(options)).toEqual(["--traffic-policy-file", "hooks.policy.json"]);
