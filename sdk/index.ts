@@ -1,4 +1,4 @@
-export { Binding, type Ref } from "../provider/service/contract";
+export { Binding, EndpointType, PolicyWarnings, type Ref } from "../provider/service/contract";
 export { CloudEndpoint, type CloudEndpointArgs, type CloudEndpointOutputs } from "./cloudEndpoint";
 export {
   type AnyEndpoint,
@@ -30,6 +30,12 @@ export {
   type WebhookPlatformInfo,
   webhookPlatforms,
 } from "./traffic-policy/index";
-export { mergeAgentConfigs, mergeTrafficPolicy, mergeTrafficPolicyOutput } from "./webhooks/merge";
+export {
+  mergeAgentConfigs,
+  mergeAgentConfigsOutput,
+  mergeTrafficPolicy,
+  mergeTrafficPolicyOutput,
+} from "./webhooks/merge";
+export { AccountPlan, AgentConfigVersion } from "./webhooks/webhookArgs";
 export { WebhookPlatform } from "./webhooks/webhookPlatform";
 export { WebhookVerification, type WebhookVerificationArgs } from "./webhooks/webhookVerification";

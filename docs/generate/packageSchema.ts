@@ -4,7 +4,7 @@ import { z } from "zod";
 import { endpointTypes } from "../../provider/dataSources/dataSourceArguments";
 import { knownBindings } from "../../provider/policy/resourceWarnings";
 import { TYPES, WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
-import { alwaysPresent } from "../../provider/service/contract";
+import { alwaysPresent, PolicyWarnings } from "../../provider/service/contract";
 import { webhookPlatforms } from "../../sdk/traffic-policy/index";
 import { agentConfigVersions, plans } from "../../sdk/webhooks/webhookArgs";
 import { commentsIn, root, schemaPage } from "./docs";
@@ -44,7 +44,7 @@ const OFFERED: Record<string, { enum: string; values: readonly (string | number)
   platform: { enum: "WebhookPlatform", values: Object.keys(webhookPlatforms).sort() },
   plan: { enum: "AccountPlan", values: plans },
   agentConfigVersion: { enum: "AgentConfigVersion", values: agentConfigVersions },
-  policyWarnings: { enum: "PolicyWarnings", values: ["on", "error", "off"] },
+  policyWarnings: { enum: "PolicyWarnings", values: Object.values(PolicyWarnings) },
 };
 
 const enumToken = (name: string) => `endpoints:index:${name}`;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { didYouMean, oneLine } from "../../sdk/traffic-policy/index";
 import { standInsIn } from "../endpoint/outputAsText";
 import { UserError } from "../service/apiErrors";
-import type { EndpointQuery, EndpointsFilter } from "../service/contract";
+import { type EndpointQuery, type EndpointsFilter, EndpointType } from "../service/contract";
 
 /* The arguments of the data sources: their checks, and warnings. */
 
@@ -61,8 +61,7 @@ export function argumentsIn<T>(name: string, schema: z.ZodType<T>, args: unknown
   throw new UserError(`${name}: ${mistakes.join("; ")}`);
 }
 
-/** The types of endpoints that the contract names. */
-export const endpointTypes = ["ephemeral", "edge", "cloud"];
+export const endpointTypes: readonly string[] = Object.values(EndpointType);
 
 /** Warnings of types that no endpoint has, as far as this version knows. */
 export const typeWarnings = ({ types = [] }: Pick<EndpointsFilter, "types">): string[] =>

@@ -89,6 +89,12 @@ export const alwaysPresent = [
 /** The bindings that the public service documents with its error 15005. `pulumi import` prints them by these names. */
 export const Binding = { Public: "public", Internal: "internal", Kubernetes: "kubernetes" } as const;
 
+/** The types of endpoints that the contract names. */
+export const EndpointType = { Ephemeral: "ephemeral", Edge: "edge", Cloud: "cloud" } as const;
+
+/** The values of the setting `policyWarnings`. */
+export const PolicyWarnings = { On: "on", Error: "error", Off: "off" } as const;
+
 /** What a program may write for a cloud endpoint. */
 export interface CloudEndpointWritten {
   /**

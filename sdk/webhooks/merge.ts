@@ -86,5 +86,18 @@ function merged(
  * @throws RunError, through the output, if a verification has no `agent`, if versions differ, or if two names are equal.
  */
 export function mergeAgentConfigs(...configs: pulumi.Input<string | undefined>[]): pulumi.Output<string> {
-  return pulumi.secret(pulumi.all(configs).apply((texts) => inProgram(() => mergedConfig(texts))));
+  return mergeAgentConfigsOutput({ configs }).agentConfig;
 }
+
+/**
+ * The same as `mergeAgentConfigs`, with the arguments that the function has in other languages, as `pulumi convert` writes it.
+ *
+ * @returns The file's text in the property `agentConfig`, always secret.
+ * @throws RunError, through the output, as `mergeAgentConfigs` does.
+ */
+export const mergeAgentConfigsOutput = (args: {
+  configs: pulumi.Input<pulumi.Input<string | undefined>[]>;
+}): pulumi.Output<{ agentConfig: string }> =>
+  pulumi.secret(
+    pulumi.output(args.configs).apply((texts) => ({ agentConfig: inProgram(() => mergedConfig(texts)) })),
+  );

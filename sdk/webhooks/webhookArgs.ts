@@ -6,11 +6,20 @@ import type { WebhookPlatform } from "../traffic-policy/index";
  */
 
 /** The plans of an account: those of the public service, and the paid ones that the contract names. */
-export const plans = ["free", "hobbyist", "pay-as-you-go", "pro", "enterprise"] as const;
-export type AccountPlan = (typeof plans)[number];
+export const AccountPlan = {
+  Free: "free",
+  Hobbyist: "hobbyist",
+  PayAsYouGo: "pay-as-you-go",
+  Pro: "pro",
+  Enterprise: "enterprise",
+} as const;
+export type AccountPlan = (typeof AccountPlan)[keyof typeof AccountPlan];
+export const plans = Object.values(AccountPlan);
 
 /** The versions of an agent's configuration file. */
-export const agentConfigVersions = [2, 3] as const;
+export const AgentConfigVersion = { V2: 2, V3: 3 } as const;
+export type AgentConfigVersion = (typeof AgentConfigVersion)[keyof typeof AgentConfigVersion];
+export const agentConfigVersions = Object.values(AgentConfigVersion);
 
 /** An agent of the service, which opens an endpoint, verifies its requests and forwards them to an application. */
 export interface WebhookAgent {
@@ -56,7 +65,7 @@ export interface WebhookSettingsWritten {
   agent?: WebhookAgent | undefined;
 
   /** The version of the agent's configuration file, `2` or `3`. Default: `3`, which agents support from version 3.16 on. */
-  agentConfigVersion?: (typeof agentConfigVersions)[number] | undefined;
+  agentConfigVersion?: AgentConfigVersion | undefined;
 
   /**
    * The expected verifications per month: the number of deliveries, or double that number if both a cloud endpoint and

@@ -77,3 +77,17 @@ test("the package schema has every input and setting, secret outputs, and lets a
 test("no setting has a default, because a generated SDK would store it for every explicit provider", () => {
   expect(JSON.stringify(schema)).not.toMatch(/"default(Info)?":/);
 });
+
+test("whatever pulumi convert takes from the schema for a Node program is an export of the package", () => {
+  type Part = { enum?: { name: string; value: unknown }[] };
+  const { types = {}, functions = {}, resources = {} } = schema as Record<string, Record<string, Part>>;
+  const nameOf = (token: string) => token.split(":").at(-1) ?? "";
+  const exported = new Map<string, unknown>(Object.entries(sdk));
+  for (const [token, { enum: values }] of Object.entries(types)) {
+    const members = values && Object.fromEntries(values.map(({ name, value }) => [name, value]));
+    expect(exported.get(nameOf(token)), token).toEqual(members);
+  }
+  const called = Object.keys(functions).map((token) => `${nameOf(token)}Output`);
+  for (const name of [...Object.keys(resources).map(nameOf), ...called])
+    expect(exported.get(name), name).toBeTypeOf("function");
+});

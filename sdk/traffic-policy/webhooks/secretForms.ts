@@ -1,5 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import { SHORTEST_SECRET } from "../data/text";
+import { missingValueIn } from "../policy/missingValues";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 
 /* The secrets that platforms sign with. No message quotes one. */
@@ -43,8 +44,8 @@ const UNFILLED =
 /** A mistake in the text that is wrong for every platform. */
 function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
-  if (secret === "undefined")
-    return "is the word undefined, which JavaScript writes for a value that is missing; check where the secret comes from";
+  const missing = missingValueIn(secret, { isSecret: true });
+  if (missing !== undefined) return missing;
   if (PLACEHOLDER.test(secret) || UNFILLED.test(secret))
     return "is a placeholder, which anybody could sign with; give the secret itself";
   // Checked before line breaks: a PEM file has some, and it would be wrong without them, too.

@@ -37,12 +37,13 @@ type HeaderValue = string | readonly string[] | undefined;
 
 /** A webhook that has been received. */
 export interface ReceivedWebhook {
-  /** Its headers by name, in any letters: `IncomingMessage.headers`, `Headers` of Fetch, a `Map`, or a list of pairs. */
+  /** Its headers by name, in any letters: `headers` or `rawHeaders` of Node, `Headers` of Fetch, a `Map`, or a list of pairs. */
   headers:
     | Readonly<Record<string, HeaderValue>>
-    | Iterable<readonly [name: string, value: HeaderValue] | readonly string[]>;
+    | Iterable<readonly [name: string, value: HeaderValue] | readonly string[]>
+    | readonly string[];
   /** The exact body, before any parser. */
-  body: string | Uint8Array;
+  body: string | Uint8Array | ArrayBuffer;
   /** The secret that the platform and the receiver share. */
   secret: string;
   /** The clock for signed times. Default: now. */
@@ -64,17 +65,17 @@ export type Verdict = { verified: true } | { verified: false; reason: string };
  */
 export function verifyWebhook(
   platform: SignedPlatform | (string & {}),
-  { headers: received, body, secret, now = new Date() }: ReceivedWebhook,
+  { headers: received, body: sent, secret, now = new Date() }: ReceivedWebhook,
 ): Verdict {
   const scheme = webhookScheme(platform);
   assertUsable(platform, secret);
+  const body = sent instanceof ArrayBuffer ? new Uint8Array(sent) : sent;
   if (typeof body !== "string" && !(body instanceof Uint8Array))
     throw new Error(
       "Give the body as it was received, as text or bytes: a parsed one has lost what was signed",
     );
-  const pairs = Symbol.iterator in received ? [...received] : Object.entries(received);
   const headers = Object.fromEntries(
-    pairs.map(([name = "", value]) => [name.toLowerCase(), value?.toString()]),
+    pairsOf(received).map(([name = "", value]) => [name.toLowerCase(), value?.toString()]),
   );
   const { signatures, time = "", id = "" } = scheme.read(headers);
   if (signatures.length === 0) return { verified: false, reason: "it is not signed" };
@@ -91,6 +92,17 @@ export function verifyWebhook(
   return signatures.filter((signature) => same(signature, expected)).length > 0
     ? { verified: true }
     : { verified: false, reason: "its signature is not that of this body and secret" };
+}
+
+function pairsOf(headers: ReceivedWebhook["headers"]): (readonly [name?: string, value?: HeaderValue])[] {
+  if (!(Symbol.iterator in headers)) return Object.entries(headers);
+  const all = [...headers];
+  return all.flatMap((one, index) => {
+    if (typeof one !== "string") return [[one[0], one[1]] as const];
+    // Node's `rawHeaders` has names and values in turn.
+    const value = all[index + 1];
+    return index % 2 === 0 && typeof value === "string" ? [[one, value] as const] : [];
+  });
 }
 
 /** Compares in constant time. It compares digests, because `timingSafeEqual` needs equal lengths. */

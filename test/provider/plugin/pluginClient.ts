@@ -116,12 +116,15 @@ function direct(provider: ReturnType<typeof pluginProvider>): ResourceProviderCl
  * Starts the engine's side of registrations. Returns its address, and the components that are registered. `onRegister` is called
  * in place of an answer to a registration.
  */
-export async function monitor(onRegister?: () => void) {
+export async function monitor(onRegister?: () => void, { failsAtFirst = false } = {}) {
+  let fails = failsAtFirst;
   const registered: { urn: string; outputs: Props }[] = [];
   const address = await serve((server) =>
     server.addService(ResourceMonitorService, {
-      supportsFeature: ({ request }: { request: SupportsFeatureRequest }, answer: Answer) =>
-        answer(null, new SupportsFeatureResponse().setHassupport(request.getId() === "secrets")),
+      supportsFeature: ({ request }: { request: SupportsFeatureRequest }, answer: Answer) => {
+        if (fails) return answer({ code: grpc.status.UNAVAILABLE });
+        answer(null, new SupportsFeatureResponse().setHassupport(request.getId() === "secrets"));
+      },
       registerResource: ({ request }: { request: RegisterResourceRequest }, answer: Answer) => {
         if (onRegister) return onRegister();
         const urn = `urn:pulumi:stack::project::${request.getType()}::${request.getName()}`;
@@ -133,7 +136,7 @@ export async function monitor(onRegister?: () => void) {
       },
     }),
   );
-  return { address, registered };
+  return { address, registered, recover: () => (fails = false) };
 }
 
 type Answer = grpc.sendUnaryData<unknown>;

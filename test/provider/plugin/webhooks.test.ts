@@ -62,6 +62,14 @@ describe("a component of a program in another language", () => {
     expect(other.message).toContain(TYPE);
   });
 
+  test("is constructed after another one of its run failed, because the engine did not answer", async () => {
+    const { address, recover } = await monitor(undefined, { failsAtFirst: true });
+    const { client } = await plugin({ configure: false });
+    await thrown(client.construct(address, "first", github));
+    recover();
+    expect((await client.construct(address, "second", github)).urn).toMatch(/second$/);
+  });
+
   test("ends as cancelled before the engine closes the connection, which it would report as the component's problem", async () => {
     const { client } = await plugin({ configure: false });
     let register = () => {};

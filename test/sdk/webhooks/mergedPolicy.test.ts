@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { afterEach, beforeAll, describe, expect, expectTypeOf, test, vi } from "vitest";
 import {
@@ -48,14 +46,6 @@ describe("mergeTrafficPolicy", () => {
     const trafficPolicy = await merged({ on_http_request: [rule], on_http_response });
     expect(await resolved(output)).toEqual({ trafficPolicy });
     expect(await pulumi.isSecret(output)).toBe(true);
-  });
-
-  test("names the platforms as the schema for other languages does", () => {
-    const schema = JSON.parse(
-      readFileSync(join(import.meta.dirname, "../../../provider/plugin/schema.json"), "utf8"),
-    );
-    const values: { name: string; value: string }[] = schema.types["endpoints:index:WebhookPlatform"].enum;
-    expect(WebhookPlatform).toEqual(Object.fromEntries(values.map(({ name, value }) => [name, value])));
   });
 
   test.each<[string, pulumi.Input<object | string>]>([

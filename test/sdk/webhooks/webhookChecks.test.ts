@@ -39,7 +39,7 @@ test.each<[platform: string, what: string, secrets: (string | undefined)[], RegE
   ["github", "a secret with such characters", ["$2b$10$abcdefghij", "a<b>cdefgh", "{abcdefgh", "100%abcdef", "%a%b%cdefg"], undefined],
   ["brex", "the secret with its version", [`v1,whsec_${KEY}`], /leave out `v1,`/],
   ["github", "a word with one in it", ["changeme-1", "x[secret]", "a***"], undefined],
-  ["github", "the word undefined", [`${undefined}`], /is the word undefined/],
+  ["github", "what a missing value leaves", [`${undefined}`, `key:${undefined}`, `${Number.NaN}`, "null", "None"], /has (undefined|NaN|null|None) in it, as programs write for a value that is missing/],
   ["github", "a text that is too short to be masked", ["x", "xyz"], /4 characters/],
   ["sns", "an account number", ["123456789012"], undefined],
   ["sns", "no account number", ["1234-5678-9012", "12345678901", arn, CANARY], /must be the sending account, 12 digits without hyphens/],

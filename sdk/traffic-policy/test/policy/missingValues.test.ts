@@ -19,6 +19,7 @@ test.each<[string, string, string]>([
   ["url", "https://$DOMAIN.internal", "$DOMAIN"],
   // biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a shell did not replace
   ["url", "https://api.${DOMAIN}/", "${DOMAIN}"],
+  ["to", "https://undefined.example.com/$1", "undefined"],
   ["allow", "undefined/32", "undefined"],
   ["allow", "null/32", "null"],
 ])("a missing value is found in %s: %s", (key, text, word) =>
@@ -30,6 +31,10 @@ test.each([
   ["credentials", "null:password"],
   ["credentials", "bob:None"],
   ["secret", "undefined"],
+  ["authorization", "Bearer undefined"],
+  ["x-api-key", "NaN"],
+  ["url", "https://bob:undefined@example.com"],
+  ["url", "https://bob:null@example.com"],
 ])("in %s, %s is an error", (key, text) =>
   expect(
     missingSecret({ on_http_request: [{ actions: [{ config: { [key]: [text] } }] }] })?.path.at(-2),
@@ -45,5 +50,7 @@ test.each([
   // biome-ignore lint/suspicious/noTemplateCurlyInString: an interpolation of policies
   { url: "https://${req.host}.internal" },
   { url: "https://nullable.example.com/null-pointer" },
+  { url: "https://$Domain.example.com" },
+  { replacements: [{ from: "null", to: "undefined" }] },
   { credentials: ["nullable:nonesuch"] },
 ])("%j misses no value", (document) => expect(found(document)).toEqual([]));

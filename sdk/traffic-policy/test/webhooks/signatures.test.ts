@@ -113,8 +113,16 @@ test("verifyWebhook reads headers as Fetch and Node have them", () => {
     new Headers(given),
     new Map(pairs),
     new Headers(given).entries(),
+    // `IncomingMessage.rawHeaders`.
+    pairs.flat(),
   ])
     expect(verifyWebhook("github", { headers, body: BODY, secret: SECRET })).toEqual({ verified: true });
+});
+
+test("verifyWebhook reads a body as Fetch and Node have it", async () => {
+  const headers = signWebhook("github", { body: BODY, secret: SECRET });
+  for (const body of [BODY, Buffer.from(BODY), await new Response(BODY).arrayBuffer()])
+    expect(verifyWebhook("github", { headers, body, secret: SECRET })).toEqual({ verified: true });
 });
 
 test.each([{ event: "push" }, ["a"], undefined, null, 1])(
