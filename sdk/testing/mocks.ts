@@ -68,7 +68,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
       const checked = await provider.check({}, given);
       if (checked.failures.length > 0)
         throw new Error(`${name}: ${checked.failures.map(({ reason }) => reason).join("; ")}`);
-      const { id: created, outs } = await provider.create(checked.inputs);
+      const { id: created, outs } = await provider.create(plain(checked.inputs));
       return { id: created, state: withoutNotes(outs) };
     },
 
