@@ -1,5 +1,4 @@
 import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
-import { isAbsent } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
@@ -14,9 +13,8 @@ import {
   wrongType,
 } from "./errors";
 import { documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
-import { findTwice } from "./gone";
 import type { Holdings } from "./holdings";
-import { look } from "./live";
+import { ifAbsent, look } from "./live";
 import { shownPath, shownUrl } from "./secrets";
 import { difference, type Entry, refreshedFromLive, wireFromInputs } from "./state";
 import { unreadable, type Write } from "./verify";
@@ -59,7 +57,6 @@ export async function adopt(claim: Claim): Promise<Write | undefined> {
   if (id === undefined || holdings.isGone(id)) return undefined;
   return holdings.takesOver(id, entry, async () => {
     const live = await findById(id, claim);
-    if (!live) return undefined;
     holdings.add(id, entry, inputs);
     const { changed: sent, before } = differenceOnAdoption(live, inputs);
     const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(unreadable);
@@ -75,21 +72,10 @@ async function chooseConsented(claim: Claim): Promise<string | undefined> {
   return found?.id;
 }
 
-/**
- * The endpoint with this id. Undefined if it is the resource's own and no longer exists, so that it is created anew.
- *
- * @throws UserError if it does not exist, or is no cloud endpoint.
- */
-async function findById(
-  id: string,
-  { api, inputs, holdings }: Claim<PreviewInputs>,
-): Promise<LiveEndpoint | undefined> {
-  const live = await look(api, id, inputs).catch((error: unknown) => {
-    if (!isAbsent(error)) throw error;
-    if (!holdings.isItsOwn(id, inputs)) throw adoptNotFound(id);
-    return findTwice(api, id);
-  });
-  if (live && live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
+/** @throws UserError if there is no endpoint with this id, or if it is no cloud endpoint. */
+async function findById(id: string, { api, inputs }: Claim<PreviewInputs>): Promise<LiveEndpoint> {
+  const live = await look(api, id, inputs).catch(ifAbsent(adoptNotFound(id)));
+  if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
   return live;
 }
 
@@ -128,10 +114,7 @@ export async function announceAdoption(claim: Claim<PreviewInputs>): Promise<voi
     return `${url}: adopts ${live.id} ${changes === "" ? "as it is" : `and changes ${changes}`}`;
   };
   if (adopt !== undefined)
-    return holdings.takesOver(adopt, entry, async () => {
-      const live = await findById(adopt, claim);
-      log.info(live ? announce(live) : `${url}: ${adopt} no longer exists, so a new endpoint is created`);
-    });
+    return holdings.takesOver(adopt, entry, async () => log.info(announce(await findById(adopt, claim))));
 
   const [live, ...others] = (await consentedOnUrl(claim)).filter(({ id }) => holdings.isUnpromised(id));
   if (live && others.length > 0) return log.warn(adoptsOneOf(url, [live, ...others]));
@@ -174,5 +157,5 @@ export const isWanted = (live: LiveEndpoint, inputs: PreviewInputs): boolean =>
   serves(live, inputs) && differenceOnAdoption(live, inputs).changed.length === 0;
 
 /** Whether this is a cloud endpoint with the program's URL. */
-export const serves = (live: LiveEndpoint, inputs: PreviewInputs): boolean =>
+const serves = (live: LiveEndpoint, inputs: PreviewInputs): boolean =>
   live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;

@@ -203,7 +203,7 @@ async function afterLoss(
   }
   // A reply that cannot be used may still name an endpoint that exists.
   const named = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data?.id : undefined;
-  const candidates = new Set(candidatesOf(found));
+  const candidates = new Set([...found.ours.map(({ id }) => id), ...found.doubtful]);
   if (named !== undefined && !holdings.isOurs(named)) candidates.add(named);
   // The service accepts one more member of a pool, so nothing is sent again.
   if (candidates.size > 0 || named !== undefined || isPooled)
@@ -271,9 +271,6 @@ interface Found {
   /** The others that keep the URL from this resource. */
   holders: LiveEndpoint[];
 }
-
-/** The ids of the endpoints that the create may have made. */
-const candidatesOf = ({ ours, doubtful }: Found): string[] => [...ours.map(({ id }) => id), ...doubtful];
 
 /**
  * Looks for a create that may have had an effect. Services list the newest first, so only the last look reads the whole list.

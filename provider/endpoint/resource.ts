@@ -7,14 +7,12 @@ import type { LiveEndpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
 import { adopt, announceAdoption, type Claim } from "./adopt";
+import { RunConsent } from "./consent";
 import { createOnce, sendUntilCertain } from "./create";
 import {
   belongsToAnother,
-  consentAlreadyUsed,
-  consentForAnother,
   endpointNotFound,
   keptByConsent,
-  notAdoptable,
   notOfThisAccount,
   OperationError,
   OtherAccountError,
@@ -26,7 +24,7 @@ import {
   wrongType,
 } from "./errors";
 import { documentsAsData, type PreviewInputs } from "./fields";
-import { confirmGone, findTwice } from "./gone";
+import { confirmGone } from "./gone";
 import { Holdings } from "./holdings";
 import {
   type Checked,
@@ -76,14 +74,8 @@ export interface Decision {
 export class CloudEndpoints {
   private readonly holdings = new Holdings();
   private readonly unshown = new UnshownFields();
-  /** The cloud endpoints that `ENDPOINTS_ADOPT` names, once they are read. */
-  private consented: Promise<LiveEndpoint[]> | undefined;
   /** The first failure of this process because of another account. */
   private otherAccount: OtherAccountError | undefined;
-  /** Project and stack, `shop/prod`, as a check names them. */
-  private stack: string | undefined;
-  private hasReportedConsent = false;
-  private hasWarnedOfConsent = false;
   /** Whether one unchanged resource was looked for in another account than its state's. */
   private hasLookedForAccount = false;
 
@@ -92,6 +84,8 @@ export class CloudEndpoints {
     info: (message) => this.deps.log.info(withoutKey(message, this.key())),
     warn: (message) => this.deps.log.warn(withoutKey(message, this.key())),
   };
+
+  private readonly consent = new RunConsent(this.log);
 
   constructor(private readonly deps: Dependencies) {}
 
@@ -106,9 +100,9 @@ export class CloudEndpoints {
     if (failures.length > 0) return checked;
 
     try {
-      if (typeof stack === "string") this.stack = stack;
+      if (typeof stack === "string") this.consent.stack = stack;
       // Finds a missing key or base URL at the preview, before anything is done.
-      this.assertConsentIsOurs(this.deps.connect().http.settings);
+      this.consent.assertOwn(this.deps.connect().http.settings.consent);
       const inputs = engineInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
@@ -130,7 +124,7 @@ export class CloudEndpoints {
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<Decision> {
     const { changed, replace, stale } = difference(olds, inputs);
     const isOfProgram = this.holdings.compares(id, olds, inputs);
-    this.warnOfConsent(id);
+    this.consent.warnOf(id, this.settings()?.consent);
     if (changed.length === 0 && isOfProgram) this.holdings.keeps(id);
     if (replace) this.holdings.replaces(id);
     if (changed.length === 0) await this.lookForAccount(id, olds);
@@ -147,7 +141,7 @@ export class CloudEndpoints {
     const inputs = knownInputs(news);
     return this.operation(`create ${shownUrl(inputs)}`, async () => {
       const claim = this.claim(inputs);
-      this.assertConsentIsOurs(claim.api.http.settings);
+      this.consent.assertOwn(claim.api.http.settings.consent);
       const write = (await adopt(claim)) ?? (await createOnce(claim));
       for (const old of this.holdings.replacedBy(inputs))
         if (old !== write.id) this.log.warn(replacedStays(old, claim.shownUrl));
@@ -167,7 +161,7 @@ export class CloudEndpoints {
     const isOnlyRead = isGet || stored[ONLY_READ_KEY] === true;
     if (!isOnlyRead) {
       this.holdings.reads(id, stored);
-      this.warnOfConsent(id);
+      this.consent.warnOf(id, this.settings()?.consent);
     }
     return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
@@ -299,16 +293,16 @@ export class CloudEndpoints {
   }
 
   private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {
-    const { holdings, log, stack } = this;
+    const { holdings, log, consent } = this;
     const api = this.apiFor(inputs);
     return {
       api,
       inputs,
       shownUrl: shownUrl(inputs),
-      stack,
+      stack: consent.stack,
       entry: this.entry(token),
       holdings,
-      consented: () => this.consentedEndpoints(api),
+      consented: () => consent.read(api),
       log,
     };
   }
@@ -317,39 +311,6 @@ export class CloudEndpoints {
   private entry = (token: unknown = newToken()): Entry => ({ token, account: this.account() });
 
   private account = (): string => accountFingerprint(this.deps.connect().http.settings);
-
-  private consentedEndpoints(api: EndpointsApi): Promise<LiveEndpoint[]> {
-    this.consented ??= this.readConsented(api).catch((error: unknown) => {
-      this.consented = undefined;
-      throw error;
-    });
-    return this.consented;
-  }
-
-  private async readConsented(api: EndpointsApi): Promise<LiveEndpoint[]> {
-    const { ids = [] } = api.http.settings.consent ?? {};
-    const all = await Promise.all(ids.map(async (id) => ({ id, live: await findTwice(api, id) })));
-    return all.flatMap(({ id, live }) => {
-      if (live?.type === "cloud") return [live];
-      this.log.warn(notAdoptable(id, live?.type));
-      return [];
-    });
-  }
-
-  /** @throws UserError if `ENDPOINTS_ADOPT` is for another stack. Only the first one is in full. */
-  private assertConsentIsOurs({ consent }: Settings): void {
-    if (!consent || consent.stack === this.stack) return;
-    const isFirst = !this.hasReportedConsent;
-    this.hasReportedConsent = true;
-    throw consentForAnother(consent.stack, this.stack, { isFirst });
-  }
-
-  /** Warns once of an endpoint of the state that `ENDPOINTS_ADOPT` names: a variable that was left behind takes nothing else. */
-  private warnOfConsent(id: string): void {
-    if (this.hasWarnedOfConsent || !this.settings()?.consent?.ids.includes(id)) return;
-    this.hasWarnedOfConsent = true;
-    this.log.warn(consentAlreadyUsed(id));
-  }
 
   /** Undefined in a preview in which the plugin's configuration is not known yet. */
   private settings(): Settings | undefined {

@@ -30,13 +30,17 @@ interface FoundSecret {
   secret: string | number;
 }
 
+/** Whether the key is long enough to be recognized in a text. */
+export const isRecognizable = (accountKey: string | undefined): accountKey is string =>
+  accountKey !== undefined && accountKey.length >= SHORTEST_KEY;
+
 /** Whether this is a text with the account's key in it, also one of JSON. */
-export const hasKey = (text: unknown, accountKey = ""): boolean =>
-  accountKey.length >= SHORTEST_KEY && typeof text === "string" && text.includes(accountKey);
+export const hasKey = (text: unknown, accountKey: string | undefined): boolean =>
+  isRecognizable(accountKey) && typeof text === "string" && text.includes(accountKey);
 
 /** A message without the account's key. */
-export const withoutKey = (message: string, accountKey = ""): string =>
-  hasKey(message, accountKey) ? message.replaceAll(accountKey, "[key]") : message;
+export const withoutKey = (message: string, accountKey: string | undefined): string =>
+  isRecognizable(accountKey) ? message.replaceAll(accountKey, "[key]") : message;
 
 /**
  * A name with its value in a document that stays text, because data cannot hold it: `"token": "…"`, `password=…`. Takes time

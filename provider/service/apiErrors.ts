@@ -96,8 +96,6 @@ const VERSION_HEADER =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
 const TAKEN = "Another endpoint has this URL: choose another url, or set poolingEnabled on both to share it.";
 
-const POLICY_MISSING = "The service creates no cloud endpoint without a policy: give trafficPolicy.";
-
 /** It is not certain that these change: the public service's page on pooling says no, its other clients send them. */
 const CHANGE =
   "Correct the inputs, and run the command again. If the service never changes url or poolingEnabled of an existing endpoint, give the program the live value, or replace the endpoint: `pulumi up --replace` with the resource's URN, without protect in that run.";
@@ -113,7 +111,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
   18005:
     "The scheme of an endpoint cannot change in place: run `pulumi refresh`, then run the command again, to replace the endpoint.",
   18009: TAKEN,
-  18011: POLICY_MISSING,
+  18011: "The service creates no cloud endpoint without a policy: give trafficPolicy.",
   18015:
     "A field is missing, as the service's text says. On the public service that is often trafficPolicy: give one.",
   18016: TAKEN,

@@ -323,17 +323,21 @@ export const ownEndpoints: Scene[] = [
     ],
     state: { o: "shop" },
   }),
-  scene("an own endpoint that the service no longer has is created anew", {
-    ...stuck,
-    next: [
-      {
-        byHand: ({ emulator, id }) => emulator.remove(id("shop")),
-        program: { o: { ...kept, adopt: "@shop" } },
-        writes: ["POST shop"],
-      },
-    ],
-    state: { o: "shop#2" },
-  }),
+  scene(
+    "an own endpoint that the service no longer has is created anew without `adopt`, as the message says",
+    {
+      ...stuck,
+      next: [
+        {
+          byHand: ({ emulator, id }) => emulator.remove(id("shop")),
+          program: { o: { ...kept, adopt: "@shop" } },
+          fails: /There is no endpoint ep_\w+ to adopt\. .*remove adopt: then a new one is created/,
+        },
+        { program: { o: kept }, writes: ["POST shop"] },
+      ],
+      state: { o: "shop#2" },
+    },
+  ),
   scene("with `--replace`, the engine deletes the old entry after the create, and the endpoint stays", {
     from: { o: { ...shop, options: { byDiff: true } } },
     replace: ["o"],

@@ -1,5 +1,10 @@
 import { ownTexts } from "../../../provider/endpoint/fields";
-import { findSecrets, hasKey, SHORTEST_SECRET, UNMISTAKABLE } from "../../../provider/endpoint/secretSearch";
+import {
+  findSecrets,
+  isRecognizable,
+  SHORTEST_SECRET,
+  UNMISTAKABLE,
+} from "../../../provider/endpoint/secretSearch";
 import { isMapping, type JsonObject, type Path, partsOf, vaultReference } from "../../traffic-policy/index";
 import { grouped } from "../text";
 import type { Adoption } from "./adoptable";
@@ -41,10 +46,10 @@ export function secretsOf(
   adoptions: readonly Adoption[],
   names: ReadonlyMap<string, string>,
   isFree: (name: string, value: string) => boolean,
-  accountKey = "",
+  accountKey?: string,
 ): ConfigSecret[] {
   const copied = adoptions.flatMap((adoption) => found(adoption).map(({ text }) => text));
-  if (hasKey(accountKey, accountKey)) copied.push(accountKey);
+  if (isRecognizable(accountKey)) copied.push(accountKey);
   const isInAnyText = containsOneOf(copied.filter(({ length }) => length >= UNMISTAKABLE));
   const places = adoptions.flatMap((adoption) => placesIn(adoption, isInAnyText));
   const unique = uniqueNames("");

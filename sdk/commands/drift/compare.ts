@@ -2,7 +2,7 @@ import { z } from "zod";
 import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
 import { engineInputs } from "../../../provider/endpoint/inputs";
 import {
-  hasKey,
+  isRecognizable,
   isSecretName,
   MASKED,
   secretsIn,
@@ -122,7 +122,7 @@ export function masking(
   accountKey?: string,
 ): Masking {
   const found = new Set<string>();
-  if (hasKey(accountKey, accountKey)) found.add(accountKey ?? "");
+  if (isRecognizable(accountKey)) found.add(accountKey);
   for (const document of documents)
     for (const field of managedInputs) {
       for (const secret of secretsIn(document[field])) found.add(secret);
