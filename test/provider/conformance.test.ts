@@ -72,6 +72,29 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(paths.length).toBeLessThanOrEqual(3);
   });
 
+  test("what a program only reads is not gone after a gateway's 404s if the list shows it", async () => {
+    const provider = await start();
+    const { id = "" } = provider.emulator.seed({ type: "cloud", url });
+    const { props = {}, inputs = {} } = await provider.read(id, {}, {});
+    provider.emulator.intercept(({ path }) => path.endsWith(id), { status: 404, body: "" }, 9);
+    provider.emulator.intercept("list", { status: 403, body: "" }, 1);
+    await expect(provider.read(id, props, inputs)).rejects.toThrow(/still contains ep_/);
+  });
+
+  test("a member of a pool that a replacement kept by consent is taken again, after a diff, too", async () => {
+    const before = await start();
+    const { inputs } = await before.check({}, { url, poolingEnabled: true });
+    const { id, outs } = await before.create(inputs);
+    const { emulator, clock } = before;
+    const environment = { ENDPOINTS_ADOPT: `shop/dev:${id}` };
+    const urn = "urn:pulumi:dev::shop::endpoints:index:CloudEndpoint::o";
+    const provider = (await start({ emulator, clock, environment })).of(urn);
+    await provider.diff(id, outs, inputs);
+    await provider.delete(id, outs);
+    await provider.check({}, inputs);
+    expect((await provider.create(inputs)).id).toBe(id);
+  });
+
   test("an entry without notes, as of another tool, is not dropped by a gateway's 404s", async () => {
     const provider = await start();
     const { id = "" } = provider.emulator.seed({ type: "cloud", url });

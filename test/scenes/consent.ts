@@ -192,6 +192,14 @@ export const consent: Scene[] = [
     says: [ANNOUNCED, /^(?![\s\S]*does not exist)/],
     state: { o: "shop" },
   }),
+  scene("an equal member that another resource adopts is no stray one", {
+    others: { theirs: { ...shop, pooling_enabled: true } },
+    program: { o: { ...pooled, adopt: "@theirs" }, n: pooled },
+    order: ["o", "n"],
+    writes: ["POST shop"],
+    says: [/^(?![\s\S]*equal endpoint)/],
+    state: { o: "theirs", n: "shop" },
+  }),
   scene("with `--replace`, a consented member of a pool is kept and continued with", {
     from: { o: pooled },
     program: { o: pooled },

@@ -240,6 +240,15 @@ export const moves: Scene[] = [
     engine: "parallel",
     stacks: true,
   }),
+  scene("with `--refresh`, a create waits for the endpoint that leaves its URL, too", {
+    from: { o: "a" },
+    program: { o: "b", n: "a" },
+    refresh: true,
+    order: ["n", "o"],
+    writes: ["PATCH a url=b", "POST a"],
+    state: { o: "a=b", n: "a#2" },
+    engine: "parallel",
+  }),
   scene("a create waits for the deletion of a replaced endpoint on its URL", {
     from: { o: "a" },
     program: { o: { url: "tls://b.example.com" }, p: "a" },

@@ -233,6 +233,18 @@ export const gone: Scene[] = [
       },
     ),
   ),
+  scene("an endpoint that was deleted after the list was read is gone, as a newer list shows", {
+    from: { o: described },
+    later: true,
+    byHand: (hand) => {
+      const item = { id: hand.id("shop"), type: "cloud", url: at("shop") };
+      hand.emulator.intercept("list", { status: 200, body: { endpoints: [item] } });
+      removed(hand);
+    },
+    command: "refresh",
+    reads: ["/endpoints", "/endpoints/shop", "/endpoints/shop", "/endpoints"],
+    state: {},
+  }),
   scene("an account without filters is listed once for all endpoints that are gone", {
     service: { pageSize: 1 },
     from: { o: "shop", p: "other" },

@@ -248,6 +248,17 @@ export const writes: Scene[] = [
     writes: ["POST shop"],
     says: [/trafficPolicy.on_tcp_connect \(sent nothing, lives \[\]\)/],
   }),
+  scene(
+    "an ignored change of a secret, which the program no longer marks, tells and stores it nowhere in plain",
+    {
+      from: { o: { ...shop, description: "CANARY", options: { secret: ["description"] } } },
+      program: { o: { ...shop, description: "public" } },
+      byHand: behaving(ignoring("description")),
+      writes: ["PATCH shop description"],
+      fails: OLD,
+      state: { o: "shop" },
+    },
+  ),
   scene("the values of a resource with a secret are in no message", {
     from: { o: { ...full, options: { secret: ["metadata"] } } },
     program: {

@@ -102,3 +102,16 @@ test("diff reports a change if the outputs lack the provider string", async () =
   expect((await core.diff("ep_1", outs, { url, ...code })).changes).toBe(true);
   expect((await core.diff("ep_1", { ...outs, ...code }, { url, ...code })).changes).toBe(false);
 });
+
+test("a list that was read before this process created the endpoint does not prove that it is gone", async () => {
+  const { core, emulator } = await service();
+  const { id: other = "" } = emulator.seed({ type: "cloud", url: "https://other.example.com" });
+  await core.read(other, { __version: "1" });
+  const { id, outs } = await core.create(engineInputs({ url }));
+  emulator.intercept(
+    ({ path }) => path.endsWith(id),
+    { status: 404, body: { error_code: "ERR_NGROK_1" } },
+    9,
+  );
+  await expect(core.read(id, outs)).rejects.toThrow(/list still contains/);
+});
