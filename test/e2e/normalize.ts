@@ -13,7 +13,7 @@ export function normalize(state: ExportedState): { resources: unknown[]; pending
       ids.set(id, number);
       return number;
     })
-    .replace(/http:\/\/127\.0\.0\.1:\d+/g, "http://service")
+    .replace(/https?:\/\/127\.0\.0\.1:\d+/g, "http://service")
     .replace(/"[0-9a-f]{16}"/g, '"a random number"');
   return JSON.parse(text, (name, value) => (KEYS.test(name) ? "a key" : value));
 }

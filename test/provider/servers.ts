@@ -1,7 +1,9 @@
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Server } from "node:net";
 import type { Duplex } from "node:stream";
+import { createServer as createTlsServer } from "node:tls";
 import { onTestFinished, vi } from "vitest";
+import type { Certificate } from "../certificates";
 
 /* Servers on this machine that end with the test. */
 
@@ -37,4 +39,15 @@ export async function startProxy() {
     upstream.pipe(client).pipe(upstream);
   });
   return { address: await listening(proxy), tunnels };
+}
+
+/** A server that decrypts, and passes on to another address. Returns its base URL. */
+export async function startTls(certificate: Certificate, to: string): Promise<string> {
+  const server = createTlsServer(certificate, (client) => {
+    const upstream = connect(Number(to.split(":")[1]), "127.0.0.1");
+    upstream.on("error", () => client.destroy());
+    client.on("error", () => upstream.destroy());
+    upstream.pipe(client).pipe(upstream);
+  });
+  return `https://${await listening(server)}`;
 }

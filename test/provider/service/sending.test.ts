@@ -8,9 +8,9 @@ import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { EVERYTHING } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";
 import type { ScriptedReply } from "../../../sdk/testing/emulator";
+import { issue } from "../../certificates";
 import { methods } from "../../requests";
 import { until } from "../../until";
-import { certificate, certificateKey } from "../certificate";
 import { service, thrown } from "../emulated";
 import { listening, useProxy } from "../servers";
 
@@ -24,7 +24,7 @@ const refused = async (): Promise<string> => "127.0.0.1:1";
 
 describe("a connection that only another setup can mend", () => {
   test("ends after five seconds, and names the remedy of an untrusted certificate", async () => {
-    const server = createTlsServer({ cert: certificate, key: certificateKey });
+    const server = createTlsServer(issue("gateway"));
     const { core, waits } = await service({ settings: { baseUrl: `https://${await listening(server)}` } });
     const { message } = await thrown(core.create({ url }));
     expect(message).toMatch(/no answer \(DEPTH_ZERO_SELF_SIGNED_CERT.*NODE_EXTRA_CA_CERTS/);
