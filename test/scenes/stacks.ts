@@ -54,7 +54,8 @@ class AsStack extends Player {
     });
     expect(text).not.toMatch(/CANARY/i);
     const said = diagnostics.map(({ message }) => message).join("\n");
-    return { errors: ok ? "" : said, said };
+    const errors = diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);
+    return { errors: ok ? "" : errors.join("\n"), said };
   }
 
   protected async state(): Promise<[string, string][]> {

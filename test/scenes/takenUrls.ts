@@ -9,7 +9,7 @@ const theirs = { theirs: { ...shop, created_at: "2020-01-01T00:00:00Z" } };
 const conflict = coded(400, 18017);
 
 const CAUSES =
-  /created at [^ ,]+\. If you renamed this resource, give it aliases.*--target.*deleteBeforeReplace\. If `npx pulumi-endpoints drift` shows that no stack has (ep_\w+), set adopt to this id, or run `ENDPOINTS_ADOPT=shop\/dev:\1 pulumi up --refresh`\. Otherwise choose another url\.$/;
+  /created at [^ ,]+\. If you renamed this resource, give it aliases.*--target.*deleteBeforeReplace\. If `npx pulumi-endpoints drift` shows that no stack has (ep_\w+), set adopt to this id, or run `ENDPOINTS_ADOPT=[\w-]+\/\w+:\1 pulumi up --refresh`\. Otherwise choose another url\.$/m;
 const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=shop\/dev:ep_/;
 
 export const takenUrls: Scene[] = [
