@@ -1,10 +1,10 @@
 import { type JsonObject, oneLine } from "../sdk/traffic-policy/index";
-import { readers } from "./endpoint/fields";
+import { endpointParsers } from "./endpoint/fields";
 import { type EngineInputs, engineInputs, STACK_KEY } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";
-import { notedFields, shownPath, shownUrl, withSecretsMarked } from "./endpoint/secrets";
-import { changedPlaces } from "./endpoint/state";
-import { endWithEngine, engineAddress, engineIsThere } from "./pulumi/engineWatch";
+import { displayPath, displayUrl, notedSecrets, withSecretsMarked } from "./endpoint/secrets";
+import { changedPaths } from "./endpoint/state";
+import { engineAddress, exitWithEngine, isEngineAlive } from "./pulumi/engineWatch";
 import { hasUnknown } from "./pulumi/sentinels";
 import { UserError } from "./service/apiErrors";
 import { HttpClient } from "./service/client";
@@ -31,19 +31,19 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
   const address = engineAddress();
   const write = (message: string) => console.log(message);
   // A dynamic provider can only print: the engine shows all of it alike.
-  const log = { info: write, warn: once((message: string) => write(`warning: ${message}`)) };
-  const deps = { clock, log, engineIsThere: () => engineIsThere(address) };
-  const connect = () => new EndpointsApi(new HttpClient(readSettings(config), deps), readers);
+  const log = { info: write, warn: withoutRepeats((message: string) => write(`warning: ${message}`)) };
+  const deps = { clock, log, isEngineAlive: () => isEngineAlive(address) };
+  const connect = () => new EndpointsApi(new HttpClient(readSettings(config), deps), endpointParsers);
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 
   /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */
   const reportHidden = (olds: JsonObject, news: EngineInputs): void => {
-    const hidden = notedFields(news);
-    const places = changedPlaces(olds, news)
+    const hidden = notedSecrets(news);
+    const places = changedPaths(olds, news)
       .filter(({ path: [name = ""] }) => hidden.includes(`${name}`) && !hasUnknown(Object(news)[name]))
-      .map(({ path }) => shownPath(path, news));
+      .map(({ path }) => displayPath(path, news));
     const changes = oneLine(places.join(", "), 300);
-    if (places.length > 0) write(`${shownUrl(news)}: changes ${changes}`);
+    if (places.length > 0) write(`${displayUrl(news)}: changes ${changes}`);
   };
 
   return {
@@ -55,13 +55,13 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
       config = (key) => request.config.get(key);
       service = undefined;
       if (!watched) {
-        endWithEngine(address);
-        leaveErrorsToEngine();
+        exitWithEngine(address);
+        suppressRepeatedErrors();
       }
       watched = true;
     },
     check: (olds: JsonObject, news: JsonObject) =>
-      plainly(async () => {
+      withPlainErrors(async () => {
         const { [STACK_KEY]: stack } = news;
         const { inputs, failures } = await core.check(olds, news, stack);
         return {
@@ -70,23 +70,23 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
         };
       }),
     diff: (id: string, olds: JsonObject, given: JsonObject) =>
-      plainly(async () => {
+      withPlainErrors(async () => {
         const news = engineInputs(given);
         const decision = await core.diff(id, olds, news);
         // Most resources have no change, and the report parses the documents again.
         if (decision.changes) reportHidden(olds, news);
         return decision;
       }),
-    create: (news: JsonObject) => plainly(async () => core.create(engineInputs(news))),
-    read: (id: string, stored: JsonObject) => plainly(() => core.read(id, stored)),
+    create: (news: JsonObject) => withPlainErrors(async () => core.create(engineInputs(news))),
+    read: (id: string, stored: JsonObject) => withPlainErrors(() => core.read(id, stored)),
     update: (id: string, olds: JsonObject, news: JsonObject) =>
-      plainly(async () => core.update(id, olds, engineInputs(news))),
-    delete: (id: string, stored: JsonObject) => plainly(() => core.delete(id, stored)),
+      withPlainErrors(async () => core.update(id, olds, engineInputs(news))),
+    delete: (id: string, stored: JsonObject) => withPlainErrors(() => core.delete(id, stored)),
   };
 }
 
 /** Shows each message once. */
-function once(show: (message: string) => void): (message: string) => void {
+function withoutRepeats(show: (message: string) => void): (message: string) => void {
   const shown = new Set<string>();
   return (message) => {
     if (!shown.has(message)) show(message);
@@ -95,21 +95,21 @@ function once(show: (message: string) => void): (message: string) => void {
 }
 
 /** The text of our errors in the output of Pulumi's process for dynamic providers. The engine prints their messages. */
-const TWICE = "[printed by the engine]";
+const PRINTED_BY_ENGINE = "[printed by the engine]";
 
-async function plainly<T>(work: () => Promise<T>): Promise<T> {
+async function withPlainErrors<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof UserError) Object.assign(error, { stack: "", toString: () => TWICE });
+    if (error instanceof UserError) Object.assign(error, { stack: "", toString: () => PRINTED_BY_ENGINE });
     throw error;
   }
 }
 
 /** Drops that process's own output of our errors, which is `${error}: ${error.stack}`. */
-function leaveErrorsToEngine(): void {
+function suppressRepeatedErrors(): void {
   const { error } = console;
   console.error = (...parts: unknown[]) => {
-    if (parts[0] !== `${TWICE}: `) error(...parts);
+    if (parts[0] !== `${PRINTED_BY_ENGINE}: `) error(...parts);
   };
 }

@@ -2,23 +2,23 @@ import * as pulumi from "@pulumi/pulumi";
 import { wireText } from "../provider/endpoint/documents";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
 import { PROBLEM_KEY, PROVIDER_KEY, STACK_KEY } from "../provider/endpoint/inputs";
-import { SECRETS_KEY } from "../provider/endpoint/secrets";
+import { SECRET_FIELDS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
 import { TYPES } from "../provider/pulumi/typeTokens";
-import type { alwaysPresent, CloudEndpointWritten, Endpoint } from "../provider/service/contract";
-import { outdateListings } from "./dataSources";
+import type { alwaysPresent, CloudEndpointInputs, Endpoint } from "../provider/service/contract";
+import { invalidateListings } from "./dataSources";
 import { withParsedText, withPlainData } from "./plainData";
 import type { TrafficPolicy } from "./policyRules";
 import {
   assertNodeForProviders,
   assertResolvable,
-  problemAmongResources,
+  conflictAmongResources,
   reportMistakes,
   warnOfInputs,
   warnOfPolicy,
   warnOfSettings,
   withMistakes,
-} from "./preflight";
+} from "./programChecks";
 import { type InputOf, isMocked, isOfType } from "./programRun";
 import { aliasesOf, optionMistakes, providerKindOf } from "./provider";
 import { isMapping } from "./traffic-policy/index";
@@ -32,9 +32,9 @@ const PROVIDER = 'exports.handler = () => require("pulumi-endpoints/provider");'
 /** The inputs of a cloud endpoint. */
 export type CloudEndpointArgs = {
   // Any object is accepted. The type lets editors complete known phases, actions and keys.
-  [K in keyof CloudEndpointWritten]: K extends "trafficPolicy"
-    ? pulumi.Input<CloudEndpointWritten[K] | TrafficPolicy>
-    : InputOf<CloudEndpointWritten[K]>;
+  [K in keyof CloudEndpointInputs]: K extends "trafficPolicy"
+    ? pulumi.Input<CloudEndpointInputs[K] | TrafficPolicy>
+    : InputOf<CloudEndpointInputs[K]>;
 };
 
 type Always = (typeof alwaysPresent)[number];
@@ -110,7 +110,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     if (plain) void warnOfInputs(name, plain, options);
     const problem =
       args &&
-      withMistakes(problemAmongResources(name, args, options), [
+      withMistakes(conflictAmongResources(name, args, options), [
         ...optionMistakes(kind, options),
         warnOfPolicy(name, plain, options, readPolicy),
       ]);
@@ -137,7 +137,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
           // The plugin receives all of these from the engine.
           ...(kind === "dynamic" && {
             [STACK_KEY]: args && !isMocked() ? `${pulumi.getProject()}/${pulumi.getStack()}` : undefined,
-            [SECRETS_KEY]: secrets.then((all) => (all.length > 0 ? all : undefined)),
+            [SECRET_FIELDS_KEY]: secrets.then((all) => (all.length > 0 ? all : undefined)),
           }),
         },
         pulumi.mergeOptions(
@@ -151,7 +151,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     // In a preview of the dynamic provider, the outputs are the inputs, and their documents are data.
     for (const field of documentFields) Object.assign(this, { [field]: this[field]?.apply(documentText) });
     // A list that a data source is reading may lack this endpoint.
-    this.id.apply(outdateListings);
+    this.id.apply(invalidateListings);
   }
 }
 

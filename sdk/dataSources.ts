@@ -6,15 +6,15 @@ import {
   typeWarnings,
 } from "../provider/dataSources/dataSourceArguments";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/dataSources/lookup";
-import { readers } from "../provider/endpoint/fields";
+import { endpointParsers } from "../provider/endpoint/fields";
 import { hasKey, MASKED } from "../provider/endpoint/secretSearch";
-import { CONNECTIONS, HttpClient } from "../provider/service/client";
-import type { Endpoint, EndpointQuery, EndpointsFilter, LiveEndpoint } from "../provider/service/contract";
+import { HttpClient, MAX_CONNECTIONS } from "../provider/service/client";
+import type { Endpoint, EndpointQuery, EndpointsFilter } from "../provider/service/contract";
 import { EndpointsApi } from "../provider/service/endpoints";
-import type { Age } from "../provider/service/list";
+import type { Freshness } from "../provider/service/list";
 import { environmentName, readSettings, type SettingName } from "../provider/service/settings";
 import { plainData } from "./plainData";
-import { inProgram, isMocked, perRun, programError, type WithInputs } from "./programRun";
+import { isMocked, perRun, programError, type WithInputs, withProgramErrors } from "./programRun";
 import { explicitProvider } from "./provider";
 import { policyFromText } from "./traffic-policy/index";
 
@@ -85,7 +85,7 @@ export interface GetEndpointsResult {
  * message names the endpoint and the next step.
  */
 export function getEndpoint(args: GetEndpointArgs, options?: pulumi.InvokeOptions): Promise<AnyEndpoint> {
-  return inProgram(() => find(args, { age: "withinAMinute" }, options));
+  return withProgramErrors(() => find(args, { freshness: "recent" }, options));
 }
 
 /**
@@ -97,7 +97,7 @@ export function getEndpointOutput(
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<AnyEndpoint> {
   return whenReady(args, options, (known, isSecret) =>
-    find(known as GetEndpointArgs, { age: "fromNow", shown: isSecret ? MASKED : undefined }, options),
+    find(known as GetEndpointArgs, { freshness: "fresh", display: isSecret ? MASKED : undefined }, options),
   );
 }
 
@@ -112,7 +112,7 @@ export function getEndpoints(
   args: GetEndpointsArgs = {},
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
-  return inProgram(() => filter(args, "withinAMinute", options));
+  return withProgramErrors(() => filter(args, "recent", options));
 }
 
 /** `getEndpoints` for inputs that are known later, and with the option `dependsOn`, like `getEndpointOutput`. */
@@ -121,12 +121,12 @@ export function getEndpointsOutput(
   options?: pulumi.InvokeOutputOptions,
 ): pulumi.Output<GetEndpointsResult> {
   const plain = args.metadata === undefined ? args : { ...args, metadata: plainData(args.metadata) };
-  return whenReady(plain, options, (known) => filter(known as GetEndpointsArgs, "fromNow", options));
+  return whenReady(plain, options, (known) => filter(known as GetEndpointsArgs, "fresh", options));
 }
 
 async function find(
   given: GetEndpointArgs,
-  reading: { age: Age; shown?: string | undefined },
+  reading: { freshness: Freshness; display?: string | undefined },
   options?: pulumi.InvokeOptions,
 ): Promise<AnyEndpoint> {
   const args = argumentsIn("getEndpoint", queryArguments, given);
@@ -137,18 +137,18 @@ async function find(
 
 async function filter(
   { metadata, ...args }: GetEndpointsArgs,
-  age: Age,
+  freshness: Freshness,
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
-  const judge = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
+  const predicate = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
   const filters = argumentsIn(
     "getEndpoints",
     filterArguments,
-    judge || metadata === undefined ? args : { ...args, metadata: plainData(metadata) },
+    predicate || metadata === undefined ? args : { ...args, metadata: plainData(metadata) },
   );
   if (!engineAnswers(options)) {
     for (const warning of typeWarnings(filters)) void pulumi.log.warn(warning);
-    return result((await findEndpoints(thisAccount(), filters, age, judge)).map(typed));
+    return result((await findEndpoints(thisAccount(), filters, freshness, predicate)).map(typed));
   }
   // A program's own mocks may answer without a list.
   const { endpoints = [] } = (await callEngine(
@@ -156,7 +156,7 @@ async function filter(
     filters,
     options,
   )) as Partial<GetEndpointsResult>;
-  return result(judge ? endpoints.filter((endpoint) => judge(metadataOf(endpoint))) : endpoints);
+  return result(predicate ? endpoints.filter((endpoint) => predicate(metadataOf(endpoint))) : endpoints);
 }
 
 const result = (endpoints: AnyEndpoint[]): GetEndpointsResult => ({
@@ -200,21 +200,21 @@ function thisAccount(): EndpointsApi {
           info: (message) => void pulumi.log.info(message),
           warn: (message) => void pulumi.log.warn(message),
         },
-        connections: CONNECTIONS.program,
+        maxConnections: MAX_CONNECTIONS.program,
       },
     ),
-    readers,
+    endpointParsers,
   );
   return run.api;
 }
 
 /** Marks all listings as outdated, because this program has just created an endpoint. */
-export function outdateListings(): void {
-  accountOfRun().api?.list.outdate();
+export function invalidateListings(): void {
+  accountOfRun().api?.list.invalidate();
 }
 
 /** The wire's schema has checked it already. */
-function typed(endpoint: LiveEndpoint): AnyEndpoint {
+function typed(endpoint: Endpoint): AnyEndpoint {
   return endpoint as unknown as AnyEndpoint;
 }
 
@@ -240,7 +240,7 @@ function whenReady<T>(
   const ready = pulumi
     .all([given, pulumi.isSecret(given), exist, pulumi.unsecret(ownKey)])
     .apply(([known, isSecret, , accountKey]) =>
-      inProgram(async () => {
+      withProgramErrors(async () => {
         const result = await work(known as object, isSecret);
         return hasKey(JSON.stringify(result), accountKey) ? pulumi.secret(result) : result;
       }),

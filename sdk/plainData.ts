@@ -3,7 +3,7 @@ import { metadataFromText } from "../provider/endpoint/documents";
 import { documentFields } from "../provider/endpoint/fields";
 import { standInFor } from "../provider/endpoint/outputAsText";
 import type { PolicyReader } from "../provider/policy/resourceWarnings";
-import { DEEPEST, isMapping, problemsOfData } from "./traffic-policy/index";
+import { isMapping, MAX_DEPTH, problemsOfData } from "./traffic-policy/index";
 
 /*
  * Documents before Pulumi's SDK makes plain objects of them: a Date would become {}, and a Buffer an object of numbers. What has
@@ -46,7 +46,7 @@ export function plainData(value: unknown, parents: readonly object[] = []): unkn
     if (kind !== undefined) return standInFor(kind);
     if (typeof known !== "object" || known === null) return known;
     // The check refuses an object at this level, whatever is in it.
-    if (parents.length === DEEPEST) return {};
+    if (parents.length === MAX_DEPTH) return {};
     const part = (inside: unknown) => plainData(inside, [...parents, known]);
     if (Array.isArray(known)) return known.map(part);
     return Object.fromEntries(Object.entries(known).map(([name, inside]) => [name, part(inside)]));

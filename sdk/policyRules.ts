@@ -2,11 +2,12 @@ import type * as pulumi from "@pulumi/pulumi";
 import type * as policies from "./traffic-policy/index";
 import { rules as plainRules } from "./traffic-policy/index";
 
+/* These have the names of traffic-policy on purpose: a program writes the same policies, with values that arrive later. */
 /* The types of traffic policies, in which values can be outputs. */
 
 /** Values as programs of Pulumi give them. */
-interface Inputs extends policies.Giving {
-  readonly given: pulumi.Input<this["value"]>;
+interface Inputs extends policies.ValueWrapper {
+  readonly wrapped: pulumi.Input<this["value"]>;
 }
 
 /** The config of an action: `ActionConfig<"rate-limit">`. */

@@ -43,7 +43,7 @@ export function programError(message: string, cause?: unknown): pulumi.RunError 
 const ignored = () => {};
 
 /** Does the work. A `UserError` becomes a `programError`. Of all other errors, Pulumi prints the whole stack. */
-export async function inProgram<T>(work: () => T | Promise<T>): Promise<T> {
+export async function withProgramErrors<T>(work: () => T | Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {

@@ -27,7 +27,7 @@ const CONTRACT = "provider/service/contract.ts";
 const WEBHOOK_ARGS = "sdk/webhooks/webhookArgs.ts";
 
 export const refFields = () => fieldsOf(refSchema.shape, CONTRACT, "Ref");
-export const endpointInputs = () => fieldsOf(inputFields, CONTRACT, "CloudEndpointWritten");
+export const endpointInputs = () => fieldsOf(inputFields, CONTRACT, "CloudEndpointInputs");
 export const endpointQueryFields = () => fieldsOf(endpointQuery, CONTRACT, "EndpointQuery");
 export const endpointFilters = () => fieldsOf(endpointsFilter, CONTRACT, "EndpointsFilter");
 export const agentInputs = () => fieldsOf(agentFields, WEBHOOK_ARGS, "WebhookAgent");
@@ -41,7 +41,7 @@ export function endpointOutputs(): SchemaField[] {
 
 export const webhookInputs = () =>
   // The schema accepts a missing secret, because the component reports it with the place where the platform keeps it.
-  fieldsOf(webhookFields, WEBHOOK_ARGS, "WebhookSettingsWritten").map((field) =>
+  fieldsOf(webhookFields, WEBHOOK_ARGS, "WebhookInputs").map((field) =>
     field.name === "secret" ? { ...field, required: true } : field,
   );
 

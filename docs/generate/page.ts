@@ -124,7 +124,7 @@ function testing(): string[] {
     inputTable("`Emulator.start`", membersIn(`${emulator}/emulator.ts`, "EmulatorOptions")),
     // The defaults make every field optional.
     inputTable(
-      "`emulator.behave`",
+      "`emulator.setBehaviour`",
       membersIn(`${emulator}/behaviour.ts`, "Behaviour").map((field) => ({ ...field, required: false })),
     ),
     inputTable("`emulator.fetch`", membersIn("sdk/traffic-policy/answer/options.ts", "FetchOptions")),

@@ -1,18 +1,18 @@
 import { normalizeUrl, oneLine, urlProblem } from "../../sdk/traffic-policy/index";
 import { metadataFromText, sameData } from "../endpoint/documents";
 import { endpointNotFound } from "../endpoint/errors";
-import { ifAbsent } from "../endpoint/live";
+import { ifService404 } from "../endpoint/readEndpoint";
 import { UserError } from "../service/apiErrors";
-import type { EndpointQuery, EndpointsFilter, LiveEndpoint } from "../service/contract";
+import type { Endpoint, EndpointQuery, EndpointsFilter } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import { type Age, EVERYTHING, isOneOf, ofUrl, type Selection } from "../service/list";
-import { spellings, urlOf } from "../service/url";
-import { exactText, urlMatcher } from "./textPatterns";
+import { ALL_ENDPOINTS, endpointsOfUrl, type Freshness, isOneOf, type Selection } from "../service/list";
+import { urlOf, urlSpellings } from "../service/url";
+import { literalText, urlMatcher } from "./textPatterns";
 
 interface Lookup {
-  age: Age;
+  freshness: Freshness;
   /** Stands for a secret id or URL in messages. */
-  shown?: string | undefined;
+  display?: string | undefined;
 }
 
 /**
@@ -23,35 +23,35 @@ interface Lookup {
 export async function findEndpoint(
   api: EndpointsApi,
   query: EndpointQuery,
-  { age, shown }: Lookup,
-): Promise<LiveEndpoint> {
+  { freshness, display }: Lookup,
+): Promise<Endpoint> {
   const { id, url } = query;
   if (id !== undefined && url !== undefined)
     throw new UserError("getEndpoint takes an id or a url, not both; leave one out");
-  if (id !== undefined) return api.get(id).catch(ifAbsent(endpointNotFound(shown ?? id)));
-  if (url !== undefined) return byUrl(api, url, { age, shown });
+  if (id !== undefined) return api.get(id).catch(ifService404(endpointNotFound(display ?? id)));
+  if (url !== undefined) return byUrl(api, url, { freshness, display });
   throw new UserError("getEndpoint takes an id or a url, but has neither; check where the value comes from");
 }
 
-async function byUrl(api: EndpointsApi, url: string, lookup: Lookup): Promise<LiveEndpoint> {
+async function byUrl(api: EndpointsApi, url: string, lookup: Lookup): Promise<Endpoint> {
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
-  const { age, shown = oneLine(wanted, 300) } = lookup;
-  const selection = ofUrl(wanted);
-  const listed = await api.list.select(selection, age);
+  const { freshness, display = oneLine(wanted, 300) } = lookup;
+  const selection = endpointsOfUrl(wanted);
+  const listed = await api.list.select(selection, freshness);
   // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
-  const all = listed.length > 0 ? listed : await api.list.select(EVERYTHING, age);
+  const all = listed.length > 0 ? listed : await api.list.select(ALL_ENDPOINTS, freshness);
   const found = all.filter(selection.includes);
   const [first, ...others] = found;
   if (first && others.length === 0) return first;
   if (first) {
     const ids = found.map(({ id, type }) => `${id} (${type})`).join(", ");
     throw new UserError(
-      `${found.length} endpoints serve ${shown}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${shown.replaceAll("*", "\\\\*")}" })`,
+      `${found.length} endpoints serve ${display}: ${oneLine(ids)}. Give the id of the one to read, or read all of them with getEndpoints({ urlPattern: "${display.replaceAll("*", "\\\\*")}" })`,
     );
   }
   throw new UserError(
-    `no endpoint of the ${all.length} of this account serves ${shown}; getEndpoints() lists them all`,
+    `no endpoint of the ${all.length} of this account serves ${display}; getEndpoints() lists them all`,
   );
 }
 
@@ -63,10 +63,10 @@ async function byUrl(api: EndpointsApi, url: string, lookup: Lookup): Promise<Li
 export async function findEndpoints(
   api: EndpointsApi,
   filter: EndpointsFilter,
-  age: Age,
+  freshness: Freshness,
   fits = (metadata: unknown): boolean => metadataFits(metadata, filter.metadata),
-): Promise<LiveEndpoint[]> {
-  return api.list.select(selectionOf(filter, fits), age);
+): Promise<Endpoint[]> {
+  return api.list.select(selectionOf(filter, fits), freshness);
 }
 
 /** The names of a type in filters. The public service's examples use `agent` for the type that its lists call `ephemeral`. */
@@ -78,13 +78,13 @@ const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : 
  */
 function selectionOf(filter: EndpointsFilter, fits: (metadata: unknown) => boolean): Selection {
   const { types, region, urlPattern, name } = filter;
-  const exact = types && !types.includes("edge") && urlPattern !== undefined && exactText(urlPattern);
+  const exact = types && !types.includes("edge") && urlPattern !== undefined && literalText(urlPattern);
   const url = exact ? normalizeUrl(exact) : undefined;
   const conditions = [
     types && isOneOf("type", types.flatMap(namesOfType)),
     region !== undefined && isOneOf("region", [region]),
     name !== undefined && isOneOf("name", [name]),
-    url !== undefined && isOneOf("url", spellings(url)),
+    url !== undefined && isOneOf("url", urlSpellings(url)),
   ].filter((condition) => typeof condition === "string");
   return {
     expression: conditions.length > 0 ? conditions.join(" && ") : undefined,
@@ -100,7 +100,7 @@ interface Conditions extends Omit<EndpointsFilter, "metadata"> {
 }
 
 /** Whether an endpoint satisfies all given conditions, for data sources and commands alike. */
-export function matcher(conditions: Conditions): (live: LiveEndpoint) => boolean {
+export function matcher(conditions: Conditions): (live: Endpoint) => boolean {
   const { id, types, region, urlPattern, name, binding, metadata } = conditions;
   const hasUrl = urlPattern === undefined ? () => true : urlMatcher(urlPattern);
   return (live) =>
@@ -114,7 +114,7 @@ export function matcher(conditions: Conditions): (live: LiveEndpoint) => boolean
 }
 
 /** An endpoint's metadata as data if possible, else as text; undefined if there is none. */
-export function metadataOf({ metadata }: Pick<LiveEndpoint, "metadata">): unknown {
+export function metadataOf({ metadata }: Pick<Endpoint, "metadata">): unknown {
   return metadata === undefined ? undefined : metadataFromText(metadata).data;
 }
 

@@ -4,14 +4,14 @@ import { normalizeUrl } from "../../sdk/traffic-policy/index";
 
 /** Whether a normalized URL fits a pattern, in any spelling. */
 export function urlMatcher(pattern: string): (url: string) => boolean {
-  const exact = exactText(pattern);
+  const exact = literalText(pattern);
   const text = exact ?? pattern;
   const wanted = normalizeUrl(text) ?? text.toLowerCase().replace(/\/$/, "");
   return exact === undefined ? textPattern(wanted) : (url) => url === wanted;
 }
 
 /** The only text that fits a pattern; undefined if several can. */
-export function exactText(pattern: string): string | undefined {
+export function literalText(pattern: string): string | undefined {
   const [text, ...others] = partsOf(pattern);
   return others.length === 0 ? text : undefined;
 }

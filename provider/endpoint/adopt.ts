@@ -1,23 +1,23 @@
 import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
 import type { Log } from "../service/client";
-import type { LiveEndpoint } from "../service/contract";
+import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import { CLOUD } from "../service/list";
+import { CLOUD_ENDPOINTS } from "../service/list";
 import { changesBetween } from "./documents";
 import {
   adoptNotFound,
   adoptOtherScheme,
   adoptsOneOf,
   consentDiffers,
-  equalMember,
+  equalMemberExists,
   wrongType,
 } from "./errors";
 import { documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
-import type { Holdings } from "./holdings";
-import { ifAbsent, look } from "./live";
-import { shownPath, shownUrl } from "./secrets";
-import { difference, type Entry, refreshedFromLive, wireFromInputs } from "./state";
-import { unreadable, type Write } from "./verify";
+import { ifService404, readEndpoint } from "./readEndpoint";
+import type { RunRecord } from "./runRecord";
+import { displayPath, displayUrl } from "./secrets";
+import { difference, type EntryIdentity, refreshedFromLive, wireFromInputs } from "./state";
+import { type AcceptedWrite, asUnreadableReply } from "./verify";
 
 /*
  * The live endpoint that a new resource takes over, and what that changes. Consent comes from the program (`adopt`), or for one
@@ -25,24 +25,24 @@ import { unreadable, type Write } from "./verify";
  */
 
 /** A create or an update, with what it needs. A check has one too, whose inputs may be unknown in part. */
-export interface Claim<Given extends PreviewInputs = Inputs> {
+export interface WriteContext<T extends PreviewInputs = Inputs> {
   api: EndpointsApi;
-  inputs: Given;
+  inputs: T;
   /** The URL for messages. */
-  shownUrl: string;
+  displayUrl: string;
   /** Project and stack for messages. */
   stack: string | undefined;
-  entry: Entry;
-  holdings: Holdings;
+  entry: EntryIdentity;
+  runRecord: RunRecord;
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names. */
-  consented(): Promise<LiveEndpoint[]>;
+  consented(): Promise<Endpoint[]>;
   log: Log;
   /** The endpoint that an update moves; undefined for a create. */
-  mover?: string;
+  updatedId?: string;
 }
 
 /** How many pages of the list are read for equal members of a pool, since an account may have thousands of endpoints. */
-const NEWEST_PAGES = 10;
+const MAX_POOL_PAGES = 10;
 
 /**
  * Takes over the endpoint that the program or the environment names, and changes what differs from the program.
@@ -50,31 +50,31 @@ const NEWEST_PAGES = 10;
  * @returns undefined if there is none, so that the create makes a new one.
  * @throws UserError if the endpoint cannot be adopted. Then no deletion of this run deletes it.
  */
-export async function adopt(claim: Claim): Promise<Write | undefined> {
-  const { api, inputs, holdings, entry } = claim;
-  const id = inputs.adopt ?? (await chooseConsented(claim));
+export async function adopt(context: WriteContext): Promise<AcceptedWrite | undefined> {
+  const { api, inputs, runRecord, entry } = context;
+  const id = inputs.adopt ?? (await chooseConsented(context));
   // What this process found gone, or deleted for a replacement, is created anew.
-  if (id === undefined || holdings.isGone(id)) return undefined;
-  return holdings.takesOver(id, entry, async () => {
-    const live = await findById(id, claim);
-    holdings.add(id, entry, inputs);
+  if (id === undefined || runRecord.isGone(id)) return undefined;
+  return runRecord.trackAdoption(id, entry, async () => {
+    const live = await findById(id, context);
+    runRecord.recordNewEntry(id, entry, inputs);
     const { changed: sent, before } = differenceOnAdoption(live, inputs);
-    const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(unreadable);
+    const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(asUnreadableReply);
     return { id, reply: sent.length === 0 ? live : await update(), sent, wanted: inputs, before };
   });
 }
 
 /** The endpoint of the environment that a create takes over. It is recorded at once, so that no other create chooses it. */
-async function chooseConsented(claim: Claim): Promise<string | undefined> {
-  const { inputs, holdings, entry } = claim;
-  const [found] = await consentedOnUrl(claim);
-  if (found) holdings.add(found.id, entry, inputs);
+async function chooseConsented(context: WriteContext): Promise<string | undefined> {
+  const { inputs, runRecord, entry } = context;
+  const [found] = await findConsented(context);
+  if (found) runRecord.recordNewEntry(found.id, entry, inputs);
   return found?.id;
 }
 
 /** @throws UserError if there is no endpoint with this id, or if it is no cloud endpoint. */
-async function findById(id: string, { api, inputs }: Claim<PreviewInputs>): Promise<LiveEndpoint> {
-  const live = await look(api, id, inputs).catch(ifAbsent(adoptNotFound(id)));
+async function findById(id: string, { api, inputs }: WriteContext<PreviewInputs>): Promise<Endpoint> {
+  const live = await readEndpoint(api, id, inputs).catch(ifService404(adoptNotFound(id)));
   if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
   return live;
 }
@@ -83,18 +83,18 @@ async function findById(id: string, { api, inputs }: Claim<PreviewInputs>): Prom
  * The endpoints of `ENDPOINTS_ADOPT` that this resource may take over: on its URL, in no other entry of the state, and in a pool
  * only those that equal it. If there are only others, a warning names them.
  */
-async function consentedOnUrl(claim: Claim<PreviewInputs>): Promise<LiveEndpoint[]> {
-  const { inputs, holdings, log, shownUrl } = claim;
-  const found = (await claim.consented()).filter(
-    (live) => serves(live, inputs) && holdings.isFree(live.id, inputs),
+async function findConsented(context: WriteContext<PreviewInputs>): Promise<Endpoint[]> {
+  const { inputs, runRecord, log, displayUrl } = context;
+  const found = (await context.consented()).filter(
+    (live) => hasUrlOf(live, inputs) && runRecord.canAdopt(live.id, inputs),
   );
   // Members of a pool share their URL, so only their content shows whose they are.
-  const isPooled = ({ poolingEnabled }: LiveEndpoint) => inputs.poolingEnabled === true || poolingEnabled;
-  const usable = found.filter((live) => !isPooled(live) || isWanted(live, inputs));
+  const isPooled = ({ poolingEnabled }: Endpoint) => inputs.poolingEnabled === true || poolingEnabled;
+  const usable = found.filter((live) => !isPooled(live) || matchesInputs(live, inputs));
   if (usable.length === 0 && found.length > 0)
     log.warn(
       consentDiffers(
-        shownUrl,
+        displayUrl,
         found.map((live) => `${live.id} in ${changesText(live, inputs)}`),
       ),
     );
@@ -105,57 +105,65 @@ async function consentedOnUrl(claim: Claim<PreviewInputs>): Promise<LiveEndpoint
  * Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. Warns of what the
  * environment names, and of endpoints that may be this resource's.
  */
-export async function announceAdoption(claim: Claim<PreviewInputs>): Promise<void> {
-  const { inputs, shownUrl: url, holdings, entry, log } = claim;
+export async function logPlannedAdoption(context: WriteContext<PreviewInputs>): Promise<void> {
+  const { inputs, displayUrl: url, runRecord, entry, log } = context;
   const { adopt } = inputs;
-  const announce = (live: LiveEndpoint): string => {
-    holdings.willAdopt(live.id, inputs);
+  const announce = (live: Endpoint): string => {
+    runRecord.recordPlannedAdoption(live.id, inputs);
     const changes = changesText(live, inputs);
     return `${url}: adopts ${live.id} ${changes === "" ? "as it is" : `and changes ${changes}`}`;
   };
   if (adopt !== undefined)
-    return holdings.takesOver(adopt, entry, async () => log.info(announce(await findById(adopt, claim))));
+    return runRecord.trackAdoption(adopt, entry, async () =>
+      log.info(announce(await findById(adopt, context))),
+    );
 
-  const [live, ...others] = (await consentedOnUrl(claim)).filter(({ id }) => holdings.isUnpromised(id));
+  const [live, ...others] = (await findConsented(context)).filter(({ id }) =>
+    runRecord.hasNoPlannedAdoption(id),
+  );
   if (live && others.length > 0) return log.warn(adoptsOneOf(url, [live, ...others]));
   if (live) return log.warn(`${announce(live)} (ENDPOINTS_ADOPT)`);
-  for (const member of await equalMembers(claim)) log.warn(equalMember(member, url));
+  for (const member of await findEqualMembers(context)) log.warn(equalMemberExists(member, url));
 }
 
 /**
  * The members of a pool that equal the endpoint to be created, and that this run has not met in the state. The service accepts any
  * number of members, so no refusal would reveal what a killed run or a lost state left. This warns, and decides nothing.
  */
-export async function equalMembers({ api, inputs, holdings }: Claim<PreviewInputs>): Promise<LiveEndpoint[]> {
+export async function findEqualMembers({
+  api,
+  inputs,
+  runRecord,
+}: WriteContext<PreviewInputs>): Promise<Endpoint[]> {
   if (inputs.poolingEnabled !== true) return [];
-  const listed = await api.list.select(CLOUD, "anyAge", NEWEST_PAGES).catch(() => []);
-  const isStray = ({ id }: LiveEndpoint) => !holdings.isOurs(id) && holdings.isUnpromised(id);
-  return listed.filter((live) => serves(live, inputs) && isStray(live) && isWanted(live, inputs));
+  const listed = await api.list.select(CLOUD_ENDPOINTS, "cached", MAX_POOL_PAGES).catch(() => []);
+  const isStray = ({ id }: Endpoint) => !runRecord.wasMetInState(id) && runRecord.hasNoPlannedAdoption(id);
+  return listed.filter((live) => hasUrlOf(live, inputs) && isStray(live) && matchesInputs(live, inputs));
 }
 
 /** The places that an adoption changes; empty if there are none. */
-function changesText(live: LiveEndpoint, inputs: PreviewInputs): string {
+function changesText(live: Endpoint, inputs: PreviewInputs): string {
   const { changed, before } = differenceOnAdoption(live, inputs);
   const places = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
-  return oneLine(places.map(({ path }) => shownPath(path, inputs)).join(", "), 300);
+  return oneLine(places.map(({ path }) => displayPath(path, inputs)).join(", "), 300);
 }
 
 /** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */
 export function differenceOnAdoption(
-  live: LiveEndpoint,
+  live: Endpoint,
   inputs: PreviewInputs,
 ): { changed: ManagedInput[]; before: Record<string, unknown> } {
   const before = documentsAsData(refreshedFromLive(live, {}).props);
   const { changed, replace } = difference(before, inputs);
   if (replace)
-    throw adoptOtherScheme(live.id, shownUrl({ ...inputs, url: live.url ?? "" }), shownUrl(inputs));
+    throw adoptOtherScheme(live.id, displayUrl({ ...inputs, url: live.url ?? "" }), displayUrl(inputs));
   return { changed, before };
 }
 
 /** Whether this is a cloud endpoint with exactly these inputs. */
-export const isWanted = (live: LiveEndpoint, inputs: PreviewInputs): boolean =>
-  serves(live, inputs) && differenceOnAdoption(live, inputs).changed.length === 0;
+export const matchesInputs = (live: Endpoint, inputs: PreviewInputs): boolean =>
+  hasUrlOf(live, inputs) && differenceOnAdoption(live, inputs).changed.length === 0;
 
 /** Whether this is a cloud endpoint with the program's URL. */
-const serves = (live: LiveEndpoint, inputs: PreviewInputs): boolean =>
+const hasUrlOf = (live: Endpoint, inputs: PreviewInputs): boolean =>
   live.type === "cloud" && normalizeUrl(live.url ?? "") === inputs.url;

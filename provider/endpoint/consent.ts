@@ -1,5 +1,5 @@
 import type { Log } from "../service/client";
-import type { LiveEndpoint } from "../service/contract";
+import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Consent } from "../service/settings";
 import { consentAlreadyUsed, consentForAnother, notAdoptable } from "./errors";
@@ -9,7 +9,7 @@ import { findTwice } from "./gone";
 export class RunConsent {
   /** Project and stack, `shop/prod`, as the checks of resources name them. */
   stack: string | undefined;
-  private endpoints: Promise<LiveEndpoint[]> | undefined;
+  private endpoints: Promise<Endpoint[]> | undefined;
   private isRefused = false;
   private hasWarned = false;
 
@@ -31,7 +31,7 @@ export class RunConsent {
   }
 
   /** The cloud endpoints that the variable names. They are read once. */
-  read(api: EndpointsApi): Promise<LiveEndpoint[]> {
+  read(api: EndpointsApi): Promise<Endpoint[]> {
     this.endpoints ??= this.readAll(api).catch((error: unknown) => {
       this.endpoints = undefined;
       throw error;
@@ -39,7 +39,7 @@ export class RunConsent {
     return this.endpoints;
   }
 
-  private async readAll(api: EndpointsApi): Promise<LiveEndpoint[]> {
+  private async readAll(api: EndpointsApi): Promise<Endpoint[]> {
     const { ids = [] } = api.http.settings.consent ?? {};
     const all = await Promise.all(ids.map(async (id) => ({ id, live: await findTwice(api, id) })));
     return all.flatMap(({ id, live }) => {

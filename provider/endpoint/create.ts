@@ -4,28 +4,28 @@ import {
   ConnectionError,
   codeNumber,
   EndpointsError,
-  isOfService,
+  hasServiceCode,
   ReplyError,
   type UserError,
 } from "../service/apiErrors";
-import { Budget, createdAt } from "../service/clock";
-import type { LiveEndpoint } from "../service/contract";
-import { EVERYTHING } from "../service/list";
+import { createdAt, TimeBudget } from "../service/clock";
+import type { Endpoint } from "../service/contract";
+import { ALL_ENDPOINTS } from "../service/list";
 import { idSchema } from "../service/replySchemas";
 import { urlOf } from "../service/url";
-import { type Claim, equalMembers, isWanted } from "./adopt";
+import { findEqualMembers, matchesInputs, type WriteContext } from "./adopt";
 import {
-  continuesWith,
-  createDoubtful,
-  createUnsettled,
-  equalMember,
+  createAmbiguous,
+  createUnverified,
+  equalMemberExists,
+  recoveredCreate,
   refusedWithoutCode,
   urlLookup,
   urlTaken,
 } from "./errors";
 import { type Inputs, managedInputs } from "./fields";
 import { wireFromInputs } from "./state";
-import type { Write } from "./verify";
+import type { AcceptedWrite } from "./verify";
 
 /*
  * An attempt to create an endpoint, or to move one to another URL, ends in one of three ways.
@@ -40,57 +40,57 @@ import type { Write } from "./verify";
  */
 
 type Outcome =
-  | { kind: "made"; live: LiveEndpoint }
+  | { kind: "made"; live: Endpoint }
   | { kind: "refused"; error: ApiError }
   | { kind: "lost"; error: EndpointsError };
 
 /** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
-const LOOK_AFTER = [0, 2_000, 8_000];
+const LOOKUP_DELAYS = [0, 2_000, 8_000];
 
 /** How far `created_at` may be outside of the time in which a create was under way, in milliseconds. */
-const TOLERANCE = 2_000;
+const CLOCK_TOLERANCE = 2_000;
 
 /** Codes of refusals that may pass: a domain was just reserved, or a URL just freed. */
-const PASSING: readonly unknown[] = [18006, 18009, 18016, 18017];
+const TRANSIENT_CODES: readonly unknown[] = [18006, 18009, 18016, 18017];
 
 /** The waits before a request is sent again if its refusal may pass, in milliseconds. Nothing is sent more often. */
-const TRY_AGAIN_AFTER = [1_000, 2_000, 4_000];
+const RETRY_DELAYS = [1_000, 2_000, 4_000];
 
 /** How long to wait for an endpoint that may leave the URL in this run, in milliseconds. */
-const LONGEST_WAIT = 5_000;
+const MAX_WAIT_FOR_URL = 5_000;
 
 /** How often the wait looks whether it has left. Takes no request. */
-const LOOK_EVERY = 250;
+const POLLING_INTERVAL = 250;
 
 /**
  * Creates an endpoint exactly once, even if answers are lost.
  *
  * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours.
  */
-export async function createOnce(claim: Claim): Promise<Write> {
-  const { api, inputs, holdings, entry } = claim;
+export async function createOnce(context: WriteContext): Promise<AcceptedWrite> {
+  const { api, inputs, runRecord, entry } = context;
   const sent = managedInputs.filter((name) => inputs[name] !== undefined);
   const body = wireFromInputs(inputs, sent);
-  const equal = await equalMembers(claim);
+  const equal = await findEqualMembers(context);
   // A reply about an endpoint that an entry has is about another one.
-  const isNew = ({ id }: LiveEndpoint) => !holdings.isOurs(id);
-  const live = await sendUntilCertain(claim, (budget) => api.create(body, isNew, budget));
+  const isNew = ({ id }: Endpoint) => !runRecord.wasMetInState(id);
+  const live = await sendUntilCertain(context, (budget) => api.create(body, isNew, budget));
   // Refuses the second of two resources that both lost their answers and found one endpoint.
-  holdings.add(live.id, entry, inputs);
-  for (const member of equal) claim.log.warn(equalMember(member, claim.shownUrl));
+  runRecord.recordNewEntry(live.id, entry, inputs);
+  for (const member of equal) context.log.warn(equalMemberExists(member, context.displayUrl));
   return { id: live.id, reply: live, sent, wanted: inputs };
 }
 
 /** What the attempts so far have shown. Times by this machine's clock, in milliseconds. */
 interface Attempts {
   /** The time of the attempts, and of the waits between them. */
-  budget: Budget;
+  budget: TimeBudget;
   refusals: number;
   /** The time in which attempts were under way that may have had an effect; undefined if there was none. */
-  underWay: UnderWay | undefined;
+  window: AttemptWindow | undefined;
 }
 
-interface UnderWay {
+interface AttemptWindow {
   from: number;
   to: number;
 }
@@ -100,29 +100,29 @@ interface UnderWay {
  * attempt has made nevertheless.
  */
 export async function sendUntilCertain(
-  claim: Claim,
-  send: (budget: Budget) => Promise<LiveEndpoint>,
-): Promise<LiveEndpoint> {
-  const { clock, settings } = claim.api.http;
-  const budget = new Budget(clock, settings.retryForSeconds * 1000);
+  context: WriteContext,
+  send: (budget: TimeBudget) => Promise<Endpoint>,
+): Promise<Endpoint> {
+  const { clock, settings } = context.api.http;
+  const budget = new TimeBudget(clock, settings.retryForSeconds * 1000);
   let from: number | undefined;
   for (let refusals = 0; ; ) {
-    const outcome = await outcomeOf(send(budget), claim);
+    const outcome = await outcomeOf(send(budget), context);
     // A gateway may refuse, without the service's code, what took effect.
-    const isUnsigned = outcome.kind === "refused" && !isOfService(outcome.error);
+    const isUnsigned = outcome.kind === "refused" && !hasServiceCode(outcome.error);
     if (outcome.kind === "lost" || isUnsigned) from ??= outcome.error.sentAt ?? clock.now();
-    const underWay = from === undefined ? undefined : { from, to: clock.now() };
-    const attempts = { budget, refusals, underWay };
+    const window = from === undefined ? undefined : { from, to: clock.now() };
+    const attempts = { budget, refusals, window };
     switch (outcome.kind) {
       case "made":
         return outcome.live;
       case "lost": {
-        const live = await afterLoss(claim, outcome.error, attempts);
+        const live = await resolveLoss(context, outcome.error, attempts);
         if (live) return live;
         break;
       }
       case "refused": {
-        const live = await afterRefusal(claim, outcome.error, attempts);
+        const live = await resolveRefusal(context, outcome.error, attempts);
         if (live) return live;
         refusals++;
       }
@@ -131,26 +131,26 @@ export async function sendUntilCertain(
 }
 
 /** @throws Any other error, after which nothing can be done. */
-async function outcomeOf(sending: Promise<LiveEndpoint>, { mover }: Claim): Promise<Outcome> {
+async function outcomeOf(sending: Promise<Endpoint>, { updatedId }: WriteContext): Promise<Outcome> {
   try {
     return { kind: "made", live: await sending };
   } catch (error) {
-    const isCreate = mover === undefined;
+    const isCreate = updatedId === undefined;
     if (!(error instanceof EndpointsError)) throw error;
     if (isCreate && isLost(error)) return { kind: "lost", error };
     if (!(error instanceof ApiError)) throw error;
-    if (isCreate || (mayBeTakenUrl(error) && !isForOtherReason(error))) return { kind: "refused", error };
+    if (isCreate || (mayMeanTakenUrl(error) && !isForOtherReason(error))) return { kind: "refused", error };
     throw error;
   }
 }
 
 function isLost(error: EndpointsError): boolean {
-  if (error instanceof ConnectionError) return error.wentOut;
+  if (error instanceof ConnectionError) return error.maybeSent;
   if (error instanceof ReplyError) return true;
   if (!(error instanceof ApiError)) return false;
   const { status } = error;
   // A proxy's own 429 proves nothing: an earlier attempt may have reached the service.
-  return status >= 500 || status === 408 || (status === 429 && !isOfService(error));
+  return status >= 500 || status === 408 || (status === 429 && !hasServiceCode(error));
 }
 
 /**
@@ -170,10 +170,10 @@ const OTHER_REASONS: readonly [from: number, to: number][] = [
 ];
 
 /** With most codes, and without any, the reason of these may be a taken URL. */
-const mayBeTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].includes(status);
+const mayMeanTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].includes(status);
 
 function isForOtherReason(error: ApiError): boolean {
-  const code = isOfService(error) ? codeNumber(error) : undefined;
+  const code = hasServiceCode(error) ? codeNumber(error) : undefined;
   return code !== undefined && OTHER_REASONS.some(([from, to]) => from <= code && code <= to);
 }
 
@@ -183,33 +183,33 @@ function isForOtherReason(error: ApiError): boolean {
  * @returns The endpoint; undefined if the create certainly had no effect and can be sent again.
  * @throws The loss, if the budget is spent; UserError that names the candidates, or the holder of the URL.
  */
-async function afterLoss(
-  claim: Claim,
+async function resolveLoss(
+  context: WriteContext,
   lost: EndpointsError,
-  { budget, underWay }: Attempts,
-): Promise<LiveEndpoint | undefined> {
-  const { inputs, holdings, shownUrl, log } = claim;
+  { budget, window }: Attempts,
+): Promise<Endpoint | undefined> {
+  const { inputs, runRecord, displayUrl, log } = context;
   const isPooled = inputs.poolingEnabled === true;
-  let found: Found = { ours: [], doubtful: [], holders: [] };
-  for (const wait of LOOK_AFTER) {
+  let found: Findings = { own: [], doubtful: [], holders: [] };
+  for (const wait of LOOKUP_DELAYS) {
     await budget.wait(wait);
-    found = await findLostCreate(claim, lost, underWay, { isLast: wait === LOOK_AFTER.at(-1) });
-    const [live, ...others] = found.ours;
+    found = await findLostCreate(context, lost, window, { isLast: wait === LOOKUP_DELAYS.at(-1) });
+    const [live, ...others] = found.own;
     // Members of a pool may all be equal.
     if (live && others.length + found.doubtful.length === 0 && !isPooled) {
-      log.warn(continuesWith(live.id, "a lost answer", shownUrl));
+      log.warn(recoveredCreate(live.id, "a lost answer", displayUrl));
       return live;
     }
   }
   // A reply that cannot be used may still name an endpoint that exists.
   const named = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data?.id : undefined;
-  const candidates = new Set([...found.ours.map(({ id }) => id), ...found.doubtful]);
-  if (named !== undefined && !holdings.isOurs(named)) candidates.add(named);
+  const candidates = new Set([...found.own.map(({ id }) => id), ...found.doubtful]);
+  if (named !== undefined && !runRecord.wasMetInState(named)) candidates.add(named);
   // The service accepts one more member of a pool, so nothing is sent again.
   if (candidates.size > 0 || named !== undefined || isPooled)
-    throw createDoubtful(lost, shownUrl, claim.stack, [...candidates]);
-  const holder = found.holders.find(({ id }) => !holdings.isOurs(id));
-  if (holder) throw taken(lost, holder, claim);
+    throw createAmbiguous(lost, displayUrl, context.stack, [...candidates]);
+  const holder = found.holders.find(({ id }) => !runRecord.wasMetInState(id));
+  if (holder) throw takenUrlError(lost, holder, context);
   if (budget.isSpent) throw lost;
   return undefined;
 }
@@ -220,41 +220,41 @@ async function afterLoss(
  * @returns The endpoint that the refused create has made nevertheless; undefined if the request can be sent again.
  * @throws The refusal, if nothing holds the URL; UserError that names the holder and the ways out.
  */
-async function afterRefusal(
-  claim: Claim,
+async function resolveRefusal(
+  context: WriteContext,
   refusal: ApiError,
   attempts: Attempts,
-): Promise<LiveEndpoint | undefined> {
-  const { inputs, mover, shownUrl, log } = claim;
-  const { budget, refusals, underWay } = attempts;
-  const isCreateInPool = mover === undefined && inputs.poolingEnabled === true;
+): Promise<Endpoint | undefined> {
+  const { inputs, updatedId, displayUrl, log } = context;
+  const { budget, refusals, window } = attempts;
+  const isCreateInPool = updatedId === undefined && inputs.poolingEnabled === true;
   // A gateway may have refused it after it took effect, and the service would accept one more member.
-  if (isCreateInPool && !isOfService(refusal)) throw refusedWithoutCode(refusal, shownUrl);
+  if (isCreateInPool && !hasServiceCode(refusal)) throw refusedWithoutCode(refusal, displayUrl);
   // After an attempt that may have had an effect, a limit of the account may be reached by our own endpoint.
-  const isClear = underWay === undefined && isForOtherReason(refusal);
-  if (isClear || !mayBeTakenUrl(refusal)) throw refusal;
-  const mayPass = refusal.status === 409 || PASSING.includes(codeNumber(refusal));
-  const wait = mayPass ? TRY_AGAIN_AFTER[refusals] : undefined;
+  const isClear = window === undefined && isForOtherReason(refusal);
+  if (isClear || !mayMeanTakenUrl(refusal)) throw refusal;
+  const mayPass = refusal.status === 409 || TRANSIENT_CODES.includes(codeNumber(refusal));
+  const wait = mayPass ? RETRY_DELAYS[refusals] : undefined;
   // A filter may omit the holder, so after several refusals the last look reads the whole list.
   const isLast = wait === undefined && refusals > 0;
   const listing = isLast
-    ? claim.api.list.select(EVERYTHING, "fromNow")
-    : claim.api.list.onUrl(inputs.url, "fromNow");
-  const { ours, holders } = await listing
-    .then((listed) => classify(claim, listed, underWay))
+    ? context.api.list.select(ALL_ENDPOINTS, "fresh")
+    : context.api.list.byUrl(inputs.url, "fresh");
+  const { own, holders } = await listing
+    .then((listed) => classify(context, listed, window))
     .catch((why: unknown) => {
       // The refusal is reported even if the holder cannot be named.
-      throw why instanceof EndpointsError ? urlLookup(refusal, why, shownUrl) : why;
+      throw why instanceof EndpointsError ? urlLookup(refusal, why, displayUrl) : why;
     });
-  const [live, ...others] = ours;
-  if (live && others.length === 0 && mover === undefined && !isCreateInPool) {
-    log.warn(continuesWith(live.id, `a refusal (status ${refusal.status})`, shownUrl));
+  const [live, ...others] = own;
+  if (live && others.length === 0 && updatedId === undefined && !isCreateInPool) {
+    log.warn(recoveredCreate(live.id, `a refusal (status ${refusal.status})`, displayUrl));
     return live;
   }
-  const holder = [...holders, ...ours].find((live) => holds(live, inputs));
+  const holder = [...holders, ...own].find((live) => holdsUrlOf(live, inputs));
   if (holder) {
-    if (refusals === TRY_AGAIN_AFTER.length || !(await leaves(holder, claim)))
-      throw taken(refusal, holder, claim);
+    if (refusals === RETRY_DELAYS.length || !(await waitForUrl(holder, context)))
+      throw takenUrlError(refusal, holder, context);
   } else {
     if (wait === undefined) throw refusal;
     await budget.wait(wait);
@@ -263,13 +263,13 @@ async function afterRefusal(
 }
 
 /** What a look finds on the URL. */
-interface Found {
+interface Findings {
   /** What passes the test of a create of ours. */
-  ours: LiveEndpoint[];
+  own: Endpoint[];
   /** The ids of those that may be ours. */
   doubtful: string[];
   /** The others that keep the URL from this resource. */
-  holders: LiveEndpoint[];
+  holders: Endpoint[];
 }
 
 /**
@@ -278,44 +278,44 @@ interface Found {
  * @throws UserError if the list, or an endpoint on it, cannot be read.
  */
 async function findLostCreate(
-  claim: Claim,
+  context: WriteContext,
   unclear: EndpointsError,
-  underWay: UnderWay | undefined,
+  window: AttemptWindow | undefined,
   { isLast }: { isLast: boolean },
-): Promise<Found> {
-  const { api, inputs, shownUrl } = claim;
+): Promise<Findings> {
+  const { api, inputs, displayUrl } = context;
   try {
-    const reading = api.list.whole("fromNow");
-    await (isLast ? reading.toEnd() : reading.firstPage());
-    const found = await classify(claim, [...reading.endpoints.values()], underWay);
-    for (const { id = "one without an id", url } of reading.skipped)
+    const listing = api.list.fullListing("fresh");
+    await (isLast ? listing.readToEnd() : listing.readFirstPage());
+    const found = await classify(context, [...listing.endpoints.values()], window);
+    for (const { id = "one without an id", url } of listing.skipped)
       if (url === undefined || normalizeUrl(url) === inputs.url) found.doubtful.push(id);
     return found;
   } catch (why) {
-    throw why instanceof EndpointsError ? createUnsettled(unclear, why, shownUrl, claim.stack) : why;
+    throw why instanceof EndpointsError ? createUnverified(unclear, why, displayUrl, context.stack) : why;
   }
 }
 
 /** What listed endpoints are to this resource. Each is read by id, which has every field, and may be newer or older. */
 async function classify(
-  claim: Claim,
-  listed: LiveEndpoint[],
-  underWay: UnderWay | undefined,
-): Promise<Found> {
-  const { api, inputs, holdings, mover } = claim;
-  const found: Found = { ours: [], doubtful: [], holders: [] };
+  context: WriteContext,
+  listed: Endpoint[],
+  window: AttemptWindow | undefined,
+): Promise<Findings> {
+  const { api, inputs, runRecord, updatedId } = context;
+  const found: Findings = { own: [], doubtful: [], holders: [] };
   for (const item of listed) {
-    if (urlOf(item) !== inputs.url || item.id === mover || holdings.isGone(item.id)) continue;
+    if (urlOf(item) !== inputs.url || item.id === updatedId || runRecord.isGone(item.id)) continue;
     const live = await api.find(item.id);
-    const canBeOurs = underWay !== undefined && !holdings.isOurs(item.id);
+    const canBeOwn = window !== undefined && !runRecord.wasMetInState(item.id);
     if (!live) {
-      if (canBeOurs) found.doubtful.push(item.id);
+      if (canBeOwn) found.doubtful.push(item.id);
       continue;
     }
-    const isOurs = canBeOurs && isOfCreate(claim, underWay, live);
-    if (isOurs) found.ours.push(live);
-    else if (isOurs === undefined) found.doubtful.push(item.id);
-    if (!isOurs && holds(live, inputs)) found.holders.push(live);
+    const isOwn = canBeOwn && isOfCreate(context, window, live);
+    if (isOwn) found.own.push(live);
+    else if (isOwn === undefined) found.doubtful.push(item.id);
+    if (!isOwn && holdsUrlOf(live, inputs)) found.holders.push(live);
   }
   return found;
 }
@@ -324,29 +324,33 @@ async function classify(
  * Whether a create of ours has made this endpoint: it has our URL and content, and was created while the create was under way, by
  * the service's clock. Undefined if that is not known.
  */
-function isOfCreate({ api, inputs }: Claim, { from, to }: UnderWay, live: LiveEndpoint): boolean | undefined {
-  if (!isWanted(live, inputs)) return false;
+function isOfCreate(
+  { api, inputs }: WriteContext,
+  { from, to }: AttemptWindow,
+  live: Endpoint,
+): boolean | undefined {
+  if (!matchesInputs(live, inputs)) return false;
   const created = createdAt(live);
   const [earliest, latest] = [api.http.serviceClock.at(from), api.http.serviceClock.at(to)];
   if (created === undefined || earliest === undefined || latest === undefined) return undefined;
-  return created >= earliest - TOLERANCE && created <= latest + TOLERANCE;
+  return created >= earliest - CLOCK_TOLERANCE && created <= latest + CLOCK_TOLERANCE;
 }
 
 /** Whether an endpoint keeps the URL from this resource. The members of a pool share their URL. */
-const holds = (live: LiveEndpoint, inputs: Inputs): boolean =>
+const holdsUrlOf = (live: Endpoint, inputs: Inputs): boolean =>
   urlOf(live) === inputs.url && !(inputs.poolingEnabled === true && live.poolingEnabled === true);
 
-function taken(error: EndpointsError, holder: LiveEndpoint, claim: Claim): UserError {
-  const { inputs, holdings, shownUrl, stack, mover } = claim;
+function takenUrlError(error: EndpointsError, holder: Endpoint, context: WriteContext): UserError {
+  const { inputs, runRecord, displayUrl, stack, updatedId } = context;
   const { id } = holder;
-  return urlTaken(error, holder, shownUrl, {
+  return urlTaken(error, holder, displayUrl, {
     stack,
-    isOfMove: mover !== undefined,
-    stays: holdings.stays(id),
-    isItsOwn: mover === undefined && holdings.isItsOwn(id, inputs),
-    isOurs: holdings.isOurs(id),
+    isOfMove: updatedId !== undefined,
+    keepsItsUrl: runRecord.keepsItsUrl(id),
+    isOwnEndpoint: updatedId === undefined && runRecord.isOwnEndpoint(id, inputs),
+    wasMetInState: runRecord.wasMetInState(id),
     // An endpoint that differs from the program may be somebody else's, so no other message names it.
-    adoptable: isWanted(holder, inputs) ? holdings.blocks(id) : [id],
+    adoptable: matchesInputs(holder, inputs) ? runRecord.recordUrlHolder(id) : [id],
   });
 }
 
@@ -354,14 +358,17 @@ function taken(error: EndpointsError, holder: LiveEndpoint, claim: Claim): UserE
  * Waits for an endpoint that may leave the URL in this run. The engine may ask for that only after this call, so an endpoint that
  * this process has not met yet is waited for, too. The time in which its own request is on its way does not count.
  */
-async function leaves({ id, type }: LiveEndpoint, { api, inputs, holdings }: Claim): Promise<boolean> {
+async function waitForUrl(
+  { id, type }: Endpoint,
+  { api, inputs, runRecord }: WriteContext,
+): Promise<boolean> {
   if (type !== "cloud") return false;
-  for (let waited = 0; waited < LONGEST_WAIT && !holdings.hasLeft(id); ) {
-    if (holdings.stays(id)) return false;
-    await api.http.clock.sleep(LOOK_EVERY);
-    if (!holdings.isMoving(id)) waited += LOOK_EVERY;
+  for (let waited = 0; waited < MAX_WAIT_FOR_URL && !runRecord.hasFreedItsUrl(id); ) {
+    if (runRecord.keepsItsUrl(id)) return false;
+    await api.http.clock.sleep(POLLING_INTERVAL);
+    if (!runRecord.hasRequestInFlight(id)) waited += POLLING_INTERVAL;
   }
-  if (holdings.hasLeft(id)) return true;
+  if (runRecord.hasFreedItsUrl(id)) return true;
   // Another process of this run may have moved or deleted it.
   const live = await api.find(id);
   return live === undefined || urlOf(live) !== inputs.url;

@@ -3,11 +3,11 @@ import {
   ApiError,
   ConnectionError,
   type EndpointsError,
-  isOfService,
+  hasServiceCode,
   ReplyError,
   UserError,
 } from "../service/apiErrors";
-import type { LiveEndpoint } from "../service/contract";
+import type { Endpoint } from "../service/contract";
 import { ID } from "../service/replySchemas";
 import { withoutKey } from "./secretSearch";
 
@@ -148,7 +148,7 @@ export const belongsToAnother = (id: string): string =>
 export const keptByConsent = (all: readonly string[]): string =>
   `this run deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries: ${all.join(", ")}. Afterwards, \`npx pulumi-endpoints drift\` names those that no stack has`;
 
-export const takeOverFailed = (id: string): UserError =>
+export const adoptionFailed = (id: string): UserError =>
   new UserError(
     `${id} was not deleted: another resource of this stack adopts or imports it, and could not take it over in this run. Follow the message of that resource, then run the command again.`,
   );
@@ -157,7 +157,7 @@ export const takeOverFailed = (id: string): UserError =>
 function failureName(error: EndpointsError): string {
   const request = `${error.method} ${error.path}`;
   if (error instanceof ApiError)
-    return oneLine(`${request}: status ${error.status} ${isOfService(error) ? error.code : ""}`, 300);
+    return oneLine(`${request}: status ${error.status} ${hasServiceCode(error) ? error.code : ""}`, 300);
   if (error instanceof ReplyError) return `${request}: a reply that is not the service's`;
   return `${request}: ${error instanceof ConnectionError ? "no answer" : "not sent"}`;
 }
@@ -192,7 +192,7 @@ function adoptCommand(stack: string | undefined, ids: readonly string[]): string
 const lookFor = (url: string, stack: string | undefined) =>
   `Look for an endpoint on ${url} that is in no stack (\`npx pulumi-endpoints drift\`). If there is one, run \`${adoptCommand(stack, [])}\` with its id; otherwise run the command again.`;
 
-export const createDoubtful = (
+export const createAmbiguous = (
   lost: EndpointsError,
   url: string,
   stack: string | undefined,
@@ -204,7 +204,7 @@ export const createDoubtful = (
       : `${lost.summary}. The list does not show an endpoint that it created yet, but another try could create a second one. ${lookFor(url, stack)}`,
   );
 
-export const createUnsettled = (
+export const createUnverified = (
   lost: EndpointsError,
   why: EndpointsError,
   url: string,
@@ -222,11 +222,11 @@ export const refusedWithoutCode = (refusal: EndpointsError, url: string): UserEr
   );
 
 /** The warning of a create whose endpoint was found. */
-export const continuesWith = (id: string, answer: string, url: string): string =>
+export const recoveredCreate = (id: string, answer: string, url: string): string =>
   `${url}: after ${answer}, this run continues with ${id}, which it has probably created. Another run may have, with the same content within two seconds: check that no other stack has this id`;
 
 /** The warning of a create in a pool that already has an equal member. */
-export const equalMember = ({ id, createdAt }: LiveEndpoint, url: string): string =>
+export const equalMemberExists = ({ id, createdAt }: Endpoint, url: string): string =>
   `${url}: the pool already has an equal endpoint, ${id}${ageOf(createdAt)}, that this run has not met in the state so far. If this stack's state was lost, or a killed run created it, another one is one too many: \`npx pulumi-endpoints drift\` shows whether a stack has it`;
 
 /** The warning of a replacement whose old endpoint the engine has not deleted yet. */
@@ -234,17 +234,17 @@ export const replacedStays = (id: string, url: string): string =>
   `${url}: the replaced endpoint ${id} is still live. Pulumi deletes it at the end of this run, or never (retainOnDelete, deletedWith): \`npx pulumi-endpoints drift\` names what stays`;
 
 /** What the provider knows of the endpoint that holds the URL of a create or a move. */
-interface Standing {
+interface HolderFacts {
   /** Project and stack. */
   stack: string | undefined;
   /** Whether an update wants the URL, rather than a create. */
   isOfMove: boolean;
   /** Whether a resource of the program keeps the endpoint on its URL. */
-  stays: boolean;
+  keepsItsUrl: boolean;
   /** Whether the program wants the endpoint's entry for this resource. */
-  isItsOwn: boolean;
+  isOwnEndpoint: boolean;
   /** Whether this process has met it in an entry. */
-  isOurs: boolean;
+  wasMetInState: boolean;
   /** All endpoints so far that kept their URLs from creates. */
   adoptable: readonly string[];
 }
@@ -254,28 +254,31 @@ const ageOf = (createdAt: unknown) => (createdAt ? `, created at ${oneLine(Strin
 /** The error of a create or move whose URL another endpoint holds. */
 export function urlTaken(
   refusal: EndpointsError,
-  { id, type, createdAt }: LiveEndpoint,
+  { id, type, createdAt }: Endpoint,
   url: string,
-  standing: Standing,
+  facts: HolderFacts,
 ): UserError {
   const what =
     type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`;
   const served = `${url} is served by ${id}, ${what}${ageOf(createdAt)}`;
-  const ways = type === "cloud" ? waysOut(id, standing) : AGENTS;
+  const ways = type === "cloud" ? takenUrlRemedies(id, facts) : AGENTS;
   return new UserError(`${[refusal.summary, served, ways].join(". ")}.`);
 }
 
 const AGENTS = "Choose another url, or stop the agent or edge that serves it";
 
 /** The likeliest causes of a taken URL with their ways out. */
-function waysOut(id: string, { stack, isOfMove, stays, isItsOwn, isOurs, adoptable }: Standing): string {
+function takenUrlRemedies(
+  id: string,
+  { stack, isOfMove, keepsItsUrl, isOwnEndpoint, wasMetInState, adoptable }: HolderFacts,
+): string {
   const line = `\`${adoptCommand(stack, adoptable)}\``;
-  if (isItsOwn)
+  if (isOwnEndpoint)
     return `It is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith). ${line} continues with it`;
-  if (stays)
+  if (keepsItsUrl)
     return "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both";
   const leaves = `If another resource of this stack has the URL and leaves it, run \`pulumi up --target\` with its URN first. ${REPLACED}`;
-  if (isOfMove || isOurs)
+  if (isOfMove || wasMetInState)
     return `${leaves} If the two swap their URLs, run \`pulumi up --replace\` with one of them (protect may go in that run; retainOnDelete goes in an \`up\` before). Otherwise choose another url`;
   return `If you renamed this resource, give it aliases: [{ name: "its old name" }]. ${leaves} If \`npx pulumi-endpoints drift\` shows that no stack has ${oneLine(id, 100)}, set adopt to this id, or run ${line}. Otherwise choose another url`;
 }

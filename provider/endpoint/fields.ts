@@ -13,10 +13,10 @@ import {
   urlProblem,
 } from "../../sdk/traffic-policy/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
-import type { CloudEndpointWritten, Endpoint } from "../service/contract";
-import { endpointReaders, refSchema } from "../service/replySchemas";
+import type { CloudEndpointInputs, Endpoint } from "../service/contract";
+import { parsersOf, refSchema } from "../service/replySchemas";
 import { metadataFromText, sameData, sameSet, wireText } from "./documents";
-import { missingInHost } from "./outputAsText";
+import { undefinedInHost } from "./outputAsText";
 
 /*
  * The fields of an endpoint, a row each. Checks, diffs, requests, previews, notes in the state, refreshes, drift, adoption, the
@@ -34,18 +34,18 @@ interface Row {
   isSame?: (live: unknown, wanted: unknown) => boolean;
   /**
    * What it means if the program leaves the input out: an update clears it, the service keeps its value, or the service chose
-   * it, and the state notes the choice.
+   * a default, which the state notes.
    */
-  omitted?: "cleared" | "kept" | "chosen";
-  /** Whether the contract derives the field from the URL, or the service decides it again with another URL. */
-  withUrl?: "derived" | "decided";
+  omitted?: "cleared" | "kept" | "serviceDefault";
+  /** Whether the contract derives the field from the URL, or the service computes it again with another URL. */
+  withUrl?: "derived" | "recomputed";
 }
 
 /** `reply` checks a field of replies. `input` checks an input, and converts the written value to the form of the state. */
 type Rows = {
   [Name in keyof Endpoint]-?: Row & { reply: z.ZodType<Endpoint[Name]> };
 } & {
-  [Name in keyof CloudEndpointWritten]-?: Row & { input: z.ZodType<unknown, CloudEndpointWritten[Name]> };
+  [Name in keyof CloudEndpointInputs]-?: Row & { input: z.ZodType<unknown, CloudEndpointInputs[Name]> };
 };
 
 /** The most characters of metadata (documented with the service's error 18013). */
@@ -66,13 +66,13 @@ const rows = {
   url: {
     reply: textReply,
     input: textInput
-      .check(refuse(urlProblem))
+      .check(failsIf(urlProblem))
       .transform((url) => normalizeUrl(url) ?? url)
-      .check(refuse(missingInHost)),
+      .check(failsIf(undefinedInHost)),
   },
   description: {
     reply: textReply,
-    input: textInput.check(refuse((text) => lengthProblem(text, MAX_DESCRIPTION))).optional(),
+    input: textInput.check(failsIf((text) => lengthProblem(text, MAX_DESCRIPTION))).optional(),
     omitted: "cleared",
   },
   metadata: {
@@ -81,8 +81,8 @@ const rows = {
       .transform(
         (metadata, context) => asData(metadata, metadataFromText, context) as JsonObject | unknown[] | string,
       )
-      .check(refuse((metadata) => (typeof metadata === "string" ? problemOfKeys(metadata) : undefined)))
-      .check(refuse((metadata) => lengthProblem(wireText(metadata), MAX_METADATA)))
+      .check(failsIf((metadata) => (typeof metadata === "string" ? problemOfKeys(metadata) : undefined)))
+      .check(failsIf((metadata) => lengthProblem(wireText(metadata), MAX_METADATA)))
       .optional(),
     parse: (written) => metadataFromText(written).data,
     omitted: "cleared",
@@ -94,25 +94,25 @@ const rows = {
         error: (issue) => `must be a list of names, not ${kindOf(issue.input)}`,
       })
       .min(1, "must name at least one binding; remove bindings to let the service decide")
-      .check(refuse(repeated))
+      .check(failsIf(duplicateProblem))
       .optional(),
     isSame: sameSet,
-    omitted: "chosen",
-    withUrl: "decided",
+    omitted: "serviceDefault",
+    withUrl: "recomputed",
   },
   poolingEnabled: {
     reply: z.boolean().optional(),
     input: z.boolean({ error: (issue) => `must be true or false, not ${kindOf(issue.input)}` }).optional(),
     // Services omit the field of an endpoint that is not pooled.
     isSame: (live, wanted) => (live === true) === wanted,
-    omitted: "chosen",
+    omitted: "serviceDefault",
   },
   trafficPolicy: {
     reply: textReply,
     input: document(isMapping)
       .transform((policy, context): JsonObject => asData(policy, policyFromText, context) as JsonObject)
-      .check(refuse(numberedPhases))
-      .check(refuse(missingIn))
+      .check(failsIf(numberedPhases))
+      .check(failsIf(missingIn))
       .optional(),
     parse: (written) => {
       const parsed = policyFromText(written);
@@ -130,12 +130,12 @@ const rows = {
   publicUrl: { reply: textReply, withUrl: "derived" },
   hostport: { reply: textReply, withUrl: "derived" },
   proto: { reply: textReply, withUrl: "derived" },
-  scheme: { reply: textReply, withUrl: "decided" },
-  host: { reply: textReply, withUrl: "decided" },
-  port: { reply: z.int().optional(), withUrl: "decided" },
-  domain: { reply: ref, withUrl: "decided" },
-  tcpAddr: { reply: ref, withUrl: "decided" },
-  region: { reply: textReply, withUrl: "decided" },
+  scheme: { reply: textReply, withUrl: "recomputed" },
+  host: { reply: textReply, withUrl: "recomputed" },
+  port: { reply: z.int().optional(), withUrl: "recomputed" },
+  domain: { reply: ref, withUrl: "recomputed" },
+  tcpAddr: { reply: ref, withUrl: "recomputed" },
+  region: { reply: textReply, withUrl: "recomputed" },
   createdAt: { reply: textReply },
   updatedAt: { reply: textReply },
   uri: { reply: textReply },
@@ -196,24 +196,24 @@ export const requestInputs = names.filter((name) => name in inputFields && !(nam
 const managedWith = (...omitted: Row["omitted"][]) =>
   managedInputs.filter((name) => omitted.includes(row(name)?.omitted));
 
-/** Inputs that keep a value if they are not given. The others are cleared. */
-export const leftToTheService = managedWith("kept", "chosen");
+/** Inputs that keep their value if the program leaves them out. The others are cleared. */
+export const keptWhenOmitted = managedWith("kept", "serviceDefault");
 
-/** Inputs that the service chooses if they are not given. The state notes its choices. */
-export const choices = managedWith("chosen");
+/** Inputs for which the service chooses a default if the program leaves them out. The state notes it. */
+export const serviceDefaulted = managedWith("serviceDefault");
 
 /** Inputs that hold the user's own text or data, or nothing. */
-export const ownTexts = managedWith("cleared", "kept");
+export const userTexts = managedWith("cleared", "kept");
 
 export const documentFields = managedInputs.filter(
   (name): name is Named<{ parse: (text: string) => unknown }> => row(name)?.parse !== undefined,
 );
 
 /** Fields that the contract derives from the URL. */
-export const derivedWithUrl = namesWith(({ withUrl }) => withUrl === "derived");
+export const urlDerivedFields = namesWith(({ withUrl }) => withUrl === "derived");
 
 /** Fields that the service may change with the URL, besides those that the contract derives from it. */
-export const decidedWithUrl = namesWith(({ withUrl }) => withUrl === "decided");
+export const recomputedWithUrl = namesWith(({ withUrl }) => withUrl === "recomputed");
 
 /** Outputs that are certainly missing if the program does not give them. */
 export const clearedFields = managedWith("cleared");
@@ -221,9 +221,9 @@ export const clearedFields = managedWith("cleared");
 /** Whether the order of a list's members has no meaning. */
 export const isUnordered = (name: ManagedInput): boolean => row(name)?.isSame === sameSet;
 
-/** The given ones of these inputs, for the state's note. */
-export const givenInputs = (news: Partial<Record<ManagedInput, unknown>>): ManagedInput[] =>
-  leftToTheService.filter((name) => news[name] !== undefined);
+/** Those of these inputs that the program sets, for the state's note. */
+export const inputsSetByProgram = (news: Partial<Record<ManagedInput, unknown>>): ManagedInput[] =>
+  keptWhenOmitted.filter((name) => news[name] !== undefined);
 
 /** Whether a live value satisfies the program's. An unknown value differs from every live one. */
 export function isSatisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean {
@@ -239,7 +239,7 @@ export function wireValue(name: ManagedInput, value: unknown): unknown {
 }
 
 /** The conversions of an endpoint of the wire, for `EndpointsApi`. */
-export const readers = endpointReaders(
+export const endpointParsers = parsersOf(
   endpointFields,
   names.flatMap((name): [string, string][] => {
     const alias = row(name)?.alias;
@@ -283,7 +283,7 @@ function kindOf(value: unknown): string {
 }
 
 /** A check that reports the problem of a value. */
-function refuse<T>(problemOf: (value: T) => string | undefined): z.core.CheckFn<T> {
+function failsIf<T>(problemOf: (value: T) => string | undefined): z.core.CheckFn<T> {
   return (context) => {
     const message = problemOf(context.value);
     if (message) context.issues.push({ code: "custom", message, input: context.value });
@@ -311,7 +311,7 @@ function lengthProblem(value: string, most: number): string | undefined {
   return length > most ? `must have at most ${most} characters, but has ${length}` : undefined;
 }
 
-function repeated(names: string[]): string | undefined {
+function duplicateProblem(names: string[]): string | undefined {
   const known = new Set<string>();
   const twice = names.findIndex((name) => known.has(name) || !known.add(name));
   return twice === -1 ? undefined : `has a duplicate at [${twice}]; give each binding once`;

@@ -1,9 +1,9 @@
-import { ApiError, EndpointsError, isNotFound, isOfService } from "../service/apiErrors";
-import type { LiveEndpoint } from "../service/contract";
+import { ApiError, EndpointsError, hasServiceCode, isNotFound } from "../service/apiErrors";
+import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import { shows } from "../service/list";
+import { isInListing } from "../service/list";
 import { goneUnproven, OtherAccountError, stillListed } from "./errors";
-import { ACCOUNT_KEY, accountFingerprint, type State } from "./state";
+import { accountFingerprint, FINGERPRINT_KEY, type State } from "./state";
 
 /*
  * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, the service may
@@ -13,7 +13,7 @@ import { ACCOUNT_KEY, accountFingerprint, type State } from "./state";
  */
 
 /** The time between the two reads by id, in milliseconds. Lists and reads may lag so long behind a write. */
-const APART = 5_000;
+const DELAY_BETWEEN_READS = 5_000;
 
 /** An endpoint for which a read by id ended in 404. */
 interface Absence {
@@ -32,9 +32,9 @@ interface Absence {
  * @returns The endpoint if the service has it after all; undefined if it is gone.
  * @throws UserError if neither is proven. The message has the findings and the next step.
  */
-export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<LiveEndpoint | undefined> {
+export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<Endpoint | undefined> {
   const { id, isOnlyRead, notFound } = absence;
-  await api.http.clock.sleep(APART);
+  await api.http.clock.sleep(DELAY_BETWEEN_READS);
   const again = await api.get(id).catch((error: unknown) => {
     if (isNotFound(error)) return error;
     throw error;
@@ -42,7 +42,7 @@ export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<
   if (!(again instanceof ApiError)) return again;
   const notFounds = [notFound, again];
   // Nothing is lost with the entry of what a program only reads.
-  if (isOnlyRead && notFounds.every(isOfService)) return undefined;
+  if (isOnlyRead && notFounds.every(hasServiceCode)) return undefined;
   try {
     if (await isListed(api, id, notFounds)) throw stillListed(id, notFound);
     if (!isOnlyRead) await assertAccount(api, absence);
@@ -53,10 +53,10 @@ export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<
 }
 
 /** The endpoint with this id. Undefined after two reads that end in the service's own 404. */
-export async function findTwice(api: EndpointsApi, id: string): Promise<LiveEndpoint | undefined> {
+export async function findTwice(api: EndpointsApi, id: string): Promise<Endpoint | undefined> {
   const live = await api.find(id);
   if (live) return live;
-  await api.http.clock.sleep(APART);
+  await api.http.clock.sleep(DELAY_BETWEEN_READS);
   return api.find(id);
 }
 
@@ -65,17 +65,17 @@ export async function findTwice(api: EndpointsApi, id: string): Promise<LiveEndp
  * other 404 may come from another server, so the whole list must answer.
  */
 async function isListed(api: EndpointsApi, id: string, notFounds: ApiError[]): Promise<boolean> {
-  if (notFounds.every(isOfService)) {
+  if (notFounds.every(hasServiceCode)) {
     const isFound = await api.list.filtersById(id);
     if (isFound !== undefined) return isFound;
   }
-  const known = api.list.sinceWriteOf(id);
-  await known.toEnd();
-  if (!shows(known, id)) return false;
-  // That reading may be older than the deletion.
-  const fresh = api.list.whole("fromNow");
-  await fresh.toEnd();
-  return shows(fresh, id);
+  const known = api.list.listingSinceWriteOf(id);
+  await known.readToEnd();
+  if (!isInListing(known, id)) return false;
+  // That listing may be older than the deletion.
+  const fresh = api.list.fullListing("fresh");
+  await fresh.readToEnd();
+  return isInListing(fresh, id);
 }
 
 /**
@@ -86,11 +86,11 @@ async function assertAccount(
   { http, list }: EndpointsApi,
   { id, stored, isOfAccount }: Absence,
 ): Promise<void> {
-  const account = stored[ACCOUNT_KEY];
+  const account = stored[FINGERPRINT_KEY];
   if (account === accountFingerprint(http.settings)) return;
-  const reading = list.sinceWriteOf(id);
+  const listing = list.listingSinceWriteOf(id);
   const isEvidence = (other: string) => other !== id && isOfAccount(other, account);
-  const isProven = () => [...reading.endpoints.keys()].some(isEvidence);
-  await reading.until(isProven);
-  if (!isProven()) throw new OtherAccountError(id, reading.endpoints.size, http.settings.baseUrl);
+  const isProven = () => [...listing.endpoints.keys()].some(isEvidence);
+  await listing.until(isProven);
+  if (!isProven()) throw new OtherAccountError(id, listing.endpoints.size, http.settings.baseUrl);
 }

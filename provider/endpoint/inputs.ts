@@ -4,7 +4,7 @@ import { UserError } from "../service/apiErrors";
 import { schemeDiffers } from "../service/url";
 import { type Inputs, inputFields, type PreviewInputs } from "./fields";
 import { standInsIn } from "./outputAsText";
-import { notedFields, SECRETS_KEY } from "./secrets";
+import { notedSecrets, SECRET_FIELDS_KEY } from "./secrets";
 
 /** The property in which Pulumi keeps a dynamic resource's provider. It belongs to the engine, not to the user. */
 export const PROVIDER_KEY = "__provider";
@@ -84,7 +84,7 @@ function checkInput(name: keyof typeof inputFields, value: unknown): CheckedInpu
 
 /** A property of the resource's class, or a name that is unknown. */
 function checkOther(name: string, value: unknown, news: JsonObject): CheckedInput {
-  if (name === SECRETS_KEY) return { value: notedFields(news), reasons: [] };
+  if (name === SECRET_FIELDS_KEY) return { value: notedSecrets(news), reasons: [] };
   if (name === STACK_KEY) return { reasons: [] };
   if (name === PROBLEM_KEY)
     return { reasons: value === "" || hasUnknown(value) ? [] : String(value).split("\n") };
@@ -94,7 +94,7 @@ function checkOther(name: string, value: unknown, news: JsonObject): CheckedInpu
 }
 
 /** What a check has returned, as the engine hands it back: with its own property, and the note of the secret fields. */
-export type EngineInputs = PreviewInputs & { [PROVIDER_KEY]?: unknown; [SECRETS_KEY]?: unknown };
+export type EngineInputs = PreviewInputs & { [PROVIDER_KEY]?: unknown; [SECRET_FIELDS_KEY]?: unknown };
 
 /** @throws UserError if these are no inputs of a cloud endpoint. */
 export function engineInputs(props: JsonObject): EngineInputs {

@@ -1,4 +1,4 @@
-import { DEEPEST, isMapping, MOST_PROBLEMS, partsOf, pathText } from "../../sdk/traffic-policy/index";
+import { isMapping, MAX_DEPTH, MAX_PROBLEMS, partsOf, pathText } from "../../sdk/traffic-policy/index";
 import { SIGNATURE } from "../pulumi/sentinels";
 
 /*
@@ -42,7 +42,7 @@ export function standInsIn(value: unknown): string[] {
   const found: string[] = [];
   for (const [path, part] of partsOf(value)) {
     // The check of the document refuses more levels.
-    if (path.length === DEEPEST || found.length === MOST_PROBLEMS) break;
+    if (path.length === MAX_DEPTH || found.length === MAX_PROBLEMS) break;
     const place = pathText(path);
     const at = place && `at ${place} `;
     const text = typeof part === "string" ? standIn(part) : undefined;
@@ -58,7 +58,7 @@ export function standInsIn(value: unknown): string[] {
 }
 
 /** The mistake of a normalized URL whose host is built from a missing value. */
-export function missingInHost(url: string): string | undefined {
+export function undefinedInHost(url: string): string | undefined {
   if (!/^\w+:\/\/(?:[^:]*\.)?undefined(?:[.:]|$)/.test(url)) return undefined;
   return "has undefined as a part of its host, which JavaScript writes for a value that is missing; check the values that the url is built from";
 }

@@ -1,15 +1,16 @@
 import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { hasUnknown } from "../pulumi/sentinels";
-import { isAbsent, isNotFound, ReplyError, UserError } from "../service/apiErrors";
+import { isNotFound, isService404, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";
-import { Budget } from "../service/clock";
-import type { LiveEndpoint } from "../service/contract";
+import { TimeBudget } from "../service/clock";
+import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
-import { adopt, announceAdoption, type Claim } from "./adopt";
+import { adopt, logPlannedAdoption, type WriteContext } from "./adopt";
 import { RunConsent } from "./consent";
 import { createOnce, sendUntilCertain } from "./create";
 import {
+  adoptionFailed,
   belongsToAnother,
   endpointNotFound,
   keptByConsent,
@@ -19,13 +20,11 @@ import {
   otherAccountToo,
   PartialWriteError,
   replacedStays,
-  takeOverFailed,
   updateNotFound,
   wrongType,
 } from "./errors";
 import { documentsAsData, type PreviewInputs } from "./fields";
 import { confirmGone } from "./gone";
-import { Holdings } from "./holdings";
 import {
   type Checked,
   checkInputs,
@@ -34,19 +33,26 @@ import {
   knownInputs,
   PROVIDER_KEY,
 } from "./inputs";
-import { everyInput, ifAbsent, look } from "./live";
+import { everyInput, ifService404, readEndpoint } from "./readEndpoint";
+import { RunRecord } from "./runRecord";
 import { withoutKey } from "./secretSearch";
-import { answerForEngine, hasSecrets, notedFields, shownUrl, withKeyNoted, withNote } from "./secrets";
 import {
-  ACCOUNT_KEY,
+  answerForEngine,
+  displayUrl,
+  hasSecrets,
+  notedSecrets,
+  withKeyNoted,
+  withSecretsNote,
+} from "./secrets";
+import {
   accountFingerprint,
   difference,
-  ENTRY_KEY,
-  type Entry,
+  ENTRY_ID_KEY,
+  type EntryIdentity,
+  entryNotes,
+  FINGERPRINT_KEY,
   importedFromLive,
-  inputsWithChoices,
-  newToken,
-  notesOfEntry,
+  newEntryId,
   ONLY_READ_KEY,
   pick,
   refreshedFromLive,
@@ -54,8 +60,9 @@ import {
   stateFromLive,
   stateWithNewNotes,
   wireFromInputs,
+  withServiceDefaults,
 } from "./state";
-import { UnshownFields, unreadable, verify, type Write } from "./verify";
+import { type AcceptedWrite, asUnreadableReply, UnshownFields, verifyWrite } from "./verify";
 
 interface Dependencies {
   /** The configured service. Throws ConfigError if a setting is missing or invalid. */
@@ -63,7 +70,7 @@ interface Dependencies {
   log: Log;
 }
 
-export interface Decision {
+export interface DiffResult {
   changes: boolean;
   replaces: string[];
   /** Always true: a URL belongs to one endpoint at a time. */
@@ -72,12 +79,12 @@ export interface Decision {
 
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
-  private readonly holdings = new Holdings();
+  private readonly runRecord = new RunRecord();
   private readonly unshown = new UnshownFields();
   /** The first failure of this process because of another account. */
   private otherAccount: OtherAccountError | undefined;
   /** Whether one unchanged resource was looked for in another account than its state's. */
-  private hasLookedForAccount = false;
+  private hasCheckedAccount = false;
 
   /** What a reply has may become a part of a message, and may have the account's key in it. */
   private readonly log: Log = {
@@ -106,7 +113,9 @@ export class CloudEndpoints {
       const inputs = engineInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
-        await this.operation(`adopt ${shownUrl(inputs)}`, () => announceAdoption(this.claim(inputs)));
+        await this.operation(`adopt ${displayUrl(inputs)}`, () =>
+          logPlannedAdoption(this.writeContext(inputs)),
+        );
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
@@ -121,13 +130,13 @@ export class CloudEndpoints {
    *
    * @throws UserError if another resource of the program has the endpoint, or will adopt it.
    */
-  async diff(id: string, olds: State, inputs: EngineInputs): Promise<Decision> {
+  async diff(id: string, olds: State, inputs: EngineInputs): Promise<DiffResult> {
     const { changed, replace, stale } = difference(olds, inputs);
-    const isOfProgram = this.holdings.compares(id, olds, inputs);
+    const isOfProgram = this.runRecord.recordCompared(id, olds, inputs);
     this.consent.warnOf(id, this.settings()?.consent);
-    if (changed.length === 0 && isOfProgram) this.holdings.keeps(id);
-    if (replace) this.holdings.replaces(id);
-    if (changed.length === 0) await this.lookForAccount(id, olds);
+    if (changed.length === 0 && isOfProgram) this.runRecord.recordUnchanged(id);
+    if (replace) this.runRecord.recordReplaced(id);
+    if (changed.length === 0) await this.warnOfOtherAccount(id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const lacksCode = inputs[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
@@ -139,13 +148,13 @@ export class CloudEndpoints {
 
   async create(news: EngineInputs): Promise<{ id: string; outs: State }> {
     const inputs = knownInputs(news);
-    return this.operation(`create ${shownUrl(inputs)}`, async () => {
-      const claim = this.claim(inputs);
-      this.consent.assertOwn(claim.api.http.settings.consent);
-      const write = (await adopt(claim)) ?? (await createOnce(claim));
-      for (const old of this.holdings.replacedBy(inputs))
-        if (old !== write.id) this.log.warn(replacedStays(old, claim.shownUrl));
-      return { id: write.id, outs: await this.stateAfter(write, claim, news) };
+    return this.operation(`create ${displayUrl(inputs)}`, async () => {
+      const context = this.writeContext(inputs);
+      this.consent.assertOwn(context.api.http.settings.consent);
+      const write = (await adopt(context)) ?? (await createOnce(context));
+      for (const old of this.runRecord.replacedBy(inputs))
+        if (old !== write.id) this.log.warn(replacedStays(old, context.displayUrl));
+      return { id: write.id, outs: await this.stateAfter(write, context, news) };
     });
   }
 
@@ -160,20 +169,20 @@ export class CloudEndpoints {
     const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
     const isOnlyRead = isGet || stored[ONLY_READ_KEY] === true;
     if (!isOnlyRead) {
-      this.holdings.reads(id, stored);
+      this.runRecord.recordRefreshed(id, stored);
       this.consent.warnOf(id, this.settings()?.consent);
     }
     return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
       // Pulumi would continue with an endpoint without outputs, so a list must not omit one.
       const live = isGet
-        ? await api.get(id).catch(ifAbsent(endpointNotFound(id)))
-        : await this.orGone(look(api, id, stored), id, stored, { isOnlyRead });
+        ? await api.get(id).catch(ifService404(endpointNotFound(id)))
+        : await this.undefinedIfGone(readEndpoint(api, id, stored), id, stored, { isOnlyRead });
       if (!live) return { id: "", props: {} };
       assertCloud(live);
       const { props, inputs } = refreshedFromLive(live, stored);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
-      if (ACCOUNT_KEY in stored) props[ACCOUNT_KEY] = this.account();
+      if (FINGERPRINT_KEY in stored) props[FINGERPRINT_KEY] = this.account();
       if (isGet) props[ONLY_READ_KEY] = true;
       return { id, ...this.foundForEngine({ props, inputs }, stored) };
     });
@@ -185,37 +194,43 @@ export class CloudEndpoints {
    * @throws UserError if there is no such endpoint, if it is no cloud endpoint, or if another resource of this run has it.
    */
   async import(id: string): Promise<{ id: string; props: State; inputs: JsonObject }> {
-    const entry = this.entry();
+    const entry = this.entryIdentity();
     return this.operation(`import ${id}`, () =>
-      this.holdings.takesOver(id, entry, async () => {
-        const live = await look(this.deps.connect(), id, everyInput).catch(ifAbsent(endpointNotFound(id)));
+      this.runRecord.trackAdoption(id, entry, async () => {
+        const live = await readEndpoint(this.deps.connect(), id, everyInput).catch(
+          ifService404(endpointNotFound(id)),
+        );
         assertCloud(live);
-        this.holdings.add(id, entry);
-        return { id, ...this.foundForEngine(importedFromLive(live, notesOfEntry(entry)), {}) };
+        this.runRecord.recordNewEntry(id, entry);
+        return { id, ...this.foundForEngine(importedFromLive(live, entryNotes(entry)), {}) };
       }),
     );
   }
 
   /** Sends the fields that differ. Makes no request if none does. */
   async update(id: string, olds: State, news: EngineInputs): Promise<{ outs: State }> {
-    this.holdings.manage(id, olds);
+    this.runRecord.recordManaged(id, olds);
     const inputs = knownInputs(news);
     const { changed } = difference(olds, inputs);
     if (changed.length === 0) return { outs: this.marked(stateWithNewNotes(olds, inputs), news) };
     return this.operation(`update ${id}`, async () => {
-      const claim = { ...this.claim(inputs, olds[ENTRY_KEY]), api: this.apiFor(olds, news), mover: id };
-      const wanted = inputsWithChoices(inputs, olds);
+      const context = {
+        ...this.writeContext(inputs, olds[ENTRY_ID_KEY]),
+        api: this.apiFor(olds, news),
+        updatedId: id,
+      };
+      const wanted = withServiceDefaults(inputs, olds);
       const body = wireFromInputs(wanted, changed);
       const toOtherUrl = changed.includes("url");
-      const patch = (budget?: Budget) =>
-        this.holdings.moves(id, claim.api.update(id, body, budget), { toOtherUrl });
-      const reply = await (toOtherUrl ? sendUntilCertain(claim, patch) : patch())
+      const patch = (budget?: TimeBudget) =>
+        this.runRecord.trackUpdate(id, context.api.update(id, body, budget), { toOtherUrl });
+      const reply = await (toOtherUrl ? sendUntilCertain(context, patch) : patch())
         .catch((error: unknown) => {
           throw isNotFound(error) ? updateNotFound(id, error) : error;
         })
-        .catch(unreadable);
+        .catch(asUnreadableReply);
       const write = { id, reply, sent: changed, wanted, before: documentsAsData(olds) };
-      return { outs: await this.stateAfter(write, claim, news, olds) };
+      return { outs: await this.stateAfter(write, context, news, olds) };
     });
   }
 
@@ -224,15 +239,20 @@ export class CloudEndpoints {
    *
    * @throws PartialWriteError if the service did not make the write, or only in part.
    */
-  private async stateAfter(write: Write, claim: Claim, news: EngineInputs, before?: State): Promise<State> {
+  private async stateAfter(
+    write: AcceptedWrite,
+    context: WriteContext,
+    news: EngineInputs,
+    before?: State,
+  ): Promise<State> {
     const { id, sent } = write;
-    const { live, ignored, failure } = await verify(write, { ...claim, unshown: this.unshown });
-    if (ignored.includes("url")) this.holdings.keeps(id);
-    const state = stateFromLive(live, claim.inputs, notesOfEntry(claim.entry), { before, sent });
+    const { live, ignored, failure } = await verifyWrite(write, { ...context, unshown: this.unshown });
+    if (ignored.includes("url")) this.runRecord.recordUnchanged(id);
+    const state = stateFromLive(live, context.inputs, entryNotes(context.entry), { before, sent });
     // If the old value still lives, so does its secret.
     const outs = this.marked(
       state,
-      withNote(news, [...notedFields(news), ...notedFields(failure ? (before ?? {}) : {})]),
+      withSecretsNote(news, [...notedSecrets(news), ...notedSecrets(failure ? (before ?? {}) : {})]),
     );
     // Pulumi adds the provider's code only to successes, and could neither read nor delete the resource without it.
     if (failure) throw new PartialWriteError(failure, id, { ...outs, ...pick(news, [PROVIDER_KEY]) });
@@ -246,69 +266,72 @@ export class CloudEndpoints {
    * @throws UserError if another resource asked for the endpoint in this run, and could not take it over.
    */
   async delete(id: string, stored: State): Promise<void> {
-    const other = this.holdings.release(id, stored);
+    const other = this.runRecord.recordDeletion(id, stored);
     await this.operation(`delete ${id}`, async () => {
-      if (other === "not taken over") throw takeOverFailed(id);
+      if (other === "adoption failed") throw adoptionFailed(id);
       if (other !== undefined) return this.log.info(belongsToAnother(id));
       // The process of another provider may have taken it over.
       const consented = this.settings()?.consent?.ids ?? [];
       if (consented.includes(id)) return this.log.warn(keptByConsent(consented));
-      await this.holdings.goes(id, this.remove(this.apiFor(stored), id, stored));
+      await this.runRecord.trackDelete(id, this.deleteEndpoint(this.apiFor(stored), id, stored));
     });
   }
 
-  private async remove(api: EndpointsApi, id: string, stored: State): Promise<void> {
+  private async deleteEndpoint(api: EndpointsApi, id: string, stored: State): Promise<void> {
     try {
       await api.delete(id);
     } catch (error) {
       // A 404 of a deletion, or a reply that is no 204, proves nothing.
       if (!isNotFound(error) && !(error instanceof ReplyError)) throw error;
-      if (await this.orGone(api.get(id), id, stored, { isOnlyRead: false })) throw error;
+      if (await this.undefinedIfGone(api.get(id), id, stored, { isOnlyRead: false })) throw error;
     }
   }
 
   /** The live endpoint, or undefined if a 404 means that it is gone. */
-  private async orGone(
-    reading: Promise<LiveEndpoint>,
+  private async undefinedIfGone(
+    reading: Promise<Endpoint>,
     id: string,
     stored: State,
     { isOnlyRead }: { isOnlyRead: boolean },
-  ): Promise<LiveEndpoint | undefined> {
-    const { isOfAccount } = this.holdings;
+  ): Promise<Endpoint | undefined> {
+    const { isOfAccount } = this.runRecord;
     return reading.catch(async (notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
       const absence = { id, stored, notFound, isOnlyRead, isOfAccount };
       const live = await confirmGone(this.deps.connect(), absence).catch((error: unknown) => {
-        throw error instanceof OtherAccountError ? this.onceInFull(error) : error;
+        throw error instanceof OtherAccountError ? this.inFullOnce(error) : error;
       });
-      if (!live) this.holdings.findsGone(id);
+      if (!live) this.runRecord.recordGone(id);
       return live;
     });
   }
 
   /** With a wrong key, every endpoint of the stack is missing. */
-  private onceInFull(error: OtherAccountError): UserError {
+  private inFullOnce(error: OtherAccountError): UserError {
     this.otherAccount ??= error;
     return this.otherAccount.id === error.id ? error : otherAccountToo(error.id, this.otherAccount);
   }
 
-  private claim<Given extends PreviewInputs>(inputs: Given, token?: unknown): Claim<Given> {
-    const { holdings, log, consent } = this;
+  private writeContext<T extends PreviewInputs>(inputs: T, entryId?: unknown): WriteContext<T> {
+    const { runRecord, log, consent } = this;
     const api = this.apiFor(inputs);
     return {
       api,
       inputs,
-      shownUrl: shownUrl(inputs),
+      displayUrl: displayUrl(inputs),
       stack: consent.stack,
-      entry: this.entry(token),
-      holdings,
+      entry: this.entryIdentity(entryId),
+      runRecord,
       consented: () => consent.read(api),
       log,
     };
   }
 
   /** The identity of an entry. Creates an id if the entry has none. */
-  private entry = (token: unknown = newToken()): Entry => ({ token, account: this.account() });
+  private entryIdentity = (entryId: unknown = newEntryId()): EntryIdentity => ({
+    entryId,
+    account: this.account(),
+  });
 
   private account = (): string => accountFingerprint(this.deps.connect().http.settings);
 
@@ -323,15 +346,15 @@ export class CloudEndpoints {
   }
 
   /** Looks for the first unchanged endpoint whose state was written with another account. A rotated key still shows it. */
-  private async lookForAccount(id: string, stored: State): Promise<void> {
+  private async warnOfOtherAccount(id: string, stored: State): Promise<void> {
     const settings = this.settings();
-    const account = stored[ACCOUNT_KEY];
+    const account = stored[FINGERPRINT_KEY];
     if (!settings || account === undefined || account === accountFingerprint(settings)) return;
-    if (this.hasLookedForAccount) return;
-    this.hasLookedForAccount = true;
+    if (this.hasCheckedAccount) return;
+    this.hasCheckedAccount = true;
     const api = this.deps.connect();
     // One attempt: a preview must not wait for a service that it does not need.
-    const isMissing = await api.get(id, new Budget(api.http.clock, 0)).then(() => false, isAbsent);
+    const isMissing = await api.get(id, new TimeBudget(api.http.clock, 0)).then(() => false, isService404);
     if (isMissing) this.log.warn(notOfThisAccount(id, settings.baseUrl));
   }
 
@@ -339,7 +362,7 @@ export class CloudEndpoints {
   private apiFor(...all: JsonObject[]): EndpointsApi {
     return this.deps
       .connect()
-      .about({ hasSecrets: () => all.some((props) => hasSecrets(props, this.key())) });
+      .redacting({ hasSecrets: () => all.some((props) => hasSecrets(props, this.key())) });
   }
 
   /** Names the operation in the error if the work fails. */
@@ -364,6 +387,6 @@ export class CloudEndpoints {
 }
 
 /** @throws UserError if the endpoint is no cloud endpoint. */
-function assertCloud({ id, type }: LiveEndpoint): void {
+function assertCloud({ id, type }: Endpoint): void {
   if (type !== undefined && type !== "cloud") throw wrongType(id, type);
 }

@@ -1,4 +1,4 @@
-import { type Path, partsOf, SHORTEST_SECRET } from "../../sdk/traffic-policy/index";
+import { MIN_SECRET_LENGTH, type Path, partsOf } from "../../sdk/traffic-policy/index";
 
 /*
  * The search for secrets in documents: values under a secret's name, and the passwords of URLs.
@@ -16,13 +16,13 @@ const URL_PASSWORD = /:\/\/[^\s/?#"<>\\:@]*:([^\s/?#"<>\\]+)@/g;
 /** Replaces a secret. */
 export const MASKED = "[secret]";
 
-export { SHORTEST_SECRET };
+export { MIN_SECRET_LENGTH };
 
 /** The least length of a text that is recognized as the same secret in another place. Shorter ones may be ordinary words. */
-export const UNMISTAKABLE = 8;
+export const MIN_RECOGNIZABLE_LENGTH = 8;
 
 /** A shorter key of an account, as in tests, could occur in a text by chance. The service's keys have 49 characters. */
-const SHORTEST_KEY = 16;
+const MIN_KEY_LENGTH = 16;
 
 /** A secret in a document. */
 interface FoundSecret {
@@ -32,7 +32,7 @@ interface FoundSecret {
 
 /** Whether the key is long enough to be recognized in a text. */
 export const isRecognizable = (accountKey: string | undefined): accountKey is string =>
-  accountKey !== undefined && accountKey.length >= SHORTEST_KEY;
+  accountKey !== undefined && accountKey.length >= MIN_KEY_LENGTH;
 
 /** Whether this is a text with the account's key in it, also one of JSON. */
 export const hasKey = (text: unknown, accountKey: string | undefined): boolean =>
@@ -88,7 +88,8 @@ export const withoutPasswords = (text: string): string =>
 export function secretsIn(value: unknown): string[] {
   return findSecrets(value)
     .filter(
-      ({ secret }) => `${secret}`.length >= (typeof secret === "string" ? SHORTEST_SECRET : UNMISTAKABLE),
+      ({ secret }) =>
+        `${secret}`.length >= (typeof secret === "string" ? MIN_SECRET_LENGTH : MIN_RECOGNIZABLE_LENGTH),
     )
     .map(({ secret }) => `${secret}`)
     .sort((a, b) => b.length - a.length);

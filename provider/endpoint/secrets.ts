@@ -2,13 +2,13 @@ import { type JsonObject, oneLine, type Path, pathText } from "../../sdk/traffic
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import { wireText } from "./documents";
 import {
-  decidedWithUrl,
-  derivedWithUrl,
   documentFields,
   documentsAsData,
   inputFields,
-  ownTexts,
   type PreviewInputs,
+  recomputedWithUrl,
+  urlDerivedFields,
+  userTexts,
 } from "./fields";
 import { findSecrets, hasKey, MASKED } from "./secretSearch";
 
@@ -20,18 +20,18 @@ import { findSecrets, hasKey, MASKED } from "./secretSearch";
  */
 
 /** The property with the note: the names of the secret fields. */
-export const SECRETS_KEY = "__secrets";
+export const SECRET_FIELDS_KEY = "__secretFields";
 
-export function notedFields(props: JsonObject): string[] {
-  const note = props[SECRETS_KEY];
+export function notedSecrets(props: JsonObject): string[] {
+  const note = props[SECRET_FIELDS_KEY];
   return Array.isArray(note) ? note.filter((field) => typeof field === "string") : [];
 }
 
 /** Properties with a note of these fields, or without a note if there are none. */
-export function withNote(props: JsonObject, fields: Iterable<string>): JsonObject {
-  const { [SECRETS_KEY]: _, ...others } = props;
+export function withSecretsNote(props: JsonObject, fields: Iterable<string>): JsonObject {
+  const { [SECRET_FIELDS_KEY]: _, ...others } = props;
   const all = [...new Set(fields)].sort();
-  return all.length > 0 ? { ...others, [SECRETS_KEY]: all } : others;
+  return all.length > 0 ? { ...others, [SECRET_FIELDS_KEY]: all } : others;
 }
 
 /**
@@ -43,17 +43,17 @@ export function withNote(props: JsonObject, fields: Iterable<string>): JsonObjec
 export function answerForEngine(answer: JsonObject, asked: JsonObject, accountKey?: string): JsonObject {
   const changed = documentFields.filter((name) => wireText(answer[name]) !== wireText(asked[name]));
   const added = changed.filter((name) => hasSecretIn({ [name]: answer[name] }));
-  const noted = withNote(answer, [...notedFields(answer), ...notedFields(asked), ...added]);
+  const noted = withSecretsNote(answer, [...notedSecrets(answer), ...notedSecrets(asked), ...added]);
   return withSecretsMarked(withKeyNoted(noted, accountKey));
 }
 
 /** Properties with a note of the texts that have the account's key in them, as a policy that calls the service. */
 export const withKeyNoted = (props: JsonObject, accountKey?: string): JsonObject =>
-  withNote(props, [...notedFields(props), ...fieldsWithKey(props, accountKey)]);
+  withSecretsNote(props, [...notedSecrets(props), ...fieldsWithKey(props, accountKey)]);
 
 /** The texts with the account's key in them. They are secret, also if the program gives them in plain. */
 export const fieldsWithKey = (props: JsonObject, accountKey?: string): string[] =>
-  ownTexts.filter((name) => hasKey(wireText(props[name]), accountKey));
+  userTexts.filter((name) => hasKey(wireText(props[name]), accountKey));
 
 /**
  * Properties with these fields marked as secret, each as a whole: the engine marks values by their path, so a secret that moved
@@ -70,7 +70,7 @@ export function withSecretsMarked(
 
 /** Whether a text of the service about this resource may contain a secret. */
 export const hasSecrets = (props: JsonObject, accountKey?: string): boolean =>
-  notedFields(withKeyNoted(props, accountKey)).length > 0 || hasSecretIn(props);
+  notedSecrets(withKeyNoted(props, accountKey)).length > 0 || hasSecretIn(props);
 
 function hasSecretIn(props: JsonObject): boolean {
   const data = documentsAsData(props);
@@ -79,14 +79,14 @@ function hasSecretIn(props: JsonObject): boolean {
 
 /** The secret fields of properties with a note, and the outputs that reveal a secret URL. */
 function secretFields(props: JsonObject): ReadonlySet<string> {
-  const noted = notedFields(props);
-  const withUrl = [...derivedWithUrl, ...decidedWithUrl].filter((name) => !(name in inputFields));
+  const noted = notedSecrets(props);
+  const withUrl = [...urlDerivedFields, ...recomputedWithUrl].filter((name) => !(name in inputFields));
   return new Set(noted.includes("url") ? [...noted, ...withUrl] : noted);
 }
 
 /** The URL for messages. */
-export function shownUrl(inputs: PreviewInputs): string {
-  if (notedFields(inputs).includes("url")) return MASKED;
+export function displayUrl(inputs: PreviewInputs): string {
+  if (notedSecrets(inputs).includes("url")) return MASKED;
   return inputs.url === UNKNOWN ? "an endpoint whose URL is not known yet" : oneLine(inputs.url, 300);
 }
 
@@ -94,8 +94,8 @@ export function shownUrl(inputs: PreviewInputs): string {
 const PLAIN_KEY = /^[a-z]+(_[a-z]+)*$/;
 
 /** A place for messages. In a secret document, keys are masked that may be secret themselves. */
-export function shownPath([field = "", ...path]: Path, inputs: JsonObject): string {
-  const isSecret = notedFields(inputs).includes(`${field}`);
+export function displayPath([field = "", ...path]: Path, inputs: JsonObject): string {
+  const isSecret = notedSecrets(inputs).includes(`${field}`);
   const isShown = (part: string | number) => !isSecret || typeof part === "number" || PLAIN_KEY.test(part);
   return pathText([field, ...path.map((part) => (isShown(part) ? part : MASKED))]);
 }

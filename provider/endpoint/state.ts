@@ -1,31 +1,31 @@
 import { createHash, randomBytes } from "node:crypto";
 import { isMapping, type JsonObject, normalizeUrl } from "../../sdk/traffic-policy/index";
-import type { Endpoint, LiveEndpoint, WireChange } from "../service/contract";
+import type { Endpoint, WireChange } from "../service/contract";
 import { snakeCase } from "../service/replySchemas";
 import type { Settings } from "../service/settings";
 import { schemeDiffers } from "../service/url";
 import { VERSION } from "../service/version";
 import { type Change, changesBetween, sameSet } from "./documents";
 import {
-  choices,
-  decidedWithUrl,
   documentsAsData,
   documentsAsText,
   endpointFields,
   fieldNames,
-  givenInputs,
   type Inputs,
+  inputsSetByProgram,
   isSatisfied,
   isUnordered,
-  leftToTheService,
+  keptWhenOmitted,
   type ManagedInput,
   managedInputs,
   type PreviewInputs,
+  recomputedWithUrl,
   requestInputs,
+  serviceDefaulted,
   wireValue,
 } from "./fields";
 import { PROVIDER_KEY } from "./inputs";
-import { notedFields, SECRETS_KEY } from "./secrets";
+import { notedSecrets, SECRET_FIELDS_KEY } from "./secrets";
 
 /*
  * The state of an endpoint: the service's fields, and notes. The names of notes start with two underscores, so that Pulumi
@@ -36,19 +36,19 @@ import { notedFields, SECRETS_KEY } from "./secrets";
 export type State = JsonObject & { [Field in keyof Endpoint]?: unknown };
 
 /**
- * The note of the given inputs among those that the service may choose. A refresh only receives the outputs, and must know
- * which of them come from the program. (Any other input that exists and was not given is a difference anyway.)
+ * The note of the inputs that the program sets, among those that the service may choose. A refresh only receives the outputs,
+ * and must know which of them come from the program. (Any other input that exists and is not set is a difference anyway.)
  */
-const GIVEN_KEY = "__given";
+const SET_BY_PROGRAM_KEY = "__setByProgram";
 
-/** The note of the service's choice for those that were not given. */
-export const CHOSEN_KEY = "__chosen";
+/** The note of the service's defaults for those that the program does not set. */
+export const SERVICE_DEFAULTS_KEY = "__serviceDefaults";
 
 /** The note of the account that the state was written with. */
-export const ACCOUNT_KEY = "__account";
+export const FINGERPRINT_KEY = "__accountFingerprint";
 
-/** The note of the entry: a random token, which tells apart two entries with the same endpoint. See `holdings.ts`. */
-export const ENTRY_KEY = "__entry";
+/** The note of the entry: a random id, which tells apart two entries with the same endpoint. See `runRecord.ts`. */
+export const ENTRY_ID_KEY = "__entryId";
 
 /** The note of the version that wrote the state last. It alone is never a difference. */
 export const VERSION_KEY = "__version";
@@ -57,8 +57,8 @@ export const VERSION_KEY = "__version";
 export const ONLY_READ_KEY = "__onlyRead";
 
 /** What identifies an entry of the state. */
-export interface Entry {
-  token: unknown;
+export interface EntryIdentity {
+  entryId: unknown;
   /** The fingerprint of the account that it was written with. */
   account: string;
 }
@@ -68,20 +68,20 @@ export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl"
   return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
 }
 
-/** A token for a new entry. */
-export const newToken = (): string => randomBytes(8).toString("hex");
+/** An id for a new entry. */
+export const newEntryId = (): string => randomBytes(8).toString("hex");
 
 /** The notes that do not depend on the inputs. */
-export const notesOfEntry = ({ token, account }: Entry): State => ({
+export const entryNotes = ({ entryId, account }: EntryIdentity): State => ({
   [VERSION_KEY]: VERSION,
-  [ENTRY_KEY]: token,
-  [ACCOUNT_KEY]: account,
+  [ENTRY_ID_KEY]: entryId,
+  [FINGERPRINT_KEY]: account,
 });
 
 /** The notes of the inputs, because a refresh only receives the outputs. */
 export const notesFromInputs = (inputs: PreviewInputs): State => ({
   ...pick(inputs, requestInputs),
-  [GIVEN_KEY]: givenInputs(inputs),
+  [SET_BY_PROGRAM_KEY]: inputsSetByProgram(inputs),
 });
 
 /**
@@ -90,56 +90,62 @@ export const notesFromInputs = (inputs: PreviewInputs): State => ({
  * @param before The state before an update.
  */
 export function stateFromLive(
-  live: LiveEndpoint,
+  live: Endpoint,
   inputs: Inputs,
   notes: State,
   { before, sent }: { before: State | undefined; sent: readonly ManagedInput[] },
 ): State {
   const fields = fieldsFromLive(live, inputs.bindings);
-  const chosen = choicesNote(fields, givenInputs(inputs), before, sent);
+  const chosen = defaultsNote(fields, inputsSetByProgram(inputs), before, sent);
   return { ...fields, ...notesFromInputs(inputs), ...chosen, ...notes };
 }
 
 /** The state after an update without a request: the old fields with new notes. */
 export function stateWithNewNotes(olds: State, inputs: PreviewInputs): State {
-  const fields = without(olds, [...requestInputs, PROVIDER_KEY, CHOSEN_KEY, SECRETS_KEY]);
-  const chosen = choicesNote(fields, givenInputs(inputs), olds);
+  const fields = omit(olds, [...requestInputs, PROVIDER_KEY, SERVICE_DEFAULTS_KEY, SECRET_FIELDS_KEY]);
+  const chosen = defaultsNote(fields, inputsSetByProgram(inputs), olds);
   return { ...fields, ...notesFromInputs(inputs), ...chosen, [VERSION_KEY]: VERSION };
 }
 
 /**
- * The outputs and inputs of an imported endpoint. The note of the given inputs is left out, so that a program that gives less
+ * The outputs and inputs of an imported endpoint. The note of the set inputs is left out, so that a program that sets less
  * keeps what exists.
  */
-export function importedFromLive(live: LiveEndpoint, notes: State): { props: State; inputs: JsonObject } {
+export function importedFromLive(live: Endpoint, notes: State): { props: State; inputs: JsonObject } {
   const fields = fieldsFromLive(live, undefined);
-  return { props: { ...fields, ...choicesNote(fields, []), ...notes }, inputs: inputsFromLive(live) };
+  return { props: { ...fields, ...defaultsNote(fields, []), ...notes }, inputs: inputsFromLive(live) };
 }
 
 /** The inputs that describe a live endpoint. */
-export function inputsFromLive(live: LiveEndpoint): JsonObject {
+export function inputsFromLive(live: Endpoint): JsonObject {
   return documentsAsData(pick(fieldsFromLive(live, undefined), managedInputs));
 }
 
-/** The state with the note of the given inputs. The state of an imported endpoint lacks the note, so the note is derived from the inputs. */
-export function stateWithGiven(state: State, inputs: JsonObject): State {
-  return GIVEN_KEY in state ? state : { ...state, [GIVEN_KEY]: givenInputs(inputs) };
+/**
+ * The state with the note of the set inputs. The state of an imported endpoint lacks the note, so the note is derived from the
+ * inputs.
+ */
+export function stateWithSetByProgram(state: State, inputs: JsonObject): State {
+  return SET_BY_PROGRAM_KEY in state ? state : { ...state, [SET_BY_PROGRAM_KEY]: inputsSetByProgram(inputs) };
 }
 
 /** The outputs and inputs of a refresh: all live values, and as inputs those that the program gives or must correct. */
-export function refreshedFromLive(live: LiveEndpoint, stored: State): { props: State; inputs: JsonObject } {
+export function refreshedFromLive(live: Endpoint, stored: State): { props: State; inputs: JsonObject } {
   const fields = fieldsFromLive(live, stored.bindings);
-  const given = recordedGiven(stored);
+  const setByProgram = notedSetByProgram(stored);
   // Without this note no program manages the endpoint, and it gets no other note.
-  const notes = given && { [GIVEN_KEY]: given, ...choicesNote(withOff(fields), given, stored) };
+  const notes = setByProgram && {
+    [SET_BY_PROGRAM_KEY]: setByProgram,
+    ...defaultsNote(withPoolingOff(fields), setByProgram, stored),
+  };
   // A read renews no note that does not depend on the fields, because a changed note would show as a difference.
-  const replaced = [...Object.keys(endpointFields), GIVEN_KEY, CHOSEN_KEY, PROVIDER_KEY];
-  const props: State = { ...without(stored, replaced), ...fields, ...notes };
+  const replaced = [...Object.keys(endpointFields), SET_BY_PROGRAM_KEY, SERVICE_DEFAULTS_KEY, PROVIDER_KEY];
+  const props: State = { ...omit(stored, replaced), ...fields, ...notes };
 
-  // The service's choice is no input. But the next update reverts an edit of it, and a description or metadata that was not
+  // The service's default is no input. But the next update reverts an edit of it, and a description or metadata that was not
   // given, so these are shown.
-  const shown = [...(given ?? []), ...editedChoices(props)];
-  const inputs = managedInputs.filter((name) => !leftToTheService.includes(name) || shown.includes(name));
+  const shown = [...(setByProgram ?? []), ...editedDefaults(props)];
+  const inputs = managedInputs.filter((name) => !keptWhenOmitted.includes(name) || shown.includes(name));
   return { props, inputs: documentsAsData(pick(props, [...inputs, ...requestInputs])) };
 }
 
@@ -153,7 +159,7 @@ export const wireFromInputs = (inputs: Inputs, names: readonly ManagedInput[]): 
  *
  * @param bindings The given ones. Their order has no meaning, so it stays.
  */
-function fieldsFromLive(live: LiveEndpoint, bindings: unknown): State {
+function fieldsFromLive(live: Endpoint, bindings: unknown): State {
   const { id: _, ...fields } = documentsAsText(pick({ ...live }, fieldNames));
   const url = typeof live.url === "string" ? (normalizeUrl(live.url) ?? live.url) : undefined;
   return {
@@ -163,7 +169,7 @@ function fieldsFromLive(live: LiveEndpoint, bindings: unknown): State {
   };
 }
 
-export const without = (from: JsonObject, names: readonly string[]): JsonObject =>
+export const omit = (from: JsonObject, names: readonly string[]): JsonObject =>
   Object.fromEntries(Object.entries(from).filter(([name]) => !names.includes(name)));
 
 /** The properties with a value. Some servers return an empty text instead of no value. */
@@ -172,66 +178,66 @@ export const pick = (from: JsonObject, names: readonly string[]): JsonObject =>
     names.map((name) => [name, from[name]]).filter(([, value]) => value !== undefined && value !== ""),
   );
 
-function recordedGiven(state: State): unknown[] | undefined {
-  const note = state[GIVEN_KEY];
+function notedSetByProgram(state: State): unknown[] | undefined {
+  const note = state[SET_BY_PROGRAM_KEY];
   return Array.isArray(note) ? note : undefined;
 }
 
 /*
- * The service's choices for inputs that the program does not give. The state notes them, so that another live value is
+ * The service's defaults for inputs that the program does not set. The state notes them, so that another live value is
  * recognized as an edit by hand. Otherwise an internal endpoint that somebody made public would look like the service's
  * choice.
  */
 
 /**
- * The note of the service's choices. An existing note stays, because a later reply may show an edit that no refresh has found
+ * The note of the service's defaults. An existing note stays, because a later reply may show an edit that no refresh has found
  * yet.
  *
  * @param before The state before, with its note. The default is for an endpoint that the service had not described.
  * @param sent The inputs that an update sent. With another URL, the service may choose other bindings.
  */
-function choicesNote(
+function defaultsNote(
   fields: State,
-  given: readonly unknown[],
-  before: State = withOff(fields),
+  setByProgram: readonly unknown[],
+  before: State = withPoolingOff(fields),
   sent: readonly string[] = [],
 ): State {
   const isChosenAnew = (name: ManagedInput) =>
-    sent.includes("url") && !sent.includes(name) && decidedWithUrl.includes(name);
-  const chosen = choices
-    .filter((name) => !given.includes(name))
+    sent.includes("url") && !sent.includes(name) && recomputedWithUrl.includes(name);
+  const chosen = serviceDefaulted
+    .filter((name) => !setByProgram.includes(name))
     .map((name) => {
-      const kept = isChosenAnew(name) ? undefined : (notedChoices(before)[name] ?? choiceIn(before, name));
-      return [name, kept ?? choiceIn(fields, name)];
+      const kept = isChosenAnew(name) ? undefined : (notedDefaults(before)[name] ?? defaultIn(before, name));
+      return [name, kept ?? defaultIn(fields, name)];
     })
     .filter(([, value]) => value !== undefined);
-  return chosen.length > 0 ? { [CHOSEN_KEY]: Object.fromEntries(chosen) } : {};
+  return chosen.length > 0 ? { [SERVICE_DEFAULTS_KEY]: Object.fromEntries(chosen) } : {};
 }
 
-/** The choices whose live value differs from the noted one. A missing live value is no difference. */
-function editedChoices(state: State): ManagedInput[] {
-  return choices.filter((name) => {
-    const [before, now] = [notedChoices(state)[name], choiceIn(state, name)];
+/** The defaults whose live value differs from the noted one. A missing live value is no difference. */
+function editedDefaults(state: State): ManagedInput[] {
+  return serviceDefaulted.filter((name) => {
+    const [before, now] = [notedDefaults(state)[name], defaultIn(state, name)];
     return before !== undefined && now !== undefined && before !== now && !sameSet(before, now);
   });
 }
 
-/** The inputs, completed with the noted choices for those that are not given. */
-export function inputsWithChoices<Given extends PreviewInputs>(inputs: Given, state: State): Given {
-  const missing = Object.entries(notedChoices(state)).filter(([name]) => !Object.hasOwn(inputs, name));
+/** The inputs, completed with the noted defaults for those that are not set. */
+export function withServiceDefaults<T extends PreviewInputs>(inputs: T, state: State): T {
+  const missing = Object.entries(notedDefaults(state)).filter(([name]) => !Object.hasOwn(inputs, name));
   return { ...inputs, ...Object.fromEntries(missing) };
 }
 
-function notedChoices(state: State): JsonObject {
-  const note = state[CHOSEN_KEY];
+function notedDefaults(state: State): JsonObject {
+  const note = state[SERVICE_DEFAULTS_KEY];
   return isMapping(note) ? note : {};
 }
 
 /** Services omit the field of an endpoint that is not pooled. */
-const withOff = (fields: State): State => ({ poolingEnabled: false, ...fields });
+const withPoolingOff = (fields: State): State => ({ poolingEnabled: false, ...fields });
 
 /** An empty list counts as none. */
-function choiceIn(state: State, name: ManagedInput): unknown {
+function defaultIn(state: State, name: ManagedInput): unknown {
   const value = state[name];
   return Array.isArray(value) && value.length === 0 ? undefined : value;
 }
@@ -239,8 +245,8 @@ function choiceIn(state: State, name: ManagedInput): unknown {
 interface Difference {
   /** The inputs whose live value differs from the program's. An update sends them. */
   changed: ManagedInput[];
-  /** The inputs that the program gives now and did not before, or the reverse. */
-  regiven: ManagedInput[];
+  /** The inputs that the program sets now and did not before, or the reverse. */
+  setOrUnset: ManagedInput[];
   /** Whether the endpoint must be replaced: the scheme of a URL cannot change in place. */
   replace: boolean;
   /** Whether the state's notes are out of date. An update corrects them without a request. */
@@ -250,24 +256,24 @@ interface Difference {
 /** Compares the program's inputs with the last known values of the service. */
 export function difference(state: State, inputs: PreviewInputs): Difference {
   const olds = documentsAsData(state);
-  const edited = editedChoices(olds);
+  const edited = editedDefaults(olds);
   const changed = managedInputs.filter((name) =>
-    inputs[name] === undefined && leftToTheService.includes(name)
+    inputs[name] === undefined && keptWhenOmitted.includes(name)
       ? edited.includes(name)
       : !isSatisfied(name, olds[name], inputs[name]),
   );
-  const given = givenInputs(inputs);
-  const before = recordedGiven(olds) ?? given;
-  // A refresh adds an edited choice to the inputs, and `ignoreChanges` keeps it there, but the program did not give it.
-  const regiven = leftToTheService.filter(
-    (name) => before.includes(name) !== given.includes(name) && !edited.includes(name),
+  const setByProgram = inputsSetByProgram(inputs);
+  const before = notedSetByProgram(olds) ?? setByProgram;
+  // A refresh adds an edited default to the inputs, and `ignoreChanges` keeps it there, but the program did not set it.
+  const setOrUnset = keptWhenOmitted.filter(
+    (name) => before.includes(name) !== setByProgram.includes(name) && !edited.includes(name),
   );
-  const hasNewSecret = notedFields(inputs).some((field) => !notedFields(olds).includes(field));
+  const hasNewSecret = notedSecrets(inputs).some((field) => !notedSecrets(olds).includes(field));
   return {
     changed,
-    regiven,
+    setOrUnset,
     replace: changed.includes("url") && schemeDiffers(olds["url"], inputs.url),
-    stale: regiven.length > 0 || hasNewSecret,
+    stale: setOrUnset.length > 0 || hasNewSecret,
   };
 }
 
@@ -275,17 +281,17 @@ export function difference(state: State, inputs: PreviewInputs): Difference {
  * The places that differ, within documents too. A change with `ofInputs` is an input that was added or removed without a
  * change on the service.
  */
-export function changedPlaces(state: State, inputs: PreviewInputs): (Change & { ofInputs: boolean })[] {
-  const { changed, regiven } = difference(state, inputs);
+export function changedPaths(state: State, inputs: PreviewInputs): (Change & { ofInputs: boolean })[] {
+  const { changed, setOrUnset } = difference(state, inputs);
   const olds = documentsAsData(state);
-  const wanted = inputsWithChoices(inputs, olds);
+  const wanted = withServiceDefaults(inputs, olds);
   const live = changed.flatMap((name) => {
     const before = olds[name] === "" ? undefined : olds[name];
     // The order of bindings has no meaning, so an index would have none.
     const whole = isUnordered(name) && before !== undefined && wanted[name] !== undefined;
     return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, wanted[name], [name]);
   });
-  const ofInputs = regiven
+  const ofInputs = setOrUnset
     .filter((name) => !changed.includes(name))
     .map((name): Change => ({ path: [name], kind: inputs[name] === undefined ? "delete" : "add" }));
   return [

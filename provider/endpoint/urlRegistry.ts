@@ -1,7 +1,7 @@
 import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
 
-/** What a resource claims. */
-interface UrlClaim {
+/** The use of a URL, or of an id, by a resource. */
+interface UrlUse {
   /** Identifies the resource. The same owner never conflicts with itself. */
   owner: unknown;
   /** The resource's name in the program. */
@@ -11,29 +11,29 @@ interface UrlClaim {
 
 /** The URLs of a run's resources, and the ids that they adopt. The check of a single resource does not see the others. */
 export class UrlRegistry {
-  private readonly urls = new Map<string, UrlClaim>();
-  private readonly adopted = new Map<string, UrlClaim>();
+  private readonly urls = new Map<string, UrlUse>();
+  private readonly adopted = new Map<string, UrlUse>();
 
   /** Returns the conflict with another resource, if any. Only pooled resources may share a URL. */
-  register(url: unknown, adopt: unknown, claim: UrlClaim): string | undefined {
+  register(url: unknown, adopt: unknown, use: UrlUse): string | undefined {
     const normal = typeof url === "string" ? normalizeUrl(url) : undefined;
     const id = typeof adopt === "string" ? adopt : undefined;
-    const byUrl = add(this.urls, normal, claim);
-    const byId = add(this.adopted, id, claim);
+    const byUrl = add(this.urls, normal, use);
+    const byId = add(this.adopted, id, use);
     if (byId)
       return `${byId.name} adopts ${oneLine(String(adopt), 100)}, too; an endpoint can only belong to one resource, so give the id of another`;
-    if (byUrl && !(byUrl.pooled && claim.pooled)) {
+    if (byUrl && !(byUrl.pooled && use.pooled)) {
       return `the url is also that of ${byUrl.name}; give each endpoint its own, or set poolingEnabled on both`;
     }
     return undefined;
   }
 }
 
-/** Returns another owner's claim to the same key, or else stores this one. */
-function add(claims: Map<string, UrlClaim>, key: string | undefined, claim: UrlClaim): UrlClaim | undefined {
+/** Returns another owner's use of the same key, or else stores this one. */
+function add(uses: Map<string, UrlUse>, key: string | undefined, use: UrlUse): UrlUse | undefined {
   if (key === undefined) return undefined;
-  const other = claims.get(key);
-  if (other !== undefined && other.owner !== claim.owner) return other;
-  claims.set(key, claim);
+  const other = uses.get(key);
+  if (other !== undefined && other.owner !== use.owner) return other;
+  uses.set(key, use);
   return undefined;
 }

@@ -2,13 +2,13 @@ import type { JsonObject, Path } from "../../sdk/traffic-policy/index";
 import { oneLine } from "../../sdk/traffic-policy/index";
 import { EndpointsError, ReplyError } from "../service/apiErrors";
 import type { Log } from "../service/client";
-import { Budget } from "../service/clock";
-import type { LiveEndpoint } from "../service/contract";
+import { TimeBudget } from "../service/clock";
+import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { changesBetween } from "./documents";
 import { changeIgnored, notShown, storedOtherwise, unverified } from "./errors";
 import { isSatisfied, isUnordered, type ManagedInput, type PreviewInputs, wireValue } from "./fields";
-import { hasSecrets, shownPath } from "./secrets";
+import { displayPath, hasSecrets } from "./secrets";
 import { inputsFromLive } from "./state";
 
 /*
@@ -17,10 +17,10 @@ import { inputsFromLive } from "./state";
  */
 
 /** A create, an update, a move or an adoption that the service has accepted. */
-export interface Write {
+export interface AcceptedWrite {
   id: string;
   /** The endpoint as the service answered; an error if the answer cannot be read. */
-  reply: LiveEndpoint | ReplyError;
+  reply: Endpoint | ReplyError;
   sent: readonly ManagedInput[];
   /** The inputs that were sent. */
   wanted: PreviewInputs;
@@ -29,7 +29,7 @@ export interface Write {
 }
 
 /** For `catch` of an update: an answer that cannot be read is an answer, and reads decide. */
-export function unreadable(error: unknown): ReplyError {
+export function asUnreadableReply(error: unknown): ReplyError {
   if (error instanceof ReplyError) return error;
   throw error;
 }
@@ -45,14 +45,14 @@ export class UnshownFields {
 interface Verification {
   api: EndpointsApi;
   /** The URL for messages. */
-  shownUrl: string;
+  displayUrl: string;
   log: Log;
   unshown: UnshownFields;
 }
 
 interface Verdict {
   /** What lives. Fields that the service does not show have the values that were sent. */
-  live: LiveEndpoint;
+  live: Endpoint;
   /** The fields whose old values still live. */
   ignored: ManagedInput[];
   /** The reason why the write failed; undefined if it did not. */
@@ -60,18 +60,18 @@ interface Verdict {
 }
 
 /** The waits before the reads by id, in milliseconds: a write may take effect late. */
-const READ_AFTER = [0, 5_000];
+const READ_DELAYS = [0, 5_000];
 
 /**
  * Finds out what lives after a write.
  *
  * @throws ReplyError if the answer cannot be read, and no read succeeds.
  */
-export async function verify(write: Write, context: Verification): Promise<Verdict> {
+export async function verifyWrite(write: AcceptedWrite, context: Verification): Promise<Verdict> {
   const { id, reply, sent, wanted } = write;
-  const { api, log, shownUrl, unshown } = context;
+  const { api, log, displayUrl, unshown } = context;
   const { clock, settings } = api.http;
-  const budget = new Budget(clock, settings.retryForSeconds * 1000);
+  const budget = new TimeBudget(clock, settings.retryForSeconds * 1000);
   let live = reply instanceof ReplyError ? undefined : reply;
   let wasRead = false;
   let unread: EndpointsError | undefined;
@@ -84,7 +84,7 @@ export async function verify(write: Write, context: Verification): Promise<Verdi
   const missing = () => differing().filter((name) => live && !(name in live));
 
   const search = async () => {
-    for (const wait of READ_AFTER) {
+    for (const wait of READ_DELAYS) {
       if (differing().length === 0) return;
       await clock.sleep(wait);
       try {
@@ -98,7 +98,7 @@ export async function verify(write: Write, context: Verification): Promise<Verdi
       }
     }
     const hidden = wasRead && !(reply instanceof ReplyError) ? missing() : [];
-    if (hidden.length > 0) log.warn(notShown(shownUrl, hidden));
+    if (hidden.length > 0) log.warn(notShown(displayUrl, hidden));
     for (const name of hidden) unshown.names.add(name);
   };
 
@@ -107,22 +107,22 @@ export async function verify(write: Write, context: Verification): Promise<Verdi
   for (const name of missing()) if (!unshown.searches.has(name)) unshown.searches.set(name, searching);
   await searching;
   if (!live) throw reply;
-  return judge(write, { live, differing: differing(), unread }, context);
+  return verdictOf(write, { live, differing: differing(), unread }, context);
 }
 
 interface Evidence {
   /** The reply with the reads over it. */
-  live: LiveEndpoint;
+  live: Endpoint;
   /** The sent fields that have not been found. */
   differing: ManagedInput[];
   /** The failure of a read. */
   unread: EndpointsError | undefined;
 }
 
-function judge(
-  { id, reply, sent, wanted, before }: Write,
+function verdictOf(
+  { id, reply, sent, wanted, before }: AcceptedWrite,
   { live, differing, unread }: Evidence,
-  { api, shownUrl, log }: Verification,
+  { api, displayUrl, log }: Verification,
 ): Verdict {
   const { apiKey } = api.http.settings;
   const found = inputsFromLive(live);
@@ -138,8 +138,8 @@ function judge(
   const verdict = { live: { ...live, ...standIns }, ignored, failure: undefined };
   if (reply instanceof ReplyError && differing.length > 0) return { ...verdict, failure: reply.message };
 
-  if (missing.length > 0 && unread) log.warn(unverified(shownUrl, missing, unread));
-  if (others.length > 0) log.warn(storedOtherwise(shownUrl, textOf(others, wanted, found, hides)));
+  if (missing.length > 0 && unread) log.warn(unverified(displayUrl, missing, unread));
+  if (others.length > 0) log.warn(storedOtherwise(displayUrl, textOf(others, wanted, found, hides)));
   if (ignored.length === 0) return verdict;
   return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found, hides), unread) };
 }
@@ -152,16 +152,16 @@ const isNone = (value: unknown): boolean =>
   value === undefined || value === "" || value === false || (Array.isArray(value) && value.length === 0);
 
 /** The most places of differences in a message. */
-const MOST_PLACES = 3;
+const MAX_PLACES = 3;
 
 /** The places that differ. @param hides Whether their values are left out, because the endpoint has a secret. */
 function textOf(names: ManagedInput[], wanted: PreviewInputs, found: JsonObject, hides: boolean): string {
   const places = names.flatMap((name) =>
     isUnordered(name) ? [[name]] : changesBetween(wanted[name], found[name], [name]).map(({ path }) => path),
   );
-  const texts = places.slice(0, MOST_PLACES).map((path) => {
+  const texts = places.slice(0, MAX_PLACES).map((path) => {
     const values = `sent ${valueText(wanted, path)}, lives ${valueText(found, path)}`;
-    return hides ? shownPath(path, wanted) : `${shownPath(path, wanted)} (${values})`;
+    return hides ? displayPath(path, wanted) : `${displayPath(path, wanted)} (${values})`;
   });
   const more = places.length - texts.length;
   return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");

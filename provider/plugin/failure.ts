@@ -6,7 +6,7 @@ import { Any } from "google-protobuf/google/protobuf/any_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { type JsonObject, oneLine } from "../../sdk/traffic-policy/index";
 import { OperationError } from "../endpoint/errors";
-import { SECRETS_KEY } from "../endpoint/secrets";
+import { SECRET_FIELDS_KEY } from "../endpoint/secrets";
 import { toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
 
@@ -26,7 +26,7 @@ export const checkFailure = (reason: string, property = ""): CheckFailure =>
   new CheckFailure().setReason(reason).setProperty(property);
 
 /** Properties for the engine. The note of secret fields is left out, because the plugin receives and sends marks. */
-export const asStruct = ({ [SECRETS_KEY]: _, ...props }: JsonObject): Struct => toEngine(props);
+export const asStruct = ({ [SECRET_FIELDS_KEY]: _, ...props }: JsonObject): Struct => toEngine(props);
 
 /** An error for gRPC. The user reads its text: one line, without a stack. */
 export function failure(error: unknown): Partial<grpc.StatusObject> {

@@ -14,7 +14,7 @@ import { failingWarnings, resourceWarnings } from "../policy/resourceWarnings";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import { fromEngine, toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
-import type { LiveEndpoint } from "../service/contract";
+import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
 import { checkFailure, unknownToken } from "./failure";
@@ -57,16 +57,16 @@ const configs = z.array(outputText("agentConfig").nullable(), {
 });
 
 /**
- * The functions of the package. A data source may have to show what an earlier call created, so it never joins a reading that
+ * The functions of the package. A data source may have to show what an earlier call created, so it never joins a listing that
  * has begun.
  */
 export const functions: Record<string, PluginFunction> = {
   /** Reads one endpoint of any type by id or URL, in a preview too. */
   "endpoints:index:getEndpoint": async (args, { api }, visible) => {
     const isSecret = visible["id"] !== args["id"] || visible["url"] !== args["url"];
-    const shown = isSecret ? MASKED : undefined;
+    const display = isSecret ? MASKED : undefined;
     return withKeyMarked(
-      await findEndpoint(api(), queryArguments.parse(args), { age: "fromNow", shown }),
+      await findEndpoint(api(), queryArguments.parse(args), { freshness: "fresh", display }),
       api(),
     );
   },
@@ -75,7 +75,7 @@ export const functions: Record<string, PluginFunction> = {
   "endpoints:index:getEndpoints": async (args, { api, warn }) => {
     const filter = filterArguments.parse(args);
     for (const warning of typeWarnings(filter)) warn(warning);
-    const endpoints = await findEndpoints(api(), filter, "fromNow");
+    const endpoints = await findEndpoints(api(), filter, "fresh");
     return {
       endpoints: endpoints.map((live) => withKeyMarked(live, api())),
       ids: endpoints.map(({ id }) => id),
@@ -109,7 +109,7 @@ export const functions: Record<string, PluginFunction> = {
 };
 
 /** An endpoint whose texts with the account's own key in them are secret. */
-const withKeyMarked = (live: LiveEndpoint, { http }: EndpointsApi): JsonObject =>
+const withKeyMarked = (live: Endpoint, { http }: EndpointsApi): JsonObject =>
   withSecretsMarked({ ...live }, new Set(fieldsWithKey({ ...live }, http.settings.apiKey)));
 
 /** Calls a function. Returns invalid arguments as failures of the call, and throws every other error. */

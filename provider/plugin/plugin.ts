@@ -6,7 +6,7 @@ import {
   GetSchemaResponse,
   ProviderHandshakeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
-import { readers } from "../endpoint/fields";
+import { endpointParsers } from "../endpoint/fields";
 import { CloudEndpoints } from "../endpoint/resource";
 import { TYPES, WEBHOOK_TYPE } from "../pulumi/typeTokens";
 import { partsOfUrn } from "../pulumi/urn";
@@ -27,7 +27,7 @@ interface PluginOptions {
   /** The package schema, as JSON. */
   schema(): string;
   /** Whether the engine is still there to store the result of a create. */
-  engineIsThere(): Promise<boolean>;
+  isEngineAlive(): Promise<boolean>;
   /** Contains the stack's configuration and the settings of the environment. */
   environment: NodeJS.ProcessEnv;
   clock?: Clock;
@@ -49,10 +49,10 @@ export function pluginProvider(options: PluginOptions) {
       clock,
       log: { info: log.general, warn: log.warn },
       writeLog: log.general,
-      engineIsThere: options.engineIsThere,
+      isEngineAlive: options.isEngineAlive,
     });
     if (cancelled) http.stop();
-    service = new EndpointsApi(http, readers);
+    service = new EndpointsApi(http, endpointParsers);
     return service;
   };
   const core = new CloudEndpoints({ connect, log });

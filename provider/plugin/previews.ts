@@ -1,20 +1,20 @@
 import { derivedFromUrl } from "../../sdk/traffic-policy/index";
 import {
   clearedFields,
-  decidedWithUrl,
-  derivedWithUrl,
   documentsForPreview,
   endpointFields,
   type PreviewInputs,
+  recomputedWithUrl,
+  urlDerivedFields,
 } from "../endpoint/fields";
 import {
   difference,
-  inputsWithChoices,
   notesFromInputs,
+  omit,
   pick,
   type State,
   stateWithNewNotes,
-  without,
+  withServiceDefaults,
 } from "../endpoint/state";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 
@@ -26,7 +26,7 @@ import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 /** The outputs of a previewed create. */
 export function previewCreate(inputs: PreviewInputs): State {
   return {
-    ...unknown(Object.keys(without(endpointFields, ["id", ...clearedFields]))),
+    ...unknown(Object.keys(omit(endpointFields, ["id", ...clearedFields]))),
     type: "cloud",
     ...addressFromInputs(inputs),
     ...documentsForPreview(inputs),
@@ -42,17 +42,17 @@ export function previewUpdate(olds: State, inputs: PreviewInputs): State {
 
   const isMove = changed.includes("url");
   return {
-    ...without(same, changed),
-    ...unknown(["updatedAt", ...(isMove ? decidedWithUrl : [])]),
+    ...omit(same, changed),
+    ...unknown(["updatedAt", ...(isMove ? recomputedWithUrl : [])]),
     ...(isMove && addressFromInputs(inputs)),
-    ...documentsForPreview({ ...pick(inputsWithChoices(inputs, olds), changed), ...inputs }),
+    ...documentsForPreview({ ...pick(withServiceDefaults(inputs, olds), changed), ...inputs }),
     ...notesFromInputs(inputs),
   };
 }
 
 function addressFromInputs({ url }: PreviewInputs): State {
   const derived = hasUnknown(url) ? undefined : derivedFromUrl(url);
-  return derived ?? unknown(derivedWithUrl);
+  return derived ?? unknown(urlDerivedFields);
 }
 
 const unknown = (names: readonly string[]): State => Object.fromEntries(names.map((name) => [name, UNKNOWN]));

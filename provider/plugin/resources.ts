@@ -3,8 +3,8 @@ import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { checkInputs, engineInputs, PROBLEM_KEY } from "../endpoint/inputs";
 import type { CloudEndpoints } from "../endpoint/resource";
-import { answerForEngine, notedFields, withNote, withSecretsMarked } from "../endpoint/secrets";
-import { changedPlaces, stateWithGiven } from "../endpoint/state";
+import { answerForEngine, notedSecrets, withSecretsMarked, withSecretsNote } from "../endpoint/secrets";
+import { changedPaths, stateWithSetByProgram } from "../endpoint/state";
 import { UrlRegistry } from "../endpoint/urlRegistry";
 import {
   failingWarnings,
@@ -65,10 +65,10 @@ export class Resources {
     readPolicy: PolicyReader,
   ): string[] {
     const { url, adopt, poolingEnabled } = inputs;
-    const claim = { owner: request.getUrn(), name: request.getName(), pooled: poolingEnabled === true };
-    // As in the package's own SDK, a resource claims nothing while one of these is unknown.
+    const use = { owner: request.getUrn(), name: request.getName(), pooled: poolingEnabled === true };
+    // As in the package's own SDK, a resource registers nothing while one of these is unknown.
     const isKnown = !hasUnknown([url, adopt, poolingEnabled]);
-    const conflict = isKnown ? this.urls.register(url, adopt, claim) : undefined;
+    const conflict = isKnown ? this.urls.register(url, adopt, use) : undefined;
     // Without secrets, because a warning names keys.
     const { props: shown } = fromEngine(request.getNews(), { hidesSecrets: true });
     const find = () => resourceWarnings(shown, readPolicy);
@@ -79,7 +79,7 @@ export class Resources {
   async diff(request: pb.DiffRequest): Promise<pb.DiffResponse> {
     const olds = this.propsOf(request.getOlds());
     const news = engineInputs(this.propsOf(request.getNews()));
-    const changes = changedPlaces(olds, news);
+    const changes = changedPaths(olds, news);
     const decision = await this.core.diff(request.getId(), olds, news);
     return detailedDiff(changesOfInputs(changes, this.propsOf(request.getOldInputs()), news), decision);
   }
@@ -98,12 +98,12 @@ export class Resources {
   async read(request: pb.ReadRequest): Promise<pb.ReadResponse> {
     const outputs = this.propsOf(request.getProperties());
     const inputs = this.propsOf(request.getInputs());
-    const stored = withNote(outputs, [...notedFields(outputs), ...notedFields(inputs)]);
+    const stored = withSecretsNote(outputs, [...notedSecrets(outputs), ...notedSecrets(inputs)]);
     const id = request.getId();
     // A program's `get` has no state, unlike a resource whose state has no inputs.
     const isGet = Object.keys(stored).length === 0;
     const found = request.hasInputs()
-      ? await this.core.read(id, isGet ? stored : stateWithGiven(stored, inputs))
+      ? await this.core.read(id, isGet ? stored : stateWithSetByProgram(stored, inputs))
       : await this.core.import(id);
 
     const response = new pb.ReadResponse().setId(found.id);
@@ -128,6 +128,6 @@ export class Resources {
   /** Properties from the engine, with a note of those that contain a secret. */
   private propsOf(struct: Struct | undefined): JsonObject {
     const { props, secrets } = fromEngine(struct);
-    return withNote(props, [...notedFields(props), ...secrets]);
+    return withSecretsNote(props, [...notedSecrets(props), ...secrets]);
   }
 }

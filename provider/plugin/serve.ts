@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceProviderService } from "@pulumi/pulumi/proto/provider_grpc_pb";
-import { endWithEngine, engineAddress, engineIsThere } from "../pulumi/engineWatch";
+import { engineAddress, exitWithEngine, isEngineAlive } from "../pulumi/engineWatch";
 import type { Webhooks } from "./functions";
 import { pluginProvider } from "./plugin";
 
@@ -15,7 +15,7 @@ export async function servePlugin(schemaFile: string, webhooks: Webhooks): Promi
   const provider = pluginProvider({
     webhooks,
     schema: () => readFileSync(schemaFile, "utf8"),
-    engineIsThere: () => engineIsThere(address),
+    isEngineAlive: () => isEngineAlive(address),
     environment: process.env,
   });
   server.addService(ResourceProviderService, provider);
@@ -25,5 +25,5 @@ export async function servePlugin(schemaFile: string, webhooks: Webhooks): Promi
     );
   });
   process.stdout.write(`${port}\n`);
-  endWithEngine(address);
+  exitWithEngine(address);
 }

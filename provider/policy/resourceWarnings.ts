@@ -4,7 +4,7 @@ import {
   expressionWarnings,
   isMapping,
   type JsonObject,
-  LONGEST,
+  MAX_LENGTH,
   missingValuesIn,
   numberedPhases,
   type Path,
@@ -24,7 +24,7 @@ import { Binding } from "../service/contract";
  */
 
 /** The most warnings of one resource. */
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 const MORE =
   "there are more warnings for trafficPolicy; `npx pulumi-endpoints check-policy` lists those of a file";
@@ -83,7 +83,7 @@ export function policyReader(): PolicyReader {
 }
 
 function policySource(text: string): PolicySource | undefined {
-  if (text.length > LONGEST) return undefined;
+  if (text.length > MAX_LENGTH) return undefined;
   const source = sourceDocuments(text);
   const [document, second] = "documents" in source ? source.documents : [];
   return second ? undefined : document;
@@ -107,11 +107,11 @@ export function resourceWarnings(
   const warnings = policyWarnings(
     source?.data,
     { url, bindings, isCloud: !isPart, isUnknown },
-    MOST_SHOWN + 1,
+    MAX_SHOWN + 1,
   );
   const parent = [isPart ? "policy" : "trafficPolicy"];
-  const lines = warnings.slice(0, MOST_SHOWN).map((one) => lineOf(one, parent, source?.positionOf));
-  return warnings.length > MOST_SHOWN ? [...lines, MORE] : lines;
+  const lines = warnings.slice(0, MAX_SHOWN).map((one) => lineOf(one, parent, source?.positionOf));
+  return warnings.length > MAX_SHOWN ? [...lines, MORE] : lines;
 }
 
 /** Logs the warnings of a policy, or returns them if they are to fail. */
@@ -128,7 +128,7 @@ export function failingWarnings(
 
 /** The warnings for the expressions of a rule. */
 export const ruleWarnings = (expressions: unknown): string[] =>
-  expressionWarnings(expressions, isUnknown, MOST_SHOWN).map((warning) => lineOf(warning, []));
+  expressionWarnings(expressions, isUnknown, MAX_SHOWN).map((warning) => lineOf(warning, []));
 
 /** Also of a text in which a part is not known. */
 const isUnknown = (value: unknown) => typeof value === "string" && value.includes(UNKNOWN);

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 type EngineAddress = { host: string; port: number };
 
 /** How often the engine is checked, in milliseconds. */
-const EVERY = 1_000;
+const CHECK_INTERVAL = 1_000;
 
 /** The engine's address, which is the last argument of a provider's process. Undefined in any other process. */
 export function engineAddress(argv: readonly string[] = process.argv): EngineAddress | undefined {
@@ -16,10 +16,10 @@ export function engineAddress(argv: readonly string[] = process.argv): EngineAdd
  * Whether the engine is there, by one connection. Only a refused one shows that it is gone. Where none is made within a second, it
  * counts as there.
  */
-export async function engineIsThere(address: EngineAddress | undefined): Promise<boolean> {
+export async function isEngineAlive(address: EngineAddress | undefined): Promise<boolean> {
   if (!address) return true;
   return new Promise((resolve) => {
-    const socket = connect({ ...address, timeout: EVERY });
+    const socket = connect({ ...address, timeout: CHECK_INTERVAL });
     socket.once("close", () => resolve(true));
     socket.once("connect", () => socket.destroy());
     socket.once("timeout", () => socket.destroy());
@@ -31,7 +31,7 @@ export async function engineIsThere(address: EngineAddress | undefined): Promise
  * Ends this process within seconds after the engine has gone. A provider outlives a killed engine, and would continue to create
  * endpoints that are in no state.
  */
-export function endWithEngine(
+export function exitWithEngine(
   address: EngineAddress | undefined,
   end: () => void = () => process.exit(1),
 ): void {
@@ -40,11 +40,11 @@ export function endWithEngine(
   for (const pipe of [process.stdout, process.stderr]) pipe.on("error", () => {});
   let missed = 0;
   const timer = setInterval(async () => {
-    missed = (await engineIsThere(address)) ? 0 : missed + 1;
+    missed = (await isEngineAlive(address)) ? 0 : missed + 1;
     // Two refusals in a row, because a single one may have another cause.
     if (missed < 2) return;
     clearInterval(timer);
     end();
-  }, EVERY);
+  }, CHECK_INTERVAL);
   timer.unref();
 }

@@ -155,31 +155,31 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
 /** No reply came, or it broke off. */
 export class ConnectionError extends EndpointsError {
   /** Whether the request may have been sent. If not, it had no effect. */
-  readonly wentOut: boolean;
+  readonly maybeSent: boolean;
   /** Whether only a change of the setup helps: nothing listens on this machine's address, or TLS fails. */
-  readonly isOfSetup: boolean;
+  readonly isSetupProblem: boolean;
 
   constructor(
     request: RequestName,
     cause: unknown,
-    { origin, wentOut }: { origin: string; wentOut: boolean },
+    { origin, maybeSent }: { origin: string; maybeSent: boolean },
   ) {
     // An error about several addresses contains one error for each.
     const first: unknown = cause instanceof AggregateError ? (cause.errors[0] ?? cause) : cause;
-    const setup = isRefusedHere(first, origin)
+    const setup = isLocalRefusal(first, origin)
       ? `Nothing listens on ${origin}: start the emulator (\`npx pulumi-endpoints emulator\`) or the service there, or correct endpoints:baseUrl (or ENDPOINTS_BASE_URL).`
       : remedyForTls(first, origin);
     const step =
       setup ??
       `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
-    super(request, `no answer (${causeText(first)})`, wentOut ? step + doubt(request) : step, { cause });
-    this.wentOut = wentOut;
-    this.isOfSetup = setup !== undefined;
+    super(request, `no answer (${causeText(first)})`, maybeSent ? step + doubt(request) : step, { cause });
+    this.maybeSent = maybeSent;
+    this.isSetupProblem = setup !== undefined;
   }
 }
 
 /** A refused proxy of this machine has another port. */
-function isRefusedHere(cause: unknown, origin: string): boolean {
+function isLocalRefusal(cause: unknown, origin: string): boolean {
   if (!(cause instanceof Error) || !("code" in cause) || !("port" in cause)) return false;
   const { hostname, port } = new URL(origin);
   const isLoopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
@@ -238,10 +238,10 @@ export const isNotFound = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
 
 /** Whether the reply has an error code of the service's form. A reply without one may come from a proxy or a gateway. */
-export const isOfService = ({ code }: ApiError): boolean => SERVICE_CODE.test(code ?? "");
+export const hasServiceCode = ({ code }: ApiError): boolean => SERVICE_CODE.test(code ?? "");
 
 /** Whether this is the service's own 404. A gateway's proves nothing. */
-export const isAbsent = (error: unknown): error is ApiError => isNotFound(error) && isOfService(error);
+export const isService404 = (error: unknown): error is ApiError => isNotFound(error) && hasServiceCode(error);
 
 /** The doubt that an unclear answer to a create leaves. */
 function doubt({ method }: RequestName): string {

@@ -2,8 +2,8 @@ import { setMaxListeners } from "node:events";
 import type { z } from "zod";
 import { jsonOf } from "../../sdk/traffic-policy/index";
 import { ApiError, ConnectionError, EndpointsError, ReplyError, UnsentError } from "./apiErrors";
-import { Budget, type Clock, realClock, ServiceClock } from "./clock";
-import { Connections, type Reply, type Request } from "./connections";
+import { type Clock, realClock, ServiceClock, TimeBudget } from "./clock";
+import { HttpTransport, type Reply, type Request } from "./httpTransport";
 import { type LongWait, RateLimiter } from "./rateLimiter";
 import { errorFromWire, mistakesIn } from "./replySchemas";
 import { type LoggedRequest, requestLog } from "./requestLog";
@@ -24,29 +24,29 @@ interface ClientDependencies {
   /** Writes a line of the request log (`ENDPOINTS_LOG=requests`). */
   writeLog(line: string): void;
   /** Whether the engine is still there to store the result of a create. Called just before the create is sent. */
-  engineIsThere(): Promise<boolean>;
+  isEngineAlive(): Promise<boolean>;
   /** The most open connections, and concurrent requests. */
-  connections: number;
+  maxConnections: number;
 }
 
 /**
  * The most connections of a provider, and of a program with data sources. A few are enough: at 100 ms a request, a single
  * connection could send five times the public service's budget.
  */
-export const CONNECTIONS = { provider: 6, program: 2 };
+export const MAX_CONNECTIONS = { provider: 6, program: 2 };
 
 /** After this time without an answer, the user gets a message, in milliseconds. */
-const SILENCE = 3_000;
+const SILENCE_LIMIT = 3_000;
 
 /** The longest time of a process with no other replies than 429, in milliseconds. A longer wait ends the attempt at once. */
-const LONGEST_HOLD = 600_000;
+const MAX_HOLD = 600_000;
 
-const alone: ClientDependencies = {
+const defaultDependencies: ClientDependencies = {
   clock: realClock,
   log: { info: () => {}, warn: () => {} },
   writeLog: (line) => void process.stderr.write(`${line}\n`),
-  engineIsThere: async () => true,
-  connections: CONNECTIONS.provider,
+  isEngineAlive: async () => true,
+  maxConnections: MAX_CONNECTIONS.provider,
 };
 
 /**
@@ -58,7 +58,7 @@ export class HttpClient {
   readonly serviceClock = new ServiceClock();
   private readonly deps: ClientDependencies;
   private readonly limiter: RateLimiter;
-  private readonly connections: Connections;
+  private readonly transport: HttpTransport;
   private readonly logRequest: ReturnType<typeof requestLog>;
   private readonly stopping = new AbortController();
   private isSilenceReported = false;
@@ -69,14 +69,14 @@ export class HttpClient {
     readonly settings: Settings,
     deps: Partial<ClientDependencies> = {},
   ) {
-    this.deps = { ...alone, ...deps };
+    this.deps = { ...defaultDependencies, ...deps };
     // Each waiting request listens.
     setMaxListeners(0, this.stopping.signal);
     this.clock = this.deps.clock;
     this.logRequest = requestLog(this.deps.writeLog, (message) => this.warn(message));
-    this.connections = new Connections(settings, this.deps.connections);
+    this.transport = new HttpTransport(settings, this.deps.maxConnections);
     const { requestsPerWindow: requests, windowSeconds } = settings;
-    const limits = { requests, window: windowSeconds * 1000, atOnce: this.deps.connections };
+    const limits = { requests, window: windowSeconds * 1000, atOnce: this.deps.maxConnections };
     let isWaitReported = false;
     this.limiter = new RateLimiter(limits, this.clock, (wait) => {
       if (!isWaitReported) this.deps.log.info(waitMessage(wait, settings));
@@ -94,13 +94,16 @@ export class HttpClient {
   async send<T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> {
     const { method } = request;
     const { retryForSeconds, windowSeconds } = this.settings;
-    const budget = request.budget ?? new Budget(this.clock, retryForSeconds * 1000);
+    const budget = request.budget ?? new TimeBudget(this.clock, retryForSeconds * 1000);
     const limits = { window: windowSeconds * 1000, retryFor: budget.limit };
     for (let sent = 1; ; sent++) {
-      await this.unlessStopped(this.limiter.turn(), () => new UnsentError(request, "the run was cancelled"));
+      await this.unlessStopped(
+        this.limiter.acquire(),
+        () => new UnsentError(request, "the run was cancelled"),
+      );
       const sentAt = this.clock.now();
       try {
-        return await this.attempt(request, schema).finally(() => this.limiter.end());
+        return await this.attempt(request, schema).finally(() => this.limiter.release());
       } catch (error) {
         // Only the last attempt of a create can have had an effect, because after such an attempt it is not repeated.
         if (error instanceof EndpointsError) error.sentAt = sentAt;
@@ -113,7 +116,7 @@ export class HttpClient {
           this.holdAll(wait, error);
           continue;
         }
-        if (error instanceof ConnectionError && !error.isOfSetup && elapsed + wait >= SILENCE)
+        if (error instanceof ConnectionError && !error.isSetupProblem && elapsed + wait >= SILENCE_LIMIT)
           this.reportSilence(error.summary);
         await this.unlessStopped(budget.wait(wait), () => error);
       }
@@ -132,19 +135,19 @@ export class HttpClient {
 
   /** Closes the connections. An open client does not keep its process alive. */
   close(): Promise<void> {
-    return this.connections.close();
+    return this.transport.close();
   }
 
   private async attempt<T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> {
     const sentAt = this.clock.now();
     const { method, path } = request;
     const silence = setTimeout(
-      () => this.reportSilence(`${method} ${path}: no answer for ${SILENCE / 1000} s`),
-      SILENCE,
+      () => this.reportSilence(`${method} ${path}: no answer for ${SILENCE_LIMIT / 1000} s`),
+      SILENCE_LIMIT,
     ).unref();
     const logged: LoggedRequest = { sentAt, method, path };
     try {
-      const reply = await this.connections.request(request, () => this.assertEngine(request));
+      const reply = await this.transport.request(request, () => this.assertEngine(request));
       const { status } = reply;
       logged.status = status;
       this.serviceClock.observe(reply.date, sentAt, this.clock.now());
@@ -162,7 +165,7 @@ export class HttpClient {
 
   /** After the engine's end, a created endpoint would be in no state. */
   private async assertEngine(request: Request): Promise<void> {
-    if (request.method === "POST" && !(await this.deps.engineIsThere()))
+    if (request.method === "POST" && !(await this.deps.isEngineAlive()))
       throw new UnsentError(request, "Pulumi has ended in the meantime");
   }
 
@@ -196,7 +199,7 @@ export class HttpClient {
   /** Stops all requests after a 429. */
   private holdAll(wait: number, error: ApiError): void {
     const now = this.clock.now();
-    if (now + wait - (this.limitedSince ?? now) > LONGEST_HOLD) throw error;
+    if (now + wait - (this.limitedSince ?? now) > MAX_HOLD) throw error;
     this.limiter.hold(wait);
   }
 

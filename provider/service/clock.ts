@@ -17,7 +17,7 @@ export const realClock: Clock = {
  * The time of an operation's own attempts and waits, in milliseconds. It does not include waits for the rate limit, and for other
  * requests of the run.
  */
-export class Budget {
+export class TimeBudget {
   private spent = 0;
 
   constructor(

@@ -96,7 +96,7 @@ export const EndpointType = { Ephemeral: "ephemeral", Edge: "edge", Cloud: "clou
 export const PolicyWarnings = { On: "on", Error: "error", Off: "off" } as const;
 
 /** What a program may write for a cloud endpoint. */
-export interface CloudEndpointWritten {
+export interface CloudEndpointInputs {
   /**
    * The address that the endpoint serves: a scheme (`https`, `http`, `tls` or `tcp`), a host, and a port if it is not
    * the scheme's default: `https://shop.example.com`, `tcp://1.tcp.example.com:12345`, `https://*.example.com`. Letter
@@ -181,6 +181,3 @@ export type WireEndpoint = {
 
 /** The body of a create and, without `type`, of an update. */
 export type WireChange = Partial<WireEndpoint>;
-
-/** An endpoint of any type, as the service shows it. */
-export type LiveEndpoint = Endpoint;

@@ -1,15 +1,15 @@
 import { z } from "zod";
 import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
-import { isAbsent, ReplyError, type RequestName, UserError } from "./apiErrors";
+import { isService404, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
-import type { Budget } from "./clock";
-import type { Request } from "./connections";
-import type { LiveEndpoint, WireChange } from "./contract";
+import type { TimeBudget } from "./clock";
+import type { Endpoint, WireChange } from "./contract";
+import type { Request } from "./httpTransport";
 import { EndpointList } from "./list";
-import { type EndpointReaders, ID, listFromWire } from "./replySchemas";
+import { type EndpointParsers, ID, listFromWire } from "./replySchemas";
 
 /** The most pages of a list, so that a chain of pages ends: of 100,000 endpoints. */
-const MOST_PAGES = 1_000;
+const MAX_PAGES = 1_000;
 
 /** The five calls of the contract. */
 export class EndpointsApi {
@@ -17,32 +17,32 @@ export class EndpointsApi {
 
   constructor(
     readonly http: HttpClient,
-    private readonly readers: EndpointReaders,
+    private readonly parsers: EndpointParsers,
     list?: EndpointList,
-    private readonly subject: Pick<Request, "hasSecrets"> = {},
+    private readonly redaction: Pick<Request, "hasSecrets"> = {},
   ) {
-    this.list = list ?? new EndpointList(http, readers.whole, (filter) => this.pages(filter));
+    this.list = list ?? new EndpointList(http, parsers.strict, (filter) => this.pages(filter));
   }
 
   /** The calls about a resource. If it has secrets, errors leave out the service's texts. */
-  about(subject: Pick<Request, "hasSecrets">): EndpointsApi {
-    return new EndpointsApi(this.http, this.readers, this.list, subject);
+  redacting(subject: Pick<Request, "hasSecrets">): EndpointsApi {
+    return new EndpointsApi(this.http, this.parsers, this.list, subject);
   }
 
   /**
    * `POST /endpoints`. Only cloud endpoints can be created. Throws ReplyError if the reply is about another endpoint.
    *
-   * @param isOurs Whether this may be the endpoint that was just created.
+   * @param isNew Whether this may be the endpoint that was just created.
    */
   async create(
     endpoint: WireChange,
-    isOurs: (live: LiveEndpoint) => boolean = () => true,
-    budget?: Budget,
-  ): Promise<LiveEndpoint> {
+    isNew: (live: Endpoint) => boolean = () => true,
+    budget?: TimeBudget,
+  ): Promise<Endpoint> {
     const body = { type: "cloud", ...endpoint };
     const request = { method: "POST", path: "/endpoints", body, ...(budget && { budget }) };
     const { url } = endpoint;
-    const reply = this.readers.created.refine((live) => isAbout(live, url) && isOurs(live), {
+    const reply = this.parsers.lenient.refine((live) => isAbout(live, url) && isNew(live), {
       error: ABOUT_ANOTHER,
     });
     const live = await this.write(request, reply);
@@ -51,15 +51,15 @@ export class EndpointsApi {
   }
 
   /** `GET /endpoints/{id}`, of any type. */
-  async get(id: string, budget?: Budget): Promise<LiveEndpoint> {
+  async get(id: string, budget?: TimeBudget): Promise<Endpoint> {
     const request = { method: "GET", path: pathOf(id), ...(budget && { budget }) };
-    return ofId(id, request, await this.send(request, this.readers.whole));
+    return ofId(id, request, await this.send(request, this.parsers.strict));
   }
 
   /** `GET /endpoints/{id}`; undefined after the service's own 404. It may lag behind a write, but less than the list. */
-  find(id: string): Promise<LiveEndpoint | undefined> {
+  find(id: string): Promise<Endpoint | undefined> {
     return this.get(id).catch((error: unknown) => {
-      if (isAbsent(error)) return undefined;
+      if (isService404(error)) return undefined;
       throw error;
     });
   }
@@ -68,9 +68,9 @@ export class EndpointsApi {
    * `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. Throws ReplyError if the reply is about
    * another endpoint.
    */
-  async update(id: string, change: WireChange, budget?: Budget): Promise<LiveEndpoint> {
+  async update(id: string, change: WireChange, budget?: TimeBudget): Promise<Endpoint> {
     const request = { method: "PATCH", path: pathOf(id), body: { id, ...change }, ...(budget && { budget }) };
-    const reply = this.write(request, this.readers.whole).finally(() => this.list.recordWrite(id));
+    const reply = this.write(request, this.parsers.strict).finally(() => this.list.recordWrite(id));
     return ofId(id, request, await reply);
   }
 
@@ -96,7 +96,7 @@ export class EndpointsApi {
       yield endpoints;
 
       if (!next) return;
-      if (asked.has(next) || asked.size === MOST_PAGES)
+      if (asked.has(next) || asked.size === MAX_PAGES)
         throw new ReplyError(request, 200, "the pages of the list never end");
       asked.add(next);
       query = { ...selection, ...queryOf(next, request) };
@@ -104,11 +104,11 @@ export class EndpointsApi {
   }
 
   private write<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
-    return this.send(request, reply).finally(() => this.list.outdate());
+    return this.send(request, reply).finally(() => this.list.invalidate());
   }
 
   private send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
-    return this.http.send({ ...request, ...this.subject }, reply);
+    return this.http.send({ ...request, ...this.redaction }, reply);
   }
 }
 
@@ -124,10 +124,10 @@ function queryOf(next: string, request: RequestName): Record<string, string> {
 const ABOUT_ANOTHER = "the reply is about another endpoint";
 
 /** Whether this describes a cloud endpoint with this URL. */
-const isAbout = (live: LiveEndpoint, url = ""): boolean =>
+const isAbout = (live: Endpoint, url = ""): boolean =>
   live.type === "cloud" && (normalizeUrl(live.url ?? "") ?? "none") === normalizeUrl(url);
 
-function ofId(id: string, request: RequestName, live: LiveEndpoint): LiveEndpoint {
+function ofId(id: string, request: RequestName, live: Endpoint): Endpoint {
   if (live.id === id) return live;
   throw new ReplyError(request, 200, ABOUT_ANOTHER);
 }

@@ -3,23 +3,23 @@ import { oneLine } from "../../sdk/traffic-policy/index";
 import { ApiError, ConnectionError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Clock } from "./clock";
-import type { LiveEndpoint } from "./contract";
-import { type EndpointReader, identityFromWire, mistakesIn } from "./replySchemas";
-import { spellings, urlOf } from "./url";
+import type { Endpoint } from "./contract";
+import { type EndpointParser, identityFromWire, mistakesIn } from "./replySchemas";
+import { urlOf, urlSpellings } from "./url";
 
 /*
- * The one reader of lists. Callers share a reading if it began late enough for all of them. A filter (`endpoints:listFilter`)
+ * The one reader of lists. Callers share a listing if it began late enough for all of them. A filter (`endpoints:listFilter`)
  * only saves pages: what it returns is checked here, and what it omits may exist.
  */
 
 /**
- * How fresh a listing must be. `anyAge`: it began at most five minutes ago, and need not show the writes of this process.
- * `withinAMinute`: it began at most a minute ago, and after the last write. `fromNow`: it begins with this call.
+ * How fresh a listing must be. `cached`: it began at most five minutes ago, and need not show the writes of this process.
+ * `recent`: it began at most a minute ago, and after the last write. `fresh`: it begins with this call.
  */
-export type Age = "anyAge" | "withinAMinute" | "fromNow";
+export type Freshness = "cached" | "recent" | "fresh";
 
 /** The oldest listing, in milliseconds. It bounds how long ago a served item was read. */
-export const OLDEST_LISTING = 300_000;
+export const MAX_LISTING_AGE = 300_000;
 
 const MINUTE = 60_000;
 
@@ -30,20 +30,20 @@ export interface Selection {
    * whole list is read.
    */
   expression?: string | undefined;
-  includes(endpoint: LiveEndpoint): boolean;
+  includes(endpoint: Endpoint): boolean;
 }
 
-export const EVERYTHING: Selection = { includes: () => true };
+export const ALL_ENDPOINTS: Selection = { includes: () => true };
 
 /** All endpoints that stacks can manage. An account may also have thousands of agents' endpoints. */
-export const CLOUD: Selection = {
+export const CLOUD_ENDPOINTS: Selection = {
   expression: 'obj.type == "cloud"',
   includes: ({ type }) => type === "cloud",
 };
 
 /** The endpoints of any type with a normalized URL. */
-export const ofUrl = (url: string): Selection => ({
-  expression: isOneOf("url", spellings(url)),
+export const endpointsOfUrl = (url: string): Selection => ({
+  expression: isOneOf("url", urlSpellings(url)),
   includes: (live) => urlOf(live) === url,
 });
 
@@ -55,19 +55,19 @@ export function isOneOf(field: string, values: readonly string[]): string | unde
   return texts.length === 1 ? `obj.${field} == ${texts[0]}` : `obj.${field} in [${texts.join(", ")}]`;
 }
 
-/** The account's endpoints, with the last reading of the whole list and of each filter. */
+/** The account's endpoints, with the last listing without a filter and of each filter. */
 export class EndpointList {
   /** When the last write of this process ended; undefined if none has. */
   private lastWrite: number | undefined;
   /** When this process created or changed an endpoint last. */
   private readonly written = new Map<string, number>();
   private sendsFilters: boolean;
-  private readonly readings = new Map<string | undefined, Reading>();
+  private readonly listings = new Map<string | undefined, Listing>();
 
   /** @param pages The items of each page of the filtered list. A page is requested when the caller wants it. */
   constructor(
     private readonly http: HttpClient,
-    private readonly reader: EndpointReader,
+    private readonly parser: EndpointParser,
     private readonly pages: (filter: string | undefined) => AsyncIterator<unknown[]>,
   ) {
     this.sendsFilters = http.settings.listFilter === "on";
@@ -78,26 +78,26 @@ export class EndpointList {
    * list does not show it.
    *
    * Pulumi refreshes each endpoint separately, but one page of the list has a hundred. The number of pages is unknown, and most
-   * endpoints may belong to other stacks. So reads share a reading, and each read lets it grow by at most one request, which
+   * endpoints may belong to other stacks. So reads share a listing, and each read lets it grow by at most one request, which
    * is what a read by id would have cost.
    *
    * @throws ConnectionError, or ApiError 401 or 429, with which a read by id would fail too.
    */
-  async item(id: string): Promise<LiveEndpoint | undefined> {
-    const oldest = this.oldest("anyAge");
-    const isUsable = ({ began, failure }: Reading) => began >= oldest && !isOfEveryRequest(failure);
-    const reading = this.reading(CLOUD, isUsable);
-    reading.reads++;
+  async findInList(id: string): Promise<Endpoint | undefined> {
+    const oldest = this.earliestStart("cached");
+    const isUsable = ({ startedAt, failure }: Listing) => startedAt >= oldest && !failsEveryRequest(failure);
+    const listing = this.listingOf(CLOUD_ENDPOINTS, isUsable);
+    listing.readCount++;
     while (this.lastWrite === undefined) {
-      const live = reading.endpoints.get(id);
-      if (live || reading.ended) return live;
+      const live = listing.endpoints.get(id);
+      if (live || listing.isComplete) return live;
       // Bounds the requests to twice the cost of single reads, and to twice the cost of the whole list.
-      if (!reading.fetching && reading.pages >= reading.reads) return undefined;
+      if (!listing.pendingPage && listing.pageCount >= listing.readCount) return undefined;
       try {
-        await reading.nextPage();
+        await listing.nextPage();
       } catch (error) {
-        if (this.isRefused(reading, error)) return this.item(id);
-        if (isOfEveryRequest(error)) throw error;
+        if (this.isFilterRefused(listing, error)) return this.findInList(id);
+        if (failsEveryRequest(error)) throw error;
         // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
         return undefined;
       }
@@ -106,9 +106,9 @@ export class EndpointList {
   }
 
   /** The endpoints of any type with a normalized URL. */
-  onUrl(url: string, age: Age): Promise<LiveEndpoint[]> {
-    // A filtered reading is of this URL alone, so nobody shares it.
-    return this.select(ofUrl(url), this.sendsFilters ? "fromNow" : age);
+  byUrl(url: string, freshness: Freshness): Promise<Endpoint[]> {
+    // A filtered listing is of this URL alone, so nobody shares it.
+    return this.select(endpointsOfUrl(url), this.sendsFilters ? "fresh" : freshness);
   }
 
   /**
@@ -116,51 +116,55 @@ export class EndpointList {
    *
    * @param pages The most pages to read: services list the newest first.
    */
-  async select(selection: Selection, age: Age, pages = Number.POSITIVE_INFINITY): Promise<LiveEndpoint[]> {
-    const oldest = this.oldest(age);
-    const reading = this.reading(selection, ({ failure, began }) => !failure && began >= oldest);
+  async select(
+    selection: Selection,
+    freshness: Freshness,
+    pages = Number.POSITIVE_INFINITY,
+  ): Promise<Endpoint[]> {
+    const oldest = this.earliestStart(freshness);
+    const listing = this.listingOf(selection, ({ failure, startedAt }) => !failure && startedAt >= oldest);
     try {
-      await reading.until(() => reading.pages >= pages);
+      await listing.until(() => listing.pageCount >= pages);
     } catch (error) {
-      if (this.isRefused(reading, error)) return this.select(selection, age, pages);
+      if (this.isFilterRefused(listing, error)) return this.select(selection, freshness, pages);
       throw error;
     }
-    this.reportSkipped(reading);
-    return [...reading.endpoints.values()].filter(selection.includes);
+    this.reportSkipped(listing);
+    return [...listing.endpoints.values()].filter(selection.includes);
   }
 
-  /** A reading of the whole list, which grows as far as the caller wants it. It is never filtered. */
-  whole(age: Age): Reading {
-    const oldest = this.oldest(age);
-    return this.reading(EVERYTHING, ({ failure, began }) => !failure && began >= oldest);
+  /** A listing of all endpoints, which grows as far as the caller wants it. It is never filtered. */
+  fullListing(freshness: Freshness): Listing {
+    const oldest = this.earliestStart(freshness);
+    return this.listingOf(ALL_ENDPOINTS, ({ failure, startedAt }) => !failure && startedAt >= oldest);
   }
 
-  /** A reading of the whole list, of any age, that began after this process wrote the endpoint last. */
-  sinceWriteOf(id: string): Reading {
+  /** A listing of the whole list, of any age, that began after this process wrote the endpoint last. */
+  listingSinceWriteOf(id: string): Listing {
     const written = this.written.get(id) ?? Number.NEGATIVE_INFINITY;
-    return this.reading(EVERYTHING, ({ failure, began }) => !failure && began > written);
+    return this.listingOf(ALL_ENDPOINTS, ({ failure, startedAt }) => !failure && startedAt > written);
   }
 
   /** Whether a list of this id alone shows the endpoint. Undefined if the service takes no filters. */
   async filtersById(id: string): Promise<boolean | undefined> {
     if (!this.sendsFilters) return undefined;
-    const reading = this.reading({ expression: isOneOf("id", [id]), includes: () => true }, () => false);
+    const listing = this.listingOf({ expression: isOneOf("id", [id]), includes: () => true }, () => false);
     try {
-      await reading.toEnd();
+      await listing.readToEnd();
     } catch (error) {
-      if (this.isRefused(reading, error)) return undefined;
+      if (this.isFilterRefused(listing, error)) return undefined;
       throw error;
     }
-    return shows(reading, id);
+    return isInListing(listing, id);
   }
 
-  /** The items that no reading so far could parse, with the reason. */
+  /** The items that no listing so far could parse, with the reason. */
   get skipped(): SkippedItem[] {
-    return [...this.readings.values()].flatMap(({ skipped }) => skipped);
+    return [...this.listings.values()].flatMap(({ skipped }) => skipped);
   }
 
   /** Marks what was listed as outdated, after a write with or without success. */
-  outdate(): void {
+  invalidate(): void {
     this.lastWrite = this.http.clock.now();
   }
 
@@ -169,26 +173,26 @@ export class EndpointList {
     this.written.set(id, this.http.clock.now());
   }
 
-  /** When a listing of this age began at the earliest, by this machine's clock. */
-  private oldest(age: Age): number {
+  /** When a listing of this freshness began at the earliest, by this machine's clock. */
+  private earliestStart(freshness: Freshness): number {
     const now = this.http.clock.now();
-    if (age === "fromNow") return now;
-    return age === "anyAge" ? now - OLDEST_LISTING : Math.max(now - MINUTE, this.lastWrite ?? 0);
+    if (freshness === "fresh") return now;
+    return freshness === "cached" ? now - MAX_LISTING_AGE : Math.max(now - MINUTE, this.lastWrite ?? 0);
   }
 
-  private reading({ expression }: Selection, isUsable: (reading: Reading) => boolean): Reading {
+  private listingOf({ expression }: Selection, isUsable: (listing: Listing) => boolean): Listing {
     const filter = this.sendsFilters ? expression : undefined;
-    const last = this.readings.get(filter);
+    const last = this.listings.get(filter);
     if (last && isUsable(last)) return last;
-    const reading = new Reading(this.http.clock, this.reader, this.pages(filter), filter);
-    this.readings.set(filter, reading);
-    return reading;
+    const listing = new Listing(this.http.clock, this.parser, this.pages(filter), filter);
+    this.listings.set(filter, listing);
+    return listing;
   }
 
-  /** Warns of the omitted items of a reading, once. */
-  private reportSkipped(reading: Reading): void {
-    const { skipped, isReported } = reading;
-    reading.isReported = true;
+  /** Warns of the omitted items of a listing, once. */
+  private reportSkipped(listing: Listing): void {
+    const { skipped, isReported } = listing;
+    listing.isReported = true;
     if (isReported || skipped.length === 0) return;
     const names = skipped.map(({ id = "one without an id", reason }) => `${oneLine(id, 100)} (${reason})`);
     const what = `the service's list has items that cannot be read and are left out (${skipped.length})`;
@@ -196,7 +200,7 @@ export class EndpointList {
   }
 
   /** Whether the service refused the filter. From then on, none is sent. */
-  private isRefused({ filter }: Reading, error: unknown): boolean {
+  private isFilterRefused({ filter }: Listing, error: unknown): boolean {
     if (filter === undefined || !(error instanceof ApiError) || ![400, 422].includes(error.status))
       return false;
     if (this.sendsFilters)
@@ -211,29 +215,29 @@ export class EndpointList {
 /** A list item that could not be parsed. It is left out, and must be reported. */
 type SkippedItem = ReturnType<typeof identityFromWire.parse> & { reason: string };
 
-/** A reading of the list. It fetches as many pages as callers need, and all callers share them. */
-export class Reading {
+/** A list that is fetched page by page. It fetches as many pages as callers need, and all callers share them. */
+export class Listing {
   /** The endpoints of the pages so far, by id. If an endpoint comes twice, the last one counts. */
-  readonly endpoints = new Map<string, LiveEndpoint>();
+  readonly endpoints = new Map<string, Endpoint>();
   readonly skipped: SkippedItem[] = [];
   /** When the first page was requested, by this machine's clock. Endpoints that were created later may be missing. */
-  began = Number.POSITIVE_INFINITY;
+  startedAt = Number.POSITIVE_INFINITY;
   /** The number of pages so far. */
-  pages = 0;
+  pageCount = 0;
   /** Whether the list has been read to its end. */
-  ended = false;
+  isComplete = false;
   /** The failure of a page, after which nothing more can be read. */
   failure: unknown;
-  /** How many reads of single items have used this reading. */
-  reads = 0;
+  /** How many reads of single items have used this listing. */
+  readCount = 0;
   /** Whether the user knows of the skipped items. */
   isReported = false;
   /** The page that is being fetched. Waiting for it costs no request. */
-  fetching: Promise<void> | undefined;
+  pendingPage: Promise<void> | undefined;
 
   constructor(
     private readonly clock: Clock,
-    private readonly reader: EndpointReader,
+    private readonly parser: EndpointParser,
     private readonly items: AsyncIterator<unknown[]>,
     readonly filter: string | undefined,
   ) {}
@@ -244,39 +248,39 @@ export class Reading {
    * @throws The failure of a page.
    */
   async until(holds: () => boolean): Promise<void> {
-    while (!this.ended && !holds()) await this.nextPage();
+    while (!this.isComplete && !holds()) await this.nextPage();
   }
 
-  firstPage(): Promise<void> {
-    return this.until(() => this.pages > 0);
+  readFirstPage(): Promise<void> {
+    return this.until(() => this.pageCount > 0);
   }
 
-  toEnd(): Promise<void> {
+  readToEnd(): Promise<void> {
     return this.until(() => false);
   }
 
   /** Waits for the page that is being fetched, or requests the next one. */
   nextPage(): Promise<void> {
-    this.fetching ??= this.fetchPage().finally(() => {
-      this.fetching = undefined;
+    this.pendingPage ??= this.fetchPage().finally(() => {
+      this.pendingPage = undefined;
     });
-    return this.fetching;
+    return this.pendingPage;
   }
 
   private async fetchPage(): Promise<void> {
     if (this.failure) throw this.failure;
     try {
-      if (this.began === Number.POSITIVE_INFINITY) {
+      if (this.startedAt === Number.POSITIVE_INFINITY) {
         // After one turn of the event loop, all calls that start together have joined.
         await setImmediate();
-        this.began = this.clock.now();
+        this.startedAt = this.clock.now();
       }
       const { value, done } = await this.items.next();
-      this.ended = done === true;
+      this.isComplete = done === true;
       if (done) return;
-      this.pages++;
+      this.pageCount++;
       for (const item of value) {
-        const { data: live, error } = this.reader.safeParse(item);
+        const { data: live, error } = this.parser.safeParse(item);
         if (live) this.endpoints.set(live.id, live);
         else this.skipped.push({ ...identityFromWire.parse(item), reason: mistakesIn(error) });
       }
@@ -287,11 +291,11 @@ export class Reading {
   }
 }
 
-/** Whether a reading has the endpoint so far, also as an item that cannot be read. */
-export const shows = ({ endpoints, skipped }: Reading, id: string): boolean =>
+/** Whether a listing has the endpoint so far, also as an item that cannot be read. */
+export const isInListing = ({ endpoints, skipped }: Listing, id: string): boolean =>
   endpoints.has(id) || skipped.some((item) => item.id === id);
 
 /** Whether any request would fail with this error: the key's fault, its rate limit, or no answer. */
-const isOfEveryRequest = (error: unknown) =>
+const failsEveryRequest = (error: unknown) =>
   error instanceof ConnectionError ||
   (error instanceof ApiError && (error.status === 401 || error.status === 429));

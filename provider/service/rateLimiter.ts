@@ -46,7 +46,7 @@ export interface LongWait {
 }
 
 /** Longer waits are reported, in milliseconds. */
-const LONG = 10_000;
+const REPORTED_WAIT = 10_000;
 
 /** Lets requests start in the order in which they arrive. */
 export class RateLimiter {
@@ -62,14 +62,14 @@ export class RateLimiter {
     private readonly onLongWait: (wait: LongWait) => void,
   ) {}
 
-  /** Resolves when a request may be sent. The caller must call `end` when it has ended. */
-  turn(): Promise<void> {
+  /** Resolves when a request may be sent. The caller must call `release` when it has ended. */
+  acquire(): Promise<void> {
     this.lastTurn = this.lastTurn.then(() => this.nextTurn());
     return this.lastTurn;
   }
 
   /** Notes that a request has ended, with or without success. */
-  end(): void {
+  release(): void {
     const now = this.clock.now();
     this.inFlight--;
     this.ended = [...this.ended.filter((time) => time > now - this.limits.window), now];
@@ -89,7 +89,7 @@ export class RateLimiter {
       if (milliseconds === 0) break;
       if (milliseconds === undefined) await new Promise<void>((resolve) => (this.hasEnded = resolve));
       else {
-        if (milliseconds > LONG) this.onLongWait({ milliseconds, asked: heldUntil > now });
+        if (milliseconds > REPORTED_WAIT) this.onLongWait({ milliseconds, asked: heldUntil > now });
         await this.clock.sleep(milliseconds);
       }
     }

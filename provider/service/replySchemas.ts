@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { LiveEndpoint } from "./contract";
+import type { Endpoint } from "./contract";
 
 /* The schemas of replies, and the conversion from the contract's names to the package's. */
 
@@ -15,28 +15,25 @@ export const ID = /^[\w-]{1,200}$/;
 export const idSchema = z.object({ id: z.string().regex(ID) });
 
 /** Converts an endpoint of the wire. */
-export type EndpointReader = z.ZodType<LiveEndpoint>;
+export type EndpointParser = z.ZodType<Endpoint>;
 
 /** The conversions of an endpoint of the wire. Unknown fields are left out. `null` is a field without a value, which is shown. */
-export interface EndpointReaders {
+export interface EndpointParsers {
   /** For read, update and list. An endpoint with a field that fails its check is unreadable. */
-  whole: EndpointReader;
+  strict: EndpointParser;
   /** For the reply to a create: the endpoint exists, so a field that fails its check counts as missing. */
-  created: EndpointReader;
+  lenient: EndpointParser;
 }
 
 /**
  * @param checks The check of each field.
  * @param aliases Second names on the wire, with their fields.
  */
-export function endpointReaders(
-  checks: z.ZodRawShape,
-  aliases: readonly [string, string][],
-): EndpointReaders {
+export function parsersOf(checks: z.ZodRawShape, aliases: readonly [string, string][]): EndpointParsers {
   // One object for all calls, because a schema compiles itself at its first use.
   const fields = z.object(checks);
   const fieldNames = new Map(Object.keys(checks).map((name) => [snakeCase(name), name]));
-  const readerWith = ({ dropsBroken }: { dropsBroken: boolean }): EndpointReader =>
+  const readerWith = ({ dropsBroken }: { dropsBroken: boolean }): EndpointParser =>
     idSchema.loose().transform((wire, context) => {
       const given = Object.entries(wire).map(([name, value]) => [
         fieldNames.get(name) ?? name,
@@ -49,13 +46,13 @@ export function endpointReaders(
         for (const { path } of parsed.error.issues) delete named[String(path[0])];
         parsed = fields.safeParse(named);
       }
-      if (parsed.success) return parsed.data as unknown as LiveEndpoint;
+      if (parsed.success) return parsed.data as unknown as Endpoint;
       for (const issue of parsed.error.issues) {
         context.issues.push({ code: "custom", message: issue.message, path: issue.path, input: wire });
       }
       return z.NEVER;
     });
-  return { whole: readerWith({ dropsBroken: false }), created: readerWith({ dropsBroken: true }) };
+  return { strict: readerWith({ dropsBroken: false }), lenient: readerWith({ dropsBroken: true }) };
 }
 
 /** A page of the list. Its items are parsed one by one, so that a malformed one does not spoil the list. */

@@ -1,13 +1,13 @@
-import { ApiError, ConnectionError, isOfService } from "./apiErrors";
+import { ApiError, ConnectionError, hasServiceCode } from "./apiErrors";
 
 /** The shortest wait after a 429, in milliseconds, so that a `Retry-After` of zero does not cause endless requests. */
-const SHORTEST_HOLD = 1_000;
+const MIN_HOLD = 1_000;
 
 /** How long a connection is tried that only another setup can mend, in milliseconds. One node of several may be changing its certificate. */
-const SETUP_FOR = 5_000;
+const SETUP_RETRY_LIMIT = 5_000;
 
 const FIRST_WAIT = 250;
-const LONGEST_WAIT = 15_000;
+const MAX_WAIT = 15_000;
 
 /** The facts of a retry decision. Times in milliseconds. */
 export interface Attempt {
@@ -28,17 +28,17 @@ export interface Attempt {
 /** How long to wait before the request is repeated; undefined if it must not be repeated. */
 export function waitBeforeRetry(attempt: Attempt): number | undefined {
   const { method, error, elapsed, window } = attempt;
-  const isOfSetup = error instanceof ConnectionError && error.isOfSetup;
-  const retryFor = isOfSetup ? Math.min(attempt.retryFor, SETUP_FOR) : attempt.retryFor;
+  const isSetupProblem = error instanceof ConnectionError && error.isSetupProblem;
+  const retryFor = isSetupProblem ? Math.min(attempt.retryFor, SETUP_RETRY_LIMIT) : attempt.retryFor;
   const { status, retryAfter } = error instanceof ApiError ? error : {};
 
-  if (method === "POST" && !didNothing(error)) return undefined;
+  if (method === "POST" && !hadNoEffect(error)) return undefined;
 
   // Permanent: the service refused the request, or its reply breaks the contract.
-  if (!(error instanceof ConnectionError) && !passing(status)) return undefined;
+  if (!(error instanceof ConnectionError) && !isTransient(status)) return undefined;
 
   // Others share the account's limit, so a 429 is no failure.
-  if (status === 429) return Math.max(retryAfter ?? window, SHORTEST_HOLD);
+  if (status === 429) return Math.max(retryAfter ?? window, MIN_HOLD);
 
   // The `Retry-After` of the service is a lower bound for the wait.
   const wait = Math.max(backOff(attempt), retryAfter ?? 0);
@@ -48,7 +48,7 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
 /** The wait after a temporary failure, which grows each time. */
 function backOff({ sent, random }: Attempt): number {
   // Half of the wait is random, so that requests that failed together are not repeated together.
-  const ceiling = Math.min(LONGEST_WAIT, FIRST_WAIT * 2 ** (sent - 1));
+  const ceiling = Math.min(MAX_WAIT, FIRST_WAIT * 2 ** (sent - 1));
   return ceiling / 2 + (ceiling / 2) * random;
 }
 
@@ -66,10 +66,10 @@ export function parseRetryAfter(header: string | undefined, now: number): number
  * Whether a create may be repeated: it was never sent, or the service's own reply means that it had no effect. A proxy's 429
  * does not mean that.
  */
-function didNothing(error: unknown): boolean {
-  if (error instanceof ConnectionError) return !error.wentOut;
-  return error instanceof ApiError && error.status === 429 && isOfService(error);
+function hadNoEffect(error: unknown): boolean {
+  if (error instanceof ConnectionError) return !error.maybeSent;
+  return error instanceof ApiError && error.status === 429 && hasServiceCode(error);
 }
 
-const passing = (status: number | undefined) =>
+const isTransient = (status: number | undefined) =>
   [408, 429, 500, 502, 503, 504].some((temporary) => temporary === status);

@@ -219,13 +219,13 @@ function checkedBaseUrl(given: string): string {
 }
 
 /** A day, in seconds. Node's timers fire at once for times of more than 24 days. */
-const LONGEST_TIME = 86_400;
+const MAX_TIME = 86_400;
 
 function seconds(name: SettingName, given: string | undefined, standard: number): number {
   if (given === undefined) return standard;
   const value = Number(given);
-  if (value > 0 && value <= LONGEST_TIME) return value;
-  const what = `${name} is not a number of seconds above zero and up to ${LONGEST_TIME}`;
+  if (value > 0 && value <= MAX_TIME) return value;
+  const what = `${name} is not a number of seconds above zero and up to ${MAX_TIME}`;
   throw invalid(name, what, String(standard));
 }
 

@@ -8,7 +8,7 @@ export function urlOf({ url, publicUrl }: Pick<Endpoint, "url" | "publicUrl">): 
 }
 
 /** The spellings in which the service may store a normalized URL. The contract does not require that it normalizes URLs. */
-export function spellings(url: string): string[] {
+export function urlSpellings(url: string): string[] {
   const withPort = ["80", "443"].map((port) => `${url}:${port}`);
   return [url, `${url}/`, ...withPort.filter((spelling) => normalizeUrl(spelling) === url)];
 }

@@ -1,6 +1,6 @@
 import { lstatSync } from "node:fs";
 import { TYPES } from "../../provider/pulumi/typeTokens";
-import type { LiveEndpoint } from "../../provider/service/contract";
+import type { Endpoint } from "../../provider/service/contract";
 import { oneLine, pathText } from "../traffic-policy/index";
 import { type Adoption, adoptionsOf, type Unadoptable, withAllFields } from "./adopt/adoptable";
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
@@ -51,8 +51,8 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
       (name) => taken.has(name),
       terraform?.addressOf,
     );
-    for (const { live, leftToService } of adoptions)
-      for (const what of leftToService)
+    for (const { live, keptByService } of adoptions)
+      for (const what of keptByService)
         log(oneLine(`Left to the service: ${what}, of ${shown(live, names)}`));
 
     const all = { adoptions, unadoptable, names, target, accountKey };
@@ -78,7 +78,7 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
 type Names = ReadonlyMap<string, string>;
 
 /** An endpoint in messages. */
-const shown = ({ id, url }: Pick<LiveEndpoint, "id" | "url">, names: Names): string =>
+const shown = ({ id, url }: Pick<Endpoint, "id" | "url">, names: Names): string =>
   `'${names.get(id)}' (${id}, ${url})`;
 
 interface Adopted {

@@ -9,7 +9,7 @@ import {
   type Streams,
   UsageError,
 } from "../traffic-policy/index";
-import { columns, wrapped } from "./text";
+import { columns, wrapText } from "./text";
 
 export { EXIT, messageOf, type Streams, type Terminal, UsageError } from "../traffic-policy/index";
 
@@ -187,7 +187,7 @@ function helpOf<T extends Options>({ name, about, takes, options, notes }: Defin
     return [`${flagOf(key)} ${row.value ?? ""}`.trim(), `${condition}${row.help}${repeated}${standard}`];
   });
   const usage = `Usage: npx pulumi-endpoints ${[name, lines.length > 0 && "[options]", takes].filter(Boolean).join(" ")}`;
-  return [wrapped(about), usage, columns([...lines, ["--help", "this text"]]), notes && wrapped(notes)]
+  return [wrapText(about), usage, columns([...lines, ["--help", "this text"]]), notes && wrapText(notes)]
     .filter((part) => part)
     .map((part) => `${part}\n`)
     .join("\n");

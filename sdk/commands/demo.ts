@@ -12,7 +12,7 @@ import {
   traceText,
 } from "../testing";
 import { command, EXIT } from "./command";
-import { grouped, table } from "./text";
+import { groupBy, table } from "./text";
 
 /** From `dist/sdk/commands` to the package's folder. */
 const PACKAGE_FOLDER = join(__dirname, "../../..");
@@ -45,7 +45,7 @@ export const demoCommand = command({
     try {
       const stack = await TestStack.create({ program, stackName: "demo", driver, emulator });
       try {
-        printTable(await play(stack, emulator, print, interrupted.signal), print);
+        printTable(await runDemo(stack, emulator, print, interrupted.signal), print);
       } finally {
         await stack.close();
       }
@@ -77,7 +77,7 @@ function quickstart(): { program: string; remove: () => void } {
 }
 
 /** Each `up` skips its preview, so that the demo takes half a minute. Returns the requests of each step. */
-async function play(
+async function runDemo(
   stack: TestStack,
   emulator: Emulator,
   print: Print,
@@ -125,6 +125,6 @@ function printTable(rows: [step: string, requests: string][], print: Print): voi
 
 /** Requests by method, as `1 POST, 2 GET`. */
 function summary(requests: RecordedRequest[]): string {
-  const byMethod = grouped(requests, ({ method }) => method);
+  const byMethod = groupBy(requests, ({ method }) => method);
   return [...byMethod].map(([method, { length }]) => `${length} ${method}`).join(", ") || "no request";
 }

@@ -1,16 +1,16 @@
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
-import { accountReport, asUnchecked, type Elsewhere } from "./drift/accounts";
-import { withFound } from "./drift/leftovers";
+import { accountReport, asUnchecked, type OwnedElsewhere } from "./drift/accounts";
+import { withFoundEndpoints } from "./drift/orphans";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
+import { mapConcurrently, type Scan, type ScanDependencies, scan, sharedEndpoints } from "./drift/scan";
 import { type DriftStack, type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
-import { pooled, type Survey, type SurveyDependencies, sharedEndpoints, survey } from "./drift/survey";
 import { JSON_OPTION, outputFile, writeResult, writeText } from "./options";
 import { assertNotKnown, type Projects, projectsOf, projectsOptions } from "./projects";
 import { unreadStacks, withProject } from "./stackNames";
-import { knownEntries, stackNames, unreadable } from "./userProject";
+import { explainUnreadable, knownEntries, stackNames } from "./userProject";
 
 /** Tests replace these, so that they need no Pulumi CLI. */
 interface DriftDependencies {
@@ -47,26 +47,28 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
       const startedAt = new Date().toISOString();
       const logged: LogLine = (message) => log(visible(message));
       const interruption = onInterruption(logged);
-      let found: Survey;
-      let elsewhere: Elsewhere;
+      let found: Scan;
+      let ownedElsewhere: OwnedElsewhere;
       let unread: string[] | undefined;
       try {
         const { stopped } = interruption;
         const stacks = await open(projects, interruption);
         assertNotKnown(stacks, projects.known);
         const known = projects.known.map(({ folder, stack, fullName: name }) => {
-          return { name, read: () => readKnown({ folder }, stack, stopped).catch(unreadable(stack)) };
+          return { name, read: () => readKnown({ folder }, stack, stopped).catch(explainUnreadable(stack)) };
         });
-        const deps: SurveyDependencies = { log: logged, stopped, known };
-        found = await survey(stacks, deps);
+        const deps: ScanDependencies = { log: logged, stopped, known };
+        found = await scan(stacks, deps);
         if (fix) found = await repairAll(found, deps);
-        elsewhere = await readElsewhere(found, projects);
-        const isUnmanaged = found.accounts.some((one) => accountReport(one, elsewhere).unmanaged.length > 0);
+        ownedElsewhere = await readOwnedElsewhere(found, projects);
+        const isUnmanaged = found.accounts.some(
+          (one) => accountReport(one, ownedElsewhere).unmanaged.length > 0,
+        );
         if (isUnmanaged && !stopped.aborted) unread = await unreadIn(projects, stacks, pulumi.stackNames);
       } finally {
         interruption.end();
       }
-      const report = await reportOf(found, elsewhere, { startedAt, fix, failOnUnmanaged, unread });
+      const report = await reportOf(found, ownedElsewhere, { startedAt, fix, failOnUnmanaged, unread });
 
       writeResult(report, `${reportText(report)}\n`, json, stdout);
       if (html !== undefined) writeText(html, reportPage(report));
@@ -81,21 +83,26 @@ export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownEn
  * What stacks manage. A given stack is read again if its account has an endpoint that no stack manages, because an `up` may run
  * beside this. A state that cannot be read leaves open what is unmanaged.
  */
-async function readElsewhere({ stacks, accounts, known }: Survey, { ignored }: Projects): Promise<Elsewhere> {
+async function readOwnedElsewhere(
+  { stacks, accounts, known }: Scan,
+  { ignored }: Projects,
+): Promise<OwnedElsewhere> {
   let areAllRead =
     stacks.every(({ managed }) => managed !== undefined) &&
     known.every(({ entries }) => entries !== undefined);
   const managed = stacks.flatMap((stack) => (stack.managed ?? []).map(({ id }) => id));
-  const elsewhere = (): Elsewhere => ({
+  const ownedElsewhere = (): OwnedElsewhere => ({
     managed: areAllRead ? new Set(managed) : undefined,
     known: new Set(known.flatMap(({ entries = [] }) => entries.map(({ id }) => id))),
     ignored,
   });
-  const suspects = accounts.filter((account) => accountReport(account, elsewhere()).unmanaged.length > 0);
+  const suspects = accounts.filter(
+    (account) => accountReport(account, ownedElsewhere()).unmanaged.length > 0,
+  );
   const doubtful = stacks.filter(({ stack }) => suspects.some((account) => account.stacks.has(stack.name)));
-  const later = await pooled(doubtful, async ({ stack, again }) => {
+  const later = await mapConcurrently(doubtful, async ({ stack, reread }) => {
     try {
-      return (await again()).map(({ id }) => id);
+      return (await reread()).map(({ id }) => id);
     } catch (error) {
       areAllRead = false;
       const what = `the state of the stack ${stack.name} after the list`;
@@ -104,7 +111,7 @@ async function readElsewhere({ stacks, accounts, known }: Survey, { ignored }: P
     }
   });
   managed.push(...later.flat());
-  return elsewhere();
+  return ownedElsewhere();
 }
 
 /** The unread stacks of the first project's backend, as for `--known`; undefined if Pulumi does not list them. */
@@ -120,15 +127,15 @@ async function unreadIn(
 }
 
 async function reportOf(
-  { stacks, accounts, known }: Survey,
-  elsewhere: Elsewhere,
+  { stacks, accounts, known }: Scan,
+  ownedElsewhere: OwnedElsewhere,
   options: Pick<DriftReport, "startedAt" | "fix" | "failOnUnmanaged" | "unread">,
 ): Promise<DriftReport> {
-  const reports = new Map(accounts.map((account) => [account, accountReport(account, elsewhere)]));
+  const reports = new Map(accounts.map((account) => [account, accountReport(account, ownedElsewhere)]));
   const findings = {
     ...options,
-    stacks: await pooled(stacks, async ({ report, creates }) => {
-      const { pendingCreates, unchecked } = await withFound(creates, reports);
+    stacks: await mapConcurrently(stacks, async ({ report, creates }) => {
+      const { pendingCreates, unchecked } = await withFoundEndpoints(creates, reports);
       return { ...report, pendingCreates, unchecked: [...report.unchecked, ...unchecked] };
     }),
     accounts: [...reports.values()],

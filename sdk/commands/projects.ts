@@ -4,12 +4,12 @@ import { z } from "zod";
 import { matcher } from "../../provider/dataSources/lookup";
 import { sameData } from "../../provider/endpoint/documents";
 import { UserError } from "../../provider/service/apiErrors";
-import type { LiveEndpoint } from "../../provider/service/contract";
+import type { Endpoint } from "../../provider/service/contract";
 import { projectFile } from "../test-engine/index";
 import { didYouMean, isMapping, pathText, problemOfTags } from "../traffic-policy/index";
 import { type Options, UsageError, type Values } from "./command";
 import { readText } from "./options";
-import { forPulumi, isEndOf, lastOf, MOST_SHOWN, withProject } from "./stackNames";
+import { forPulumi, isSuffixOf, lastPartOf, MAX_SHOWN, withProject } from "./stackNames";
 import type { UserProject } from "./userProject";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
@@ -63,7 +63,7 @@ const ignoredSchema = mapping({
 }).refine(({ reason: _, ...conditions }) => Object.keys(conditions).length > 0, {
   error: "needs an id, a url or metadata",
 });
-export type Ignored = z.output<typeof ignoredSchema>;
+export type IgnoreRule = z.output<typeof ignoredSchema>;
 
 const ignoreListSchema = z.array(ignoredSchema);
 
@@ -95,7 +95,7 @@ export interface Projects {
   projects: ProjectStacks[];
   /** Other stacks whose endpoints are managed, each with its name and a folder for Pulumi, and with its full name. */
   known: { folder: string; stack: string; fullName: string }[];
-  ignored: readonly Ignored[];
+  ignored: readonly IgnoreRule[];
 }
 
 /**
@@ -119,11 +119,11 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
   assertDistinct(all);
   // Without Pulumi Cloud, this is the organization of every stack.
   const isMeant = ({ project, fullName }: NamedStack, name: string) =>
-    isEndOf(fullName, withProject(name, project.name).replace(/^organization\//, ""));
+    isSuffixOf(fullName, withProject(name, project.name).replace(/^organization\//, ""));
   const unlisted = wanted.find((name) => !all.some((one) => isMeant(one, name)));
   if (unlisted !== undefined) {
-    const names = all.slice(0, MOST_SHOWN).map(({ fullName }) => fullName);
-    const more = all.length > MOST_SHOWN ? ", …" : "";
+    const names = all.slice(0, MAX_SHOWN).map(({ fullName }) => fullName);
+    const more = all.length > MAX_SHOWN ? ", …" : "";
     throw new UsageError(`${file} lists no stack ${unlisted}, but ${names.join(", ")}${more}`);
   }
   const isChosen = (one: NamedStack) => wanted.length === 0 || wanted.some((name) => isMeant(one, name));
@@ -155,21 +155,23 @@ export function assertNotKnown(
 ): void {
   for (const { name, project } of stacks) {
     const fullName = withProject(name, project);
-    const same = known.find((one) => isEndOf(fullName, one.fullName) || isEndOf(one.fullName, fullName));
+    const same = known.find(
+      (one) => isSuffixOf(fullName, one.fullName) || isSuffixOf(one.fullName, fullName),
+    );
     if (same)
       throw new UsageError(`${fullName} and the known stack ${same.fullName} may be one stack; name it once`);
   }
 }
 
 /** Whether all conditions of an entry hold. */
-export function isIgnored(live: LiveEndpoint, { id, url, metadata }: Ignored): boolean {
+export function isIgnored(live: Endpoint, { id, url, metadata }: IgnoreRule): boolean {
   const has = (value: unknown, wanted: object = {}) =>
     Object.entries(wanted).every(([key, part]) => isMapping(value) && sameData(value[key], part));
   return matcher({ id, urlPattern: url, metadata: (data) => has(data, metadata) })(live);
 }
 
 /** The endpoints of `--ignore`: a list, or that of a file with other keys, such as the one of `--projects`. */
-function ignoredIn(file: string): Ignored[] {
+function ignoredIn(file: string): IgnoreRule[] {
   const data = parsedText(readText(file, UsageError), file);
   return checked(file, isMapping(data) && "ignore" in data ? data["ignore"] : data, ignoreListSchema);
 }
@@ -200,7 +202,7 @@ const stacksOf = (projects: readonly ProjectStacks[]): NamedStack[] =>
 /** @throws UsageError if two names may mean one stack, because each of its endpoints would count as shared. */
 function assertDistinct(stacks: readonly NamedStack[]): void {
   for (const one of stacks) {
-    const same = stacks.find((other) => other !== one && isEndOf(one.fullName, other.fullName));
+    const same = stacks.find((other) => other !== one && isSuffixOf(one.fullName, other.fullName));
     if (same)
       throw new UsageError(
         `${same.fullName} in ${same.project.folder} and ${one.fullName} in ${one.project.folder} may be one stack; name it once`,
@@ -232,7 +234,9 @@ function projectIn(folder: string, stacks?: readonly string[]): ProjectStacks {
   if (typeof name !== "string") throw new UsageError(`${file} has no name of the project`);
   const settings = typeof stackConfigDir === "string" ? resolve(folder, stackConfigDir) : folder;
   const given = stacks ?? stacksWithSettings(settings);
-  const foreign = given.find((stack) => !isEndOf(withProject(stack, name), `${name}/${lastOf(stack)}`));
+  const foreign = given.find(
+    (stack) => !isSuffixOf(withProject(stack, name), `${name}/${lastPartOf(stack)}`),
+  );
   if (foreign !== undefined)
     throw new UsageError(
       `${foreign} is no stack of the project ${name}, which is in ${folder}; name the folder of its own project`,

@@ -12,27 +12,27 @@ export function withProject(stack: string, project: string): string {
 
 /** The name as Pulumi takes it in the project's folder. */
 export const forPulumi = (stack: string, project: string): string =>
-  stack === `${project}/${lastOf(stack)}` ? lastOf(stack) : stack;
+  stack === `${project}/${lastPartOf(stack)}` ? lastPartOf(stack) : stack;
 
-export const lastOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
+export const lastPartOf = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
 
-export const isEndOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${name}`);
+export const isSuffixOf = (fullName: string, name: string) => `/${fullName}`.endsWith(`/${name}`);
 
 /** The most stacks in a message. */
-export const MOST_SHOWN = 10;
+export const MAX_SHOWN = 10;
 
 /** The stacks of a list that are none of the read ones. Names are full, or those that Pulumi has in the project's folder. */
 export const unreadStacks = (all: readonly string[], read: readonly string[], project: string): string[] =>
   all.filter((name) => {
     const fullName = withProject(name, project);
-    return !read.some((one) => isEndOf(fullName, one) || isEndOf(one, fullName));
+    return !read.some((one) => isSuffixOf(fullName, one) || isSuffixOf(one, fullName));
   });
 
 /** What to do about the backend's unread stacks, which may manage an endpoint; undefined if Pulumi does not list them. */
 export function unreadText(unread: readonly string[] | undefined): string {
   if (!unread) return "Name the stacks of `pulumi stack ls --all` with --known or --projects";
   if (unread.length === 0) return "This backend has no other stack, but another backend may have one";
-  const more = unread.length - MOST_SHOWN;
-  const names = `${unread.slice(0, MOST_SHOWN).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
+  const more = unread.length - MAX_SHOWN;
+  const names = `${unread.slice(0, MAX_SHOWN).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
   return `Name the backend's other stacks with --known or --projects: ${names}`;
 }

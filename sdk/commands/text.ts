@@ -5,7 +5,7 @@ export { count } from "../traffic-policy/index";
 const WIDTH = 80;
 
 /** The text in lines that fit into a terminal. Its own line breaks stay. */
-export function wrapped(text: string, indent = 0): string {
+export function wrapText(text: string, indent = 0): string {
   const fit = new RegExp(`(?=.{${WIDTH - indent + 1}})(.{1,${WIDTH - indent}}) +`, "g");
   return text.replace(fit, `$1\n${" ".repeat(indent)}`);
 }
@@ -13,7 +13,7 @@ export function wrapped(text: string, indent = 0): string {
 /** Names and their descriptions, for a terminal. */
 export function columns(rows: readonly (readonly [name: string, text: string])[]): string {
   const width = Math.max(...rows.map(([name]) => name.length)) + 4;
-  return rows.map(([name, text]) => `  ${name}`.padEnd(width) + wrapped(text, width)).join("\n");
+  return rows.map(([name, text]) => `  ${name}`.padEnd(width) + wrapText(text, width)).join("\n");
 }
 
 /** A word of a shell, in single quotes if it needs them. */
@@ -22,7 +22,7 @@ export function shellWord(text: string): string {
 }
 
 /** The items by key, in their order. */
-export function grouped<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+export function groupBy<T, K>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {
     const group = groups.get(keyOf(item));

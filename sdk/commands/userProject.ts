@@ -1,15 +1,15 @@
-import { readers } from "../../provider/endpoint/fields";
+import { endpointParsers } from "../../provider/endpoint/fields";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
-import { ACCOUNT_KEY } from "../../provider/endpoint/state";
+import { FINGERPRINT_KEY } from "../../provider/endpoint/state";
 import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
 import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
 import { isDefaultProvider, partsOfUrn } from "../../provider/pulumi/urn";
 import { rebuild } from "../../provider/pulumi/values";
 import { UserError } from "../../provider/service/apiErrors";
-import { CONNECTIONS, HttpClient } from "../../provider/service/client";
-import type { LiveEndpoint } from "../../provider/service/contract";
+import { HttpClient, MAX_CONNECTIONS } from "../../provider/service/client";
+import type { Endpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
-import { CLOUD } from "../../provider/service/list";
+import { CLOUD_ENDPOINTS } from "../../provider/service/list";
 import { type ConfigReader, readSettings } from "../../provider/service/settings";
 import {
   type ExportedResource,
@@ -20,7 +20,7 @@ import {
 } from "../test-engine/index";
 import { isMapping, type JsonObject, jsonOf } from "../traffic-policy/index";
 import type { LogLine } from "./command";
-import { lastOf } from "./stackNames";
+import { lastPartOf } from "./stackNames";
 
 /* The user's own project, through the Pulumi CLI, which never asks a question: its stacks, their states and their accounts. */
 
@@ -71,12 +71,12 @@ export async function knownEntries(
 }
 
 /** Rethrows the error of a listed stack: if the backend lacks it, with the way out, because its settings file may have stayed. */
-export const unreadable =
+export const explainUnreadable =
   (stack: string) =>
   (error: unknown): never => {
     if (!(error instanceof PulumiFailed) || !error.isUnknownStack) throw error;
     throw new UserError(
-      `${error.message}. If it was removed or moved to another backend, remove its settings file, Pulumi.${lastOf(stack)}.yaml, or its name in the list. Or select its backend: PULUMI_BACKEND_URL, or \`backend:\` in Pulumi.yaml`,
+      `${error.message}. If it was removed or moved to another backend, remove its settings file, Pulumi.${lastPartOf(stack)}.yaml, or its name in the list. Or select its backend: PULUMI_BACKEND_URL, or \`backend:\` in Pulumi.yaml`,
       { cause: error },
     );
   };
@@ -99,13 +99,13 @@ export async function setSecret(
  * @throws ConfigError if a setting is missing.
  */
 export function openAccount(config: ConfigReader, log: LogLine): EndpointsApi {
-  const options = { log: { info: log, warn: log }, connections: CONNECTIONS.program };
-  return new EndpointsApi(new HttpClient(readSettings(config), options), readers);
+  const options = { log: { info: log, warn: log }, maxConnections: MAX_CONNECTIONS.program };
+  return new EndpointsApi(new HttpClient(readSettings(config), options), endpointParsers);
 }
 
 /** The cloud endpoints of an account, newest first. A program can manage only these. */
-export const cloudEndpoints = ({ list }: EndpointsApi): Promise<LiveEndpoint[]> =>
-  list.select(CLOUD, "fromNow");
+export const cloudEndpoints = ({ list }: EndpointsApi): Promise<Endpoint[]> =>
+  list.select(CLOUD_ENDPOINTS, "fresh");
 
 /** A cloud endpoint in a stack's state, without what may be secret. */
 export interface StateEntry {
@@ -122,7 +122,7 @@ export interface StateEntry {
 }
 
 /** A cloud endpoint in a stack's state. */
-export interface Managed extends StateEntry {
+export interface ManagedEndpoint extends StateEntry {
   /** The reference to its provider, `URN::id`. */
   provider: string;
   /** The program's inputs, secrets decrypted. Never show them unmasked. */
@@ -137,7 +137,7 @@ export interface Managed extends StateEntry {
 }
 
 /** The cloud endpoints that a stack manages. It does not manage those that it only reads (`CloudEndpoint.get`). */
-export const managedEndpoints = (state: ExportedState): Managed[] => endpointsIn(state).map(managed);
+export const managedEndpoints = (state: ExportedState): ManagedEndpoint[] => endpointsIn(state).map(managed);
 
 /**
  * A cloud endpoint that a run began to create, or deleted to replace it, and that is not in the state. What a killed run created
@@ -145,15 +145,15 @@ export const managedEndpoints = (state: ExportedState): Managed[] => endpointsIn
  */
 export interface PendingCreate {
   /** What was to be created. It has no id. Of a replacement that was not begun, the old endpoint. */
-  wanted: Managed;
+  wanted: ManagedEndpoint;
   /** The old endpoint of a replacement. */
-  replaced: Managed | undefined;
+  replaced: ManagedEndpoint | undefined;
 }
 
 /** The pending creates of a state, one a resource. One that a later run has repeated is none: the state has its endpoint. */
 export function pendingCreates(state: ExportedState): PendingCreate[] {
   const all = managedEndpoints(state);
-  const isDone = ({ urn, inputs: { url } }: Managed) =>
+  const isDone = ({ urn, inputs: { url } }: ManagedEndpoint) =>
     all.some((one) => !one.isOld && one.urn === urn && one.inputs["url"] === url);
   const begun = (state.deployment.pending_operations ?? [])
     .filter(({ type, resource }) => type === "creating" && isCloudEndpointType(resource.type))
@@ -188,10 +188,10 @@ function entryOf(resource: ExportedResource): StateEntry {
   const { urn, type, id = "", outputs = {}, delete: isReplaced, pendingReplacement } = resource;
   const isPending = pendingReplacement === true;
   const isOld = isReplaced === true || isPending;
-  return { name: partsOfUrn(urn).name, urn, type, id, account: outputs[ACCOUNT_KEY], isOld, isPending };
+  return { name: partsOfUrn(urn).name, urn, type, id, account: outputs[FINGERPRINT_KEY], isOld, isPending };
 }
 
-function managed(resource: ExportedResource): Managed {
+function managed(resource: ExportedResource): ManagedEndpoint {
   const { inputs = {}, outputs = {}, provider = "", ignoreChanges, modified } = resource;
   const all = [...Object.entries(inputs), ...Object.entries(outputs)];
   const { [PROVIDER_KEY]: _, ...given } = plainValues(inputs);

@@ -2,9 +2,9 @@ import { existsSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isUsers, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
+import { removeAtExit } from "./cleanup";
+import { isUserResource, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
 import { reportedStep } from "./engine/summary";
-import { removeAtExit } from "./leftovers";
 import { fromSecretForm, plain, propsFromState, propsToState } from "./properties";
 import { type EngineStep, findPulumiCli, PulumiFailed, type PulumiResult, pulumi } from "./pulumi";
 import { parseState } from "./stackState";
@@ -22,7 +22,7 @@ import {
 } from "./types";
 
 /** The programs of tests are small. In seconds. */
-const LONGEST_RUN = 180;
+const MAX_RUN = 180;
 
 /**
  * A stack of the real Pulumi CLI, with its state in a temporary folder. The CLI needs the stack's settings file in the program's
@@ -137,7 +137,7 @@ export class CliDriver implements Driver {
       ok: failure === undefined,
       seconds,
       outputs: plain(propsFromState(root?.outputs ?? {})),
-      steps: steps.filter(({ urn }) => isUsers(urn)).map((step) => stepOf(step, stdout)),
+      steps: steps.filter(({ urn }) => isUserResource(urn)).map((step) => stepOf(step, stdout)),
       changes,
       diagnostics,
       text: stdout + stderr,
@@ -174,7 +174,7 @@ export class CliDriver implements Driver {
 
   /** Runs a command on the stack. */
   private pulumi(args: string[], options: { input?: string; events?: boolean } = {}): Promise<PulumiResult> {
-    const { program: cwd, longestRun = LONGEST_RUN } = this.options;
+    const { program: cwd, longestRun = MAX_RUN } = this.options;
     const common = { cwd, env: this.environment, timeout: longestRun * 1000 };
     return pulumi([...args, "--stack", this.stackName], { ...common, ...options });
   }

@@ -69,17 +69,17 @@ export class PulumiFailed extends Error {
 /** Foreign text in one line of limited length, with escapes for invisible characters and for a pipeline's commands (`##[…]`). */
 function oneLine(text: string): string {
   const line = text
-    .slice(0, 2 * LONGEST_MESSAGE)
+    .slice(0, 2 * MAX_MESSAGE_LENGTH)
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
     .trim()
     .replace(
       /[\p{Cf}\p{Co}\p{Surrogate}]|(?<=#)#(?=\w*\[)/gu,
       (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`,
     );
-  return line.length > LONGEST_MESSAGE ? `${line.slice(0, LONGEST_MESSAGE)}…` : line;
+  return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
 }
 
-const LONGEST_MESSAGE = 2000;
+const MAX_MESSAGE_LENGTH = 2000;
 
 /** The CLI's exit code if its backend requires a login. */
 export const NEEDS_LOGIN = 3;

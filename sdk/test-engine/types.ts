@@ -203,13 +203,13 @@ export class RunFailed extends Error {
 }
 
 /** The most changes that the message names for a run that expected none. */
-const MOST_CHANGES = 10;
+const MAX_CHANGES = 10;
 
 /** `: update shop (~description), create api`. */
 function changesOf({ steps }: RunResult): string {
   const changes = steps
     .filter(({ op }) => op !== "same" && op !== "read")
     .map(({ op, name, diff }) => `${op} ${name}${diff.length > 0 ? ` (${diff.join(", ")})` : ""}`);
-  const more = changes.length > MOST_CHANGES ? `, and ${changes.length - MOST_CHANGES} more` : "";
-  return changes.length > 0 ? `: ${changes.slice(0, MOST_CHANGES).join(", ")}${more}` : "";
+  const more = changes.length > MAX_CHANGES ? `, and ${changes.length - MAX_CHANGES} more` : "";
+  return changes.length > 0 ? `: ${changes.slice(0, MAX_CHANGES).join(", ")}${more}` : "";
 }

@@ -2,15 +2,15 @@ import { setImmediate } from "node:timers/promises";
 import type * as pulumi from "@pulumi/pulumi";
 import type { z } from "zod";
 import { dynamicProvider } from "../../provider/dynamic";
-import { readers } from "../../provider/endpoint/fields";
+import { endpointParsers } from "../../provider/endpoint/fields";
 import { functions } from "../../provider/plugin/functions";
 import { TYPES } from "../../provider/pulumi/typeTokens";
 import { ApiError } from "../../provider/service/apiErrors";
 import { HttpClient } from "../../provider/service/client";
 import { type Clock, realClock } from "../../provider/service/clock";
-import type { Request } from "../../provider/service/connections";
 import type { WireEndpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
+import type { Request } from "../../provider/service/httpTransport";
 import { readSettings } from "../../provider/service/settings";
 import { completeMocks, plain } from "../test-engine/index";
 import { webhooks } from "../webhooks/otherLanguages";
@@ -49,7 +49,7 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
   const time = new EmulatedClock(() => new Date(clock.now()));
   const store = new Store(settings.baseUrl, time, () => behaviourOf({}));
   for (const seed of endpoints) store.insert(completeSeed(structuredClone(seed), store));
-  const api = new EndpointsApi(new StoreClient(settings, store, clock), readers);
+  const api = new EndpointsApi(new StoreClient(settings, store, clock), endpointParsers);
   const provider = dynamicProvider({ service: () => api });
   const mocks = completeMocks(others);
 

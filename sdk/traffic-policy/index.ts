@@ -21,8 +21,7 @@ export { parsePolicy, type Warning, warningsOf } from "./policy/files";
 export { mergeTrafficPolicy } from "./policy/merge";
 export {
   type ActionConfig,
-  type Giving,
-  type Plain,
+  type PlainValues,
   type PolicyAction,
   type PolicyRule,
   type RuleOptions,
@@ -31,6 +30,7 @@ export {
   type TrafficPolicy,
   type UnlistedAction,
   unlistedAction,
+  type ValueWrapper,
 } from "./policy/rules";
 export type { PolicyTarget } from "./policy/warnings";
 export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhooks/platforms";
@@ -74,12 +74,12 @@ export type { JsonObject } from "./data/json";
 export { canonicalJson, isMapping, jsonOf, parseJson } from "./data/json";
 /** @internal */
 export {
-  DEEPEST,
   fromJson,
   fromYaml,
-  LONGEST,
   looksLikeJson,
-  MOST_PROBLEMS,
+  MAX_DEPTH,
+  MAX_LENGTH,
+  MAX_PROBLEMS,
   numberedPhases,
   type Parsed,
   policyFromText,
@@ -94,13 +94,13 @@ export { type Path, partsOf, pathText } from "./data/paths";
 export { type SourceDocument, sourceDocuments } from "./data/positions";
 /** @internal */
 export {
+  closestName,
   count,
   didYouMean,
   escaped,
-  nearName,
+  MIN_SECRET_LENGTH,
   oneLine,
   PIPELINE_COMMAND,
-  SHORTEST_SECRET,
 } from "./data/text";
 /** @internal */
 export { derivedFromUrl, normalizeUrl, urlProblem } from "./data/url";

@@ -4,7 +4,7 @@ import {
   canonicalJson,
   fromYaml,
   type JsonObject,
-  LONGEST,
+  MAX_LENGTH,
   type Parsed,
   vaultReference,
   yaml,
@@ -130,7 +130,7 @@ function readConfig(text: unknown, place: number): Config | string {
   // Without an agent, the output is undefined in Node programs, null in others, and empty where Go dereferences it.
   if (text === undefined || text === null || text === "")
     return `configuration ${place} is missing; give its verification an agent, as in agent: { upstream: 8080 }`;
-  const read: Parsed = typeof text === "string" ? fromYaml(text, LONGEST) : { data: text };
+  const read: Parsed = typeof text === "string" ? fromYaml(text, MAX_LENGTH) : { data: text };
   if ("problem" in read) return `configuration ${place} ${read.problem}`;
   const parsed = configSchema.safeParse(read.data);
   return parsed.success

@@ -2,12 +2,13 @@ import * as pulumi from "@pulumi/pulumi";
 import { policyReader } from "../../provider/policy/resourceWarnings";
 import { plainData } from "../plainData";
 import type { TrafficPolicy } from "../policyRules";
-import { warnOfPolicy } from "../preflight";
-import { inProgram, programError } from "../programRun";
+import { warnOfPolicy } from "../programChecks";
+import { programError, withProgramErrors } from "../programRun";
 import { mergedConfig } from "./agentConfig";
 import { dataToMerge, mergedPolicy } from "./mergedPolicy";
 import { WebhookVerification } from "./webhookVerification";
 
+// It has the name of traffic-policy's on purpose: the same merge, for outputs of Pulumi.
 /**
  * Adds webhook verifications before a traffic policy's own actions on requests. The result is a policy for a `CloudEndpoint`:
  * it must contain an action that answers, and verification does not answer.
@@ -56,7 +57,7 @@ function merged(
   policies: pulumi.Output<(string | undefined)[]>,
 ): pulumi.Output<object> {
   const given = (pulumi.output(plainData(policy)) as pulumi.Output<object | string>).apply((policy) =>
-    inProgram(() => dataToMerge(policy)),
+    withProgramErrors(() => dataToMerge(policy)),
   );
   // Checked here, because the result is secret.
   const doubts = warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
@@ -68,7 +69,7 @@ function merged(
   const result = pulumi
     .all([given, policies])
     .apply(([policy, policies]) =>
-      inProgram(() => mergedPolicy(policy, policies, (warning) => void pulumi.log.warn(warning))),
+      withProgramErrors(() => mergedPolicy(policy, policies, (warning) => void pulumi.log.warn(warning))),
     );
   return pulumi.secret(result);
 }
@@ -99,5 +100,7 @@ export const mergeAgentConfigsOutput = (args: {
   configs: pulumi.Input<pulumi.Input<string | undefined>[]>;
 }): pulumi.Output<{ agentConfig: string }> =>
   pulumi.secret(
-    pulumi.output(args.configs).apply((texts) => ({ agentConfig: inProgram(() => mergedConfig(texts)) })),
+    pulumi
+      .output(args.configs)
+      .apply((texts) => ({ agentConfig: withProgramErrors(() => mergedConfig(texts)) })),
   );

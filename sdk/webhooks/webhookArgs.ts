@@ -34,7 +34,7 @@ export interface WebhookAgent {
 }
 
 /** The inputs of a webhook verification, once they are known. */
-export interface WebhookSettingsWritten {
+export interface WebhookInputs {
   /**
    * The identifier of the platform that sends the webhooks, such as `github`. An unknown one causes a warning and is passed on,
    * because the service may support new platforms.
@@ -82,4 +82,4 @@ export interface WebhookSettingsWritten {
 }
 
 /** The same, but the secret may be missing, so that its absence can be reported. */
-export type WebhookSettings = Omit<WebhookSettingsWritten, "secret"> & { secret?: string | undefined };
+export type WebhookSettings = Omit<WebhookInputs, "secret"> & { secret?: string | undefined };

@@ -12,8 +12,8 @@ import {
   agentConfigVersions,
   plans,
   type WebhookAgent,
+  type WebhookInputs,
   type WebhookSettings,
-  type WebhookSettingsWritten,
 } from "./webhookArgs";
 
 /*
@@ -69,7 +69,7 @@ export const webhookFields = {
     .optional(),
 
   plan: z.enum(plans, { error: `must be ${plans.slice(0, -1).join(", ")} or ${plans.at(-1)}` }).optional(),
-} satisfies FieldChecks<WebhookSettingsWritten>;
+} satisfies FieldChecks<WebhookInputs>;
 
 export type WebhookField = keyof typeof webhookFields;
 

@@ -1,11 +1,11 @@
 import * as pulumi from "@pulumi/pulumi";
 import { WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
-import { ruleErrors, warnOfRule } from "../preflight";
+import { ruleErrors, warnOfRule } from "../programChecks";
 import { isKnown, isOfType, perRun, programError, type WithInputs } from "../programRun";
 import { didYouMean, platformInfo } from "../traffic-policy/index";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { FREE_VERIFICATIONS_PER_MONTH, platformNames, secretSource } from "./secretSource";
-import type { WebhookSettings, WebhookSettingsWritten } from "./webhookArgs";
+import type { WebhookInputs, WebhookSettings } from "./webhookArgs";
 import {
   agentMistake,
   areSwapped,
@@ -17,7 +17,7 @@ import {
 } from "./webhookChecks";
 
 /** The inputs of a webhook verification. */
-export interface WebhookVerificationArgs extends WithInputs<WebhookSettingsWritten> {}
+export interface WebhookVerificationArgs extends WithInputs<WebhookInputs> {}
 
 /**
  * Accepts only webhooks that a platform has signed with its secret. From the platform's name and the secret, it makes the
@@ -242,15 +242,15 @@ function expectDeliveries(component: object, expected: Expected): void {
 }
 
 /** The most components that a warning names. */
-const MOST_NAMED = 5;
+const MAX_NAMED = 5;
 
 /** The warning if a free account verifies fewer deliveries. A paid plan of one component counts for the account. */
 export function quotaWarning(all: readonly Expected[]): { sum: number; text: string } | undefined {
   const sum = all.reduce((total, { deliveries }) => total + deliveries, 0);
   const paid = all.some(({ plan = "free" }) => plan !== "free");
   if (paid || sum <= FREE_VERIFICATIONS_PER_MONTH) return undefined;
-  const parts = all.slice(0, MOST_NAMED).map(({ name, deliveries }) => `${name} ${deliveries}`);
-  if (all.length > MOST_NAMED) parts.push(`${all.length - MOST_NAMED} more`);
+  const parts = all.slice(0, MAX_NAMED).map(({ name, deliveries }) => `${name} ${deliveries}`);
+  if (all.length > MAX_NAMED) parts.push(`${all.length - MAX_NAMED} more`);
   return {
     sum,
     text: `${sum} webhook deliveries a month are expected (${parts.join(", ")}), and a free account verifies ${FREE_VERIFICATIONS_PER_MONTH} a month, all its endpoints together. Expect fewer, or move the account to a paid plan and set plan: "pay-as-you-go".`,

@@ -6,7 +6,7 @@ import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openChromium } from "../../docs/generate/chromium";
 import { drift } from "../commands/drift/driftRun";
-import { worlds } from "../commands/drift/worlds";
+import { fixtures } from "../commands/drift/fixtures";
 
 const folder = mkdtempSync(join(tmpdir(), "drift-page-"));
 const chromium = await openChromium();
@@ -28,11 +28,11 @@ async function newPage() {
   return chromium.browser.newPage();
 }
 
-/** Opens the page of a world from a file, and notes the files that it loads. */
+/** Opens the page of a fixture from a file, and notes the files that it loads. */
 async function open(name: string, width: number, scheme = "light") {
-  const world = worlds[name]?.();
-  if (!world) throw new Error(`there is no world ${name}`);
-  const report = await drift(world.stacks, world);
+  const fixture = fixtures[name]?.();
+  if (!fixture) throw new Error(`there is no fixture ${name}`);
+  const report = await drift(fixture.stacks, fixture);
   const page = await newPage();
   const requests: string[] = [];
   page.on("request", (request) => requests.push(request.url()));
@@ -64,7 +64,7 @@ describe.skipIf(!chromium)("the drift page in Chromium", () => {
     ["two stacks have a pending create in one pool", 1280, "dark"],
     [HOSTILE, 320, "dark"],
   ])(
-    "of a world in which %s passes the accessibility checks of axe, and never scrolls sideways",
+    "of a fixture in which %s passes the accessibility checks of axe, and never scrolls sideways",
     async (name, width, scheme) => {
       const { page } = await open(name, width, scheme);
       expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);

@@ -41,7 +41,7 @@ test("the page for assistants has at most 150 lines, five programs, nine mistake
     expect(outcome).toMatch(effects);
     expect(wrong).not.toEqual([]);
   }
-  // A scene plays it: "a rename without an alias fails".
+  // A scenario runs it: "a rename without an alias fails".
   const [rename] = mistakes.filter(({ outcome }) => outcome === "up fails");
   expect(readFileSync("provider/endpoint/errors.ts", "utf8")).toContain(rename?.message);
   expect(namesIn("Exports of `pulumi-endpoints`")).toEqual(expect.arrayContaining(Object.keys(sdk)));

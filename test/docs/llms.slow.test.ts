@@ -9,7 +9,7 @@ import { mistakes, programs, withPrelude } from "./llmsPage";
 
 /*
  * Runs the programs and the mistakes of the page for assistants, as many as possible as modules of one program, with names and
- * URLs of their own. `examples.slow.test.ts` runs the last program, which is a test. Scenes play the rename that fails.
+ * URLs of their own. `examples.slow.test.ts` runs the last program, which is a test. Scenarios run the rename that fails.
  */
 
 const secret = "CANARY-77ab";

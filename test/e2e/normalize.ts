@@ -2,7 +2,7 @@ import { comparableState } from "../../sdk/test-engine/test/comparableState";
 import type { ExportedState } from "../../sdk/testing";
 
 /** The stack's own key, and the account's fingerprint, which depends on it. */
-const KEYS = /^(endpoints:)?apiKey$|^__account$/;
+const KEYS = /^(endpoints:)?apiKey$|^__accountFingerprint$/;
 
 /** Prepares the states of two drivers for a comparison: numbers the ids in order of appearance, and masks what differs in each run. */
 export function normalize(state: ExportedState): { resources: unknown[]; pending: unknown[] } {

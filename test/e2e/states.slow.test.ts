@@ -93,7 +93,7 @@ const notesIn = (state: ExportedState) =>
   Object.fromEntries(
     endpointsIn(state).map(({ urn, outputs = {} }) => [
       urn,
-      { names: Object.keys(outputs).filter((name) => name.startsWith("__")), entry: outputs["__entry"] },
+      { names: Object.keys(outputs).filter((name) => name.startsWith("__")), entry: outputs["__entryId"] },
     ]),
   );
 

@@ -22,7 +22,7 @@ import { listening } from "../provider/servers";
 import { copyOf } from "./copyOf";
 
 /*
- * What each example prints, and what it creates, in programs of every language. The quickstart and the template are played by
+ * What each example prints, and what it creates, in programs of every language. The quickstart and the template are run by
  * `test/package`, and `policy-pack`, `gitops` and the rest of `tenants` have tests of their own.
  */
 
@@ -30,7 +30,7 @@ import { copyOf } from "./copyOf";
 const SECRET = "Q0FOQVJZLTdmM2MtQ0FOQVJZLTdmM2M=";
 
 /** What is around an example: its account, with endpoints of others, the account of a partner, and Brex's API. */
-interface Around {
+interface ExampleContext {
   partner: Emulator;
   brexApi: string;
 }
@@ -38,7 +38,7 @@ interface Around {
 interface Example {
   /** The stack, whose settings may be in a file. Default: `test`. */
   stackName?: string;
-  config?: (around: Around) => TestStackOptions["config"];
+  config?: (around: ExampleContext) => TestStackOptions["config"];
   /** The program in place of the example's own. */
   index?: string;
   outputs: object;
@@ -221,13 +221,15 @@ const inOtherLanguages: [language: "go" | "python" | "yaml", Example][] = [
 
 const cli = await findPulumiCli();
 test.each(inNode)("the example %s prints and creates what its row says, on the test kit's engine", (...row) =>
-  play(...row, "kit"),
+  runExample(...row, "kit"),
 );
-test.skipIf(!cli).each(inNode)("the example %s does so on the Pulumi CLI", (...row) => play(...row, "cli"));
+test.skipIf(!cli).each(inNode)("the example %s does so on the Pulumi CLI", (...row) =>
+  runExample(...row, "cli"),
+);
 for (const [language, example] of inOtherLanguages)
   test.skipIf(!cli || !(await findPulumiCli(undefined, language)))(
     `the example ${language} does so on the Pulumi CLI`,
-    (context) => play(language, example, "cli", (folder) => install(folder, context)),
+    (context) => runExample(language, example, "cli", (folder) => install(folder, context)),
   );
 
 /** Generates the SDK, and installs the packages of the language. Skips the test if there is no network. */
@@ -241,7 +243,7 @@ async function install(folder: string, context: TestContext): Promise<void> {
   await promisify(execFile)("pulumi", ["install"], { cwd: folder, env }).catch(fail);
 }
 
-async function play(
+async function runExample(
   name: string,
   { stackName, config, index, outputs, creates, ofPartner, signed }: Example,
   driver: NonNullable<TestStack["driver"]>,

@@ -1,12 +1,12 @@
 import { setInterval } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { CANARY_KEY, wholeList } from "../provider/emulated";
-import { body, calls, either, good, settled, settledAll } from "./calls";
+import { body, checkAllOperations, checkInvariants, either, good, operations } from "./operations";
 import { type RawReply, type RawService, type ReceivedRequest, rawService } from "./rawService";
 
 /*
  * Whatever a service replies, each call ends with a value or with one readable line that tells no key, after few requests.
- * `settled` checks that.
+ * `checkInvariants` checks that.
  */
 
 const MB = 1024 * 1024;
@@ -27,7 +27,7 @@ test.each<[string, string[]]>([
 ])("a reply with any value in %s causes values or readable errors", async (_, names) => {
   const parts = await rawService();
   for (const value of hostile)
-    await settledAll(parts, either(body(Object.fromEntries(names.map((name) => [name, value])))));
+    await checkAllOperations(parts, either(body(Object.fromEntries(names.map((name) => [name, value])))));
 });
 
 test.each([200, 204, 301, 404, 999])(
@@ -48,14 +48,14 @@ test.each([200, 204, 301, 404, 999])(
       ],
       ...['{"endpoints":{}}', '{"endpoints":null,"next_page_uri":1}', Buffer.from('{"\xff\xfe"}', "latin1")],
     ])
-      await settledAll(parts, { status, body: text });
+      await checkAllOperations(parts, { status, body: text });
   },
 );
 
 test("a failure with any value in its parts causes readable errors", async () => {
   const parts = await rawService();
   for (const value of hostile)
-    for (const code of [value, "ERR_NGROK_9"]) await settledAll(parts, failure(value, code));
+    for (const code of [value, "ERR_NGROK_9"]) await checkAllOperations(parts, failure(value, code));
 });
 
 const deep = {
@@ -85,13 +85,13 @@ test.each<Row>([
     [`10,000 levels of ${name} in an unknown field`, either(`${body().slice(0, -1)},"unheard_of":${text}}`)],
   ]),
 ])("a reply with %s causes values or readable errors", async (_, reply) => {
-  await settledAll(await rawService(), reply);
+  await checkAllOperations(await rawService(), reply);
 });
 
 test.each(Object.entries(deep))("a document with 10,000 levels of %s causes no error", async (_, text) => {
   const parts = await rawService();
   for (const change of [{ traffic_policy: text }, { metadata: text }, { traffic_policy: `a: ${text}` }]) {
-    const outcomes = await settledAll(parts, either(body(change)));
+    const outcomes = await checkAllOperations(parts, either(body(change)));
     // These replies never show what an update has sent.
     const isIgnored = ({ message }: Error) =>
       message.includes("the service accepted the change, but old values");
@@ -104,7 +104,7 @@ test("a policy with odd keys causes no warning of Node with them", async () => {
   const note = (warning: Error) => warnings.push(warning);
   process.on("warning", note);
   const odd = "? [CANARY]\n: 1\n? {CANARY: 2}\n: !odd 3";
-  await settledAll(await rawService(), either(body({ traffic_policy: odd })));
+  await checkAllOperations(await rawService(), either(body({ traffic_policy: odd })));
   await new Promise((resolve) => setImmediate(resolve));
   process.off("warning", note);
   expect(warnings.join()).not.toContain("CANARY");
@@ -113,7 +113,7 @@ test("a policy with odd keys causes no warning of Node with them", async () => {
 test("a body that never ends fails after the timeout", async () => {
   const parts = await rawService({ timeoutSeconds: "1", retryForSeconds: "1" });
   parts.answers(() => ({ body: setInterval(100, Buffer.from(" ")) }));
-  const outcome = await settled(parts, () => parts.api.create({}));
+  const outcome = await checkInvariants(parts, () => parts.api.create({}));
   expect(outcome).toMatchObject({ error: { name: "ConnectionError" } });
 });
 
@@ -122,10 +122,11 @@ test.each(["\ud800", "ep_1\nep_2", "../agents", ".."])(
   async (strange) => {
     const parts = await rawService();
     parts.answers({ status: 201, body: body({ id: strange, port: "high" }) });
-    await settled(parts, calls["a create"]);
+    await checkInvariants(parts, operations["a create"]);
     parts.answers(either(body({ id: strange })));
-    await settled(parts, calls["an adoption"]);
-    for (const call of ["get", "delete"] as const) await settled(parts, () => parts.api[call](strange));
+    await checkInvariants(parts, operations["an adoption"]);
+    for (const operation of ["get", "delete"] as const)
+      await checkInvariants(parts, () => parts.api[operation](strange));
     for (const { path } of parts.received) expect(path).toMatch(/^\/endpoints(\?filter=[^/]*|\/[^/]+)?$/);
   },
 );
@@ -140,13 +141,13 @@ test("a list is read only from the configured service, for any next_page_uri, an
     ...[`${parts.baseUrl}@${host}/`, `${parts.baseUrl.replace("//", "//user:password@")}/endpoints?a=b`],
   ]) {
     parts.answers({ body: JSON.stringify({ endpoints: [good], next_page_uri }) });
-    await settled(parts, () => wholeList(parts.api));
+    await checkInvariants(parts, () => wholeList(parts.api));
     expect(other.received).toEqual([]);
     for (const { path } of parts.received) expect(path).toMatch(/^\/endpoints(\?|$)/);
   }
   const endless = () => JSON.stringify({ endpoints: [], next_page_uri: `?a=${parts.received.length}` });
   parts.answers(() => ({ body: endless() }));
-  const outcome = await settled(parts, () => wholeList(parts.api));
+  const outcome = await checkInvariants(parts, () => wholeList(parts.api));
   expect(outcome).toMatchObject({ error: { name: "ReplyError" } });
 });
 

@@ -1,18 +1,18 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { stories } from "./events";
-import { faultsOf, modes } from "./story";
+import { randomRuns } from "./arbitraries";
+import { modes, violationsOf } from "./randomRun";
 
 /*
- * Random stories of steps and faults. A failure prints the shortest story that fails, and its seed, which repeats it:
+ * Random runs of steps and faults. A failure prints the shortest random run that fails, and its seed, which repeats it:
  * npm run test:faults -- --seed …
  *
- * `npm run test:slow` plays a few of each mode, from fixed seeds, because a change must not fail by chance. `npm run test:faults`
- * plays those of one mode: new ones, or those of a seed.
+ * `npm run test:slow` runs a few of each mode, from fixed seeds, because a change must not fail by chance. `npm run test:faults`
+ * runs those of one mode: new ones, or those of a seed.
  */
 const { FAULT_RUNS: runs, FAULT_SEED: seed, FAULT_POOLS: pools } = process.env;
 const isLong = runs !== undefined || seed !== undefined;
-// Several at once, because a story mostly waits for connections that hang.
+// Several at once, because a random run mostly waits for connections that hang.
 const next = Array.from({ length: 4 }, (_, index) => (isLong ? Date.now() % 2 ** 30 : 20_260_101) + index);
 const seeds = seed === undefined ? next : [Number(seed)];
 const cases = (isLong ? [{ pools: pools === "1" }] : modes).flatMap((mode) =>
@@ -24,9 +24,9 @@ test.concurrent.each(cases)(
   "no endpoint is lost, created twice, dropped from the state or wrongly adopted (pools: $pools, seed $seed)",
   { timeout: 3_600_000 },
   async ({ seed, ...mode }) => {
-    const story = fc.asyncProperty(stories, async (story) => {
-      expect(await faultsOf(story, mode)).toEqual({});
+    const randomRun = fc.asyncProperty(randomRuns, async (randomRun) => {
+      expect(await violationsOf(randomRun, mode)).toEqual({});
     });
-    await fc.assert(story, { seed, numRuns });
+    await fc.assert(randomRun, { seed, numRuns });
   },
 );

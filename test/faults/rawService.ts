@@ -17,7 +17,7 @@ export interface ReceivedRequest {
 }
 
 /** More requests than any call needs, which is 1,000 pages at most. A client that sends more never ends. */
-export const MOST_REQUESTS = 1010;
+export const MAX_REQUESTS = 1010;
 
 const servers: Server[] = [];
 // This must run before the client closes, because that waits for replies, and some never end.
@@ -37,7 +37,7 @@ export async function rawService(settings: Record<string, string> = {}) {
     received.push({ method: request.method ?? "", path: request.url ?? "" });
     // A refusal that is not repeated ends an endless call, so that the test can report it.
     const last = received[received.length - 1] ?? { method: "", path: "" };
-    send(response, received.length > MOST_REQUESTS ? { status: 418 } : answer(last));
+    send(response, received.length > MAX_REQUESTS ? { status: 418 } : answer(last));
   });
   servers.push(server);
   const baseUrl = `http://127.0.0.1:${await listen(server, 0)}`;

@@ -10,12 +10,12 @@ import {
   type ScriptedReply,
 } from "../../sdk/testing";
 
-/* Faults of the service that only the tests of the provider need, over the emulator's `disturb` and `intercept`. */
+/* Faults of the service that only the tests of the provider need, over the emulator's `injectFaults` and `intercept`. */
 
 /** The operations whose reply has a body. */
 const hasBody: Match = ({ method }) => method !== "DELETE";
 
-/** Further kinds of faults for `disturb`. */
+/** Further kinds of faults for `injectFaults`. */
 const own = {
   latency: () => ({ reply: () => ({ afterCommit: true, delayMs: 20 }) }),
   "429-bare": () => ({ reply: () => ({ status: 429, body: { error_code: "ERR_NGROK_226" } }) }),
@@ -31,7 +31,7 @@ export type ServiceFaultKind = FaultKind | keyof typeof own;
 
 export const serviceFaultKinds = [...faultKinds, ...Object.keys(own)] as ServiceFaultKind[];
 
-/** The kinds for `disturb`: those of the emulator, and those of this file. */
+/** The kinds for `injectFaults`: those of the emulator, and those of this file. */
 export const kindsOn = (emulator: Emulator, kinds: readonly ServiceFaultKind[]): (FaultKind | Fault)[] =>
   kinds.map((kind) =>
     kind in own ? { kind, ...own[kind as keyof typeof own](emulator) } : (kind as FaultKind),

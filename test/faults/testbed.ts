@@ -1,11 +1,11 @@
-import { readers } from "../../provider/endpoint/fields";
+import { endpointParsers } from "../../provider/endpoint/fields";
 import { engineInputs } from "../../provider/endpoint/inputs";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { EndpointsError } from "../../provider/service/apiErrors";
 import { HttpClient, type Log } from "../../provider/service/client";
 import type { Clock } from "../../provider/service/clock";
-import type { Request } from "../../provider/service/connections";
 import { EndpointsApi } from "../../provider/service/endpoints";
+import type { Request } from "../../provider/service/httpTransport";
 import { readSettings } from "../../provider/service/settings";
 import { Emulator, type EmulatorOptions } from "../../sdk/testing";
 import type { Process, Provider } from "../model/phase";
@@ -33,7 +33,7 @@ interface Life {
 const never = () => new Promise<never>(() => {});
 
 /** The real client of a process that can be killed. */
-class MortalClient extends HttpClient {
+class KillableClient extends HttpClient {
   constructor(
     settings: ReturnType<typeof readSettings>,
     deps: { clock: Clock; log: Log },
@@ -43,7 +43,7 @@ class MortalClient extends HttpClient {
       ...deps.clock,
       sleep: (milliseconds) => deps.clock.sleep(milliseconds).then(() => (life.ended ? never() : undefined)),
     };
-    super(settings, { ...deps, clock, engineIsThere: async () => !life.ended });
+    super(settings, { ...deps, clock, isEngineAlive: async () => !life.ended });
   }
 
   override send: HttpClient["send"] = async (request: Request, reply) => {
@@ -130,8 +130,8 @@ export class Testbed {
       ...readSettings((key) => config[key], this.override.environment ?? {}),
       userAgent: `${this.processes.length}`,
     };
-    const http = new MortalClient(settings, { clock: this.clock, log }, life);
-    const api = new EndpointsApi(http, readers);
+    const http = new KillableClient(settings, { clock: this.clock, log }, life);
+    const api = new EndpointsApi(http, endpointParsers);
     const core = new CloudEndpoints({ connect: () => api, log });
     const process: TestProcess = {
       of: () => providerOf(core),
@@ -168,7 +168,7 @@ export class Testbed {
   }
 }
 
-/** The project and stack of all stories. */
+/** The project and stack of all random runs. */
 export const STACK = "shop/dev";
 
 /** The core, which is told the stack with each check. */

@@ -39,14 +39,14 @@ export interface Process {
  * all resources and then takes one step after the other, or all at once, or it takes each step at once while it asks for the next
  * resource, which it does half a second later, or at once.
  */
-export type Pace = "one by one" | "planned" | "together" | "late" | "at once";
+export type ScheduleMode = "one by one" | "planned" | "together" | "late" | "at once";
 
-/** An order of the engine's calls. */
-export interface Order {
-  pace: Pace;
+/** A schedule of the engine's calls. */
+export interface Schedule {
+  mode: ScheduleMode;
   /** The order of resources. Default: the program's, and the reverse of the state's for deletions. */
   names?: string[];
-  /** The number of parallel steps. Default: any number, or one with a serial pace. */
+  /** The number of parallel steps. Default: any number, or one with a serial mode. */
   parallel?: number;
 }
 
@@ -59,7 +59,7 @@ export interface Command {
   /** Read all resources first. */
   refresh?: boolean | undefined;
   continueOnError?: boolean | undefined;
-  /** The number of parallel steps, if it is not the order's. */
+  /** The number of parallel steps, if it is not the schedule's. */
   parallel?: number | undefined;
   /** Kill the processes after this number of steps. */
   killAfter?: number | undefined;
@@ -74,11 +74,11 @@ export interface Outcome {
 /** Changes the service, and stores the result. */
 export type Step = () => Promise<unknown>;
 
-const isSerial = (pace: Pace) => pace === "one by one" || pace === "planned";
+const isSerial = (mode: ScheduleMode) => mode === "one by one" || mode === "planned";
 
 export interface Dependencies {
   clock: Clock;
-  order: Order;
+  schedule: Schedule;
   start(provider: string): Promise<Process>;
 }
 
@@ -132,15 +132,15 @@ export class Phase {
 
   /** Asks for each resource, and takes the steps. An error stops the rest, unless the command continues on errors. */
   async steps<T>(all: Iterable<[string, T]>, ask: (name: string, one: T) => Promise<Step>): Promise<void> {
-    const { pace } = this.deps.order;
+    const { mode } = this.deps.schedule;
     const planned: [string, Step][] = [];
     for (const [name, one] of this.inOrder(all)) {
       const step = await this.noted(name, () => ask(name, one));
       if (!step) continue;
-      if (pace === "planned" || pace === "together") planned.push([name, step]);
+      if (mode === "planned" || mode === "together") planned.push([name, step]);
       else await this.take(name, step);
-      if (pace === "one by one") await this.idle();
-      if (pace === "late") await this.deps.clock.sleep(500);
+      if (mode === "one by one") await this.idle();
+      if (mode === "late") await this.deps.clock.sleep(500);
     }
     for (const [name, step] of planned) await this.take(name, step);
     await this.idle();
@@ -148,7 +148,7 @@ export class Phase {
 
   /** Takes a step, once a worker is free. */
   private async take(name: string, step: Step): Promise<void> {
-    const { pace, parallel = isSerial(pace) ? 1 : Number.POSITIVE_INFINITY } = this.deps.order;
+    const { mode, parallel = isSerial(mode) ? 1 : Number.POSITIVE_INFINITY } = this.deps.schedule;
     while (this.running.size >= (this.command.parallel ?? parallel)) await Promise.race(this.running);
     if (this.isStopped) return;
     const work = this.noted(name, step).then(() => {
@@ -178,7 +178,7 @@ export class Phase {
 
   /** The targets, in the order in which the engine takes them. */
   private inOrder<T>(all: Iterable<[string, T]>): [string, T][] {
-    const { names } = this.deps.order;
+    const { names } = this.deps.schedule;
     const wanted = [...all].filter(([name]) => this.isTarget(name));
     return names ? names.flatMap((name) => wanted.filter(([other]) => other === name)) : wanted;
   }

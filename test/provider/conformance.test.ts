@@ -7,8 +7,8 @@ import { bothProviders, created, type Props, startDynamic } from "./bothProvider
 import { thrown } from "./emulated";
 
 /*
- * The dynamic provider and the plugin return the same results, and send the same requests. The scenes play whole runs on both;
- * other files test previews, imports and detailed diffs, which only the plugin has.
+ * The dynamic provider and the plugin return the same results, and send the same requests. The scenarios execute whole runs on
+ * both; other files test previews, imports and detailed diffs, which only the plugin has.
  */
 
 const url = "https://shop.example.com";
@@ -166,9 +166,9 @@ describe.each(bothProviders)("%s", (_, start) => {
       domain: live?.domain,
       createdAt: live?.created_at,
       updatedAt: live?.updated_at,
-      __account: expect.stringMatching(/^[0-9a-f]{16}$/),
-      __entry: expect.stringMatching(/^[0-9a-f]{16}$/),
-      __given: ["bindings", "poolingEnabled", "trafficPolicy"],
+      __accountFingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
+      __entryId: expect.stringMatching(/^[0-9a-f]{16}$/),
+      __setByProgram: ["bindings", "poolingEnabled", "trafficPolicy"],
       __version: VERSION,
     });
     expect(await provider.read(id, outs, inputs)).toEqual({ id, props: outs, inputs });
@@ -187,7 +187,7 @@ test("the dynamic provider logs the changed places of a secret document, without
   const news = (body: unknown, status: unknown) => ({
     url,
     trafficPolicy: { on_http_request: [{ body }], on_http_response: [{ status, "X-CANARY": status }] },
-    __secrets: ["trafficPolicy"],
+    __secretFields: ["trafficPolicy"],
   });
   const { id, outs } = await provider.create(news("CANARY-1", 404));
   // The engine unwraps the secrets of a dynamic resource.

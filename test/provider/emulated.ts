@@ -1,11 +1,11 @@
 import { onTestFinished } from "vitest";
-import { readers } from "../../provider/endpoint/fields";
+import { endpointParsers } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { HttpClient } from "../../provider/service/client";
 import type { Clock } from "../../provider/service/clock";
-import type { LiveEndpoint } from "../../provider/service/contract";
+import type { Endpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
-import type { Reading } from "../../provider/service/list";
+import type { Listing } from "../../provider/service/list";
 import { readSettings } from "../../provider/service/settings";
 import type { Emulator, EmulatorOptions } from "../../sdk/testing/emulator";
 import { emulatedService } from "../emulatedService";
@@ -28,14 +28,14 @@ interface Options extends EmulatorOptions {
   taken?: () => number;
   /** Runs after each wait of the client. */
   sleep?: () => Promise<void>;
-  engineIsThere?: () => Promise<boolean>;
+  isEngineAlive?: () => Promise<boolean>;
 }
 
 /** Starts the emulated service, and creates a real client for it and the provider's core. */
 export async function service({
   taken = () => 0,
   sleep,
-  engineIsThere,
+  isEngineAlive,
   settings: given,
   ...options
 }: Options = {}) {
@@ -63,8 +63,8 @@ export async function service({
     const settings = readSettings((key) => config[key.replace("endpoints:", "")], environment);
     const write = (message: string) => void logged.push(message);
     const log = { info: write, warn: write };
-    const http = new HttpClient(settings, { clock, log, ...(engineIsThere && { engineIsThere }) });
-    const api = new EndpointsApi(http, readers);
+    const http = new HttpClient(settings, { clock, log, ...(isEngineAlive && { isEngineAlive }) });
+    const api = new EndpointsApi(http, endpointParsers);
     onTestFinished(() => http.close());
     const connect = () => api;
     return { api, connect, log, core: new CloudEndpoints({ connect, log }) };
@@ -72,13 +72,13 @@ export async function service({
   return { emulator, ...newProcess(), newProcess, logged, waits, clock };
 }
 
-/** Reads the whole list of the account, and shares no earlier reading. */
+/** Reads the whole list of the account, and shares no earlier listing. */
 export async function wholeList({
   http,
-}: EndpointsApi): Promise<{ endpoints: LiveEndpoint[]; skipped: Reading["skipped"] }> {
-  const reading = new EndpointsApi(http, readers).list.whole("anyAge");
-  await reading.toEnd();
-  return { endpoints: [...reading.endpoints.values()], skipped: reading.skipped };
+}: EndpointsApi): Promise<{ endpoints: Endpoint[]; skipped: Listing["skipped"] }> {
+  const listing = new EndpointsApi(http, endpointParsers).list.fullListing("cached");
+  await listing.readToEnd();
+  return { endpoints: [...listing.endpoints.values()], skipped: listing.skipped };
 }
 
 /** The error of a rejected promise. Throws if the promise is fulfilled. */

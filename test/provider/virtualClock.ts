@@ -42,7 +42,7 @@ export function virtualClock(): Clock {
   }
 
   return {
-    // No two moments are equal: a reading of the list counts as new if it began later than another event.
+    // No two moments are equal: a listing counts as new if it began later than another event.
     now: () => (time += 0.001),
     sleep: (milliseconds) =>
       new Promise((end) => {

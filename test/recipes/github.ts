@@ -4,7 +4,7 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { type Machine, type Ran, recipes } from "./machine";
 
-/* Reads the workflows for GitHub Actions, and plays the scripts of a job as GitHub does. */
+/* Reads the workflows for GitHub Actions, and runs the scripts of a job as GitHub does. */
 
 const text = z.record(z.string(), z.coerce.string());
 const anything = z.record(z.string(), z.unknown());
@@ -62,8 +62,8 @@ const values: Record<string, string> = {
   "github.event.pull_request.head.sha": "abc",
 };
 
-/** Plays the scripts of a job in order, until one fails. Other steps are actions, which stand-ins cannot play. */
-export async function play(
+/** Runs the scripts of a job in order, until one fails. Other steps are actions, which stand-ins cannot run. */
+export async function runJob(
   machine: Machine,
   name: string,
   given: Record<string, string> = {},

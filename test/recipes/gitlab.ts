@@ -6,7 +6,7 @@ import { z } from "zod";
 import { listening } from "../provider/servers";
 import { type Machine, recipes } from "./machine";
 
-/* Reads the pipeline for GitLab, and plays the script of a job as GitLab does. */
+/* Reads the pipeline for GitLab, and runs the script of a job as GitLab does. */
 
 const folder = join(recipes, "gitlab-ci");
 const read = (file: string) => readFileSync(join(folder, file), "utf8");
@@ -38,7 +38,7 @@ export const jobs = {
 };
 
 /** Runs the lines of a job. */
-export function play(machine: Machine, name: keyof typeof jobs, env: Record<string, string>) {
+export function runJob(machine: Machine, name: keyof typeof jobs, env: Record<string, string>) {
   cpSync(folder, machine.folder, { recursive: true });
   const { script, variables } = jobs[name];
   const lines = ["set -eo pipefail", ...pipeline.default.before_script, ...script];

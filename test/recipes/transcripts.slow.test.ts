@@ -54,7 +54,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   ])("in %s runs these commands of Pulumi", async (_, repairs, pulumi, code, calls) => {
     const onGitHub = new Machine(pulumi);
     const given = { "inputs.recover": repairs, "inputs.repair": repairs };
-    expect(await github.play(onGitHub, "up", given)).toMatchObject({ code });
+    expect(await github.runJob(onGitHub, "up", given)).toMatchObject({ code });
     const withKey = calls.map((call) =>
       call === LOOK
         ? `${LOOK} (write-key)`
@@ -69,7 +69,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       RECOVER: repairs,
       REPAIR: repairs,
     };
-    expect(await gitlab.play(onGitLab, ".up", env)).toMatchObject({ code });
+    expect(await gitlab.runJob(onGitLab, ".up", env)).toMatchObject({ code });
     const all = ["> npm ci", ...calls.map((call) => (call === LOOK ? LOOK : `/shop> pulumi ${call}`))];
     expect(onGitLab.transcript()).toEqual(all.map((call) => `${call} (key)`));
   });
@@ -93,8 +93,8 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       const onGitLab = new Machine(noteIds, drift);
       const env = { ...shop, RECOVER: "true", ...(ids !== "" && { ENDPOINTS_ADOPT: ids }) };
       for (const [machine, ran] of [
-        [onGitHub, await github.play(onGitHub, "up", inputs)],
-        [onGitLab, await gitlab.play(onGitLab, ".up", env)],
+        [onGitHub, await github.runJob(onGitHub, "up", inputs)],
+        [onGitLab, await gitlab.runJob(onGitLab, ".up", env)],
       ] as const) {
         expect(ran.code).toBe(code);
         expect(ran.output).toContain(drift.report);
@@ -116,7 +116,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   ])("makes jobs of %s, each with its queue and its share of the requests", async (_, stacks, projects) => {
     const share = 120 / projects.length;
     const onGitHub = new Machine();
-    const { outputs } = await github.play(onGitHub, "stacks", { "inputs.stacks": stacks });
+    const { outputs } = await github.runJob(onGitHub, "stacks", { "inputs.stacks": stacks });
     const include = projects.map((name) => ({ folder: name, project: name, stack: "prod" }));
     expect(outputs["jobs"]).toBe("4");
     expect(JSON.parse(outputs["matrix"] ?? "")).toEqual({
@@ -125,7 +125,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     expect(onGitHub.transcript().slice(0, 2)).toEqual(["> npm ci", "> npm test --if-present"]);
 
     const onGitLab = new Machine();
-    expect(await gitlab.play(onGitLab, "stacks", { STACKS: stacks })).toEqual({ code: 0, output: "" });
+    expect(await gitlab.runJob(onGitLab, "stacks", { STACKS: stacks })).toEqual({ code: 0, output: "" });
     const variables = { STACK: "prod", ENDPOINTS_REQUESTS_PER_WINDOW: `${share}` };
     expect(onGitLab.yaml("stacks.yml")).toEqual(
       Object.fromEntries(
@@ -142,7 +142,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
 
   test("on GitLab previews one stack at a time with one job, and then comments", async () => {
     const machine = new Machine();
-    await gitlab.play(machine, "stacks", { JOBS: "1", CI_MERGE_REQUEST_IID: "7" });
+    await gitlab.runJob(machine, "stacks", { JOBS: "1", CI_MERGE_REQUEST_IID: "7" });
     expect(machine.yaml("stacks.yml")).toMatchObject({
       "api: prod": { extends: ".preview", needs: [] },
       "shop: prod": { extends: ".preview", needs: [{ job: "api: prod", artifacts: false }] },
@@ -198,7 +198,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
 
     const onGitHub = new Machine(pulumi, { code, report: REPORT });
     github.standInForGitHub(onGitHub, issues.onGitHub);
-    const ended = await github.play(onGitHub, "drift");
+    const ended = await github.runJob(onGitHub, "drift");
     expect(onGitHub.transcript()).toEqual([
       "> npm ci",
       "> gh label create endpoints-drift --force --description Kept by the workflow: endpoints drift",
@@ -217,7 +217,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     const onGitLab = new Machine(pulumi, { code, report: REPORT });
     const env = await gitlab.standInForGitLab(onGitLab, issues.onGitLab);
     // Drift is a warning of the job, and so is a failed or killed deploy.
-    const ran = await gitlab.play(onGitLab, "drift", { ...env, ...readKey });
+    const ran = await gitlab.runJob(onGitLab, "drift", { ...env, ...readKey });
     expect(ran).toMatchObject({ code });
     expect(onGitLab.transcript()).toEqual([
       "> npm ci (read-key)",
@@ -236,10 +236,10 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     const FAIL_ON_UNMANAGED = "true";
     const onGitHub = new Machine();
     github.standInForGitHub(onGitHub, []);
-    await github.play(onGitHub, "drift", { "vars.FAIL_ON_UNMANAGED": FAIL_ON_UNMANAGED });
+    await github.runJob(onGitHub, "drift", { "vars.FAIL_ON_UNMANAGED": FAIL_ON_UNMANAGED });
     const onGitLab = new Machine();
     const env = await gitlab.standInForGitLab(onGitLab, []);
-    await gitlab.play(onGitLab, "drift", { ...env, FAIL_ON_UNMANAGED });
+    await gitlab.runJob(onGitLab, "drift", { ...env, FAIL_ON_UNMANAGED });
     for (const machine of [onGitHub, onGitLab])
       expect(machine.transcript().join("\n")).toMatch(/ drift --projects \S+ --html \S+ --fail-on-unmanaged/);
   });
@@ -248,7 +248,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     const evil = "::error::evil\n ##[add-mask]evil\nno line break at the end";
     for (const code of [0, 9]) {
       const machine = new Machine(`[ "$1" = install ] && exit\nprintf '%s' '${evil}'\nexit ${code}`);
-      const { output, ...played } = await github.play(machine, "preview");
+      const { output, ...played } = await github.runJob(machine, "preview");
       expect(played.code).toBe(code);
       const [, , within] = /^::stop-commands::(\S{30,})\n([\s\S]*)\n::\1::\n$/.exec(output) ?? [];
       expect(within).toBe(evil);
@@ -278,7 +278,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       writeFileSync(join(folder, "preview.txt"), text);
       if (code === 0) writeFileSync(join(folder, "succeeded"), "");
     }
-    expect(await github.play(machine, "comment", { "inputs.matrix": matrix })).toMatchObject({ code: 0 });
+    expect(await github.runJob(machine, "comment", { "inputs.matrix": matrix })).toMatchObject({ code: 0 });
     return machine.read("written");
   }
 
@@ -306,9 +306,9 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
           TEXT,
           CODE: `${code}`,
         };
-        expect(await gitlab.play(onGitLab, ".preview", given)).toMatchObject({ code });
+        expect(await gitlab.runJob(onGitLab, ".preview", given)).toMatchObject({ code });
       }
-      expect(await gitlab.play(onGitLab, ".comment", env)).toMatchObject({ code: 0 });
+      expect(await gitlab.runJob(onGitLab, ".comment", env)).toMatchObject({ code: 0 });
       expect(onGitLab.transcript().slice(-3)).toEqual([
         `/shop> pulumi preview --stack prod --diff ${QUIET}`,
         "> npm ci",
@@ -340,7 +340,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     expect(comment.length).toBeLessThan(65_536);
     expect(comment.match(/<\/pre>\n<\/details>\n/g)).toHaveLength(3);
     expect(comment).toContain("<pre>\nThere is no preview: the job failed before it.\n");
-    await github.play(machine, "drift");
+    await github.runJob(machine, "drift");
     expect(machine.read("written").length).toBeLessThan(65_536);
     expect(machine.read("written")).toContain(DRIFTED[0]);
   });

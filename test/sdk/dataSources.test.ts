@@ -60,7 +60,7 @@ function seedMany(): string[] {
 }
 
 describe("getEndpoints", () => {
-  test("returns the newest endpoints first, and overlapping calls share one reading of the list", async () => {
+  test("returns the newest endpoints first, and overlapping calls share one listing", async () => {
     const ids = seedMany().reverse();
     const first = Array.from({ length: 20 }, () => getEndpoints());
     const output = resolved(getEndpointsOutput({ types: ["edge"] }));

@@ -1,5 +1,5 @@
 // Longer runs of the fault suite. Without options, a run is as long as in `npm run test:slow`.
-//   npm run test:faults -- --runs 1000 [--seed N] [--pools]   random stories of steps and faults
+//   npm run test:faults -- --runs 1000 [--seed N] [--pools]   random runs of steps and faults
 //   npm run test:faults -- --kills 20    real processes that are killed during 100 creates
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";

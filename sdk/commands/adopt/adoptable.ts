@@ -1,35 +1,35 @@
 import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
 import { metadataFromText, sameSet } from "../../../provider/endpoint/documents";
 import {
-  leftToTheService,
+  keptWhenOmitted,
   type ManagedInput,
   managedInputs,
-  ownTexts,
+  userTexts,
 } from "../../../provider/endpoint/fields";
 import { checkInputs, engineInputs } from "../../../provider/endpoint/inputs";
-import { hasKey, secretsIn, UNMISTAKABLE } from "../../../provider/endpoint/secretSearch";
+import { hasKey, MIN_RECOGNIZABLE_LENGTH, secretsIn } from "../../../provider/endpoint/secretSearch";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import { SIGNATURE, UNKNOWNS } from "../../../provider/pulumi/sentinels";
 import { isNotFound } from "../../../provider/service/apiErrors";
-import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { type JsonObject, looksLikeJson, policyFromText } from "../../traffic-policy/index";
 import type { LogLine } from "../command";
-import { count, grouped } from "../text";
+import { count, groupBy } from "../text";
 
 /* The inputs with which a program adopts an endpoint without a change. */
 
 export interface Adoption {
-  live: LiveEndpoint;
+  live: Endpoint;
   /** The inputs of the program, in their written order. */
   inputs: JsonObject;
   /** What the program cannot give, each with the reason. The service keeps it. */
-  leftToService: string[];
+  keptByService: string[];
 }
 
 /** An endpoint that no program can adopt without a change, with the reason. */
 export interface Unadoptable {
-  live: LiveEndpoint;
+  live: Endpoint;
   reason: string;
 }
 
@@ -39,10 +39,10 @@ export interface Unadoptable {
  */
 export async function withAllFields(
   account: EndpointsApi,
-  listed: readonly LiveEndpoint[],
+  listed: readonly Endpoint[],
   log: LogLine,
-): Promise<LiveEndpoint[]> {
-  const missing = ownTexts.filter((name) => !listed.some((live) => live[name] !== undefined));
+): Promise<Endpoint[]> {
+  const missing = userTexts.filter((name) => !listed.some((live) => live[name] !== undefined));
   if (listed.length === 0 || missing.length === 0) return [...listed];
   log(
     `Reading ${count(listed.length, "endpoint")} by id, because lists may leave out ${missing.join(" and ")}`,
@@ -66,13 +66,13 @@ export async function withAllFields(
  * @param accountKey The key of the account, which no code may show.
  */
 export function adoptionsOf(
-  lives: readonly LiveEndpoint[],
+  lives: readonly Endpoint[],
   isWhole: boolean,
   accountKey: string,
 ): { adoptions: Adoption[]; unadoptable: Unadoptable[] } {
   const all = lives.map((live) => adoptionOf(live, accountKey));
   const unadoptable = all.filter((one) => "reason" in one);
-  const byUrl = grouped(
+  const byUrl = groupBy(
     all.filter((one) => "inputs" in one),
     ({ inputs }) => inputs["url"],
   );
@@ -81,7 +81,7 @@ export function adoptionsOf(
     // On the service, endpoints with one URL may differ in their bindings. The provider accepts them only if they pool.
     const areCompatible = same.length === 1 || same.every(({ inputs }) => inputs["poolingEnabled"] === true);
     for (const one of same) {
-      const lost = isWhole ? one.leftToService.find((what) => what !== YAML_TEXT) : undefined;
+      const lost = isWhole ? one.keptByService.find((what) => what !== YAML_TEXT) : undefined;
       const reason = areCompatible
         ? lost && `${lost}. With --format program, a program can leave that to the service`
         : "other endpoints have the same URL, and not all of them have pooling enabled";
@@ -97,10 +97,10 @@ const YAML_TEXT =
   "the layout and the comments of trafficPolicy in YAML, which the first change of the policy drops";
 
 /** The inputs that adopt the endpoint without a write. An input is left out if the service chooses the same value. */
-export function adoptionOf(live: LiveEndpoint, accountKey?: string): Adoption | Unadoptable {
+export function adoptionOf(live: Endpoint, accountKey?: string): Adoption | Unadoptable {
   const current = asWritten(live);
   const given: JsonObject = { adopt: live.id };
-  const leftToService: string[] = [];
+  const keptByService: string[] = [];
   for (const name of managedInputs) {
     const value = current[name];
     if (value === undefined || isServicesChoice(name, value, String(current["url"]))) continue;
@@ -113,20 +113,20 @@ export function adoptionOf(live: LiveEndpoint, accountKey?: string): Adoption | 
       ? `${name} cannot be in a program: ${lost}`
       : checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
     if (problem === undefined) given[name] = value;
-    else if (leftToTheService.includes(name)) leftToService.push(problem);
+    else if (keptWhenOmitted.includes(name)) keptByService.push(problem);
     else return { live, reason: problem };
   }
-  if ("trafficPolicy" in given && !looksLikeJson(live.trafficPolicy ?? "{")) leftToService.push(YAML_TEXT);
+  if ("trafficPolicy" in given && !looksLikeJson(live.trafficPolicy ?? "{")) keptByService.push(YAML_TEXT);
   const { inputs, failures } = checkInputs(given);
   if (failures[0]) return { live, reason: failures[0].reason };
   const { changed } = differenceOnAdoption(live, engineInputs(inputs));
   if (changed.length > 0) return { live, reason: `adopting it would change its ${changed.join(" and ")}` };
   const { adopt, ...rest } = inputs;
-  return { live, inputs: { ...rest, adopt }, leftToService };
+  return { live, inputs: { ...rest, adopt }, keptByService };
 }
 
 /** The inputs of a live endpoint. The keys of its documents keep their written order. */
-function asWritten(live: LiveEndpoint): JsonObject {
+function asWritten(live: Endpoint): JsonObject {
   const inputs = inputsFromLive(live);
   const policy = policyFromText(live.trafficPolicy ?? "");
   return {
@@ -163,7 +163,7 @@ function lostInPulumi(value: unknown): string | undefined {
 
 /** Whether a key contains a secret of the same document, or the account's key. Code can take a value from the configuration, but not a key. */
 function keysShowSecrets(document: unknown, accountKey?: string): boolean {
-  const secrets = secretsIn(document).filter(({ length }) => length >= UNMISTAKABLE);
+  const secrets = secretsIn(document).filter(({ length }) => length >= MIN_RECOGNIZABLE_LENGTH);
   const keys: string[] = [];
   visit(document, (key) => keys.push(key));
   const all = keys.join("\0");

@@ -1,12 +1,12 @@
-import { ownTexts } from "../../../provider/endpoint/fields";
+import { userTexts } from "../../../provider/endpoint/fields";
 import {
   findSecrets,
   isRecognizable,
-  SHORTEST_SECRET,
-  UNMISTAKABLE,
+  MIN_RECOGNIZABLE_LENGTH,
+  MIN_SECRET_LENGTH,
 } from "../../../provider/endpoint/secretSearch";
 import { isMapping, type JsonObject, type Path, partsOf, vaultReference } from "../../traffic-policy/index";
-import { grouped } from "../text";
+import { groupBy } from "../text";
 import type { Adoption } from "./adoptable";
 import { uniqueNames } from "./names";
 
@@ -50,10 +50,10 @@ export function secretsOf(
 ): ConfigSecret[] {
   const copied = adoptions.flatMap((adoption) => found(adoption).map(({ text }) => text));
   if (isRecognizable(accountKey)) copied.push(accountKey);
-  const isInAnyText = containsOneOf(copied.filter(({ length }) => length >= UNMISTAKABLE));
+  const isInAnyText = containsOneOf(copied.filter(({ length }) => length >= MIN_RECOGNIZABLE_LENGTH));
   const places = adoptions.flatMap((adoption) => placesIn(adoption, isInAnyText));
   const unique = uniqueNames("");
-  return [...grouped(places, ({ type, value }) => `${type} ${value}`).values()].flatMap((same) => {
+  return [...groupBy(places, ({ type, value }) => `${type} ${value}`).values()].flatMap((same) => {
     const [first] = same;
     if (!first) return [];
     const { type, value } = first;
@@ -81,7 +81,7 @@ export function secretReplacement(secrets: readonly ConfigSecret[]): (adoption: 
 }
 
 const documentsOf = ({ inputs }: Adoption): JsonObject =>
-  Object.fromEntries(ownTexts.map((name) => [name, inputs[name]]));
+  Object.fromEntries(userTexts.map((name) => [name, inputs[name]]));
 
 /** Not secret in an `Authorization` header, and not part of the secret's copies. */
 const SCHEME = /^(?:Bearer|Basic|Token|ApiKey) +/i;
@@ -98,7 +98,7 @@ function placesIn(adoption: Adoption, isInAnyText: (text: string) => boolean): S
   const paths = new Set(own.map(({ path }) => JSON.stringify(path)));
   const isInOwnText = containsOneOf(
     own.flatMap(({ secret, text }) =>
-      typeof secret === "string" && text.length >= SHORTEST_SECRET ? [text] : [],
+      typeof secret === "string" && text.length >= MIN_SECRET_LENGTH ? [text] : [],
     ),
   );
   return [...partsOf(documentsOf(adoption))].flatMap(([path, part]): SecretPlace[] => {
@@ -114,14 +114,14 @@ function placesIn(adoption: Adoption, isInAnyText: (text: string) => boolean): S
 /** Whether a text contains one of these secrets. An account can have thousands, of few lengths. */
 function containsOneOf(secrets: readonly string[]): (text: string) => boolean {
   const all = new Set(secrets);
-  const startOf = (text: string, at = 0) => text.slice(at, at + SHORTEST_SECRET);
+  const startOf = (text: string, at = 0) => text.slice(at, at + MIN_SECRET_LENGTH);
   const lengths = new Map(
-    [...grouped([...all], (secret) => startOf(secret))].map(([start, same]) => {
+    [...groupBy([...all], (secret) => startOf(secret))].map(([start, same]) => {
       return [start, [...new Set(same.map(({ length }) => length))]] as const;
     }),
   );
   return (text) => {
-    for (let at = 0; at <= text.length - SHORTEST_SECRET; at++)
+    for (let at = 0; at <= text.length - MIN_SECRET_LENGTH; at++)
       if (lengths.get(startOf(text, at))?.some((length) => all.has(text.slice(at, at + length)))) return true;
     return false;
   };

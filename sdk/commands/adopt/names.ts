@@ -1,4 +1,4 @@
-import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { Endpoint } from "../../../provider/service/contract";
 import { urlOf } from "../../../provider/service/url";
 import { shortAddress } from "./terraform";
 
@@ -7,7 +7,7 @@ import { shortAddress } from "./terraform";
  * order of the endpoints, tells equal names apart.
  */
 export function namesOf(
-  endpoints: readonly LiveEndpoint[],
+  endpoints: readonly Endpoint[],
   isTaken: (name: string) => boolean,
   addressOf: (id: string) => string | undefined = () => undefined,
 ): Map<string, string> {

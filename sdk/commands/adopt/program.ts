@@ -14,8 +14,8 @@ export function programOf(
 ): string {
   const inputsOf = secretReplacement(secrets);
   const all = adoptions.map((adoption) => ({ ...adoption, inputs: inputsOf(adoption) }));
-  const definitions = all.map(({ live, leftToService, inputs }) => {
-    const notes = leftToService.map((what) => `// Left to the service: ${oneLine(what)}.\n`).join("");
+  const definitions = all.map(({ live, keptByService, inputs }) => {
+    const notes = keptByService.map((what) => `// Left to the service: ${oneLine(what)}.\n`).join("");
     const args = `{\n${linesOf(entriesOf(inputs, ""), "")}}`;
     return `${notes}new CloudEndpoint(${quotedText(names.get(live.id) ?? live.id)}, ${args}, keep);\n`;
   });
@@ -43,7 +43,7 @@ ${others.join("")}`;
 }
 
 /** Longer lists and objects have a line for each entry. */
-const LONGEST_LINE = 80;
+const MAX_LINE_LENGTH = 80;
 
 /** Data as a TypeScript expression. Each secret is an expression that reads the configuration. */
 export function literal(value: unknown, indent = ""): string {
@@ -73,7 +73,7 @@ const linesOf = (entries: readonly string[], indent: string) =>
   `${entries.map((entry) => `${indent}  ${entry},\n`).join("")}${indent}`;
 
 const isShort = (entries: readonly string[]) =>
-  entries.reduce((sum, { length }) => sum + length, 0) <= LONGEST_LINE &&
+  entries.reduce((sum, { length }) => sum + length, 0) <= MAX_LINE_LENGTH &&
   !entries.some((entry) => entry.includes("\n"));
 
 function keyText(key: string): string {

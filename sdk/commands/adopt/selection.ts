@@ -1,7 +1,7 @@
 import { matcher } from "../../../provider/dataSources/lookup";
 import { textPattern } from "../../../provider/dataSources/textPatterns";
 import { UserError } from "../../../provider/service/apiErrors";
-import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { urlOf } from "../../../provider/service/url";
@@ -13,6 +13,7 @@ import { unreadStacks, unreadText, withProject } from "../stackNames";
 import { count } from "../text";
 import {
   cloudEndpoints,
+  explainUnreadable,
   knownEntries,
   managedEndpoints,
   openAccount,
@@ -20,7 +21,6 @@ import {
   stackNames,
   stackState,
   type UserProject,
-  unreadable,
 } from "../userProject";
 import { Terraform } from "./terraform";
 
@@ -56,7 +56,7 @@ export const selectionOptions = {
 interface Selected {
   account: EndpointsApi;
   /** Sorted by URL and id, so that the result does not depend on the order of the list. */
-  endpoints: LiveEndpoint[];
+  endpoints: Endpoint[];
   target: TargetStack | undefined;
   terraform: Terraform | undefined;
   /** What the target stack manages already. */
@@ -83,15 +83,15 @@ export async function selectEndpoints(
   const account = target ? openAccount(target.config, log) : accountOfEnvironment(log);
   const cloud = await cloudEndpoints(account);
   // After the list, so that what an update creates meanwhile is in no list, or in its state, too.
-  const elsewhere = await idsElsewhere(listed?.projects ?? [], others);
+  const elsewhere = await idsOwnedElsewhere(listed?.projects ?? [], others);
   const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
   if (target) elsewhere.push([target.stack, new Set(managed.map(({ id }) => id))]);
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
   terraform?.report(cloud, log);
-  const sortKey = (live: LiveEndpoint) => `${urlOf(live)} ${live.id}`;
+  const sortKey = (live: Endpoint) => `${urlOf(live)} ${live.id}`;
   let endpoints = [...cloud].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   /** Keeps some of the endpoints, and logs how many it leaves out. */
-  const keep = (isKept: (live: LiveEndpoint) => boolean, why: string) => {
+  const keep = (isKept: (live: Endpoint) => boolean, why: string) => {
     const left = endpoints.length;
     endpoints = endpoints.filter(isKept);
     if (endpoints.length < left) log(`Left out: ${left - endpoints.length} ${why}`);
@@ -139,7 +139,7 @@ async function unreadWarning(
 }
 
 /** The ids that other stacks manage, with the stack's name. */
-async function idsElsewhere(
+async function idsOwnedElsewhere(
   projects: readonly ProjectStacks[],
   known: readonly { folder: string; stack: string }[],
 ): Promise<[name: string, ids: ReadonlySet<string>][]> {
@@ -151,14 +151,14 @@ async function idsElsewhere(
   ];
   const ids: [string, ReadonlySet<string>][] = [];
   for (const { folder, name, stack } of all) {
-    const entries = await knownEntries({ folder }, stack).catch(unreadable(stack));
+    const entries = await knownEntries({ folder }, stack).catch(explainUnreadable(stack));
     ids.push([name, new Set(entries.map(({ id }) => id))]);
   }
   return ids;
 }
 
 /** Reports an endpoint that no program gets. */
-export const logLeftOut = (log: LogLine, { id, url }: LiveEndpoint, reason: string): void =>
+export const logLeftOut = (log: LogLine, { id, url }: Endpoint, reason: string): void =>
   log(`Left out: ${oneLine(`${id} (${url ?? "no URL"}): ${reason}`)}`);
 
 /**
@@ -169,11 +169,11 @@ export const logLeftOut = (log: LogLine, { id, url }: LiveEndpoint, reason: stri
 function selectorOf(
   option: string,
   values: readonly string[],
-  all: readonly LiveEndpoint[],
+  all: readonly Endpoint[],
   terraform: Terraform | undefined,
-): (live: LiveEndpoint) => boolean {
+): (live: Endpoint) => boolean {
   const selectors = values.map((text) => {
-    const hasAddress = ({ id }: LiveEndpoint) => terraform?.addressOf(id) === text;
+    const hasAddress = ({ id }: Endpoint) => terraform?.addressOf(id) === text;
     // A key of Terraform may contain *.
     const selects = all.some(hasAddress) ? hasAddress : valueSelector(text, terraform);
     if (all.some(selects)) return selects;
@@ -184,7 +184,7 @@ function selectorOf(
   return (live) => selectors.some((selects) => selects(live));
 }
 
-function valueSelector(text: string, terraform: Terraform | undefined): (live: LiveEndpoint) => boolean {
+function valueSelector(text: string, terraform: Terraform | undefined): (live: Endpoint) => boolean {
   const [, field = "", value = ""] = /^(binding|metadata[^=]*)=(.*)$/s.exec(text) ?? [];
   if (field === "binding") return matcher({ binding: value });
   if (field !== "") return matcher({ metadata: (metadata) => textAt(field, { metadata }) === value });

@@ -1,9 +1,9 @@
 import { z } from "zod";
-import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { Endpoint } from "../../../provider/service/contract";
 import { escaped, isMapping, jsonOf } from "../../traffic-policy/index";
 import { type LogLine, UsageError } from "../command";
 import { inputBytes, STANDARD_STREAM } from "../options";
-import { grouped, shellWord } from "../text";
+import { groupBy, shellWord } from "../text";
 
 /*
  * The endpoints in the output of `terraform show -json`. It has secrets in plain text, so no message quotes anything of it but
@@ -39,7 +39,7 @@ export class Terraform {
   private readonly deletes: ReadonlyMap<string, "tainted" | "deposed">;
 
   private constructor(all: readonly z.output<typeof resourceSchema>[]) {
-    const addresses = [...grouped(all, ({ values }) => values?.id ?? "")];
+    const addresses = [...groupBy(all, ({ values }) => values?.id ?? "")];
     this.byId = new Map(addresses.map(([id, same]) => [id, same.map(({ address }) => address)]));
     this.deletes = new Map(
       all.flatMap(({ address, deposed_key: deposed, tainted }) =>
@@ -79,7 +79,7 @@ export class Terraform {
   }
 
   /** Logs the endpoints that the account lacks. @throws UsageError if it has none of them. */
-  report(cloud: readonly LiveEndpoint[], log: LogLine): void {
+  report(cloud: readonly Endpoint[], log: LogLine): void {
     const ids = new Set(cloud.map(({ id }) => id));
     const missing = [...this.byId].filter(([id]) => !ids.has(id));
     if (missing.length === this.byId.size)

@@ -1,9 +1,9 @@
 import { inputsFromLive } from "../../../provider/endpoint/state";
-import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { isAuthenticationError, messageOf } from "../command";
-import { type Ignored, isIgnored } from "../projects";
+import { type IgnoreRule, isIgnored } from "../projects";
 import { cloudEndpoints, openAccount } from "../userProject";
 import { masking } from "./compare";
 import type { AccountReport, Unchecked, UnmanagedEndpoint } from "./report";
@@ -11,25 +11,25 @@ import { interrupted } from "./stack";
 
 /* The accounts of the stacks, each of which is listed once, and what of them no stack manages. */
 
-export interface SurveyedAccount {
+export interface ScannedAccount {
   /** Undefined if the settings do not name the account. */
   api: EndpointsApi | undefined;
   stacks: Set<string>;
   /** Undefined if the account could not be listed. */
-  cloud: LiveEndpoint[] | undefined;
+  cloud: Endpoint[] | undefined;
   unchecked: Unchecked[];
 }
 
 /** The accounts so far. Two settings with the same base URL and key name one account. */
-export class SurveyedAccounts {
-  private readonly byKey = new Map<string, SurveyedAccount>();
+export class ScannedAccounts {
+  private readonly byKey = new Map<string, ScannedAccount>();
 
   constructor(
     private readonly log: (message: string) => void,
     private readonly stopped: AbortSignal,
   ) {}
 
-  get all(): SurveyedAccount[] {
+  get all(): ScannedAccount[] {
     return [...this.byKey.values()];
   }
 
@@ -38,8 +38,8 @@ export class SurveyedAccounts {
    *
    * @param isUsed Whether an endpoint of the stack uses this account.
    */
-  open(config: ConfigReader, stack: string, isUsed: boolean): SurveyedAccount | undefined {
-    const opened: SurveyedAccount = { api: undefined, stacks: new Set(), cloud: undefined, unchecked: [] };
+  open(config: ConfigReader, stack: string, isUsed: boolean): ScannedAccount | undefined {
+    const opened: ScannedAccount = { api: undefined, stacks: new Set(), cloud: undefined, unchecked: [] };
     let key = `failed ${this.byKey.size}`;
     try {
       opened.api = openAccount(config, this.log);
@@ -76,20 +76,20 @@ export class SurveyedAccounts {
 }
 
 /** What is known of the endpoints that the given stacks do not manage. */
-export interface Elsewhere {
+export interface OwnedElsewhere {
   /** The ids that the given stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
   managed: ReadonlySet<string> | undefined;
   /** The ids that known stacks manage. */
   known: ReadonlySet<string>;
   /** The entries of `--ignore`, and of `ignore` in the projects file. */
-  ignored: readonly Ignored[];
+  ignored: readonly IgnoreRule[];
 }
 
 /** Sorts the endpoints of an account that the given stacks do not manage. */
-export function accountReport(account: SurveyedAccount, elsewhere: Elsewhere): AccountReport {
+export function accountReport(account: ScannedAccount, ownedElsewhere: OwnedElsewhere): AccountReport {
   const { stacks, cloud = [] } = account;
   const service = account.api?.http.settings.baseUrl;
-  const { managed, known, ignored } = elsewhere;
+  const { managed, known, ignored } = ownedElsewhere;
   const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
@@ -113,7 +113,7 @@ export function accountReport(account: SurveyedAccount, elsewhere: Elsewhere): A
   return report;
 }
 
-function unmanagedEndpoint(live: LiveEndpoint, accountKey: string | undefined): UnmanagedEndpoint {
+function unmanagedEndpoint(live: Endpoint, accountKey: string | undefined): UnmanagedEndpoint {
   const { id, url } = live;
   const createdAt = timeOf(live.createdAt);
   const description =
@@ -123,12 +123,12 @@ function unmanagedEndpoint(live: LiveEndpoint, accountKey: string | undefined): 
     ...(url !== undefined && { url }),
     ...(description && { description }),
     ...(createdAt !== undefined && { createdAt }),
-    ...seenOf(live),
+    ...provenanceOf(live),
   };
 }
 
 /** When an endpoint was last changed, and who owns it. */
-export function seenOf({ updatedAt, principal }: LiveEndpoint): { updatedAt?: string; principal?: string } {
+export function provenanceOf({ updatedAt, principal }: Endpoint): { updatedAt?: string; principal?: string } {
   const changed = timeOf(updatedAt);
   return {
     ...(changed !== undefined && { updatedAt: changed }),

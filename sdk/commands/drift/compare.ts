@@ -9,16 +9,16 @@ import {
   withoutPasswords,
 } from "../../../provider/endpoint/secretSearch";
 import {
-  CHOSEN_KEY,
-  changedPlaces,
-  inputsWithChoices,
+  changedPaths,
   refreshedFromLive,
+  SERVICE_DEFAULTS_KEY,
+  withServiceDefaults,
 } from "../../../provider/endpoint/state";
-import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { Endpoint } from "../../../provider/service/contract";
 import { isWithin, parsePath, valueAt } from "../../test-engine/index";
 import { isMapping, type JsonObject, type Path, pathText } from "../../traffic-policy/index";
-import type { Managed } from "../userProject";
-import { BROKEN, type DriftedEndpoint, type FieldChange } from "./report";
+import type { ManagedEndpoint } from "../userProject";
+import { type DriftedEndpoint, type FieldChange, INVALID_POLICY } from "./report";
 
 /** The change on the service, by the kind of change that would repair it. */
 const CHANGE_KINDS = { add: "removed", delete: "added", update: "changed" } as const;
@@ -30,9 +30,9 @@ const CHANGE_KINDS = { add: "removed", delete: "added", update: "changed" } as c
  * @param expected The state before a repair. A repair refreshes the state, so afterwards it may have the live values.
  */
 export function driftOf(
-  managed: Managed,
-  live: LiveEndpoint | undefined,
-  expected: Managed = managed,
+  managed: ManagedEndpoint,
+  live: Endpoint | undefined,
+  expected: ManagedEndpoint = managed,
   accountKey?: string,
 ): DriftedEndpoint | undefined {
   const { name, urn, type, id } = managed;
@@ -42,19 +42,19 @@ export function driftOf(
 
   const outputs = documentsAsData(refreshedFromLive(live, managed.outputs).props);
   // The state notes the service's choices for inputs that are not given.
-  const noted = { ...outputs, [CHOSEN_KEY]: expected.outputs[CHOSEN_KEY] };
-  const inputs = inputsWithChoices(engineInputs(expected.inputs), expected.outputs);
+  const noted = { ...outputs, [SERVICE_DEFAULTS_KEY]: expected.outputs[SERVICE_DEFAULTS_KEY] };
+  const inputs = withServiceDefaults(engineInputs(expected.inputs), expected.outputs);
   const mask = masking([expected.inputs, outputs], expected.secrets, accountKey);
   const sides = { expected: mask.values(inputs), live: mask.values(outputs) };
   const ignored = expected.ignored.map((text) => parsePath(text) ?? [text]);
-  const changes = changedPlaces(noted, engineInputs(expected.inputs))
+  const changes = changedPaths(noted, engineInputs(expected.inputs))
     .filter(({ path, ofInputs }) => !ofInputs && !ignored.some((each) => isWithin(path, each)))
     .map(({ path, kind }) => fieldChange(path, CHANGE_KINDS[kind], sides, mask, expected.secrets));
   return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;
 }
 
 /** The URL of a state's entry, as a report may show it. */
-export function maskedUrl({ inputs, secrets }: Managed): string | undefined {
+export function maskedUrl({ inputs, secrets }: ManagedEndpoint): string | undefined {
   const { url } = inputs;
   if (secrets.has("url")) return MASKED;
   return typeof url === "string" ? masking([inputs], secrets).text(url) : undefined;
@@ -76,7 +76,7 @@ function fieldChange(
   const [expected, live] = [sides.expected, sides.live].map((side) => {
     const value = masked.reduce(valueAt, side);
     if (value === undefined) return undefined;
-    if (field === "trafficPolicy" && path.length === 1 && typeof value === "string") return BROKEN;
+    if (field === "trafficPolicy" && path.length === 1 && typeof value === "string") return INVALID_POLICY;
     return fields.has(field) ? MASKED : json.parse(value);
   });
   return {
@@ -97,7 +97,7 @@ const json = z.json();
  */
 
 /** A shorter text in a larger document may be an ordinary word (`header`). With it masked, the report would be unreadable. */
-const SHORTEST_PART = 8;
+const MIN_PART_LENGTH = 8;
 
 /** `{name: "authorization", value: "…"}` */
 const NAMES = ["name", "key", "header"];
@@ -127,7 +127,7 @@ export function masking(
     for (const field of managedInputs) {
       for (const secret of secretsIn(document[field])) found.add(secret);
       replaced(document[field], fields.has(field), (part, isSecret) => {
-        if (isSecret && typeof part === "string" && part.length >= SHORTEST_PART) found.add(part);
+        if (isSecret && typeof part === "string" && part.length >= MIN_PART_LENGTH) found.add(part);
         return part;
       });
     }

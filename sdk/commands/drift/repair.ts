@@ -1,15 +1,15 @@
 import { messageOf } from "../command";
 import { asUnchecked } from "./accounts";
 import type { DriftedEndpoint, Repair } from "./report";
+import { type Scan, type ScanDependencies, type ScannedStack, scan, sharedEndpoints } from "./scan";
 import { errorsOf, interrupted, type PulumiRun } from "./stack";
-import { type Survey, type SurveyDependencies, type SurveyedStack, sharedEndpoints, survey } from "./survey";
 
 /** The operations that write an endpoint. */
 const WRITING_OPERATIONS: readonly string[] = ["create", "update", "replace", "create-replacement"];
 
 /** The repair of a stack, before its result is checked. */
 interface RepairAttempt {
-  surveyed: SurveyedStack;
+  scanned: ScannedStack;
   /** By URN, why an endpoint was not repaired. */
   left: Map<string, string>;
   /** The run that repaired the other endpoints; undefined if none began. */
@@ -23,16 +23,16 @@ interface RepairAttempt {
  * not deploy anything new: it skips and reports an endpoint if the program differs from the state. It does not change an
  * endpoint that has not drifted.
  */
-export async function repairAll(found: Survey, deps: SurveyDependencies): Promise<Survey> {
+export async function repairAll(found: Scan, deps: ScanDependencies): Promise<Scan> {
   const attempts: RepairAttempt[] = [];
   const shared = new Set(sharedEndpoints(found).map(({ id }) => id));
-  for (const surveyed of found.stacks) attempts.push(await attempt(surveyed, shared, deps));
+  for (const scanned of found.stacks) attempts.push(await attempt(scanned, shared, deps));
 
   if (attempts.every(({ run }) => run === undefined))
     return { ...found, stacks: attempts.map((each) => withRepairs(each, undefined)) };
   deps.log("checking the repair");
   const stacks = found.stacks.map(({ stack }) => stack);
-  const after = await survey(stacks, deps, found.stacks);
+  const after = await scan(stacks, deps, found.stacks);
   return {
     ...after,
     stacks: attempts.map((each, index) => withRepairs(each, after.stacks[index])),
@@ -40,12 +40,12 @@ export async function repairAll(found: Survey, deps: SurveyDependencies): Promis
 }
 
 async function attempt(
-  surveyed: SurveyedStack,
+  scanned: ScannedStack,
   shared: ReadonlySet<string>,
-  { log, stopped }: SurveyDependencies,
+  { log, stopped }: ScanDependencies,
 ): Promise<RepairAttempt> {
-  const { stack, report } = surveyed;
-  const attempted: RepairAttempt = { surveyed, left: new Map(), run: undefined };
+  const { stack, report } = scanned;
+  const attempted: RepairAttempt = { scanned, left: new Map(), run: undefined };
   let targets = report.drifted.map(({ urn }) => urn);
   const leave = (reasonFor: (urn: string) => string | undefined) => {
     targets = targets.filter((urn) => {
@@ -71,7 +71,7 @@ async function attempt(
     return previewedRepair();
   };
   try {
-    leave((urn) => sharing(surveyed, urn, shared) ?? adoption(surveyed, urn));
+    leave((urn) => sharing(scanned, urn, shared) ?? adoption(scanned, urn));
     if (!isLeftToDo("previewing the program")) return attempted;
     const preview = await stack.preview();
     leave((urn) => failure("the program's preview", preview) ?? programDifference(preview, urn));
@@ -81,7 +81,7 @@ async function attempt(
     leave(
       (urn) =>
         failure("the repair's preview", repairPreview) ??
-        adoption(surveyed, urn, recreates(repairPreview, urn)),
+        adoption(scanned, urn, recreates(repairPreview, urn)),
     );
 
     if (isLeftToDo(`repairing ${targets.length} of ${report.drifted.length}`))
@@ -105,7 +105,7 @@ function programDifference({ steps }: PulumiRun, urn: string): string | undefine
 }
 
 /** Why an endpoint of more than one resource is left alone; undefined if it has one. A repair would undo the other's changes. */
-function sharing({ report }: SurveyedStack, urn: string, shared: ReadonlySet<string>): string | undefined {
+function sharing({ report }: ScannedStack, urn: string, shared: ReadonlySet<string>): string | undefined {
   const isShared = report.drifted.some((each) => each.urn === urn && shared.has(each.id));
   return isShared ? "it belongs to more than one resource: keep one, as this report says" : undefined;
 }
@@ -115,7 +115,7 @@ function sharing({ report }: SurveyedStack, urn: string, shared: ReadonlySet<str
  * all.
  */
 function adoption(
-  { managed = [], report }: SurveyedStack,
+  { managed = [], report }: ScannedStack,
   urn: string,
   isRecreated = report.drifted.some((each) => each.urn === urn && each.drift === "deleted"),
 ): string | undefined {
@@ -129,21 +129,18 @@ const recreates = ({ steps }: PulumiRun, urn: string) =>
   steps.some((step) => step.urn === urn && /^(create|replace)/.test(step.op));
 
 /** @param after The check after the repair. */
-function withRepairs(
-  { surveyed, left, run }: RepairAttempt,
-  after: SurveyedStack | undefined,
-): SurveyedStack {
-  const { report } = surveyed;
+function withRepairs({ scanned, left, run }: RepairAttempt, after: ScannedStack | undefined): ScannedStack {
+  const { report } = scanned;
   const drifted = report.drifted.map((each): DriftedEndpoint => {
     const reason = left.get(each.urn);
     if (reason !== undefined) return { ...each, repair: notDone(reason) };
     return run ? { ...each, repair: repairOf(each.urn, run, after) } : each;
   });
-  return { ...(after ?? surveyed), report: { ...report, drifted } };
+  return { ...(after ?? scanned), report: { ...report, drifted } };
 }
 
 /** Repaired means: the run succeeded or wrote the endpoint, and the check found no difference. */
-function repairOf(urn: string, run: PulumiRun, after: SurveyedStack | undefined): Repair {
+function repairOf(urn: string, run: PulumiRun, after: ScannedStack | undefined): Repair {
   const acted = run.ok || run.steps.some((step) => step.urn === urn && WRITING_OPERATIONS.includes(step.op));
   const isChecked = after?.checked.has(urn) === true;
   const isRestored = isChecked && !after.report.drifted.some((each) => each.urn === urn);

@@ -7,7 +7,7 @@ import { EXIT, EXIT_REFUSED, EXIT_UNDEPLOYED } from "../command";
  */
 
 /** Replaces a policy that an edit by hand has made invalid, because it may contain a secret at any place. */
-export const BROKEN = "[text that is no policy]";
+export const INVALID_POLICY = "[text that is no policy]";
 
 /** A value in JSON; missing if that side has no value. */
 const side = z.json().optional();

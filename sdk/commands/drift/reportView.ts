@@ -1,17 +1,17 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
 import { escaped } from "../../traffic-policy/index";
-import { forPulumi, lastOf, unreadText } from "../stackNames";
-import { count, grouped, shellWord } from "../text";
+import { forPulumi, lastPartOf, unreadText } from "../stackNames";
+import { count, groupBy, shellWord } from "../text";
 import {
   type AccountReport,
   allDrifted,
   allUnchecked,
-  BROKEN,
   countUnmanaged,
   type DriftedEndpoint,
   type DriftReport,
   type FieldChange,
+  INVALID_POLICY,
   type PendingCreateReport,
   type SharedEndpoint,
   type StackReport,
@@ -57,10 +57,10 @@ const MOODS: Record<DriftReport["outcome"], Mood> = {
 };
 
 /** The most names in a list of names. */
-const MOST_NAMES = 3;
+const MAX_NAMES = 3;
 
 /** The most characters of a value. */
-const MOST_OF_VALUE = 400;
+const MAX_VALUE_LENGTH = 400;
 
 /** The number of characters before the first difference of two long values. */
 const CONTEXT = 24;
@@ -82,7 +82,7 @@ export function viewOf(report: DriftReport): View {
 export const visible = (text: string): string => cut(escaped(text), 2000);
 
 /** The most findings of a section in the text. */
-const MOST_ITEMS = 50;
+const MAX_ITEMS = 50;
 
 /** The report for a terminal. Its last line is the outcome. */
 export function reportText(report: DriftReport): string {
@@ -93,11 +93,11 @@ export function reportText(report: DriftReport): string {
   ];
   const { headline, sections } = viewOf(report);
   const texts = sections.map(({ title, summary, remedy, items }) => {
-    const more = items.length - MOST_ITEMS;
+    const more = items.length - MAX_ITEMS;
     return [
       summary === undefined ? title : `${title}: ${summary}`,
       ...(remedy === undefined ? [] : [`  ${remedy}`]),
-      ...items.slice(0, MOST_ITEMS).flatMap(itemLines),
+      ...items.slice(0, MAX_ITEMS).flatMap(itemLines),
       ...(more > 0 ? [`  and ${more} more (listed in --json and --html)`] : []),
     ].join("\n");
   });
@@ -106,11 +106,12 @@ export function reportText(report: DriftReport): string {
 
 function sectionsOf({ stacks, accounts, shared, unread }: DriftReport): Section[] {
   const hasFinding = ({ drifted, undeployed }: StackReport) => drifted.length > 0 || undeployed !== undefined;
-  const ofOthers: OfOthers = {
+  const ofOthers: SharedWithOthers = {
     shared: new Set(shared.map(({ id }) => id)),
     alsoBy: (id, stack) =>
-      stacks.find(({ name, pendingCreates }) => name !== stack && pendingCreates.flatMap(leftBy).includes(id))
-        ?.name,
+      stacks.find(
+        ({ name, pendingCreates }) => name !== stack && pendingCreates.flatMap(orphanIds).includes(id),
+      )?.name,
   };
   const stackSection = (stack: StackReport) => sectionOf(stack, ofOthers);
   const found = stacks.filter(hasFinding);
@@ -128,9 +129,9 @@ function sectionsOf({ stacks, accounts, shared, unread }: DriftReport): Section[
 }
 
 /** @param ofOthers What this stack leaves to other sections: shared endpoints, and what other stacks may have left. */
-function sectionOf(stack: StackReport, ofOthers: OfOthers): Section {
+function sectionOf(stack: StackReport, ofOthers: SharedWithOthers): Section {
   const { name, undeployed, drifted, pendingCreates } = stack;
-  const left = new Set(pendingCreates.flatMap(leftBy));
+  const left = new Set(pendingCreates.flatMap(orphanIds));
   const sameFinding = ({ url, replaces, found }: PendingCreateReport) =>
     JSON.stringify(replaces ? [replaces.id] : [url, found]);
   return {
@@ -139,14 +140,21 @@ function sectionOf(stack: StackReport, ofOthers: OfOthers): Section {
     items: [
       ...(undeployed === undefined
         ? []
-        : [{ word: "undeployed", mood: "unsure" as const, subject: undeployed, ...goOn(stack, ofOthers) }]),
+        : [
+            {
+              word: "undeployed",
+              mood: "unsure" as const,
+              subject: undeployed,
+              ...recoverySteps(stack, ofOthers),
+            },
+          ]),
       ...drifted.map(driftedItem),
-      ...[...grouped(pendingCreates, sameFinding).values()].map((same) => pendingItem(same, left)),
+      ...[...groupBy(pendingCreates, sameFinding).values()].map((same) => pendingItem(same, left)),
     ],
   };
 }
 
-interface OfOthers {
+interface SharedWithOthers {
   /** The ids of endpoints of more than one resource. */
   shared: ReadonlySet<string>;
   /** The other stacks with a pending create that may have made an endpoint. */
@@ -154,7 +162,10 @@ interface OfOthers {
 }
 
 /** How to go on with a stack whose state may not match its program, so that nothing is lost and nothing doubled. */
-function goOn(stack: StackReport, { shared, alsoBy }: OfOthers): Pick<Item, "text" | "command"> {
+function recoverySteps(
+  stack: StackReport,
+  { shared, alsoBy }: SharedWithOthers,
+): Pick<Item, "text" | "command"> {
   const { name, project, pendingOperations, pendingCreates } = stack;
   const target = `--stack ${shellWord(forPulumi(name, project))}`;
   if (pendingOperations === 0 && pendingCreates.length === 0)
@@ -168,7 +179,7 @@ function goOn(stack: StackReport, { shared, alsoBy }: OfOthers): Pick<Item, "tex
     return {
       text: "an old endpoint belongs to more than one resource. Keep one, as this report says, and run this command again.",
     };
-  const left = [...new Set(pendingCreates.flatMap(leftBy))];
+  const left = [...new Set(pendingCreates.flatMap(orphanIds))];
   const unlock =
     pendingOperations > 0 &&
     `If a run of this stack is in progress, wait for its end. If not, unlock the stack with \`pulumi cancel ${target}\`, which may find no lock`;
@@ -182,7 +193,7 @@ function goOn(stack: StackReport, { shared, alsoBy }: OfOthers): Pick<Item, "tex
     return { text: texts.filter(Boolean).join(". ") };
   }
   const ids = [...kept, ...left].map(shellWord).join(",");
-  const consent = `ENDPOINTS_ADOPT=${shellWord(`${project}/${lastOf(name)}`)}:${ids} `;
+  const consent = `ENDPOINTS_ADOPT=${shellWord(`${project}/${lastPartOf(name)}`)}:${ids} `;
   // Refreshed, so that the run knows what the state has before its first create.
   const up = ids === "" ? `pulumi up ${target}` : `${consent}pulumi up --refresh ${target}`;
   const both = left.find((id) => alsoBy(id, name) !== undefined);
@@ -203,7 +214,7 @@ function goOn(stack: StackReport, { shared, alsoBy }: OfOthers): Pick<Item, "tex
 }
 
 /** The ids of what a pending create may have made. */
-const leftBy = ({ found = [] }: PendingCreateReport): string[] =>
+const orphanIds = ({ found = [] }: PendingCreateReport): string[] =>
   found.filter(({ equal }) => equal).map(({ id }) => id);
 
 /**
@@ -215,7 +226,7 @@ function pendingItem(same: readonly PendingCreateReport[], left: ReadonlySet<str
   const [first] = same;
   const { url, replaces, found } = { url: first?.url, replaces: first?.replaces, found: first?.found };
   const list = (ids: readonly string[]) => ids.join(", ");
-  const equal = first ? leftBy(first) : [];
+  const equal = first ? orphanIds(first) : [];
   const others = (found ?? []).map(({ id }) => id).filter((id) => !left.has(id));
   const most = equal.length > same.length ? `, of which the line takes over ${same.length}` : "";
   const old = { true: "still exists", false: "was deleted", undefined: "is unchecked" };
@@ -324,9 +335,9 @@ function causesOf(stacks: readonly StackReport[], accounts: readonly AccountRepo
     unchecked.map(({ what, reason }) => ({ name: `${place}: ${what}`, reason })),
   );
   // Reasons that differ only in ids are one cause.
-  const groups = grouped(all, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
+  const groups = groupBy(all, ({ reason }) => reason.replaceAll(/ep_\w+/g, ""));
   return [...groups.values()].map((same) => {
-    const names = same.slice(0, MOST_NAMES).map(({ name }) => name);
+    const names = same.slice(0, MAX_NAMES).map(({ name }) => name);
     const more = same.length - names.length;
     return {
       ...{ word: "unchecked", mood: "unsure" },
@@ -383,16 +394,16 @@ const sumOf = (stacks: readonly StackReport[], field: "endpoints" | "compared"):
 function shownSides({ expected, live }: FieldChange): [string, string] {
   const [a, b] = [sideText(expected), sideText(live)];
   let same = 0;
-  if (Math.max(a.length, b.length) > MOST_OF_VALUE) while (same < a.length && a[same] === b[same]) same++;
+  if (Math.max(a.length, b.length) > MAX_VALUE_LENGTH) while (same < a.length && a[same] === b[same]) same++;
   const from = Math.max(0, same - CONTEXT);
-  const part = (text: string) => (from > 0 ? "…" : "") + cut(text.slice(from), MOST_OF_VALUE);
+  const part = (text: string) => (from > 0 ? "…" : "") + cut(text.slice(from), MAX_VALUE_LENGTH);
   return [part(a), part(b)];
 }
 
 /** As JSON, so that the text `"true"` differs from the value `true`. A placeholder has no quotes. */
 function sideText(side: FieldChange["live"]): string {
   if (side === undefined) return "(nothing)";
-  return side === MASKED || side === BROKEN ? side : JSON.stringify(side);
+  return side === MASKED || side === INVALID_POLICY ? side : JSON.stringify(side);
 }
 
 function cut(text: string, most: number): string {

@@ -12,7 +12,7 @@ import { isMapping, jsonOf } from "../../traffic-policy/index";
 import { messageOf, UsageError } from "../command";
 import type { Projects } from "../projects";
 import { withProject } from "../stackNames";
-import { stackConfig, stackState, type UserProject, unreadable } from "../userProject";
+import { explainUnreadable, stackConfig, stackState, type UserProject } from "../userProject";
 
 /* A stack for `drift`, read and repaired with the Pulumi CLI. */
 
@@ -102,7 +102,7 @@ export const openWithPulumi: OpenStacks = async ({ file, projects }, interruptio
       const shown = projects.length > 1 ? withProject(name, project) : name;
       const stack = openStack({ folder, name: project }, name, shown, interruption);
       // A stack that a file lists may not exist yet, or no more, and hides no other one.
-      const told = file === undefined ? asArgument : unreadable(name);
+      const told = file === undefined ? asArgument : explainUnreadable(name);
       stacks.push({ ...stack, state: () => stack.state().catch(told) });
     }
   return stacks;

@@ -89,7 +89,7 @@ export const isNamedDefault = (urn: string) =>
   isProvider(typeInUrn(urn)) && nameInUrn(urn).startsWith("default");
 
 /** Whether results report the steps of this resource: all but the stack's and those of providers. */
-export const isUsers = (urn: string) => typeInUrn(urn) !== ROOT_STACK && !isProvider(typeInUrn(urn));
+export const isUserResource = (urn: string) => typeInUrn(urn) !== ROOT_STACK && !isProvider(typeInUrn(urn));
 
 /** The stack and the project in a run's URNs. */
 export interface Place {

@@ -1,7 +1,7 @@
 import type * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { Unsupported } from "../errors";
-import { BUILT_IN } from "./answered";
 import { newState, packageOf, type ResourceState } from "./checkpoint";
+import { BUILT_IN } from "./mockedProvider";
 import { fromStruct } from "./protocol";
 
 /** What a program asks for: the state of a resource that it manages, or one to read, which is external. */

@@ -4,12 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
-import { removeAtExit } from "../leftovers";
+import { removeAtExit } from "../cleanup";
 import type { PartialMocks } from "../packageMocks";
 import { isSecret, type Props, plain } from "../properties";
 import type { Project } from "./project";
 
-const MOST_OUTPUT = 50;
+const MAX_OUTPUT = 50;
 
 export type OnLine = (line: string) => void;
 
@@ -128,7 +128,7 @@ export function startProvider(
       print = undefined;
       return;
     }
-    if (output.length < MOST_OUTPUT) output.push(line);
+    if (output.length < MAX_OUTPUT) output.push(line);
     onLine?.(line);
   });
   const { startLimit } = run;

@@ -10,7 +10,7 @@ import type { Diff, Kind } from "./propertyDiff";
 import { CHANNEL, EmptyMessage, fromStruct, insecureCredentials, toStruct } from "./protocol";
 
 /**
- * The provider of a resource: `Plugin`, the client of a provider process, `AnsweredProvider`, or `Providers` for provider
+ * The provider of a resource: `Plugin`, the client of a provider process, `MockedProvider`, or `Providers` for provider
  * resources.
  */
 export interface ResourceProvider {

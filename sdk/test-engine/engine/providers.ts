@@ -6,8 +6,8 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { CLI_DRIVER, reasonOf, Unsupported } from "../errors";
 import { equal, type Props, plain, unknownValue } from "../properties";
-import { AnsweredProvider, type RunningProvider } from "./answered";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
+import { MockedProvider, type RunningProvider } from "./mockedProvider";
 import { type Child, type OnLine, type Run, resolveFrom, startProvider } from "./processes";
 import { type Project, runtimeSchema } from "./project";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
@@ -169,7 +169,7 @@ export class Providers implements ResourceProvider {
   private async start(urn: string): Promise<RunningProvider> {
     const package_ = packageOf(typeInUrn(urn));
     const mocks = this.run.mocksOf(package_);
-    if (mocks) return new AnsweredProvider(mocks);
+    if (mocks) return new MockedProvider(mocks);
     const { folder, args, env } = findPlugin(package_, this.run.project);
     const own = {
       ...env,

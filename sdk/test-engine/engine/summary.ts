@@ -3,7 +3,7 @@ import { formatPath } from "../propertyPath";
 import type { Diagnostic, RunResult, Step, StepOp } from "../types";
 import {
   isNamedDefault,
-  isUsers,
+  isUserResource,
   nameInUrn,
   type PendingType,
   type Place,
@@ -97,7 +97,7 @@ export class Summary {
       old && next
         ? shortDiff(op === "same" ? [] : named, metadata(op, old, next), step.changedKeys ?? [])
         : [];
-    if (isUsers(urn)) this.steps.push(reportedStep(op, urn, next?.id || old?.id, diff, next?.outputs));
+    if (isUserResource(urn)) this.steps.push(reportedStep(op, urn, next?.id || old?.id, diff, next?.outputs));
     if (op === "same" && diff.length === 0) return;
     this.addLine(step, OPS[op][this.dryRun ? 1 : 2], diff);
     // The changes of a replacement are shown with its creation.

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { removeAtExit } from "../cleanup";
 import { Unsupported } from "../errors";
-import { removeAtExit } from "../leftovers";
 import { plain, secret } from "../properties";
 import {
   type Command,
@@ -15,9 +15,9 @@ import {
   type RunResult,
   type StackOptions,
 } from "../types";
-import { BUILT_IN, stackReferences } from "./answered";
 import { Checkpoint } from "./checkpoint";
 import type { RunOutcome } from "./deployment";
+import { BUILT_IN, stackReferences } from "./mockedProvider";
 import type { Run } from "./processes";
 import { fullKey, type Project, readProject } from "./project";
 import { DYNAMIC } from "./providerCalls";

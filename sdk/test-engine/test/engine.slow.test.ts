@@ -2,12 +2,12 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../engine/testEngine";
-import { PLUGGED, type PlayOptions, Things } from "./play";
+import { PLUGGED, type ScenarioOptions, Things } from "./runScenario";
 import { programFolder } from "./tools";
 
 /* What needs a program's or a provider's own process. `engine.test.ts` has what the engine does in between. */
 
-async function kit(options?: PlayOptions): Promise<Things> {
+async function kit(options?: ScenarioOptions): Promise<Things> {
   const things = await Things.onKit(options);
   onTestFinished(() => things.close());
   return things;
@@ -37,7 +37,7 @@ test("a program that throws, rejects or exits early fails the run, nothing is de
   expect((await stack.destroy()).steps.map(({ name }) => name)).toEqual(["b", "a"]);
 });
 
-test.for<[what: string, options: PlayOptions | undefined, run: string, message: string]>([
+test.for<[what: string, options: ScenarioOptions | undefined, run: string, message: string]>([
   [
     "a plugin without secrets",
     { program: PLUGGED, env: { SECRETS: "no" } },

@@ -8,9 +8,9 @@ import { secret, unknownValue } from "../properties";
 import { type Answer, ask, InProcess, resource } from "./inProcess";
 import { programFolder, until } from "./tools";
 
-type Played = Awaited<ReturnType<InProcess["play"]>>;
+type RunResult = Awaited<ReturnType<InProcess["run"]>>;
 
-const errorsOf = ({ diagnostics }: Played) =>
+const errorsOf = ({ diagnostics }: RunResult) =>
   diagnostics
     .filter(({ severity, message }) => severity === "error" && message !== "update failed")
     .map(({ message }) => message)
@@ -48,7 +48,7 @@ test.each([
 
 test("a program with transforms is refused, and before that told that they are supported", async () => {
   const features: boolean[] = [];
-  const refused = await new InProcess().play(async (monitor) => {
+  const refused = await new InProcess().run(async (monitor) => {
     for (const feature of ["transforms", "resourceHooks", "of a later version"]) {
       const request = new pb.SupportsFeatureRequest().setId(feature);
       const send = (answer: Answer<pb.SupportsFeatureResponse>) => monitor.supportsFeature(request, answer);
@@ -63,7 +63,7 @@ test("a program with transforms is refused, and before that told that they are s
 test("errors of functions and other stacks reach the program, or fail the run", async () => {
   const failed: string[] = [];
   const name = "organization/network/prod";
-  const { ok, ...result } = await new InProcess(null).play(async (monitor) => {
+  const { ok, ...result } = await new InProcess(null).run(async (monitor) => {
     const invoke = new pb.ResourceInvokeRequest().setTok("random:index:get");
     await ask((answer) => monitor.invoke(invoke, answer)).catch(({ details }) => failed.push(details));
     const read = new pb.ReadResourceRequest()
@@ -117,7 +117,7 @@ test("a target that neither the state nor the program has fails the run before a
   const engine = new InProcess();
   await engine.register(resource("a"), resource("b"));
   const [b, mistyped] = ["b", "bb"].map((name) => `urn:pulumi:test::case::random:index:Thing::${name}`);
-  const run = await engine.play(
+  const run = await engine.run(
     (monitor) => ask((answer) => monitor.registerResource(resource("a"), answer)),
     { target: [b ?? "", mistyped ?? ""] },
   );
@@ -147,7 +147,7 @@ test("a preview and an up print steps with unknowns and secrets masked, and retu
   const engine = new InProcess();
   const root = resource("case-test", {}, "pulumi:pulumi:Stack").setCustom(false);
   const play = (dryRun: boolean) =>
-    engine.play(
+    engine.run(
       async (monitor) => {
         const register = (request: pb.RegisterResourceRequest) =>
           ask<pb.RegisterResourceResponse>((answer) => monitor.registerResource(request, answer));
@@ -184,7 +184,7 @@ test("the state has each operation on disk while the provider runs it, at most e
   });
   const things = Array.from({ length: 12 }, (_, index) => resource(`s${index}`));
   const all = () =>
-    engine.play((monitor) =>
+    engine.run((monitor) =>
       Promise.all(things.map((each) => ask((answer) => monitor.registerResource(each, answer)))),
     );
   const run = all();

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceMonitorClient } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
-import { stackReferences } from "../engine/answered";
 import { Deployment, type RunOutcome } from "../engine/deployment";
+import { stackReferences } from "../engine/mockedProvider";
 import { Monitor } from "../engine/monitor";
 import type { Run } from "../engine/processes";
 import { toStruct } from "../engine/protocol";
@@ -45,12 +45,12 @@ export class InProcess {
 
   /** An `up` of a program that registers these resources in this order. */
   register = (...all: pb.RegisterResourceRequest[]) =>
-    this.play(async (monitor) => {
+    this.run(async (monitor) => {
       for (const each of all) await ask((answer) => monitor.registerResource(each, answer));
     });
 
   /** Runs a program, which ends early at the first failure. */
-  async play(
+  async run(
     program: (monitor: ResourceMonitorClient) => Promise<unknown>,
     { dryRun = false, ...options }: RunOptions & { dryRun?: boolean } = {},
   ): Promise<RunOutcome> {

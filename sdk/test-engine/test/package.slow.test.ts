@@ -27,7 +27,7 @@ const LIKE_JEST = `
   }
   const { PulumiStack } = load(require.resolve("test-engine"));
   const stackReferences = { "organization/region/dev": { groundwater: 7 } };
-  PulumiStack.create({ program: "village", stackReferences }).then(async (stack) => {
+  PulumiStack.create({ program: "mixed", stackReferences }).then(async (stack) => {
     console.log(JSON.stringify((await stack.up()).outputs));
     await stack.close();
   });
@@ -50,12 +50,12 @@ test("the packed package runs a program in an empty folder, with no other packag
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(join(ROOT, "node_modules", name), join(modules, name));
   }
-  cpSync(join(import.meta.dirname, "programs/village"), join(folder, "village"), { recursive: true });
+  cpSync(join(import.meta.dirname, "programs/mixed"), join(folder, "mixed"), { recursive: true });
   writeFileSync(
     join(folder, "test.mjs"),
     `import { PulumiStack } from "test-engine";
     const stackReferences = { "organization/region/dev": { groundwater: 7 } };
-    const stack = await PulumiStack.create({ program: "village", stackReferences });
+    const stack = await PulumiStack.create({ program: "mixed", stackReferences });
     console.log(JSON.stringify((await stack.up()).outputs));
     await stack.close();`,
   );

@@ -2,13 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { findPulumiCli, PulumiStack, type RecordedRequest, type StackOptions } from "../index";
+import { expectMixedProgramRuns } from "./mixedProgram";
 import { programFolder, temporaryFolder } from "./tools";
-import { plays } from "./village";
 
 const THINGS = join(import.meta.dirname, "programs/things");
 
 test("a program with a component, a dynamic provider, a plugin and a stack reference runs, changes and goes", () =>
-  plays("kit"));
+  expectMixedProgramRuns("kit"));
 
 test("a result has the requests that the emulated service received during its run", async () => {
   const request = (path: string): RecordedRequest => ({

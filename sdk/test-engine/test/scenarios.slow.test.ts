@@ -1,4 +1,4 @@
-import { testAll } from "./play";
+import { testAll } from "./runScenario";
 import { scenarios } from "./scenarios";
 
 testAll(scenarios);

@@ -1,14 +1,21 @@
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
-import { type ObjectsById, type Part, PLUGGED, type PlayOptions, type Scenario, THINGS } from "./play";
+import {
+  type ObjectsById,
+  type Part,
+  PLUGGED,
+  type Scenario,
+  type ScenarioOptions,
+  THINGS,
+} from "./runScenario";
 
 const thing = (name: string) => `urn:pulumi:test::things::pulumi-nodejs:dynamic/things:Thing::${name}`;
 
 const plugin = (name: string) => `urn:pulumi:test::plugged::things:index:Thing::${name}`;
 
-const things: PlayOptions = { program: THINGS };
+const things: ScenarioOptions = { program: THINGS };
 
-const plugged: PlayOptions = {
+const plugged: ScenarioOptions = {
   program: PLUGGED,
   config: {
     "things:account": "configured",
@@ -18,7 +25,7 @@ const plugged: PlayOptions = {
 };
 
 /** Another package, whose plugin the CLI runs and the test engine answers for, and other stacks, which the CLI has in its backend. */
-const others: PlayOptions = {
+const others: ScenarioOptions = {
   program: THINGS,
   env: { PATH: `${join(THINGS, "elsewhere")}${delimiter}${process.env["PATH"]}` },
   stackReferences: {

@@ -13,7 +13,7 @@ const taken = {
 /** A time in a reply: milliseconds ahead of the emulator's clock, any other text, or `null` to leave it out. */
 export type ReportedTime = number | string | null;
 
-/** Behaviour that the public service does not document, or that differs between accounts. `Emulator.behave` changes it. */
+/** Behaviour that the public service does not document, or that differs between accounts. `emulator.setBehaviour` changes it. */
 export interface Behaviour {
   /**
    * The error for a URL that another endpoint has, if neither endpoint has pooling enabled. `18017`: this code with the

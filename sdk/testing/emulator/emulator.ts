@@ -12,7 +12,7 @@ import {
 import { listen } from "../listen";
 import { agentEndpoints } from "./agentEndpoints";
 import { type Behaviour, behaviourOf } from "./behaviour";
-import { type DisturbOptions, disturbance, type RecordedFault } from "./faults";
+import { type FaultInjectionOptions, faultSource, type RecordedFault } from "./faults";
 import { type KeyOptions, ServiceAccounts } from "./keys";
 import type { Match, ScriptedReply } from "./script";
 import { completeSeed, type Seed } from "./seeds";
@@ -102,7 +102,7 @@ export class Emulator {
       versionHeader,
       basePath,
       scripts: [],
-      disturbance: undefined,
+      faultSource: undefined,
       faults: [],
       requests: [],
       onAnswer,
@@ -120,7 +120,7 @@ export class Emulator {
   }
 
   /** Changes the service's behaviour for later requests. Options that are not given keep their value. */
-  behave(change: Partial<Behaviour>): void {
+  setBehaviour(change: Partial<Behaviour>): void {
     this.service.behaviour = behaviourOf(change, this.service.behaviour);
   }
 
@@ -202,16 +202,16 @@ export class Emulator {
    *
    * @throws RangeError if the probability is not from 0 to 1.
    */
-  disturb(options: DisturbOptions): void {
-    this.service.disturbance = disturbance(options, this.service.faults);
+  injectFaults(options: FaultInjectionOptions): void {
+    this.service.faultSource = faultSource(options, this.service.faults);
   }
 
-  /** Ends `disturb`. Requests that wait because of a fault keep waiting. */
-  calm(): void {
-    this.service.disturbance = undefined;
+  /** Ends `injectFaults`. Requests that wait because of a fault keep waiting. */
+  stopFaults(): void {
+    this.service.faultSource = undefined;
   }
 
-  /** The faults that `disturb` has injected, oldest first. `calm` keeps them. */
+  /** The faults that `injectFaults` has injected, oldest first. `stopFaults` keeps them. */
   get faults(): readonly RecordedFault[] {
     this.service.clock.catchUp();
     return this.service.faults;

@@ -3,7 +3,7 @@ import { base62, randomNumbers } from "./random";
 import { type Handling, type Match, matches, type ScriptedReply } from "./script";
 import { ServiceError } from "./serviceErrors";
 
-export interface DisturbOptions {
+export interface FaultInjectionOptions {
   /** The seed, 32 bits. The same seed and the same sequence of requests give the same faults. */
   seed: number;
   /** The probability that a matching request gets a fault, from 0 to 1. */
@@ -30,7 +30,7 @@ export interface Fault {
   reply: (random: () => number) => ScriptedReply;
 }
 
-/** A fault that `disturb` injected. */
+/** A fault that `injectFaults` injected. */
 export interface RecordedFault {
   kind: string;
   method: string;
@@ -40,10 +40,10 @@ export interface RecordedFault {
 }
 
 /** Draws a fault for a request. */
-export type Disturbance = (request: RecordedRequest) => Handling | undefined;
+export type FaultSource = (request: RecordedRequest) => Handling | undefined;
 
 /** @throws RangeError if the probability is not from 0 to 1. */
-export function disturbance(options: DisturbOptions, log: RecordedFault[]): Disturbance {
+export function faultSource(options: FaultInjectionOptions, log: RecordedFault[]): FaultSource {
   const { seed, probability, match = () => true } = options;
   if (!(probability >= 0 && probability <= 1))
     throw new RangeError(`probability must be from 0 to 1, not ${probability}`);
@@ -95,7 +95,7 @@ const faults = {
  */
 export type FaultKind = keyof typeof faults;
 
-/** The kinds of faults that the emulator has. `disturb` draws from them by default. */
+/** The kinds of faults that the emulator has. `injectFaults` draws from them by default. */
 export const faultKinds = Object.keys(faults) as FaultKind[];
 
 const oneOf = <Item>(random: () => number, items: readonly Item[]): Item | undefined =>

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import type { RecordedRequest } from "../../test-engine/index";
 import { type Behaviour, reportedTime } from "./behaviour";
-import type { Disturbance, RecordedFault } from "./faults";
+import type { FaultSource, RecordedFault } from "./faults";
 import type { ServiceAccounts } from "./keys";
 import { base62 } from "./random";
 import { type Answer, readQuery, routeOf } from "./routes";
@@ -27,7 +27,7 @@ export interface Service {
   /** The prefix of every path. Empty, or `/…`. */
   basePath: string;
   scripts: Script[];
-  disturbance: Disturbance | undefined;
+  faultSource: FaultSource | undefined;
   faults: RecordedFault[];
   requests: RecordedRequest[];
   onAnswer: (request: RecordedRequest) => void;
@@ -63,7 +63,7 @@ async function handle(service: Service, request: IncomingMessage, response: Serv
   const { record, operationId } = received;
   service.clock.catchUp();
   // A script has priority over a drawn fault. Without either, the client gets the real reply.
-  const handling: Handling | undefined = takeScript(service.scripts, record) ?? service.disturbance?.(record);
+  const handling: Handling | undefined = takeScript(service.scripts, record) ?? service.faultSource?.(record);
   const { reply: scripted, onEffect } = handling ?? { reply: { afterCommit: true } };
   const perform = (rate?: RateWindow) => {
     const done = answer({ ...service, rate }, received);

@@ -5,7 +5,7 @@ import type { Header, PolicyReply } from "./messages";
 import { inCidrs, isCidr } from "./networks";
 import { checkHeader, normalUrl } from "./request";
 import { EXPRESSION, type PolicyRun } from "./run";
-import { ApplicationFailed, refuse } from "./trace";
+import { ApplicationFailed, notSimulated } from "./trace";
 import { FORWARDED, headerOf, isAdded } from "./values";
 
 /* The actions, as the public service's documentation describes them. What it leaves open is refused. */
@@ -48,7 +48,7 @@ const refusalReply = (status: number, headers: Header[] = []): PolicyReply => ({
 
 function headersOf(headers: Record<string, string>, run: PolicyRun): Header[] {
   const all = Object.entries(run.interpolate(headers));
-  if (all.length > 10) refuse("more than ten headers");
+  if (all.length > 10) notSimulated("more than ten headers");
   return all.map(([name, value]) => {
     checkHeader([name, value]);
     return [name.toLowerCase(), value];
@@ -56,34 +56,34 @@ function headersOf(headers: Record<string, string>, run: PolicyRun): Header[] {
 }
 
 const statusIn = (status: number, least: number, most: number) =>
-  status >= least && status <= most ? status : refuse(`the status ${status}`);
+  status >= least && status <= most ? status : notSimulated(`the status ${status}`);
 
 const originIn = (url: string) => /^\w+:\/\/[^/?#]*/.exec(url)?.[0];
 
 /** Whether and how the service encodes other characters is open. */
 function checkCharacters(url: string): void {
   const [odd] = /[^!$-;=?-[\]_a-z~]/u.exec(url) ?? [];
-  if (odd !== undefined) refuse(`the character ${JSON.stringify(odd)} in a URL`);
+  if (odd !== undefined) notSimulated(`the character ${JSON.stringify(odd)} in a URL`);
 }
 
 /** What replaces a match. Whether the service escapes a $ of a value is open. */
 function replacement(to: string, refused: RegExp, run: PolicyRun): string {
-  if (refused.test(to.replace(EXPRESSION, ""))) refuse("a $ in to that refers to no group");
+  if (refused.test(to.replace(EXPRESSION, ""))) notSimulated("a $ in to that refers to no group");
   const text = run.interpolate(to);
   const dollars = (written: string) => written.split("$").length;
-  return dollars(text) > dollars(to.replace(EXPRESSION, "")) ? refuse("a value with a $ in to") : text;
+  return dollars(text) > dollars(to.replace(EXPRESSION, "")) ? notSimulated("a value with a $ in to") : text;
 }
 
 /** Replaces what a pattern matches. Undefined if nothing matches. */
 function substituted(from: string, to: string, run: PolicyRun) {
   const { url } = run.request;
   // Whether the service escapes a value in a pattern is open.
-  if (from.includes("${")) refuse("an expression in from");
+  if (from.includes("${")) notSimulated("an expression in from");
   const target = replacement(to, /\$(?!\d+(?![\dA-Za-z_]))/, run);
   // In a repeated group, JavaScript forgets what an earlier repetition matched.
-  if (/\$/.test(target) && /\)[*+{]/.test(from)) refuse("a $1 with a repeated group");
+  if (/\$/.test(target) && /\)[*+{]/.test(from)) notSimulated("a $1 with a repeated group");
   const found = run.matches(url, from);
-  if (found.some(([whole]) => !whole)) refuse("a match of the empty text");
+  if (found.some(([whole]) => !whole)) notSimulated("a match of the empty text");
   let [text, at] = ["", 0];
   for (const match of found) {
     text += url.slice(at, match.index);
@@ -96,14 +96,14 @@ function substituted(from: string, to: string, run: PolicyRun) {
 function checkHeaderNames(names: readonly string[]): void {
   for (const name of names)
     if (/^(user-agent|ngrok-skip-browser-warning)$/i.test(name) || FORWARDED.test(name))
-      refuse(`the header ${name}, which the service sets,`);
+      notSimulated(`the header ${name}, which the service sets,`);
 }
 
 function knownVerdict(...webhook: Parameters<typeof verifyWebhook>): Verdict {
   try {
     return verifyWebhook(...webhook);
   } catch (error) {
-    return refuse(`this verification (${error instanceof Error ? error.message : error})`);
+    return notSimulated(`this verification (${error instanceof Error ? error.message : error})`);
   }
 }
 
@@ -115,18 +115,19 @@ export const simulate = <Type extends ActionType>(
   config: unknown,
   run: PolicyRun,
   forward: Forward,
-): Outcome | Promise<Outcome> => simulations[type]?.(readConfig(type, config), run, forward) ?? refuse(type);
+): Outcome | Promise<Outcome> =>
+  simulations[type]?.(readConfig(type, config), run, forward) ?? notSimulated(type);
 
 /** By the name in a policy. */
 const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
   "add-headers": ({ headers = {} }, run) => {
     const added = headersOf(headers, run);
-    if (added.length === 0) refuse("add-headers without headers");
+    if (added.length === 0) notSimulated("add-headers without headers");
     checkHeaderNames(added.map(([name]) => name));
     const message = run.reply ?? run.request;
     for (const header of added) {
       if (run.reply && isAdded(header[0], run.reply))
-        refuse(`the header ${header[0]}, which the service adds,`);
+        notSimulated(`the header ${header[0]}, which the service adds,`);
       if (header[0] === "host")
         message.headers = message.headers.filter(([name]) => name.toLowerCase() !== "host");
       message.headers = [...message.headers, header];
@@ -137,22 +138,22 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
 
   "basic-auth": ({ credentials, realm, enforce }, run) => {
     if (credentials.length < 1 || credentials.length > 10)
-      refuse("a list of credentials without 1 to 10 pairs");
-    if (!/^[ !#-[\]-~]*$/.test(realm)) refuse("a realm that needs escapes in a header");
+      notSimulated("a list of credentials without 1 to 10 pairs");
+    if (!/^[ !#-[\]-~]*$/.test(realm)) notSimulated("a realm that needs escapes in a header");
     const pairs = credentials.map((pair) => {
       const [, user, password] = /^((?:[^:$]|\$\{[^{}]*\}|\$(?!\{))*):(.*)$/s.exec(pair) ?? [];
       if (user === undefined) return run.interpolate(pair);
       const name = run.interpolate(user);
-      if (name.includes(":")) refuse("a colon in the user name");
+      if (name.includes(":")) notSimulated("a colon in the user name");
       return `${name}:${run.interpolate(password)}`;
     });
     if (pairs.some((pair) => !/^[ -9;-~]*:[ -~]{8,128}$/.test(pair)))
-      refuse("a password that does not have 8 to 128 characters of ASCII");
+      notSimulated("a password that does not have 8 to 128 characters of ASCII");
     for (const pair of pairs) run.shared.secrets.addCredentials(pair);
     const [, encoded] = /^Basic +(\S+)$/i.exec(headerOf(run.request.headers, "authorization") ?? "") ?? [];
     // The documentation does not say how much the service tolerates here.
     if (encoded !== undefined && Buffer.from(encoded, "base64").toString("base64") !== encoded)
-      refuse("credentials that are not exact base64");
+      notSimulated("credentials that are not exact base64");
     const presented = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("latin1");
     const authorized = presented !== undefined && pairs.includes(presented);
     run.set("basic_auth.credentials.presented", presented !== undefined);
@@ -184,9 +185,9 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
       : { result: `${status_code}`, end: ended(answer(statusIn(status_code, 200, 599)), "do not run") },
 
   "forward-internal": async ({ url: written, on_error }, run, forward) => {
-    if (run.phase === "on_tcp_connect") refuse("forward-internal in on_tcp_connect");
+    if (run.phase === "on_tcp_connect") notSimulated("forward-internal in on_tcp_connect");
     const url = run.interpolate(written);
-    if (!/^https?:\/\/[a-z\d.-]+\.internal(?::\d+)?$/.test(url)) refuse(`forwarding to ${url}`);
+    if (!/^https?:\/\/[a-z\d.-]+\.internal(?::\d+)?$/.test(url)) notSimulated(`forwarding to ${url}`);
     let reply: PolicyReply | undefined;
     try {
       reply = await forward(url);
@@ -200,7 +201,7 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
         end: ended(reply, "run"),
       };
     if (on_error === "continue") return { result: `the account has no internal endpoint ${url}; continues` };
-    return refuse(`the reply if the account has no internal endpoint ${url}`);
+    return notSimulated(`the reply if the account has no internal endpoint ${url}`);
   },
 
   log: ({ metadata }, run) => {
@@ -210,7 +211,7 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
   },
 
   "rate-limit": ({ enforce }, run) => {
-    const { rateLimited = refuse("rate-limit without the option rateLimited") } = run.deps;
+    const { rateLimited = notSimulated("rate-limit without the option rateLimited") } = run.deps;
     run.set("rate_limit.limited", rateLimited);
     if (!rateLimited) return { result: "not limited, by assumption" };
     if (!enforce) return { result: "limited, by assumption; not enforced" };
@@ -221,14 +222,14 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
     const status = statusIn(status_code, 300, 399);
     const { url } = run.request;
     // The service's text and its example disagree on it.
-    if (from?.startsWith("/") && /^https?:/i.test(to)) refuse("a redirect from a path to a whole URL");
+    if (from?.startsWith("/") && /^https?:/i.test(to)) notSimulated("a redirect from a path to a whole URL");
     const found =
       from === undefined ? { url: replacement(to, /\$/, run), count: 1 } : substituted(from, to, run);
-    if ((found?.count ?? 0) > 1) refuse("a from that matches more than once");
+    if ((found?.count ?? 0) > 1) notSimulated("a from that matches more than once");
     const blank = (found?.url ?? url).replaceAll(" ", "%20");
     checkCharacters(blank.replace("#", ""));
     const isPath = /^\/(?!\/)/.test(blank) && !/\/\.{1,2}(?:[/?#]|$)/.test(blank);
-    if (!isPath && !/^https?:\/\/[^/]/i.test(blank)) refuse(`a redirect to ${blank}`);
+    if (!isPath && !/^https?:\/\/[^/]/i.test(blank)) notSimulated(`a redirect to ${blank}`);
     const location = isPath ? new URL(url).origin + blank : blank;
     if (location === url) return { result: "the URL does not change: no redirect" };
     const reply = answer(status, "", [["location", location], ...headersOf(headers, run)]);
@@ -236,10 +237,10 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
   },
 
   "remove-headers": ({ headers }, run) => {
-    if (headers.length < 1 || headers.length > 10) refuse("a list of headers without 1 to 10 names");
+    if (headers.length < 1 || headers.length > 10) notSimulated("a list of headers without 1 to 10 names");
     checkHeaderNames(headers);
     const odd = headers.find((name) => name !== name.toLowerCase());
-    if (odd) refuse(`the header ${odd} with capital letters (write ${odd.toLowerCase()})`);
+    if (odd) notSimulated(`the header ${odd} with capital letters (write ${odd.toLowerCase()})`);
     const message = run.reply ?? run.request;
     const isRemoved = ([name]: Header) => headers.includes(name.toLowerCase());
     const removed = message.headers.filter(isRemoved).map(([name]) => name.toLowerCase());
@@ -249,14 +250,16 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
   },
 
   "restrict-ips": ({ enforce, allow = [], deny = [], ip_policies = [] }, run) => {
-    if (ip_policies.length > 0) refuse("ip_policies, the account's IP policies,");
-    const { clientIp = refuse("restrict-ips behind forward-internal") } = run.deps;
+    if (ip_policies.length > 0) notSimulated("ip_policies, the account's IP policies,");
+    const { clientIp = notSimulated("restrict-ips behind forward-internal") } = run.deps;
     const matching = (list: string[]) =>
       run
         .interpolate(list)
-        .filter((cidr) => (isCidr(cidr) ? inCidrs(clientIp, [cidr]) : refuse(`${cidr}, which is no CIDR,`)));
+        .filter((cidr) =>
+          isCidr(cidr) ? inCidrs(clientIp, [cidr]) : notSimulated(`${cidr}, which is no CIDR,`),
+        );
     const [denied, allowed] = [matching(deny), matching(allow)];
-    if (allow.length === 0 && denied.length === 0) refuse("restrict-ips without allow");
+    if (allow.length === 0 && denied.length === 0) notSimulated("restrict-ips without allow");
     const isAllowed = denied.length === 0 && allowed.length > 0;
     run.set("restrict_ips.action", isAllowed ? "allow" : "deny");
     // Of several networks, it is open which one counts.
@@ -271,18 +274,19 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
   },
 
   "set-vars": ({ vars }, run) => {
-    if (vars.some((each) => Object.keys(each).length !== 1)) refuse("a map of vars without exactly one key");
+    if (vars.some((each) => Object.keys(each).length !== 1))
+      notSimulated("a map of vars without exactly one key");
     for (const each of vars) Object.assign(run.vars, run.valueOf(each));
     return { result: vars.flatMap((each) => Object.keys(each)).join(", ") };
   },
 
-  "url-rewrite": ({ from = refuse("url-rewrite without from"), to }, run) => {
+  "url-rewrite": ({ from = notSimulated("url-rewrite without from"), to }, run) => {
     const { request } = run;
     const found = substituted(from, to, run);
     if (!found) return { result: "from does not match: no change" };
     checkCharacters(found.url);
     if (originIn(found.url) !== originIn(request.url) || normalUrl(found.url) !== found.url)
-      refuse("a rewrite of more than the path and the query");
+      notSimulated("a rewrite of more than the path and the query");
     request.url = found.url;
     run.set("url_rewrite.url", found.url);
     return { result: found.url };
@@ -292,7 +296,7 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
     const { request, deps } = run;
     const headers = request.headers.map(([name, value]) => [name.toLowerCase(), value] as const);
     const twice = headers.find(([name], index) => headers.findIndex(([other]) => other === name) < index);
-    if (twice) refuse(`a webhook with several headers ${twice[0]}`);
+    if (twice) notSimulated(`a webhook with several headers ${twice[0]}`);
     const secret = run.interpolate(config.secret);
     const delivery = { headers: Object.fromEntries(headers), body: request.body, secret, now: deps.now() };
     const verdict = knownVerdict(config.provider, delivery);

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type ActionType, actions, type KeyInfo } from "../policy/catalogue";
-import { refuse } from "./trace";
+import { notSimulated } from "./trace";
 
 /* The configs of actions, by the catalogue. */
 
@@ -39,11 +39,11 @@ export function readConfig<Type extends ActionType>(type: Type, config: unknown)
   const { data, error } = schema.safeParse(config ?? {});
   if (data === undefined) {
     const [issue] = error.issues;
-    return refuse(`its config (${[...(issue?.path ?? []), issue?.message].join(": ")})`);
+    return notSimulated(`its config (${[...(issue?.path ?? []), issue?.message].join(": ")})`);
   }
   for (const [name, { cel }] of keys)
     if (!cel && JSON.stringify(data[name])?.includes("${"))
-      refuse(`an expression in ${name}, which takes none,`);
+      notSimulated(`an expression in ${name}, which takes none,`);
   return data as Config<Type>;
 }
 

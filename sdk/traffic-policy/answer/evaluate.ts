@@ -1,3 +1,4 @@
+import { analysed } from "../policy/analysis";
 import {
   flatName,
   flattened,
@@ -6,11 +7,10 @@ import {
   namesOfExpressions,
   policyEnvironment,
 } from "../policy/cel";
-import { examined } from "../policy/examination";
 import { macros } from "../policy/vocabulary";
 import { implementations } from "./functions";
 import type { TimeLimit } from "./timeLimit";
-import { RequestNotSimulated, refuse } from "./trace";
+import { notSimulated, RequestNotSimulated } from "./trace";
 
 /**
  * The values of variables by their whole names: `req.url.path`. They are read only when an expression needs them. One that is
@@ -33,12 +33,12 @@ function implementation(signature: string): Implementation {
   const own = Object.hasOwn(implementations, key) ? implementations[key] : undefined;
   return (...args) => {
     const called = Object.hasOwn(current, key) ? current[key] : own;
-    return called ? called(...args) : refuse(`${key}()`);
+    return called ? called(...args) : notSimulated(`${key}()`);
   };
 }
 
 /** What an expression depends on. */
-interface Surroundings {
+interface EvaluationContext {
   values: Variables;
   functions: RequestFunctions;
   phase?: string;
@@ -50,21 +50,21 @@ interface Surroundings {
  *
  * @throws RequestNotSimulated if it depends on something that only the service knows.
  */
-export function evaluate(text: string, { values, functions, phase, timeLimit }: Surroundings): unknown {
+export function evaluate(text: string, { values, functions, phase, timeLimit }: EvaluationContext): unknown {
   const { text: flat, uses, isOpen } = flattened(text);
-  if (isOpen) refuse(`the expression ${text}, which the documentation does not cover,`);
+  if (isOpen) notSimulated(`the expression ${text}, which the documentation does not cover,`);
   // The library has more functions than the documentation.
   const documented = namesOfExpressions().functions;
   const other = uses.find(
     ({ name, isFunction }) => isFunction && !documented.has(name) && !macros.includes(name),
   );
-  if (other) refuse(mistakeIn(text) ?? `${other.name}()`);
+  if (other) notSimulated(mistakeIn(text) ?? `${other.name}()`);
   const missing = phase && uses.find(({ phases }) => phases && !phases.includes(phase));
-  if (missing) refuse(`${missing.name} in ${phase}`);
+  if (missing) notSimulated(`${missing.name} in ${phase}`);
   const context: Record<string, unknown> = {};
   const read = (name: string) => () => {
     const value = Object.hasOwn(values, name) ? values[name] : undefined;
-    if (!value) return refuse(`the variable ${name}, which the request does not give,`);
+    if (!value) return notSimulated(`the variable ${name}, which the request does not give,`);
     return value() ?? absent(name);
   };
   for (const { name } of uses)
@@ -82,16 +82,16 @@ export function evaluate(text: string, { values, functions, phase, timeLimit }: 
     for (let cause = error; cause instanceof Error; cause = cause.cause)
       if (cause instanceof RequestNotSimulated) throw cause;
     const mistake = mistakeIn(text);
-    if (mistake) refuse(mistake);
+    if (mistake) notSimulated(mistake);
     const summary = error instanceof Error && "summary" in error ? error.summary : error;
     const isMissing = error instanceof Error && "code" in error && error.code === "no_such_key";
     const hint = isMissing ? "; guard it with 'name' in … &&" : "";
-    return refuse(`the expression ${text}, which fails (${summary}${hint}) instead of giving a value,`);
+    return notSimulated(`the expression ${text}, which fails (${summary}${hint}) instead of giving a value,`);
   }
 }
 
 function mistakeIn(text: string): string | undefined {
-  const [finding] = examined(text).findings;
+  const [finding] = analysed(text).findings;
   return finding && `the expression ${text}, which ${finding.reason},`;
 }
 

@@ -1,7 +1,7 @@
 import { celLibrary, type Implementation } from "../policy/cel";
 import { inCidrs } from "./networks";
 import { matchesOf } from "./patterns";
-import { partlyKnown, refuse } from "./trace";
+import { notSimulated, partlyKnown } from "./trace";
 
 /*
  * The functions of expressions that run here: those that the examples of the public service's documentation use. All others are
@@ -19,13 +19,15 @@ const matches = (text: string, pattern: string) => matchesOf(text, pattern).leng
 const lower = (text: string) => [...text].map((one) => [...one.toLowerCase()][0] ?? "").join("");
 const upper = (text: string) =>
   [...text]
-    .map((one) => ([...one.toUpperCase()].length === 1 ? one.toUpperCase() : refuse(`upper() of ${one}`)))
+    .map((one) =>
+      [...one.toUpperCase()].length === 1 ? one.toUpperCase() : notSimulated(`upper() of ${one}`),
+    )
     .join("");
 
 function split(text: string, separator?: string, most = -1n): string[] {
   // Whether each blank separates is open.
-  if (separator === undefined && !/^\S+(?: \S+)*$/.test(text)) refuse("split() of this text");
-  if (separator === "" && /[\ud800-\udfff]/.test(text)) refuse("split() of characters beyond U+FFFF");
+  if (separator === undefined && !/^\S+(?: \S+)*$/.test(text)) notSimulated("split() of this text");
+  if (separator === "" && /[\ud800-\udfff]/.test(text)) notSimulated("split() of characters beyond U+FFFF");
   return text.split(separator ?? " ").slice(0, most < 0n ? undefined : Number(most));
 }
 
@@ -46,7 +48,7 @@ const PLAIN_URL =
 
 /** Only these two fields are documented. */
 function parseUrl(text: string) {
-  const [, scheme, host] = PLAIN_URL.exec(text) ?? refuse("url.parse() of this text");
+  const [, scheme, host] = PLAIN_URL.exec(text) ?? notSimulated("url.parse() of this text");
   return partlyKnown({ scheme, host }, (name) =>
     name === undefined
       ? "the list of fields of url.parse()"
@@ -65,7 +67,7 @@ function library(conversion: string, value: unknown): unknown {
 /** Only digits. Other texts, and doubles beyond the range, are numbers for some languages. */
 function integer(value: unknown): bigint {
   if (value instanceof Date) return BigInt(Math.floor(value.getTime() / 1000));
-  if (typeof value === "string" && !/^-?\d{1,20}$/.test(value)) return refuse("this text as a number");
+  if (typeof value === "string" && !/^-?\d{1,20}$/.test(value)) return notSimulated("this text as a number");
   if (typeof value === "number" && !(Math.abs(value) < 2 ** 63)) return fail("this number is out of range");
   const whole = BigInt(typeof value === "number" ? Math.trunc(value) : String(value));
   return BigInt.asIntN(64, whole) === whole ? whole : fail("this number is out of range");
@@ -81,7 +83,7 @@ const RFC3339 =
 function timestamp(value: unknown): unknown {
   if (value instanceof Date) return value;
   if (typeof value !== "string") return library("timestamp", value);
-  const [, day = ""] = RFC3339.exec(value) ?? refuse("timestamp() of this text");
+  const [, day = ""] = RFC3339.exec(value) ?? notSimulated("timestamp() of this text");
   const isDay = new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
   return isDay ? library("timestamp", value) : fail("there is no such day");
 }
@@ -89,7 +91,7 @@ function timestamp(value: unknown): unknown {
 /** Whole milliseconds, because a timestamp holds no less, and at most the 292 years of Go. */
 function duration(value: unknown): unknown {
   if (typeof value !== "string") return value;
-  if (!/^-?(?:\d+(?:\.\d{1,3})?[hms]|\d+ms)+$/.test(value)) refuse("duration() of this text");
+  if (!/^-?(?:\d+(?:\.\d{1,3})?[hms]|\d+ms)+$/.test(value)) notSimulated("duration() of this text");
   const read = library("duration", value);
   return Math.abs(Number(read)) < 2 ** 63 / 1e6 ? read : fail("this duration is out of range");
 }

@@ -4,12 +4,12 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Header, PolicyReply, PolicyRequest } from "./messages";
 import type { Application } from "./options";
-import { refuse } from "./trace";
+import { notSimulated } from "./trace";
 
 /* Requests and replies of policies as real HTTP on this machine. */
 
 /** The longest body of a request, in bytes. */
-const LONGEST_BODY = 16_777_216;
+const MAX_BODY_LENGTH = 16_777_216;
 
 /** @throws RequestNotSimulated for a body of over 16 MiB. */
 export async function receive(
@@ -25,7 +25,7 @@ export async function receive(
   // Throws if the sender disconnects, so that no partial body is forwarded.
   for await (const part of incoming) {
     length += part.length;
-    if (length > LONGEST_BODY) refuse("a body of over 16 MiB");
+    if (length > MAX_BODY_LENGTH) notSimulated("a body of over 16 MiB");
     parts.push(part);
   }
   return { method, url, headers: pairs(incoming), body: Buffer.concat(parts), signal: left.signal };
@@ -45,7 +45,7 @@ export async function toApplication(application: Application, request: PolicyReq
   if (typeof application !== "string") {
     const sent = headers.map(([name, value]): [string, string] => [name, value]);
     if (body.length > 0 && /^(?:GET|HEAD)$/.test(method))
-      refuse(`a ${method} with a body to a function (connect a local server)`);
+      notSimulated(`a ${method} with a body to a function (connect a local server)`);
     const reply: unknown = await application(
       new Request(url, { method, headers: sent, ...(body.length > 0 && { body }) }),
     );

@@ -1,11 +1,11 @@
-import { refuse } from "./trace";
+import { notSimulated } from "./trace";
 
 /* Patterns of RE2: the constructs that JavaScript reads in the same way. All others are refused. */
 
 /** To compile a huge pattern can take JavaScript many seconds, in which nothing can stop it. */
-const LONGEST_PATTERN = 1_000;
+const MAX_PATTERN_LENGTH = 1_000;
 /** RE2 refuses a part that repeats more often, with nested repetitions multiplied. */
-const MOST_REPETITIONS = 1_000;
+const MAX_REPETITIONS = 1_000;
 
 /** RE2's \s. JavaScript's has more characters. */
 const SPACE = "\\t\\n\\f\\r ";
@@ -37,14 +37,14 @@ const inJavaScript = (construct: string) =>
 
 /** A pattern of RE2 as one of JavaScript. A prefix `(?i)` or `(?s)` becomes a flag. */
 function translated(pattern: string): { source: string; flags: string } {
-  if (pattern.length > LONGEST_PATTERN) refuse(`a pattern of over ${LONGEST_PATTERN} characters`);
+  if (pattern.length > MAX_PATTERN_LENGTH) notSimulated(`a pattern of over ${MAX_PATTERN_LENGTH} characters`);
   const [, letters = "", rest = ""] = /^(?:\(\?([is]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
   let source = "";
   let before = "";
   /** Their product is how often a part repeats at most. */
   let [ofParts, ofGroups] = [1, 1];
   for (const { 0: construct, groups: found = {} } of rest.matchAll(CONSTRUCTS)) {
-    if (found["refused"]) refuse(`${construct} in a pattern`);
+    if (found["refused"]) notSimulated(`${construct} in a pattern`);
     const count = Number(found["most"] || found["least"] || 1);
     if (before === ")") ofGroups *= Math.max(1, count);
     else ofParts = Math.max(ofParts, count);
@@ -52,8 +52,8 @@ function translated(pattern: string): { source: string; flags: string } {
     const isAny = construct === "." && !letters.includes("s");
     source += isAny ? "[^\\n]" : inJavaScript(construct);
   }
-  if (ofParts * ofGroups > MOST_REPETITIONS)
-    refuse(`a pattern that may repeat a part over ${MOST_REPETITIONS} times`);
+  if (ofParts * ofGroups > MAX_REPETITIONS)
+    notSimulated(`a pattern that may repeat a part over ${MAX_REPETITIONS} times`);
   return { source, flags: `gu${letters}` };
 }
 
@@ -62,11 +62,11 @@ export function matchesOf(text: string, pattern: string): RegExpExecArray[] {
   const { source, flags } = translated(pattern);
   // JavaScript counts these as letters of words, because they are forms of s and k.
   if (/\\b/.test(source) && flags.includes("i") && /[\u017f\u212a]/.test(text))
-    refuse("a pattern with \\b and (?i) for this text");
+    notSimulated("a pattern with \\b and (?i) for this text");
   try {
     return [...text.matchAll(new RegExp(source, flags))];
   } catch (error) {
-    if (error instanceof SyntaxError) refuse("a pattern that is none in JavaScript");
+    if (error instanceof SyntaxError) notSimulated("a pattern that is none in JavaScript");
     throw error;
   }
 }

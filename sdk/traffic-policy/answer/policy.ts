@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { policyFromText } from "../data/parse";
 import { pathText } from "../data/paths";
-import { refuse } from "./trace";
+import { notSimulated } from "./trace";
 
 /* A policy's phases that run here. The service refuses one of another form, too. */
 
@@ -22,10 +22,10 @@ export type Policy = z.infer<typeof phases>;
 /** @param policy Data or text. */
 export function readPolicy(policy: unknown = {}): Policy {
   const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
-  if ("problem" in parsed) return refuse(`a policy that ${parsed.problem}`);
+  if ("problem" in parsed) return notSimulated(`a policy that ${parsed.problem}`);
   const { data, error } = phases.safeParse(parsed.data);
   if (data) return data;
   const [issue] = error.issues;
   const path = (issue?.path ?? []).filter((part) => typeof part !== "symbol");
-  return refuse(`its policy at ${path.length > 0 ? pathText(path) : "the top"} (${issue?.message})`);
+  return notSimulated(`its policy at ${path.length > 0 ? pathText(path) : "the top"} (${issue?.message})`);
 }

@@ -1,5 +1,5 @@
 import type { Header, PolicyRequest } from "./messages";
-import { refuse } from "./trace";
+import { notSimulated } from "./trace";
 import { FORWARDED, headerOf } from "./values";
 
 /* Requests are what an ordinary client sends. It is open what the service makes of others. */
@@ -9,25 +9,26 @@ const ONCE = ["host", "content-type", "content-encoding", "content-length", "use
 
 /** @throws RequestNotSimulated if no ordinary client would send the request. */
 export function checkRequest({ method, url, headers, body }: PolicyRequest): void {
-  if (!/^[A-Z]+$/.test(method) || method === "CONNECT" || method === "TRACE") refuse(`the method ${method}`);
-  if (!URL.canParse(url) || normalUrl(url) !== url) refuse(`the URL ${url}`);
+  if (!/^[A-Z]+$/.test(method) || method === "CONNECT" || method === "TRACE")
+    notSimulated(`the method ${method}`);
+  if (!URL.canParse(url) || normalUrl(url) !== url) notSimulated(`the URL ${url}`);
   for (const [name, value] of headers) {
     checkHeader([name, value]);
     const lower = name.toLowerCase();
-    if (FORWARDED.test(name) || lower === "upgrade") refuse(`a request with the header ${name}`);
+    if (FORWARDED.test(name) || lower === "upgrade") notSimulated(`a request with the header ${name}`);
     if (ONCE.includes(lower) && headers.filter(([other]) => other.toLowerCase() === lower).length > 1)
-      refuse(`a request with several headers ${name}`);
+      notSimulated(`a request with several headers ${name}`);
   }
   const host = headerOf(headers, "host");
-  if (host !== new URL(url).host) refuse(`a request to ${url} whose header Host is ${host}`);
+  if (host !== new URL(url).host) notSimulated(`a request to ${url} whose header Host is ${host}`);
   const length = headerOf(headers, "content-length");
-  if (length !== undefined && length !== `${body.length}`) refuse(`a wrong content-length, ${length},`);
+  if (length !== undefined && length !== `${body.length}`) notSimulated(`a wrong content-length, ${length},`);
 }
 
 /** @throws RequestNotSimulated if clients, the service and applications might read the header in different ways. */
 export function checkHeader([name, value]: Header): void {
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) refuse(`the header name ${JSON.stringify(name)}`);
-  if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(value)) refuse(`the value of the header ${name}`);
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) notSimulated(`the header name ${JSON.stringify(name)}`);
+  if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(value)) notSimulated(`the value of the header ${name}`);
 }
 
 /** A URL as clients send it: encoded, in lower case where that means the same, and without a default port. */

@@ -11,7 +11,7 @@ import { EndpointReply } from "./reply";
 import { normalUrl } from "./request";
 import { eachLeaf, type RequestDeps, type Target } from "./run";
 import { answerRequest } from "./runner";
-import { ApplicationFailed, RequestFailed, RequestNotSimulated, refuse } from "./trace";
+import { ApplicationFailed, notSimulated, RequestFailed, RequestNotSimulated } from "./trace";
 import { headerOf } from "./values";
 
 /* Requests to the endpoints of an account. */
@@ -35,7 +35,7 @@ export interface ReachableEndpoint {
 export type Reachable = () => readonly ReachableEndpoint[];
 
 /** The most URLs in a message. */
-const MOST_SHOWN = 10;
+const MAX_SHOWN = 10;
 
 /** Sends a request like a client on the internet, and receives the whole reply. */
 export async function fetchReply(
@@ -59,7 +59,7 @@ export function answerFor(endpoints: Reachable, request: PolicyRequest, options:
       .filter(({ bindings }) => bindings?.includes("public"))
       .map(({ url, public_url }) => url ?? public_url);
     throw new RequestFailed(
-      `no public endpoint answers ${request.url}; the account has ${urls.slice(0, MOST_SHOWN).join(", ") || "none"}${urls.length > MOST_SHOWN ? ", …" : ""}`,
+      `no public endpoint answers ${request.url}; the account has ${urls.slice(0, MAX_SHOWN).join(", ") || "none"}${urls.length > MAX_SHOWN ? ", …" : ""}`,
     );
   }
   const { protocol, host } = new URL(request.url);
@@ -81,7 +81,7 @@ export function requestDeps(
   const internal = (target: string) => {
     // The documentation demands the same protocol, but not plainly of these two.
     const isSame = new URL(url).protocol === new URL(target).protocol;
-    return isSame ? find(target) : refuse(`forwarding from ${url} to ${target}`);
+    return isSame ? find(target) : notSimulated(`forwarding from ${url} to ${target}`);
   };
   return { clientIp, given: connectionValues(conn), now, vaults, internal, rateLimited };
 }
@@ -106,12 +106,12 @@ export function targetAt(endpoints: Reachable, url: string, binding: string): Ta
   const [endpoint] = found;
   if (!endpoint) return undefined;
   const { id, type, traffic_policy: policy } = endpoint;
-  if (found.length > 1) refuse(`the choice between ${found.length} endpoints for ${url}`);
-  if (type === "edge") refuse(`the edge ${url}`);
+  if (found.length > 1) notSimulated(`the choice between ${found.length} endpoints for ${url}`);
+  if (type === "edge") notSimulated(`the edge ${url}`);
   const application = async (request: PolicyRequest) => {
     const connected =
       endpoint.application ??
-      refuse(`the application of the agent's endpoint ${url}, which the test did not connect,`);
+      notSimulated(`the application of the agent's endpoint ${url}, which the test did not connect,`);
     return toApplication(connected, request).catch((error: unknown) => {
       if (error instanceof RequestNotSimulated || request.signal?.aborted) throw error;
       throw new ApplicationFailed(`the application of ${url} failed: ${reasonOf(error)}`);
@@ -146,7 +146,7 @@ export function requestOf(
   if (typeof body !== "string" && !(body instanceof Uint8Array))
     throw new TypeError("body must be text or bytes; JSON.stringify an object, and String() parameters");
   // Clients send its question mark, and whether a policy sees it is open.
-  if (/\?(?:#|$)/.test(url)) refuse(`the empty query of ${url}`);
+  if (/\?(?:#|$)/.test(url)) notSimulated(`the empty query of ${url}`);
   const { host, username, password } = new URL(url);
   if (username || password) throw new TypeError("the URL must have no user name and no password");
   const sent: Header[] = Symbol.iterator in headers ? [...headers] : Object.entries(headers);

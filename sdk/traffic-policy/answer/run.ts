@@ -6,7 +6,7 @@ import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
 import type { Secrets } from "./secrets";
 import type { TimeLimit } from "./timeLimit";
-import { refuse, type TracedRule } from "./trace";
+import { notSimulated, type TracedRule } from "./trace";
 import { endpointValues, requestFunctions, requestValues, responseValues } from "./values";
 
 /* What the expressions and actions of a policy can read and change while it runs. */
@@ -73,7 +73,7 @@ export class PolicyRun {
     const value = this.evaluate(expression);
     return typeof value === "boolean"
       ? value
-      : refuse(`the expression ${expression}, which gives no truth value,`);
+      : notSimulated(`the expression ${expression}, which gives no truth value,`);
   }
 
   /** Sets a variable below `actions.ngrok`, which later expressions can read. */
@@ -95,7 +95,7 @@ export class PolicyRun {
   valueOf(value: unknown): unknown {
     return eachLeaf(value, (leaf) => {
       // Whether it is an integer of CEL is open.
-      if (typeof leaf === "number") refuse(`the type of ${leaf}`);
+      if (typeof leaf === "number") notSimulated(`the type of ${leaf}`);
       if (typeof leaf !== "string") return leaf;
       const [, expression] = /^\$\{([^{}]*)\}$/.exec(leaf) ?? [];
       return expression === undefined ? this.interpolated(leaf) : this.evaluate(expression);
@@ -103,7 +103,7 @@ export class PolicyRun {
   }
 
   private interpolated(text: string): string {
-    if (text.replace(EXPRESSION, "").includes("${")) refuse(`the text ${text}`);
+    if (text.replace(EXPRESSION, "").includes("${")) notSimulated(`the text ${text}`);
     return text.replace(EXPRESSION, (_, expression: string) => textOf(this.evaluate(expression)));
   }
 
@@ -142,7 +142,7 @@ export class PolicyRun {
       ...requestFunctions(this.request, this.reply),
       "secrets.get": (vault: string, name: string) =>
         vaultEntry(this.deps.vaults, vault, name) ??
-        refuse(`the entry ${name} of the vault ${vault}, which is not given,`),
+        notSimulated(`the entry ${name} of the vault ${vault}, which is not given,`),
       "basic_auth.encode": (user: string, password: string) => {
         this.shared.secrets.add(password);
         return basicAuth(user, password);
@@ -170,11 +170,11 @@ export function eachLeaf(value: unknown, change: (leaf: unknown) => unknown): un
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value === "bigint" || typeof value === "boolean") return `${value}`;
-  return value instanceof Date ? dateText(value) : refuse("a value of this type in a text");
+  return value instanceof Date ? dateText(value) : notSimulated("a value of this type in a text");
 }
 
 /** As the service writes timestamps: `2024-06-24T15:30:00Z`. How many digits it writes of a fraction is open. */
 const dateText = (date: Date) =>
   date.getUTCMilliseconds() === 0
     ? date.toISOString().replace(".000Z", "Z")
-    : refuse("a time with a fraction of a second as text");
+    : notSimulated("a time with a fraction of a second as text");

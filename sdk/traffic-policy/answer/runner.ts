@@ -9,9 +9,9 @@ import { TimeLimit } from "./timeLimit";
 import {
   ApplicationFailed,
   ConnectionClosed,
+  notSimulated,
   RequestFailed,
   RequestNotSimulated,
-  refuse,
   type TracedRule,
 } from "./trace";
 
@@ -59,11 +59,11 @@ async function answer(run: PolicyRun): Promise<PolicyReply | undefined> {
     const policy = readPolicy(target.policy);
     shared.secrets.addWritten(policy);
     if (deps.forwardedBy && policy.on_tcp_connect.length > 0)
-      refuse("on_tcp_connect of an internal endpoint");
+      notSimulated("on_tcp_connect of an internal endpoint");
     let end = await phase(run, "on_tcp_connect", policy.on_tcp_connect, undefined);
     end = await phase(run, "on_http_request", policy.on_http_request, end);
     if (!end && !target.application)
-      refuse("the reply of a cloud endpoint whose policy ends without an answer");
+      notSimulated("the reply of a cloud endpoint whose policy ends without an answer");
     end ??= { reply: await target.application?.(run.request), responseRules: "run" };
     run.reply = end.reply;
     const before = end.responseRules === "run" ? undefined : end;
@@ -111,7 +111,7 @@ async function phase(
       tried.value = run.condition(expression);
       return tried.value;
     });
-    if (holds && isOpen) refuse(`${name}[${index}] after ${end?.by}`);
+    if (holds && isOpen) notSimulated(`${name}[${index}] after ${end?.by}`);
     traced.outcome = holds ? "matched" : "not matched";
     if (!holds) traced.actions = [];
     for (const [number, action] of traced.actions.entries()) {
@@ -132,9 +132,9 @@ async function act(
 ): Promise<End | undefined> {
   const { type } = traced;
   traced.result = "not simulated";
-  if (!isSimulated(type)) return refuse(type);
+  if (!isSimulated(type)) return notSimulated(type);
   const { phases }: ActionInfo = actions[type];
-  if (!phases.includes(run.phase)) refuse(`${type} in ${run.phase}`);
+  if (!phases.includes(run.phase)) notSimulated(`${type} in ${run.phase}`);
   try {
     const { result, end } = await simulate(type, config, run, (url) => forward(run, url));
     traced.result = result;
@@ -151,8 +151,8 @@ async function forward(run: PolicyRun, url: string): Promise<PolicyReply | undef
   const target = deps.internal(url);
   if (!target) return undefined;
   const forwardedBy = [...(deps.forwardedBy ?? []), run.target.url];
-  if (forwardedBy.includes(target.url)) refuse(`a loop of forward-internal, ${target.url},`);
+  if (forwardedBy.includes(target.url)) notSimulated(`a loop of forward-internal, ${target.url},`);
   const forwarded = { ...deps, forwardedBy, clientIp: undefined, given: {} };
   const reply = await answer(new PolicyRun(target, { ...request }, forwarded, shared));
-  return reply ?? refuse("forwarding to an endpoint that closes the connection");
+  return reply ?? notSimulated("forwarding to an endpoint that closes the connection");
 }

@@ -1,5 +1,5 @@
 import { isMapping } from "../data/json";
-import { SHORTEST_SECRET } from "../data/text";
+import { MIN_SECRET_LENGTH } from "../data/text";
 import type { Policy } from "./policy";
 import type { TracedRule } from "./trace";
 
@@ -45,7 +45,7 @@ export class Secrets {
   /** As they are, and as JSON, redirects and base64 contain them. Longer ones first, because they may contain others. */
   private forms(): string[] {
     return [...this.all]
-      .filter(({ length }) => length >= SHORTEST_SECRET)
+      .filter(({ length }) => length >= MIN_SECRET_LENGTH)
       .flatMap((secret) => [secret, secret.replaceAll(" ", "%20"), Buffer.from(secret).toString("base64")])
       .flatMap((form) => [form, JSON.stringify(form).slice(1, -1)])
       .sort((one, other) => other.length - one.length);

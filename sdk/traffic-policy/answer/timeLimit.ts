@@ -1,14 +1,14 @@
 import { createContext, runInContext } from "node:vm";
-import { refuse } from "./trace";
+import { notSimulated } from "./trace";
 
 /** The longest time that the expressions and patterns of one request take in all, in milliseconds. */
-const MOST_MS = 1_000;
+const MAX_MS = 1_000;
 
 /** The time that is left for a request. A policy can need days, with nested macros or with a pattern that RE2 matches at once. */
 export class TimeLimit {
   private readonly context = createContext();
 
-  constructor(private left = MOST_MS) {}
+  constructor(private left = MAX_MS) {}
 
   /**
    * Runs synchronous work.
@@ -27,6 +27,6 @@ export class TimeLimit {
     } finally {
       this.left -= performance.now() - start;
     }
-    return refuse(`a request whose expressions and patterns take over ${MOST_MS} ms here`);
+    return notSimulated(`a request whose expressions and patterns take over ${MAX_MS} ms here`);
   }
 }

@@ -25,7 +25,7 @@ export function partlyKnown<T extends object>(
   object: T,
   open: (name: string | undefined) => string | false,
 ): T {
-  const refuseIf = (what: string | false) => (what ? refuse(what) : undefined);
+  const refuseIf = (what: string | false) => (what ? notSimulated(what) : undefined);
   return new Proxy(object, {
     getOwnPropertyDescriptor(target, name) {
       refuseIf(open(String(name)));
@@ -61,7 +61,7 @@ export class RequestNotSimulated extends RequestFailed {
 }
 
 /** Ends the request, because the documentation does not fix its result, or because the runner lacks what it needs. */
-export function refuse(what: string): never {
+export function notSimulated(what: string): never {
   throw new RequestNotSimulated(what);
 }
 

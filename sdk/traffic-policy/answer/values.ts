@@ -1,6 +1,6 @@
 import type { RequestFunctions, Variables } from "./evaluate";
 import type { Header, PolicyReply, PolicyRequest } from "./messages";
-import { partlyKnown, refuse } from "./trace";
+import { notSimulated, partlyKnown } from "./trace";
 
 /* The values of the variables that describe a request and its response. */
 
@@ -39,10 +39,10 @@ const PLAIN_TYPE = /^[a-z\d!#$&^_.+-]+\/[a-z\d!#$&^_.+-]+(?:; ?[a-z\d_-]+=[^\s;"
 function contentOf(prefix: "req" | "res", headers: readonly Header[]): Variables {
   /** It is open whether a variable is absent or empty without its header. */
   const given = (name: string) =>
-    headerOf(headers, name) ?? refuse(`a variable of the missing header ${name}`);
+    headerOf(headers, name) ?? notSimulated(`a variable of the missing header ${name}`);
   const raw = () => given("content-type");
   const parts = () =>
-    PLAIN_TYPE.test(raw()) ? raw().split(/; ?/) : refuse(`the parts of the content-type ${raw()}`);
+    PLAIN_TYPE.test(raw()) ? raw().split(/; ?/) : notSimulated(`the parts of the content-type ${raw()}`);
   return {
     [`${prefix}.content_encoding`]: () => given("content-encoding").split(/\s*,\s*/),
     [`${prefix}.content_type`]: () => parts()[0],
@@ -65,7 +65,7 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
   /** It is open whether the service decodes it, and merges slashes. */
   const path = () =>
     /%|\/\//.test(rawPath)
-      ? refuse(`the path ${rawPath}, which the service may decode (req.url.raw_path works),`)
+      ? notSimulated(`the path ${rawPath}, which the service may decode (req.url.raw_path works),`)
       : rawPath;
   const length = headerOf(headers, "content-length");
   return {
@@ -77,7 +77,8 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
     "req.cookies": () => cookiesOf(headers),
     "req.trailers": () => ({}),
     "req.ts.header_received": () => now,
-    "req.user_agent": () => headerOf(headers, "user-agent") ?? refuse("the variable of a missing user-agent"),
+    "req.user_agent": () =>
+      headerOf(headers, "user-agent") ?? notSimulated("the variable of a missing user-agent"),
     "req.url": () => `${scheme}://${authority}${path()}${tail}`,
     "req.url.authority": () => authority,
     "req.url.host": () => host,
@@ -95,7 +96,7 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
 export function responseValues(reply: PolicyReply): Variables {
   const { status, headers } = reply;
   const length = () =>
-    headerOf(headers, "content-length") ?? refuse("the length of this reply, which the service adds,");
+    headerOf(headers, "content-length") ?? notSimulated("the length of this reply, which the service adds,");
   return {
     ...contentOf("res", headers),
     "res.content_length": () => BigInt(length()),
@@ -109,7 +110,7 @@ export function endpointValues({ url, id }: { url: string; id?: string | undefin
   const { protocol, hostname: written, port } = new URL(url);
   const number = port || (protocol === "https:" ? "443" : "80");
   const isWildcard = written.startsWith("*");
-  const hostname = () => (isWildcard ? refuse("the address of a wildcard endpoint") : written);
+  const hostname = () => (isWildcard ? notSimulated("the address of a wildcard endpoint") : written);
   return {
     "time.now": () => now.toISOString().replace(/\.\d+Z$/, "Z"),
     "endpoint.addr": () => `${hostname()}:${number}`,
@@ -130,7 +131,7 @@ function paramsOf(query: string): URLSearchParams {
   } catch {
     // An invalid %, or bytes that are no UTF-8.
   }
-  return refuse("the parameters of a query with ; or an invalid %");
+  return notSimulated("the parameters of a query with ; or an invalid %");
 }
 
 /** The list under a name that a client chose, which may also be that of a property of every object. */
@@ -145,7 +146,7 @@ function cookiesOf(headers: readonly Header[]): Record<string, { name: string; v
     name.toLowerCase() === "cookie"
       ? PLAIN_COOKIES.test(value)
         ? value.split("; ")
-        : refuse("this list of cookies")
+        : notSimulated("this list of cookies")
       : [],
   );
   const cookies = new Map<string, { name: string; value: string }[]>();
@@ -160,7 +161,7 @@ function cookiesOf(headers: readonly Header[]): Record<string, { name: string; v
 function canonical(name: string): string {
   const right = name.toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
   if (name === right) return name.toLowerCase();
-  return refuse(`the header name ${name} in a function (write ${right})`);
+  return notSimulated(`the header name ${name} in a function (write ${right})`);
 }
 
 /** The functions that read the request and the response, by name. */
@@ -168,11 +169,11 @@ export function requestFunctions(request: PolicyRequest, reply: PolicyReply | un
   const values = (headers: readonly Header[], name: string) => listIn(headersOf(headers), canonical(name));
   const ofRequest = (name: string) =>
     FORWARDED.test(name)
-      ? refuse(`the header ${name}, which the service adds,`)
+      ? notSimulated(`the header ${name}, which the service adds,`)
       : values(request.headers, name);
   const ofReply = (name: string) =>
     reply && isAdded(name.toLowerCase(), reply)
-      ? refuse(`the header ${name}, which the service adds,`)
+      ? notSimulated(`the header ${name}, which the service adds,`)
       : values(reply?.headers ?? [], name);
   const params = () => paramsOf(new URL(request.url).search.slice(1));
   const cookies = (name: string) => listIn(cookiesOf(request.headers), name);
@@ -182,7 +183,7 @@ export function requestFunctions(request: PolicyRequest, reply: PolicyReply | un
     getQueryParam: (name: string) => params().getAll(name),
     hasQueryParam: (name: string) => params().has(name),
     getReqCookie: (name: string) =>
-      cookies(name)[0] ?? refuse(`getReqCookie() of the cookie ${name}, which this request lacks,`),
+      cookies(name)[0] ?? notSimulated(`getReqCookie() of the cookie ${name}, which this request lacks,`),
     hasReqCookie: (name: string) => cookies(name).length > 0,
     getResHeader: ofReply,
     hasResHeader: (name: string) => ofReply(name).length > 0,

@@ -36,7 +36,7 @@ export function isDeeper(json: string, most: number): boolean {
 }
 
 /** More levels than any reply has, but harmless to the parser. */
-const DEEPEST_REPLY = 20_000;
+const MAX_REPLY_DEPTH = 20_000;
 
 /** JSON in which a mapping has a key twice. `JSON.parse` would drop the first one in silence. */
 export class RepeatedKey extends SyntaxError {
@@ -63,7 +63,7 @@ function assertUniqueKeys(json: string): void {
 
 /** Like `JSON.parse`, but replaces lone surrogates in texts, and refuses a key that is there twice. Throws SyntaxError. */
 export function parseJson(text: string): unknown {
-  if (isDeeper(text, DEEPEST_REPLY)) throw new SyntaxError();
+  if (isDeeper(text, MAX_REPLY_DEPTH)) throw new SyntaxError();
   const data = parsed(text);
   assertUniqueKeys(text);
   return data;

@@ -8,22 +8,22 @@ import { partsOf, pathText } from "./paths";
  */
 
 /** More than any policy needs, but harmless to a parser. */
-export const LONGEST = 1_000_000;
+export const MAX_LENGTH = 1_000_000;
 
 /** The most characters of a YAML document. In a hostile text, each can cost the library an error. */
-const LONGEST_YAML = 50_000;
+const MAX_YAML_LENGTH = 50_000;
 
 /** More than any policy needs. Messages to the engine cannot carry thousands of levels. */
-export const DEEPEST = 200;
+export const MAX_DEPTH = 200;
 
 /** The most uses of anchors in a YAML document: of all, and of each if those in repeated parts count each time. */
-const MOST_USES = 100;
+const MAX_USES = 100;
 
 /** The most mistakes that are reported of one input. */
-export const MOST_PROBLEMS = 20;
+export const MAX_PROBLEMS = 20;
 
 const tooLong = (most: number, of = "") => `is longer than ${most} characters${of}`;
-const TOO_DEEP = `is nested more than ${DEEPEST} levels deep`;
+const TOO_DEEP = `is nested more than ${MAX_DEPTH} levels deep`;
 const NOT_JSON = "a value that JSON cannot hold; write it as text, numbers, lists and plain objects";
 export const NO_MAPPING = "must be a mapping of phases, as in on_http_request: […]";
 const NO_FILE = `${NO_MAPPING}; of a file, give what it contains, not its name`;
@@ -81,11 +81,11 @@ export const SEVERAL_DOCUMENTS = "has more than one YAML document";
 export function problemsOfData(data: unknown): string[] {
   const problems: string[] = [];
   for (const [path, part] of partsOf(data)) {
-    if (path.length === DEEPEST && typeof part === "object" && part !== null) return [TOO_DEEP];
+    if (path.length === MAX_DEPTH && typeof part === "object" && part !== null) return [TOO_DEEP];
     if (!isJson(part)) problems.push(`contains at ${pathText(path)} ${NOT_JSON}`);
-    if (problems.length === MOST_PROBLEMS) return problems;
+    if (problems.length === MAX_PROBLEMS) return problems;
   }
-  return problems.length === 0 && canonicalJson(data).length > LONGEST ? [tooLong(LONGEST)] : problems;
+  return problems.length === 0 && canonicalJson(data).length > MAX_LENGTH ? [tooLong(MAX_LENGTH)] : problems;
 }
 
 /** Whether JSON has such a part, whatever that contains. It leaves out what is undefined. */
@@ -105,7 +105,7 @@ const inexact = (place: string) =>
   `contains a number with more than 15 digits, or with an exponent of three, which may not be kept exactly (${place}); write it as text`;
 
 /** Text without a byte order mark, which only tells of the file's encoding. */
-export const withoutMark = (text: string) => text.replace(/^\ufeff/, "");
+export const withoutByteOrderMark = (text: string) => text.replace(/^\ufeff/, "");
 
 const UTF_16 = "is UTF-16 text; save the file as UTF-8";
 
@@ -115,9 +115,9 @@ const isUtf16 = (text: string) => text.startsWith("\ufffd\ufffd") || text.slice(
 /** Parses a JSON document. */
 export function fromJson(written: string): Parsed {
   if (isUtf16(written)) return { problem: UTF_16 };
-  const text = withoutMark(written);
-  if (text.length > LONGEST) return { problem: tooLong(LONGEST) };
-  if (isDeeper(text, DEEPEST)) return { problem: TOO_DEEP };
+  const text = withoutByteOrderMark(written);
+  if (text.length > MAX_LENGTH) return { problem: tooLong(MAX_LENGTH) };
+  if (isDeeper(text, MAX_DEPTH)) return { problem: TOO_DEEP };
   try {
     const data = parseJson(text);
     for (const { 0: token, index } of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|\d[\d.e+-]*/gi))
@@ -134,10 +134,12 @@ const keyTwice = (place: string) => `has a key twice (${place}); keep one of the
 /** What is wrong with text that is JSON but for a key that is there twice. Undefined for any other text. */
 export function problemOfKeys(text: string): string | undefined {
   try {
-    parseJson(withoutMark(text));
+    parseJson(withoutByteOrderMark(text));
     return undefined;
   } catch (error) {
-    return error instanceof RepeatedKey ? keyTwice(positionText(withoutMark(text), error.offset)) : undefined;
+    return error instanceof RepeatedKey
+      ? keyTwice(positionText(withoutByteOrderMark(text), error.offset))
+      : undefined;
   }
 }
 
@@ -147,7 +149,9 @@ function jsonDocument(text: string): ParsedDocuments {
   let nodes: Document | undefined;
   const options = { uniqueKeys: false, prettyErrors: false };
   return {
-    documents: [{ ...parsed, nodes: () => (nodes ??= yaml().parseDocument(withoutMark(text), options)) }],
+    documents: [
+      { ...parsed, nodes: () => (nodes ??= yaml().parseDocument(withoutByteOrderMark(text), options)) },
+    ],
   };
 }
 
@@ -185,9 +189,9 @@ export function fromYaml(text: string, longest?: number): Parsed {
 type ParsedDocuments = { documents: { data: unknown; nodes: () => Document }[] } | Unparsed;
 
 /** Parses the documents of a YAML text. Empty ones are none. */
-function documentsFromYaml(written: string, longest = LONGEST_YAML): ParsedDocuments {
+function documentsFromYaml(written: string, longest = MAX_YAML_LENGTH): ParsedDocuments {
   if (isUtf16(written)) return { problem: UTF_16 };
-  const text = withoutMark(written);
+  const text = withoutByteOrderMark(written);
   const { limit, tag } = scanned(text, longest);
   const before = limit ?? tag;
   if (before !== undefined) return { problem: before };
@@ -198,7 +202,7 @@ function documentsFromYaml(written: string, longest = LONGEST_YAML): ParsedDocum
     if (isEmpty(document)) continue;
     try {
       // The library counts the anchor as a use, too.
-      documents.push({ data: document.toJS({ maxAliasCount: MOST_USES + 1 }), nodes: () => document });
+      documents.push({ data: document.toJS({ maxAliasCount: MAX_USES + 1 }), nodes: () => document });
     } catch {
       return { problem: BAD_ALIAS };
     }
@@ -210,7 +214,7 @@ function documentsFromYaml(written: string, longest = LONGEST_YAML): ParsedDocum
 const isEmpty = ({ contents }: Document.Parsed) =>
   yaml().isScalar(contents) && contents.value === null && contents.source === "";
 
-const BAD_ALIAS = `is not valid YAML: an alias has no anchor before it, what is merged is no mapping, or anchors are used more than ${MOST_USES} times`;
+const BAD_ALIAS = `is not valid YAML: an alias has no anchor before it, what is merged is no mapping, or anchors are used more than ${MAX_USES} times`;
 
 /** The first mistake of a document, or number that data would not hold exactly. */
 function yamlMistake(document: Document.Parsed, text: string): string | undefined {
@@ -231,14 +235,14 @@ function yamlMistake(document: Document.Parsed, text: string): string | undefine
     },
   });
   if (number !== undefined) return inexact(positionText(text, number));
-  return uses > MOST_USES ? BAD_ALIAS : undefined;
+  return uses > MAX_USES ? BAD_ALIAS : undefined;
 }
 
 /**
  * What is known of a YAML text before it is parsed: why it is too long or too deep for the parser, whose recursion can overflow
  * the stack and end the process, or else that it has a tag. A parsed document lacks some tags, and what stood in them.
  */
-function scanned(text: string, longest = LONGEST_YAML): { limit?: string; tag?: string } {
+function scanned(text: string, longest = MAX_YAML_LENGTH): { limit?: string; tag?: string } {
   if (text.split(/^---/m).some(({ length }) => length > longest))
     return { limit: tooLong(longest, ", the limit of YAML; JSON can have 1000000") };
   const { CST, Lexer, Parser } = yaml();
@@ -250,7 +254,7 @@ function scanned(text: string, longest = LONGEST_YAML): { limit?: string; tag?: 
     isContent = lexeme === CST.SCALAR;
     for (const _ of parser.next(lexeme));
     // The stack contains the open collections, the document and a scalar.
-    if (parser.stack.length > DEEPEST + 2) return { limit: TOO_DEEP };
+    if (parser.stack.length > MAX_DEPTH + 2) return { limit: TOO_DEEP };
   }
   return tag === undefined ? {} : { tag };
 }
@@ -260,7 +264,7 @@ const tagProblem = (place: string) =>
 
 /** What is wrong with the first tag of a YAML text whose other content does not matter here. */
 export const problemOfTags = (text: string): string | undefined =>
-  scanned(withoutMark(text), Number.POSITIVE_INFINITY).tag;
+  scanned(withoutByteOrderMark(text), Number.POSITIVE_INFINITY).tag;
 
 /** A place in a text, counted from 1, as in editors. */
 export interface Position {

@@ -1,6 +1,13 @@
 import type { Document } from "yaml";
 import type { JsonObject } from "./json";
-import { documentsFromText, type Position, positionAt, type Unparsed, withoutMark, yaml } from "./parse";
+import {
+  documentsFromText,
+  type Position,
+  positionAt,
+  type Unparsed,
+  withoutByteOrderMark,
+  yaml,
+} from "./parse";
 import type { Path } from "./paths";
 
 /* The positions of data in its text. */
@@ -20,7 +27,7 @@ export interface SourceDocument {
 export function sourceDocuments(written: string): { documents: SourceDocument[] } | Unparsed {
   const parsed = documentsFromText(written);
   if ("problem" in parsed) return parsed;
-  const text = withoutMark(written);
+  const text = withoutByteOrderMark(written);
   const documents = parsed.documents.map(({ data, nodes }) => ({
     data,
     positionOf: (path: Path, inside?: number) => positionAt(text, offsetOf(nodes(), text, path, inside)),

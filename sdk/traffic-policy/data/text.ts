@@ -21,7 +21,7 @@ export function oneLine(text: string, most = 2000): string {
 }
 
 /** Longer than any known name. */
-const LONGEST_NAME = 60;
+const MAX_NAME_LENGTH = 60;
 
 /**
  * The known name that the user probably meant: one with the same letters in another spelling, or else one that differs in a
@@ -29,9 +29,12 @@ const LONGEST_NAME = 60;
  *
  * @param known The names. A list gives a name, followed by other names for it.
  */
-export function nearName(name: string, known: readonly (string | readonly string[])[]): string | undefined {
+export function closestName(
+  name: string,
+  known: readonly (string | readonly string[])[],
+): string | undefined {
   const letters = (text: string) => text.replace(/[^a-z0-9]/gi, "").toLowerCase();
-  const wanted = letters(name.slice(0, LONGEST_NAME));
+  const wanted = letters(name.slice(0, MAX_NAME_LENGTH));
   const all = known.flatMap((one) => {
     const [candidate = "", ...also] = [one].flat();
     return [candidate, ...also].map((called) => ({ candidate, called: letters(called) }));
@@ -51,20 +54,20 @@ export function nearName(name: string, known: readonly (string | readonly string
 
 /**
  * The end of a sentence about an unknown name: a hint at the name that the user probably meant, or else other advice, if there
- * is any. See `nearName`.
+ * is any. See `closestName`.
  */
 export function didYouMean(
   name: string,
-  known: Parameters<typeof nearName>[1],
+  known: Parameters<typeof closestName>[1],
   otherwise: string = "",
 ): string {
-  const near = nearName(name, known);
+  const near = closestName(name, known);
   const advice = near === undefined ? otherwise : `did you mean ${near}?`;
   return advice && `; ${advice}`;
 }
 
 /** In characters. A shorter secret occurs in other text, so that it cannot be masked. */
-export const SHORTEST_SECRET = 4;
+export const MIN_SECRET_LENGTH = 4;
 
 /** `1 endpoint`, `2 endpoints`. */
 export function count(number: number, one: string, many = `${one}s`): string {

@@ -180,13 +180,13 @@ function flattenedPath(
 const STANDARD = new Set<string>(standardFunctions);
 
 /** More names than any variable has. It keeps the time linear for a text with thousands of names. */
-const MOST_PARTS = 20;
+const MAX_PARTS = 20;
 
 /** How many of the names are those of a variable. None if what follows cannot be a field of it. */
 function variableParts(parts: readonly string[]): number {
   const { variables, objects } = namesOfExpressions();
-  if (parts.length <= MOST_PARTS && objects.has(parts.join("."))) return parts.length;
-  for (let count = Math.min(parts.length, MOST_PARTS); count > 0; count--) {
+  if (parts.length <= MAX_PARTS && objects.has(parts.join("."))) return parts.length;
+  for (let count = Math.min(parts.length, MAX_PARTS); count > 0; count--) {
     const type = variables.get(parts.slice(0, count).join("."));
     if (type) return count === parts.length || /^(?:dyn|map|list)/.test(type) ? count : 0;
   }

@@ -1,5 +1,5 @@
+import { analysed, type Finding } from "./analysis";
 import { namesOfExpressions, QUOTED, type Use } from "./cel";
-import { examined, type Finding } from "./examination";
 
 /*
  * Probable mistakes in the expressions of a text. Where the service's documentation contradicts itself or is silent, there is
@@ -17,7 +17,7 @@ export function findingsInText(text: string, isExpression: boolean, phase?: stri
     return [{ offset: 0, reason: "is text, although it names a variable; write it in ${…}" }];
   const expressions = isExpression ? [{ text, start: 0 }] : embeddedExpressions(text);
   return expressions.flatMap(({ text, start }) => {
-    const { findings, uses } = examined(text);
+    const { findings, uses } = analysed(text);
     const all = findings.length > 0 ? findings : missingInPhase(uses, phase);
     return all.map(({ offset, reason }) => ({ offset: start + offset, reason }));
   });

@@ -5,7 +5,7 @@ import { type SourceDocument, sourceDocuments } from "../data/positions";
 import { UserError } from "../data/userError";
 import { phases } from "./catalogue";
 import { missingSecret } from "./missingValues";
-import { type PolicyTarget, phaseMeant, policyWarnings, warningText, withUnknown } from "./warnings";
+import { intendedPhase, type PolicyTarget, policyWarnings, warningText, withUnknown } from "./warnings";
 
 /* The policies in files: of agents, of Kubernetes, of Terraform, of Pulumi, and policies alone. */
 
@@ -181,6 +181,7 @@ const NAMES_PHASE = /\bon_(?:tcp|http|event)_/;
 export function isPolicy(value: object, { isExpected } = { isExpected: false }): boolean {
   return Object.keys(value).some(
     (key) =>
-      Object.hasOwn(phases, key) || (isExpected && (key.startsWith("on_") || phaseMeant(key) !== undefined)),
+      Object.hasOwn(phases, key) ||
+      (isExpected && (key.startsWith("on_") || intendedPhase(key) !== undefined)),
   );
 }

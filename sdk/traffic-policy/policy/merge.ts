@@ -2,7 +2,7 @@ import { isMapping, type JsonObject } from "../data/json";
 import { numberedPhases, policyFromText } from "../data/parse";
 import { oneLine } from "../data/text";
 import { UserError } from "../data/userError";
-import { mayAnswer as canAnswer, endsTraffic, phaseMeant } from "./warnings";
+import { mayAnswer as canAnswer, endsTraffic, intendedPhase } from "./warnings";
 
 /**
  * Adds the rules of webhook verifications before a policy's own rules for requests.
@@ -84,7 +84,7 @@ export function policyData(policy: object | string): JsonObject {
 /** The service might run rules under another name of a phase before the verification, or not at all. */
 function assertPhaseNames(policy: JsonObject): void {
   for (const [name, rules] of Object.entries(policy)) {
-    const meant = phaseMeant(name);
+    const meant = intendedPhase(name);
     const hasNone = rules === null || rules === undefined || (Array.isArray(rules) && rules.length === 0);
     if (meant === undefined || meant === name || hasNone) continue;
     throw new UserError(

@@ -7,28 +7,28 @@ import type { ActionType, actions, KeyInfo, Keys, PhaseName, phases } from "./ca
 
 /**
  * How a program gives values. The package has them as they are. Where they may also arrive later, such as outputs of Pulumi,
- * another interface extends this one, and says in `given` what may stand for a `value`.
+ * another interface extends this one, and says in `wrapped` what may stand for a `value`.
  */
-export interface Giving {
+export interface ValueWrapper {
   readonly value: unknown;
-  readonly given: unknown;
+  readonly wrapped: unknown;
 }
 
 /** Values as they are. */
-export interface Plain extends Giving {
-  readonly given: this["value"];
+export interface PlainValues extends ValueWrapper {
+  readonly wrapped: this["value"];
 }
 
-type Input<G extends Giving, T> = (G & { readonly value: T })["given"];
+type Input<G extends ValueWrapper, T> = (G & { readonly value: T })["wrapped"];
 
 type Actions = typeof actions;
 
 /** The type of a single value. Editors offer the known values; others are accepted. */
-type Single<K extends KeyInfo, G extends Giving> = K extends { values: readonly (infer Known)[] }
+type Single<K extends KeyInfo, G extends ValueWrapper> = K extends { values: readonly (infer Known)[] }
   ? Known | (string & {})
   : { [kind in KeyInfo["kind"]]: KindOf<G>[kind] }[K["kind"]];
 
-interface KindOf<G extends Giving> {
+interface KindOf<G extends ValueWrapper> {
   text: string;
   duration: string;
   integer: number;
@@ -40,7 +40,7 @@ interface KindOf<G extends Giving> {
 }
 
 /** Values may arrive later, but not the objects around them. This keeps the compiler's messages short. */
-type Value<K extends KeyInfo, G extends Giving> = K extends { keys: infer Nested extends Keys }
+type Value<K extends KeyInfo, G extends ValueWrapper> = K extends { keys: infer Nested extends Keys }
   ? Listed<K, Fields<Nested, G>, Fields<Nested, G>>
   : Input<G, Listed<K, Single<K, G>, Input<G, Single<K, G>>>>;
 
@@ -60,15 +60,17 @@ type Required<K extends Keys> = {
 }[keyof K];
 
 // Mapped types without `as` keep the comments of the catalogue's keys, which editors show.
-type Given<K extends Keys, Names extends keyof K, G extends Giving> = { [name in Names]: Value<K[name], G> };
-type Optional<K extends Keys, Names extends keyof K, G extends Giving> = {
+type Given<K extends Keys, Names extends keyof K, G extends ValueWrapper> = {
+  [name in Names]: Value<K[name], G>;
+};
+type Optional<K extends Keys, Names extends keyof K, G extends ValueWrapper> = {
   [name in Names]?: Value<K[name], G> | undefined;
 };
-type Fields<K extends Keys, G extends Giving> = Given<K, Required<K>, G> &
+type Fields<K extends Keys, G extends ValueWrapper> = Given<K, Required<K>, G> &
   Optional<K, Exclude<keyof K, Required<K>>, G>;
 
 /** The config of an action: `ActionConfig<"rate-limit">`. */
-export type ActionConfig<Type extends ActionType, G extends Giving = Plain> = Fields<
+export type ActionConfig<Type extends ActionType, G extends ValueWrapper = PlainValues> = Fields<
   Actions[Type]["keys"],
   G
 >;
@@ -76,7 +78,7 @@ export type ActionConfig<Type extends ActionType, G extends Giving = Plain> = Fi
 /** An action with its config: `PolicyAction<"deny">`. Without a type argument, any action. */
 export type PolicyAction<
   Type extends ActionType = ActionType,
-  G extends Giving = Plain,
+  G extends ValueWrapper = PlainValues,
 > = Type extends ActionType
   ? Required<Actions[Type]["keys"]> extends never
     ? { type: Type; config?: ActionConfig<Type, G> | undefined }
@@ -95,7 +97,7 @@ export interface UnlistedAction {
  * The compiler compares an action without a known type with the last member of the union. This one accepts any config, so that
  * only the type is reported.
  */
-interface Unmatched<G extends Giving> {
+interface Unmatched<G extends ValueWrapper> {
   type: UnlistedAction["type"];
   config?: Input<G, object> | undefined;
 }
@@ -105,7 +107,7 @@ type ActionsOf<Phase extends PhaseName> = {
 }[ActionType];
 
 /** A rule of a phase. */
-export interface PolicyRule<Phase extends PhaseName = PhaseName, G extends Giving = Plain> {
+export interface PolicyRule<Phase extends PhaseName = PhaseName, G extends ValueWrapper = PlainValues> {
   /** A description of the rule. */
   name?: Input<G, string> | undefined;
   /** CEL expressions that select the traffic; all of them must be true. Without expressions the rule applies to all traffic. */
@@ -124,15 +126,18 @@ export interface PolicyRule<Phase extends PhaseName = PhaseName, G extends Givin
  * } satisfies TrafficPolicy;
  * ```
  */
-export type TrafficPolicy<G extends Giving = Plain> = {
+export type TrafficPolicy<G extends ValueWrapper = PlainValues> = {
   [Phase in keyof typeof phases]?: PolicyRule<Phase, G>[] | undefined;
 };
 
 /** The other keys of a rule. */
-export type RuleOptions<G extends Giving = Plain> = Pick<PolicyRule<PhaseName, G>, "name" | "expressions">;
+export type RuleOptions<G extends ValueWrapper = PlainValues> = Pick<
+  PolicyRule<PhaseName, G>,
+  "name" | "expressions"
+>;
 
 /** The most frequent rules for `on_http_request`. */
-export interface Rules<G extends Giving = Plain> {
+export interface Rules<G extends ValueWrapper = PlainValues> {
   /** Sends a response: `rules.answer({ status_code: 503, body: "Back soon." })`. */
   answer(
     config: ActionConfig<"custom-response", G>,
@@ -145,8 +150,8 @@ export interface Rules<G extends Giving = Plain> {
     options?: RuleOptions<G>,
   ): PolicyRule<"on_http_request", G>;
 
-  /** Refuses requests, with status 403 or another: `rules.refuse(404, { expressions: [ … ] })`. */
-  refuse(
+  /** Refuses requests, with status 403 or another: `rules.deny(404, { expressions: [ … ] })`. */
+  deny(
     status_code?: ActionConfig<"deny", G>["status_code"],
     options?: RuleOptions<G>,
   ): PolicyRule<"on_http_request", G>;
@@ -174,7 +179,7 @@ export const rules: Rules = {
     ...options,
     actions: [{ type: "forward-internal", config: { url } }],
   }),
-  refuse: (status_code = 403, options = {}) => ({
+  deny: (status_code = 403, options = {}) => ({
     ...options,
     actions: [{ type: "deny", config: { status_code } }],
   }),

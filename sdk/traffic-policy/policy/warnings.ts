@@ -1,6 +1,6 @@
 import { isMapping, type JsonObject } from "../data/json";
 import { type Path, pathText } from "../data/paths";
-import { didYouMean, nearName, oneLine } from "../data/text";
+import { closestName, didYouMean, oneLine } from "../data/text";
 import { derivedFromUrl } from "../data/url";
 import {
   type ActionInfo,
@@ -54,13 +54,13 @@ export function withUnknown(value: unknown, isUnknown: (value: unknown) => boole
 }
 
 /** The most warnings. It bounds the time for a policy with many mistakes. */
-const MOST_WARNINGS = 100;
+const MAX_WARNINGS = 100;
 
 /** The warnings for a policy, in the order of the policy. */
 export function policyWarnings(
   policy: unknown,
   target: PolicyTarget = {},
-  most = MOST_WARNINGS,
+  most = MAX_WARNINGS,
 ): PolicyWarning[] {
   const { isUnknown = () => false } = target;
   return atMost(warningsIn(withUnknown(policy, isUnknown), endpointOf(target)), most);
@@ -70,7 +70,7 @@ export function policyWarnings(
 export function expressionWarnings(
   expressions: unknown,
   isUnknown: (value: unknown) => boolean,
-  most = MOST_WARNINGS,
+  most = MAX_WARNINGS,
 ): PolicyWarning[] {
   const data = withUnknown(expressions, isUnknown);
   return atMost(warningsInValue(data, ["expressions"], ruleKeys.expressions, ""), most);
@@ -91,8 +91,8 @@ export function warningText({ path, reason }: PolicyWarning, place: string, more
 }
 
 /** The phase that a key of a policy names or probably means. Undefined if the key does not resemble a phase. */
-export function phaseMeant(name: string): string | undefined {
-  return isPhase(name) ? name : nearName(name, called(phases));
+export function intendedPhase(name: string): string | undefined {
+  return isPhase(name) ? name : closestName(name, called(phases));
 }
 
 /** Whether an action ends what it applies to. A forward ends what it forwards, whatever its `on_error`. */
@@ -129,7 +129,7 @@ function* warningsIn(policy: unknown, endpoint: PolicyEndpoint): Warnings {
     const reason = phase ? wrongPhase(phase, endpoint) : unknownName("phase", name, phases);
     if (reason) yield { path: [name], reason };
     // If a key does not resemble a phase, its value may be anything.
-    if (phaseMeant(name)) yield* warningsInRules(rules, [name], phase, endpoint);
+    if (intendedPhase(name)) yield* warningsInRules(rules, [name], phase, endpoint);
   }
   if (endpoint.isCloud && !policyMayAnswer(policy, endpoint)) {
     const reason =
@@ -188,7 +188,7 @@ function* warningsInAction(
   if (!isAction(type)) {
     if (typeof type !== "string") return;
     // A text of another form than an action's name could be a secret in the wrong place.
-    const isName = /^[a-z]+(-[a-z]+)*$/.test(type) || nearName(type, called(actions));
+    const isName = /^[a-z]+(-[a-z]+)*$/.test(type) || closestName(type, called(actions));
     const word = isName ? `${JSON.stringify(type)} ` : "";
     const newer = "ignore this if the service now supports it";
     yield { path: at, reason: word + unknownName("action", type, actions, newer) };

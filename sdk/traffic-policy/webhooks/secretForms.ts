@@ -1,5 +1,5 @@
 import { createPublicKey } from "node:crypto";
-import { SHORTEST_SECRET } from "../data/text";
+import { MIN_SECRET_LENGTH } from "../data/text";
 import { missingValueIn } from "../policy/missingValues";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 
@@ -28,11 +28,11 @@ export function assertUsable(platform: string, secret: string): void {
 /** The key in a secret of this form. Undefined if it has none, so that an empty key never verifies. */
 export function base64Key(secret: string): Buffer | undefined {
   const key = decoded(secret.replace(/^whsec_/, ""));
-  return key && key.length >= SHORTEST_SIGNING_KEY ? key : undefined;
+  return key && key.length >= MIN_SIGNING_KEY_LENGTH ? key : undefined;
 }
 
 /** In bytes. Platforms use keys of 24 bytes or more. A key below this length was cut off, or can be guessed. */
-const SHORTEST_SIGNING_KEY = 16;
+const MIN_SIGNING_KEY_LENGTH = 16;
 
 /** Texts that templates and displays write in place of a secret. `[secret]` is Pulumi's. */
 const PLACEHOLDER = /^(change[-_ ]?me|[*•]+|\[secret\]|\[object \w+\])$/i;
@@ -76,11 +76,11 @@ type Form = [fits: (secret: string) => boolean, problem: (platform: string) => s
 // biome-ignore format: one form per line, as a table
 const FORMS: Record<NonNullable<WebhookPlatformInfo["form"]> | "any text", Form> = {
   "public key": [isEcdsaKey, (name) => `is not the verification key of ${name}: an ECDSA public key in base64, which begins with MFkw`],
-  "base64 key": [(secret) => base64Key(secret) !== undefined, (name) => `is not a key of ${name}: a key of at least ${SHORTEST_SIGNING_KEY} bytes in base64; copy all of it, and nothing else`],
+  "base64 key": [(secret) => base64Key(secret) !== undefined, (name) => `is not a key of ${name}: a key of at least ${MIN_SIGNING_KEY_LENGTH} bytes in base64; copy all of it, and nothing else`],
   "user and password": [(secret) => /^[^:]+::.+$/.test(secret), () => "must contain user name and password, as in username::password"],
   "32 characters": [({ length }) => length >= 32, (name) => `is too short: ${name} takes 32 characters or more`],
   "12 digits": [(secret) => /^\d{12}$/.test(secret), (name) => `must be the sending account, 12 digits without hyphens, as ${name} shows it`],
-  "any text": [({ length }) => length >= SHORTEST_SECRET, () => `is shorter than ${SHORTEST_SECRET} characters, and could not be masked in reports; choose a longer one`],
+  "any text": [({ length }) => length >= MIN_SECRET_LENGTH, () => `is shorter than ${MIN_SECRET_LENGTH} characters, and could not be masked in reports; choose a longer one`],
 };
 
 function isEcdsaKey(base64: string): boolean {

@@ -1,5 +1,5 @@
 import { describe, test } from "vitest";
-import type { LiveEndpoint } from "../../../provider/service/contract";
+import type { Endpoint } from "../../../provider/service/contract";
 import { expectLinear } from "../../growth";
 import { endpoint, written } from "./written";
 
@@ -7,7 +7,7 @@ describe("the time to write a program is proportional to", () => {
   const policyOf = (document: object) => [endpoint("1", "a", { trafficPolicy: JSON.stringify(document) })];
   const times = (number: number, entry: (nth: number) => [string, unknown]) =>
     Object.fromEntries(Array.from({ length: number }, (_, nth) => entry(nth)));
-  test.each<[string, number, (size: number) => LiveEndpoint[]]>([
+  test.each<[string, number, (size: number) => Endpoint[]]>([
     ["keys", 2_000, (size) => policyOf(times(size, (nth) => [`key-${nth}`, nth]))],
     ["places of one secret", 2_000, (size) => policyOf({ tokens: Array(size).fill("the-same") })],
     [

@@ -14,10 +14,10 @@ import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { pathWithPulumi, runInProcess } from "../runCommand";
 import { drift } from "./driftRun";
+import { begunCreate } from "./fixtures";
 import { emulator, fakeStack } from "./stacks";
-import { begunCreate } from "./worlds";
 
-/* What no row of `worlds.ts` shows: order and interruption, and the length of a report. */
+/* What no row of `fixtures.ts` shows: order and interruption, and the length of a report. */
 
 const NAMES = ["one", "two", "three", "four", "five", "six"];
 

@@ -7,7 +7,7 @@ import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import { RunFailed, type RunResult, type TestStack } from "../../../sdk/testing";
 import { temporaryFolder } from "../../folders";
 import { type CommandResult, startInProcess } from "../runCommand";
-import type { World } from "./worlds";
+import type { DriftFixture } from "./fixtures";
 
 export interface DriftResult extends CommandResult {
   report: DriftReport;
@@ -16,7 +16,7 @@ export interface DriftResult extends CommandResult {
   page: string;
 }
 
-interface Options extends Omit<World, "stacks"> {
+interface Options extends Omit<DriftFixture, "stacks"> {
   /** Called with what is printed so far, while the command runs. */
   during?: (printed: { stderr: () => string }) => Promise<void>;
 }

@@ -3,11 +3,14 @@ import { managedInputs } from "../../../provider/endpoint/fields";
 import { snakeCase } from "../../../provider/service/replySchemas";
 import { Emulator, type EmulatorOptions } from "../../../sdk/testing";
 import { CHANGEABLE } from "../../../sdk/testing/emulator/serviceRules";
-import { type Exchange, World } from "./requests";
+import { EmulatorFixture, type Exchange } from "./requests";
 
 /* The emulator's contract: a row is a few requests with their replies, or what others do between them. */
 
-type Row = [outcome: string, ...parts: (Exchange | EmulatorOptions | ((world: World) => unknown))[]];
+type Row = [
+  outcome: string,
+  ...parts: (Exchange | EmulatorOptions | ((fixture: EmulatorFixture) => unknown))[],
+];
 
 const url = "https://a.example.com";
 const other = "https://b.example.com";
@@ -25,7 +28,7 @@ const headers = (changed: Record<string, string | null>, sent: object = {}) => (
 const key = (apiKey: string, sent: object = {}) => headers({ authorization: `Bearer ${apiKey}` }, sent);
 const filter = (expression: string) => `GET ?filter=${encodeURIComponent(expression)}`;
 const name = 'Läden "\\ 😀';
-const wait = (milliseconds: number) => (world: World) => world.pass(milliseconds);
+const wait = (milliseconds: number) => (fixture: EmulatorFixture) => fixture.pass(milliseconds);
 const at = (time: string) => `2026-01-0${time}Z`;
 
 const rows: Row[] = [
@@ -184,7 +187,7 @@ const rows: Row[] = [
   ],
   [
     "an update may repeat the id, which alone is empty",
-    (world) => world.seed({ type: "cloud", id: "ep_1" }),
+    (fixture) => fixture.seed({ type: "cloud", id: "ep_1" }),
     ["PATCH 1", { id: "ep_1", description: "d" }, { description: "d" }],
     ["PATCH 1", { id: "ep_1" }, "400 18004"],
   ],
@@ -199,7 +202,7 @@ const rows: Row[] = [
   ],
   [
     "only cloud endpoints can be changed",
-    (world) => world.seed({ type: "ephemeral" }),
+    (fixture) => fixture.seed({ type: "ephemeral" }),
     ["GET 1", none, { type: "ephemeral" }],
     ["PATCH 1", { description: "d" }, "400 18014"],
     ["DELETE 1", none, "400 18014"],
@@ -231,7 +234,7 @@ const rows: Row[] = [
     ["PATCH 2", { pooling_enabled: false }, "400 18017"],
     ["POST", { url, bindings: ["kubernetes"] }, 201],
     ["PATCH 3", { bindings: ["kubernetes", "public"] }, "400 18017"],
-    (world) => world.seed({ type: "cloud", url }),
+    (fixture) => fixture.seed({ type: "cloud", url }),
     ["PATCH 4", { description: "d" }, 200],
   ],
   ...Object.entries({
@@ -243,7 +246,7 @@ const rows: Row[] = [
   } as const).map(
     ([urlTaken, reply]): Row => [
       `a taken URL is refused as urlTaken says: ${urlTaken}`,
-      ({ emulator }) => emulator.behave({ urlTaken: urlTaken as "18017" }),
+      ({ emulator }) => emulator.setBehaviour({ urlTaken: urlTaken as "18017" }),
       FIRST,
       ["POST", { url }, reply],
       ["POST", { url, ...pools }, "400 18016"],
@@ -258,7 +261,7 @@ const rows: Row[] = [
   ).map(
     ([wanted, seed]): Row => [
       `an endpoint of the type ${seed.type} has its URL alone, too: ${wanted}`,
-      (world) => world.seed(seed),
+      (fixture) => fixture.seed(seed),
       ["POST", { url: wanted }, "400 18017"],
       ["POST", { url: wanted, ...pools }, "400 18016"],
       ({ emulator, id }) => emulator.edit(id(1), pools),
@@ -271,13 +274,13 @@ const rows: Row[] = [
     "a list begins with the newest endpoint, and a seed stands at its created_at",
     FIRST,
     SECOND,
-    (world) => world.seed({ type: "cloud", created_at: "2020-01-01T00:00:00Z" }),
+    (fixture) => fixture.seed({ type: "cloud", created_at: "2020-01-01T00:00:00Z" }),
     ["GET", none, [2, 1, 3]],
   ],
   [
     "a page continues after the last endpoint of the one before, also after that is deleted",
     { pageSize: 3 },
-    (world) => [1, 2, 3, 4].map(() => world.seed({ type: "edge" })),
+    (fixture) => [1, 2, 3, 4].map(() => fixture.seed({ type: "edge" })),
     ["GET ?limit=2", none, [4, 3]],
     ["GET ?limit=2", none, { next_page_uri: expect.stringMatching(/\/endpoints\?limit=2&before_id=ep_/) }],
     ["GET ?limit=2&before_id=#3", none, { next_page_uri: null }],
@@ -287,7 +290,7 @@ const rows: Row[] = [
   ],
   [
     "a list lacks the edge of a cloud endpoint",
-    (world) => world.seed({ type: "cloud", edge: { id: "edghts_1", uri: "" } }),
+    (fixture) => fixture.seed({ type: "cloud", edge: { id: "edghts_1", uri: "" } }),
     ["GET", none, { endpoints: [expect.not.objectContaining({ edge: expect.anything() })] }],
   ],
   [
@@ -300,8 +303,8 @@ const rows: Row[] = [
   ],
   [
     "filters compare texts",
-    (world) => world.seed({ type: "cloud", url, name }),
-    (world) => world.seed({ type: "edge", region: "us" }),
+    (fixture) => fixture.seed({ type: "cloud", url, name }),
+    (fixture) => fixture.seed({ type: "edge", region: "us" }),
     [filter('obj.type == "cloud"'), none, [1]],
     [filter('obj.url in ["https://other.example.com", "https://a.example.com"]'), none, [1]],
     [filter("obj.url in []"), none, []],
@@ -319,32 +322,32 @@ const rows: Row[] = [
   // What tests do to an account.
   [
     "a seed has the fields of its type",
-    (world) => {
-      const agents = world.seed({ type: "ephemeral", url: "https://a.internal" });
+    (fixture) => {
+      const agents = fixture.seed({ type: "ephemeral", url: "https://a.internal" });
       expect(agents).toMatchObject({
         bindings: ["internal"],
         upstream_url: "http://localhost:80",
         principal: { id: expect.stringMatching(/^usr_/), uri: "" },
         tunnel: { id: agents.id.replace("ep_", "tn_"), uri: expect.stringContaining("/tunnels/tn_") },
       });
-      const edge = world.seed({ type: "edge", public_url: "tls://shop.example.com" });
+      const edge = fixture.seed({ type: "edge", public_url: "tls://shop.example.com" });
       expect(edge).toMatchObject({ proto: "tls", hostport: "shop.example.com:443", bindings: ["public"] });
       expect([edge.domain?.id, edge.edge?.uri].join()).toMatch(/^rd_\w+,.*\/edges\/tls\/edgtls_/);
       for (const field of ["url", "uri", "tunnel"]) expect(edge).not.toHaveProperty(field);
-      expect(world.seed({ type: "ephemeral" })).not.toHaveProperty("domain");
-      const bare = world.seed({ type: "edge", public_url: "tcp://1.example.com" });
+      expect(fixture.seed({ type: "ephemeral" })).not.toHaveProperty("domain");
+      const bare = fixture.seed({ type: "edge", public_url: "tcp://1.example.com" });
       expect([bare.tcp_addr?.id, bare.hostport]).toEqual([ADDRESS, expect.stringMatching(/:\d+$/)]);
     },
   ],
   [
     "given fields of a seed replace derived ones, and an id exists once",
-    (world) => {
-      const seeded = world.seed({ type: "cloud", url, region: "eu", domain: none, id: "ep_mine" });
-      const uri = `${world.emulator.baseUrl}/endpoints/ep_mine`;
+    (fixture) => {
+      const seeded = fixture.seed({ type: "cloud", url, region: "eu", domain: none, id: "ep_mine" });
+      const uri = `${fixture.emulator.baseUrl}/endpoints/ep_mine`;
       expect(seeded).toMatchObject({ id: "ep_mine", uri, hostport: "a.example.com:443", region: "eu" });
       expect(seeded).not.toHaveProperty("domain");
-      expect(() => world.seed({ type: "cloud", id: "ep_mine" })).toThrow("ep_mine");
-      expect(() => world.seed({ type: "cloud", url: "nonsense" })).toThrow("scheme");
+      expect(() => fixture.seed({ type: "cloud", id: "ep_mine" })).toThrow("ep_mine");
+      expect(() => fixture.seed({ type: "cloud", url: "nonsense" })).toThrow("scheme");
     },
   ],
   [
@@ -375,7 +378,7 @@ const rows: Row[] = [
     "a key of another account has other endpoints",
     FIRST,
     ({ emulator }) => emulator.addKey({ apiKey: "theirs", account: "theirs" }),
-    (world) => world.seed({ type: "ephemeral" }, "theirs"),
+    (fixture) => fixture.seed({ type: "ephemeral" }, "theirs"),
     ["GET 1", key("theirs"), "404 222"],
     ["POST", key("theirs", { body: { url } }), 201],
     ["GET", key("theirs"), [3, 2]],
@@ -411,7 +414,7 @@ const rows: Row[] = [
   [
     "a list that lags shows changes later, unlike a read by id",
     { listLag: 3000 },
-    (world) => world.seed({ type: "cloud", created_at: "2026-01-01T00:00:00Z" }),
+    (fixture) => fixture.seed({ type: "cloud", created_at: "2026-01-01T00:00:00Z" }),
     FIRST,
     ["DELETE 1", none, 204],
     wait(2999),
@@ -422,9 +425,9 @@ const rows: Row[] = [
   ],
   [
     "created_at is the one of createdAt, and the order stays",
-    ({ emulator }) => emulator.behave({ createdAt: 86_400_000 }),
+    ({ emulator }) => emulator.setBehaviour({ createdAt: 86_400_000 }),
     ["POST", { url }, { created_at: at("3T03:04:05") }],
-    ({ emulator }) => emulator.behave({ createdAt: null }),
+    ({ emulator }) => emulator.setBehaviour({ createdAt: null }),
     ["POST", { url: other }, { created_at: none }],
     ["GET", none, [2, 1]],
   ],
@@ -432,10 +435,10 @@ const rows: Row[] = [
 
 test.each(rows)("%s", async (_, ...parts) => {
   const options = parts.filter((part) => typeof part !== "function" && !Array.isArray(part));
-  const world = await World.start(Object.assign({}, ...options));
+  const fixture = await EmulatorFixture.start(Object.assign({}, ...options));
   for (const part of parts) {
-    if (typeof part === "function") part(world);
-    else if (Array.isArray(part)) await world.exchange(part);
+    if (typeof part === "function") part(fixture);
+    else if (Array.isArray(part)) await fixture.exchange(part);
   }
 });
 

@@ -1,7 +1,12 @@
 import { describe, expect, it } from "vitest";
-import { type DisturbOptions, type FaultKind, faultKinds, type ScriptedReply } from "../../../sdk/testing";
+import {
+  type FaultInjectionOptions,
+  type FaultKind,
+  faultKinds,
+  type ScriptedReply,
+} from "../../../sdk/testing";
 import { emulatedService } from "../../emulatedService";
-import { failure, type Reply, SHORT, send, World } from "./requests";
+import { EmulatorFixture, failure, type Reply, SHORT, send } from "./requests";
 
 const url = "https://a.example.com";
 const always = () => true;
@@ -30,7 +35,7 @@ const scripts: [ScriptedReply, object, boolean][] = [
 ];
 
 /** Sends a create, whose reply may never come. */
-const create = (emulator: World["emulator"], isSilent: boolean): Promise<Reply> =>
+const create = (emulator: EmulatorFixture["emulator"], isSilent: boolean): Promise<Reply> =>
   send(emulator, "POST", "/endpoints", { body: { url } }, isSilent ? SHORT : undefined);
 
 describe("intercept", () => {
@@ -45,23 +50,23 @@ describe("intercept", () => {
   });
 
   it("gives the reply the set number of times, and each operation the oldest script that matches", async () => {
-    const world = await World.start();
-    world.seed({ type: "cloud", url: "https://b.example.com" });
+    const fixture = await EmulatorFixture.start();
+    fixture.seed({ type: "cloud", url: "https://b.example.com" });
     const operations = { create: "POST", list: "GET", read: "GET 1", update: "PATCH 1", delete: "DELETE 1" };
     for (const operation of Object.keys(operations) as (keyof typeof operations)[])
-      world.emulator.intercept(operation, { status: operation.length + 210 });
-    world.emulator.intercept(always, { status: 299 }, 5);
+      fixture.emulator.intercept(operation, { status: operation.length + 210 });
+    fixture.emulator.intercept(always, { status: 299 }, 5);
     for (const wanted of ["own", "any"])
       for (const [operation, line] of Object.entries(operations))
-        await world.exchange([line, undefined, wanted === "own" ? operation.length + 210 : 299]);
-    world.emulator.intercept(always, { afterCommit: true, cut: "stall" });
-    await world.exchange(["DELETE 1", undefined, 204]);
+        await fixture.exchange([line, undefined, wanted === "own" ? operation.length + 210 : 299]);
+    fixture.emulator.intercept(always, { afterCommit: true, cut: "stall" });
+    await fixture.exchange(["DELETE 1", undefined, 204]);
   });
 
   it("lets late writes take effect in the order and at the time of their effect, before later requests and edits", async () => {
-    const world = await World.start();
-    const { emulator } = world;
-    const [changed, dead] = [{}, {}].map(() => world.seed({ type: "cloud" }));
+    const fixture = await EmulatorFixture.start();
+    const { emulator } = fixture;
+    const [changed, dead] = [{}, {}].map(() => fixture.seed({ type: "cloud" }));
     for (const [lateMs, ...sent] of [
       [4000, "POST", "", { url, description: "late" }],
       [3000, "POST", "", { url }],
@@ -72,9 +77,9 @@ describe("intercept", () => {
       const [method, path, body] = sent;
       expect((await send(emulator, method, `/endpoints${path}`, { body })).status).toBe(504);
     }
-    world.pass(2999);
+    fixture.pass(2999);
     expect(emulator.endpoints).toEqual([dead, changed]);
-    world.pass(60_000);
+    fixture.pass(60_000);
     emulator.edit(changed?.id ?? "", { metadata: "by hand" });
     const made = { url, created_at: "2026-01-02T03:04:08Z" };
     const edited = { id: changed?.id, description: "d", metadata: "by hand" };
@@ -83,13 +88,13 @@ describe("intercept", () => {
   });
 
   it("leaves the header Date to the option date, or replaces it", async () => {
-    const { emulator } = await World.start({ date: -3_600_000 });
+    const { emulator } = await EmulatorFixture.start({ date: -3_600_000 });
     const shown = async () => (await send(emulator, "GET", "/nothing")).headers["date"];
     expect(await shown()).toBe("Fri, 02 Jan 2026 02:04:05 GMT");
     emulator.intercept(always, { afterCommit: true, headers: { Date: "x" } });
     emulator.intercept(always, { afterCommit: true, headers: { Date: null } });
     expect([await shown(), await shown()]).toEqual(["x", undefined]);
-    emulator.behave({ date: "soon" });
+    emulator.setBehaviour({ date: "soon" });
     expect(await shown()).toBe("soon");
   });
 });
@@ -109,15 +114,18 @@ const kinds: [FaultKind, object, boolean][] = [
 ];
 
 /** An emulator that disturbs every request by one of these kinds of fault. */
-async function disturbed(kinds: DisturbOptions["kinds"] = faultKinds, more: Partial<DisturbOptions> = {}) {
+async function withFaults(
+  kinds: FaultInjectionOptions["kinds"] = faultKinds,
+  more: Partial<FaultInjectionOptions> = {},
+) {
   const emulator = await emulatedService();
-  emulator.disturb({ seed: 1, probability: 1, kinds, ...more });
+  emulator.injectFaults({ seed: 1, probability: 1, kinds, ...more });
   return emulator;
 }
 
-describe("disturb", () => {
+describe("injectFaults", () => {
   it.each(kinds)("with the kind %s gives a create this reply and effect", async (kind, reply, committed) => {
-    const emulator = await disturbed([kind]);
+    const emulator = await withFaults([kind]);
     expect(await create(emulator, kind.startsWith("hang"))).toMatchObject(reply);
     expect(emulator.endpoints).toHaveLength(committed ? 1 : 0);
     expect(emulator.faults).toEqual([{ kind, method: "POST", path: "/endpoints", committed }]);
@@ -125,7 +133,7 @@ describe("disturb", () => {
 
   it("knows these kinds, and draws each status of a server error", async () => {
     expect(kinds.map(([kind]) => kind).sort()).toEqual([...faultKinds].sort());
-    const emulator = await disturbed(["5xx-before"]);
+    const emulator = await withFaults(["5xx-before"]);
     const drawn = new Set<number | undefined>();
     for (let time = 0; time < 40; time++) drawn.add((await send(emulator, "GET", "/endpoints")).status);
     expect([...drawn].sort()).toEqual([500, 502, 503, 504]);
@@ -133,7 +141,7 @@ describe("disturb", () => {
 
   it("draws a fault of one's own, for the requests that it matches", async () => {
     const reply = (random: () => number) => ({ status: 299, body: `${random()}` });
-    const emulator = await disturbed([{ kind: "odd", match: "create", reply }]);
+    const emulator = await withFaults([{ kind: "odd", match: "create", reply }]);
     expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);
     const [one, other] = [await create(emulator, false), await create(emulator, false)];
     expect([one.status, Number(one.text)]).toEqual([299, expect.closeTo(0.5, 0)]);
@@ -144,7 +152,7 @@ describe("disturb", () => {
 
   it("gives the same faults and the same endpoints for the same seed", async () => {
     const run = async (seed: number) => {
-      const emulator = await disturbed(
+      const emulator = await withFaults(
         faultKinds.filter((kind) => !kind.startsWith("hang")),
         { seed, probability: 0.5 },
       );
@@ -159,27 +167,27 @@ describe("disturb", () => {
   });
 
   it("disturbs only the requests that match, up to the given number, and never with the probability 0", async () => {
-    const emulator = await disturbed(["5xx-before"], { match: "create", most: 2 });
+    const emulator = await withFaults(["5xx-before"], { match: "create", most: 2 });
     const statuses: (number | undefined)[] = [];
     for (let time = 0; time < 3; time++) {
       expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);
       statuses.push((await create(emulator, false)).status);
     }
     expect(statuses).toEqual([serverError, serverError, 201]);
-    emulator.disturb({ seed: 1, probability: 0 });
+    emulator.injectFaults({ seed: 1, probability: 0 });
     expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);
     for (const probability of [-0.1, 1.1, Number.NaN])
-      expect(() => emulator.disturb({ seed: 1, probability })).toThrow(RangeError);
+      expect(() => emulator.injectFaults({ seed: 1, probability })).toThrow(RangeError);
   });
 
-  it("leaves requests with scripted replies alone, is replaced by a second call, and ends with calm", async () => {
-    const emulator = await disturbed(["reset-before"]);
+  it("leaves requests with scripted replies alone, is replaced by a second call, and ends with stopFaults", async () => {
+    const emulator = await withFaults(["reset-before"]);
     const statusOf = async () => (await send(emulator, "GET", "/endpoints")).status;
     emulator.intercept(always, { status: 418 });
     expect([await statusOf(), await statusOf()]).toEqual([418, undefined]);
-    emulator.disturb({ seed: 1, probability: 1, kinds: ["429"] });
+    emulator.injectFaults({ seed: 1, probability: 1, kinds: ["429"] });
     expect(await statusOf()).toBe(429);
-    emulator.calm();
+    emulator.stopFaults();
     expect(await statusOf()).toBe(200);
     expect(emulator.faults.map(({ kind }) => kind)).toEqual(["reset-before", "429"]);
   });

@@ -80,7 +80,7 @@ function nameOf(error: unknown): string {
 }
 
 /** An emulator with a clock that only `pass` moves, and its endpoints, which exchanges name by their numbers. */
-export class World {
+export class EmulatorFixture {
   private readonly ids: string[] = [];
   private constructor(
     readonly emulator: Emulator,
@@ -88,10 +88,10 @@ export class World {
     readonly pass: (milliseconds: number) => void,
   ) {}
 
-  static async start(options: EmulatorOptions = {}): Promise<World> {
+  static async start(options: EmulatorOptions = {}): Promise<EmulatorFixture> {
     let time = Date.parse("2026-01-02T03:04:05.600Z");
     const emulator = await emulatedService({ ...options, now: () => new Date(time) });
-    return new World(emulator, (milliseconds) => {
+    return new EmulatorFixture(emulator, (milliseconds) => {
       time += milliseconds;
     });
   }

@@ -4,7 +4,7 @@ import { engineInputs } from "../../../provider/endpoint/inputs";
 import { paths } from "../../requests";
 import { service, thrown } from "../emulated";
 
-/* What no scene plays: `get`, imports, what many resources share, and texts of any length in messages. */
+/* What no scenario runs: `get`, imports, what many resources share, and texts of any length in messages. */
 
 const url = "https://shop.example.com";
 const at = (index: number) => `https://n${index}.example.com`;
@@ -39,7 +39,7 @@ describe("many imports", () => {
     expect(paths(emulator)).toEqual(["GET /endpoints", "GET /endpoints"]);
     const { inputs, props } = await newProcess().core.import(ids[7] ?? "");
     expect(all[7]?.inputs).toEqual(inputs);
-    expect(all[7]?.props).toEqual({ ...props, __entry: all[7]?.props["__entry"] });
+    expect(all[7]?.props).toEqual({ ...props, __entryId: all[7]?.props["__entryId"] });
   });
 });
 
@@ -47,7 +47,7 @@ test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
   ["import", ({ core }, id) => core.import(id)],
   [
     "getEndpoint by URL",
-    ({ api }, host) => findEndpoint(api, { url: `https://${host}` }, { age: "withinAMinute" }),
+    ({ api }, host) => findEndpoint(api, { url: `https://${host}` }, { freshness: "recent" }),
   ],
 ])("%s prints neither a long text whole nor a line break", async (_, work) => {
   for (const long of ["a".repeat(10_000), `${"a".repeat(200)}\n::error::b`]) {
@@ -87,7 +87,7 @@ test("an import that fails does not let the old entry delete the endpoint", asyn
 
 test.each([
   ["no secret", {}],
-  ["a secret", { description: "x", __secrets: ["description"] }],
+  ["a secret", { description: "x", __secretFields: ["description"] }],
 ])("a deletion that a gateway refuses gets no advice for changes, with %s", async (_, more) => {
   const { core, emulator } = await service();
   const { id, outs } = await core.create(engineInputs({ url, ...more }));

@@ -2,7 +2,9 @@ import { describe, expect, test } from "vitest";
 import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { created, full, plugin, rules } from "./pluginClient";
 
-/* What the engine shows at a preview: the exact places of a diff, and the outputs. Conformance and scenes have what follows. */
+/*
+ * What the engine shows at a preview: the exact places of a diff, and the outputs. Conformance and scenarios have what follows.
+ */
 
 const rule = "trafficPolicy.on_http_request[0]";
 const status = `${rule}.actions[1].config.status_code`;

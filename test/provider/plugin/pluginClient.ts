@@ -88,7 +88,7 @@ export async function plugin(
   const provider = pluginProvider({
     webhooks,
     schema: () => '{"name":"endpoints"}',
-    engineIsThere: async () => true,
+    isEngineAlive: async () => true,
     environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },
     clock,
   });

@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { CONNECTIONS } from "../../../provider/service/client";
+import { MAX_CONNECTIONS } from "../../../provider/service/client";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { CANARY_KEY, service, thrown, wholeList } from "../emulated";
@@ -19,8 +19,8 @@ test("requests use the proxy of the environment, except for hosts in NO_PROXY, a
   const behind = await service();
   await Promise.all(Array.from({ length: 60 }, () => thrown(behind.api.get("ep_1"))));
   expect(new Set(tunnels)).toEqual(new Set([new URL(behind.emulator.baseUrl).host]));
-  expect(tunnels.length).toBeLessThanOrEqual(CONNECTIONS.provider);
-  expect(CONNECTIONS.provider + CONNECTIONS.program).toBeLessThanOrEqual(8);
+  expect(tunnels.length).toBeLessThanOrEqual(MAX_CONNECTIONS.provider);
+  expect(MAX_CONNECTIONS.provider + MAX_CONNECTIONS.program).toBeLessThanOrEqual(8);
   const before = tunnels.length;
 
   useProxy(address, "127.0.0.1");

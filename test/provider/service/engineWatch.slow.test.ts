@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { engineIsThere } from "../../../provider/pulumi/engineWatch";
+import { isEngineAlive } from "../../../provider/pulumi/engineWatch";
 import { until } from "../../until";
 
 /** A process that listens like an engine, on the port that it prints. */
@@ -29,10 +29,10 @@ test.runIf(process.platform === "linux")(
       for (const socket of queue) socket.destroy();
     });
     await until(() => queue.some(({ readyState }) => readyState === "open"));
-    expect(await engineIsThere(address)).toBe(true);
+    expect(await isEngineAlive(address)).toBe(true);
     engine.kill("SIGKILL");
     await ended;
-    expect(await engineIsThere(address)).toBe(false);
+    expect(await isEngineAlive(address)).toBe(false);
   },
 );
 
@@ -42,7 +42,7 @@ test("a provider that writes after its engine was killed ends, too, and does not
   const module = join(import.meta.dirname, "../../../dist/provider/pulumi/engineWatch.js");
   // Like Pulumi's host, it writes each uncaught error, also that of a write to the engine's closed pipe.
   const provider = startProcess(`process.on("uncaughtException", (error) => console.error(error));
-    require(${JSON.stringify(module)}).endWithEngine({ host: "127.0.0.1", port: ${Number(port)} });
+    require(${JSON.stringify(module)}).exitWithEngine({ host: "127.0.0.1", port: ${Number(port)} });
     setInterval(() => console.error("a line"), 50);`);
   const ended = once(provider, "exit");
   await once(provider.stderr, "data");

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { endWithEngine, engineAddress, engineIsThere } from "../../../provider/pulumi/engineWatch";
+import { engineAddress, exitWithEngine, isEngineAlive } from "../../../provider/pulumi/engineWatch";
 import { listening } from "../servers";
 
 async function startEngine() {
@@ -18,11 +18,11 @@ test("the last argument of the provider's process is the engine's address", () =
 
 test("an engine counts as there unless it refuses the connection, also if its address is unknown", async () => {
   const { server, address } = await startEngine();
-  expect(await engineIsThere(address)).toBe(true);
-  expect(await engineIsThere(undefined)).toBe(true);
-  expect(await engineIsThere({ host: "nowhere.invalid", port: 1 })).toBe(true);
+  expect(await isEngineAlive(address)).toBe(true);
+  expect(await isEngineAlive(undefined)).toBe(true);
+  expect(await isEngineAlive({ host: "nowhere.invalid", port: 1 })).toBe(true);
   await new Promise((resolve) => server.close(resolve));
-  expect(await engineIsThere(address)).toBe(false);
+  expect(await isEngineAlive(address)).toBe(false);
 });
 
 test("the provider's process ends after its engine, once the engine has refused two connections in a row", async () => {
@@ -30,11 +30,11 @@ test("the provider's process ends after its engine, once the engine has refused 
   onTestFinished(() => void vi.useRealTimers());
   const { server, address } = await startEngine();
   const end = vi.fn();
-  endWithEngine(address, end);
+  exitWithEngine(address, end);
   const look = async () => {
     vi.advanceTimersByTime(1_000);
     // This connection is made after that of the look.
-    await engineIsThere(address);
+    await isEngineAlive(address);
     await new Promise(setImmediate);
     return end.mock.calls.length;
   };

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { findEndpoint, findEndpoints } from "../../../provider/dataSources/lookup";
 import { accountFingerprint } from "../../../provider/endpoint/state";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
-import { CLOUD, EVERYTHING, isOneOf, OLDEST_LISTING } from "../../../provider/service/list";
+import { ALL_ENDPOINTS, CLOUD_ENDPOINTS, isOneOf, MAX_LISTING_AGE } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";
 import type { Behaviour, Emulator } from "../../../sdk/testing/emulator";
 import { methods, paths } from "../../requests";
@@ -14,7 +14,7 @@ const isList = ({ method, path }: RecordedRequest) => method === "GET" && path =
 
 interface Seeded {
   id: string;
-  outs: { type: string; url: string; createdAt: string; __account: string };
+  outs: { type: string; url: string; createdAt: string; __accountFingerprint: string };
 }
 
 /** Seeds cloud endpoints, none of them young, and returns their states. */
@@ -23,7 +23,10 @@ function seeded(emulator: Emulator, endpoints: number) {
   const seed = (i: number) => {
     const url = `https://e${i}.example.com`;
     const { id } = emulator.seed({ type: "cloud", url, created_at: createdAt });
-    return { id, outs: { type: "cloud", url, createdAt, __account: accountFingerprint(emulator) } };
+    return {
+      id,
+      outs: { type: "cloud", url, createdAt, __accountFingerprint: accountFingerprint(emulator) },
+    };
   };
   // The type has a first item, which every caller asks for.
   return Array.from({ length: endpoints }, (_, i) => seed(i)) as [Seeded, ...Seeded[]];
@@ -81,7 +84,7 @@ test("the warning of an unreadable item does not show the account's key", async 
   const { api, emulator, logged } = await service();
   const body = { endpoints: [{ id: `of ${emulator.apiKey}`, url: 1 }], next_page_uri: null };
   emulator.intercept(any, { status: 200, body });
-  expect(await api.list.select(EVERYTHING, "fromNow")).toEqual([]);
+  expect(await api.list.select(ALL_ENDPOINTS, "fresh")).toEqual([]);
   expect(logged).toEqual([expect.stringMatching(/cannot be read and are left out \(1\): of \[key\] \(/)]);
 });
 
@@ -125,8 +128,8 @@ describe("a refresh", () => {
   test("takes no item once this process has sent a write, also while a page was in flight", async () => {
     const { core, api, emulator } = await service();
     const [{ id, outs }] = seeded(emulator, 1);
-    emulator.intercept(isList, { afterCommit: true, after: () => api.list.outdate() });
-    expect(await api.list.item(id)).toBeUndefined();
+    emulator.intercept(isList, { afterCommit: true, after: () => api.list.invalidate() });
+    expect(await api.list.findInList(id)).toBeUndefined();
     await core.update(id, outs, { url: outs.url, description: "x" });
     expect((await core.read(id, outs)).props).toMatchObject({ description: "x" });
     expect(methods(emulator)).toEqual(["GET", "PATCH", "GET"]);
@@ -137,7 +140,7 @@ describe("a refresh", () => {
     const [{ id, outs }] = seeded(emulator, 1);
     await core.read(id, outs);
     emulator.edit(id, { description: "by hand" });
-    await api.http.clock.sleep(OLDEST_LISTING - 1000);
+    await api.http.clock.sleep(MAX_LISTING_AGE - 1000);
     expect((await core.read(id, outs)).props).not.toHaveProperty("description");
     await api.http.clock.sleep(2000);
     expect((await core.read(id, outs)).props).toMatchObject({ description: "by hand" });
@@ -178,17 +181,17 @@ describe.each<Row>([
     const { cloud, cost, logged } = await account(filters, setting);
     const found: (string | undefined)[] = [];
     const refreshed = await cost(async (api) => {
-      const read = async ({ id }: { id: string }) => (await api.list.item(id)) ?? (await api.get(id));
+      const read = async ({ id }: { id: string }) => (await api.list.findInList(id)) ?? (await api.get(id));
       found.push(...(await Promise.all(cloud.map(read))).map(({ id }) => id));
     });
     const lookUps = await cost(async (api) => {
       for (const index of [0, 2, 5])
         found.push(
-          (await findEndpoint(api, { url: `https://e${index}.example.com/` }, { age: "withinAMinute" })).id,
+          (await findEndpoint(api, { url: `https://e${index}.example.com/` }, { freshness: "recent" })).id,
         );
     });
     const named = await cost(async (api) => {
-      const data = await findEndpoints(api, { name: "agent-7", region: "eu" }, "withinAMinute");
+      const data = await findEndpoints(api, { name: "agent-7", region: "eu" }, "recent");
       // What a filter omits from a data source is not noticed.
       expect(data.map(({ name }) => name)).toEqual(
         filters === "incomplete" ? expect.anything() : ["agent-7"],
@@ -207,7 +210,7 @@ describe("a filter", () => {
   test("finds types, and an edge, which only has a public URL, and quotes what it looks for", async () => {
     const { api, emulator, cloud } = await account("works");
     const edge = emulator.seed({ type: "edge", url: undefined, public_url: "https://edge.example.com" });
-    const idsOf = async (args: object) => (await findEndpoints(api, args, "fromNow")).map(({ id }) => id);
+    const idsOf = async (args: object) => (await findEndpoints(api, args, "fresh")).map(({ id }) => id);
     expect(await idsOf({ types: ["cloud"] })).toEqual(cloud.map(({ id }) => id).reverse());
     expect(await idsOf({ types: ["edge"], urlPattern: "https://edge.example.com" })).toEqual([edge.id]);
     expect(await idsOf({ name: 'agent-7" || true || "' })).toEqual([]);
@@ -218,7 +221,7 @@ describe("a filter", () => {
     const { emulator, newProcess, logged } = await account("works");
     emulator.intercept((request) => !withoutFilter(request), { status, body: "" }, 99);
     const { api } = newProcess({ ENDPOINTS_RETRY_FOR_SECONDS: "0.001" });
-    expect(await thrown(api.list.select(CLOUD, "fromNow"))).toMatchObject({ status });
+    expect(await thrown(api.list.select(CLOUD_ENDPOINTS, "fresh"))).toMatchObject({ status });
     expect(logged).toEqual([]);
     expect(emulator.requests.filter(withoutFilter)).toEqual([]);
   });

@@ -22,10 +22,10 @@ describe("many requests, eight at a time", () => {
     const queue = Array(count).keys();
     const worker = async () => {
       for (const index of queue) {
-        await limiter.turn();
+        await limiter.acquire();
         sent.push({ index, at: clock.now() - began });
         await clock.sleep(takes);
-        limiter.end();
+        limiter.release();
       }
     };
     await Promise.all(Array.from({ length: 8 }, worker));
@@ -53,8 +53,8 @@ const request = { method: "GET", path: "/endpoints" };
 const refused = (status: number, code?: string, retryAfter?: number) =>
   new ApiError(request, { status, code, retryAfter }, { keyIsConfigured: false });
 const asksFor = (wait: number) => [refused(503, undefined, wait)];
-const connection = (wentOut: boolean) =>
-  new ConnectionError(request, new Error("ECONNRESET"), { origin: "http://x", wentOut });
+const connection = (maybeSent: boolean) =>
+  new ConnectionError(request, new Error("ECONNRESET"), { origin: "http://x", maybeSent });
 
 describe("after", () => {
   const passing = [connection(true), ...[408, 429, 500, 502, 503, 504].map((status) => refused(status))];

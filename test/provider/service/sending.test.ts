@@ -3,9 +3,9 @@ import { createServer as createTcpServer } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ConnectionError, UnsentError } from "../../../provider/service/apiErrors";
-import { CONNECTIONS } from "../../../provider/service/client";
+import { MAX_CONNECTIONS } from "../../../provider/service/client";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
-import { EVERYTHING } from "../../../provider/service/list";
+import { ALL_ENDPOINTS } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";
 import type { ScriptedReply } from "../../../sdk/testing/emulator";
 import { issue } from "../../certificates";
@@ -41,9 +41,9 @@ describe("a connection that only another setup can mend", () => {
   ])("%s names its remedy", (code, remedy) => {
     const cause = Object.assign(new Error("no"), { code });
     const request = { method: "GET", path: "/endpoints" };
-    const error = new ConnectionError(request, cause, { origin: "https://a.example.com", wentOut: true });
+    const error = new ConnectionError(request, cause, { origin: "https://a.example.com", maybeSent: true });
     expect(error.message).toMatch(remedy);
-    expect(error.isOfSetup).toBe(true);
+    expect(error.isSetupProblem).toBe(true);
   });
 });
 
@@ -51,7 +51,7 @@ test.each(["8.2", "2.2", "30.00001"])(
   "with a limit of %s seconds, requests are sent",
   async (timeoutSeconds) => {
     const { api } = await service({ settings: { timeoutSeconds, retryForSeconds: "2.2" } });
-    expect(await api.list.select(EVERYTHING, "fromNow")).toEqual([]);
+    expect(await api.list.select(ALL_ENDPOINTS, "fresh")).toEqual([]);
   },
 );
 
@@ -92,11 +92,11 @@ describe("a create that was never sent", () => {
     const [host, port] = address.split(":");
     const server = createTcpServer((socket) => socket.on("data", () => socket.destroy()));
     onTestFinished(() => void server.close());
-    const engineIsThere = vi.fn(async () => true);
+    const isEngineAlive = vi.fn(async () => true);
     const late = () => waits.reduce((sum, wait) => sum + wait, 0);
     const { api, clock, waits } = await service({
       settings: { baseUrl: `http://${address}` },
-      engineIsThere,
+      isEngineAlive,
       // The service begins to listen after two seconds of waits, which take no time.
       sleep: async () => {
         if (late() > 2_000 && !server.listening)
@@ -105,9 +105,9 @@ describe("a create that was never sent", () => {
     });
     const before = clock.now();
     const error = await thrown(api.create({ url }));
-    expect(error).toMatchObject({ name: "ConnectionError", wentOut: true });
+    expect(error).toMatchObject({ name: "ConnectionError", maybeSent: true });
     expect((error as ConnectionError).sentAt).toBeGreaterThanOrEqual(before + late());
-    expect(engineIsThere).toHaveBeenCalled();
+    expect(isEngineAlive).toHaveBeenCalled();
   });
 });
 
@@ -150,7 +150,7 @@ describe("after the engine ended", () => {
     const onAnswer = ({ method }: RecordedRequest) => {
       if (method === endsAfter) engine.isThere = false;
     };
-    const parts = await service({ settings, onAnswer, engineIsThere: async () => engine.isThere });
+    const parts = await service({ settings, onAnswer, isEngineAlive: async () => engine.isThere });
     return { ...parts, engine };
   }
 
@@ -165,15 +165,15 @@ describe("after the engine ended", () => {
     );
 
   test("only those of 64 parallel creates are sent that had a connection before", async () => {
-    const { provider } = CONNECTIONS;
+    const { provider } = MAX_CONNECTIONS;
     let looks = 0;
     // Each create looks at the engine when it has a connection. The engine ends once all connections are in use.
-    const engineIsThere = async () => {
+    const isEngineAlive = async () => {
       const isThere = ++looks <= provider;
       await until(() => looks >= provider);
       return isThere;
     };
-    const { emulator, api } = await service({ engineIsThere });
+    const { emulator, api } = await service({ isEngineAlive });
     expect(await creates(api, 64)).toEqual([
       ...Array<string>(provider).fill("created"),
       ...Array<string>(64 - provider).fill("not sent"),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { WebhookVerification } from "../../../sdk";
-import { inProgram } from "../../../sdk/programRun";
+import { withProgramErrors } from "../../../sdk/programRun";
 import {
   agentConfig,
   agentOptions,
@@ -121,7 +121,7 @@ describe("mergeAgentConfigs", () => {
     ["no configurations", [], [/^there is no configuration to merge$/]],
     ["invalid configurations", [undefined, v3("a"), "CANARY: [", "agent: {authtoken: CANARY}", 7, v3("a").replace('"github"', "!CANARY")], [/^configuration 1 is missing; give its verification an agent/, /^configuration 3 is not valid YAML \(line 1, /, not(4), not(5), /^configuration 6 has a YAML tag \(line \d+, column \d+\): an unquoted !/]],
   ])("throws one error for %s, with every mistake and no value", async (_, texts, expected) => {
-    const { message, stack } = await thrown(inProgram(() => mergedConfig(texts)));
+    const { message, stack } = await thrown(withProgramErrors(() => mergedConfig(texts)));
     expect(message.split("\n").map((line) => line.replace("mergeAgentConfigs: ", ""))).toEqual(
       expected.map((words) => expect.stringMatching(words)),
     );

@@ -8,7 +8,7 @@ import {
   WebhookVerification,
   type WebhookVerificationArgs,
 } from "../../../sdk";
-import { inProgram } from "../../../sdk/programRun";
+import { withProgramErrors } from "../../../sdk/programRun";
 import { mergedPolicy as merge } from "../../../sdk/webhooks/mergedPolicy";
 import { until } from "../../until";
 import { mockEngine, resolved } from "../program";
@@ -132,7 +132,7 @@ describe("mergeTrafficPolicy", () => {
   ])("throws an error without a stack if the policy %s", async (_, policy, words) => {
     // With a stack, Node 20 takes half a minute to print it from Pulumi's own code.
     const error = expect.objectContaining({ message: expect.stringMatching(words), stack: "" });
-    await expect(inProgram(() => mergedPolicy(policy as object, [CHOSEN]))).rejects.toThrow(error);
+    await expect(withProgramErrors(() => mergedPolicy(policy as object, [CHOSEN]))).rejects.toThrow(error);
   });
 
   test("has types that accept a readonly list and return an input of CloudEndpoint", () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { webhookPlatforms } from "../../../sdk";
-import { nearName } from "../../../sdk/traffic-policy/index";
+import { closestName } from "../../../sdk/traffic-policy/index";
 import { platformNames, secretSource } from "../../../sdk/webhooks/secretSource";
 
 describe("the catalogue of platforms", () => {
@@ -33,11 +33,11 @@ describe("the nearest name of a platform", () => {
     ["Hygraph", "graphcms"],
     ["calendy", "calendly"],
   ])("for %s is %s", (written, meant) => {
-    expect(nearName(written, platformNames)).toBe(meant);
+    expect(closestName(written, platformNames)).toBe(meant);
   });
 
   test.each(["okta", "paypal", "mybank", "x", ""])("for %j is none", (written) => {
-    expect(nearName(written, platformNames)).toBeUndefined();
+    expect(closestName(written, platformNames)).toBeUndefined();
   });
 });
 

@@ -23,7 +23,7 @@ const operations = {
 };
 
 /** Long enough for a thousand resources on the CLI. Unit: seconds. */
-const LONGEST_RUN = 3600;
+const MAX_RUN = 3600;
 
 const { values } = parseArgs({
   options: {
@@ -53,7 +53,7 @@ async function measure(contestant, round, size) {
   emulator.intercept(() => true, { afterCommit: true, delayMs: 20 }, Number.POSITIVE_INFINITY);
   const program = newProgram(contestant);
   const stack = await TestStack.create({
-    ...{ driver: values.driver, program, emulator, longestRun: LONGEST_RUN },
+    ...{ driver: values.driver, program, emulator, longestRun: MAX_RUN },
     env: { ENDPOINTS_REQUESTS_PER_WINDOW: "1000000" },
     config: { "endpoints:baseUrl": emulator.baseUrl, "endpoints:apiKey": { secret: emulator.apiKey } },
   });

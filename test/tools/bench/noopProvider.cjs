@@ -20,9 +20,9 @@ function outputsFor({ __provider: _, ...inputs }) {
     bindings: ["public"],
     poolingEnabled: false,
     uri: `${BASE}/endpoints/${idFor("ep", host)}`,
-    __given: ["trafficPolicy"],
-    __account: "0".repeat(16),
-    __entry: "0".repeat(16),
+    __setByProgram: ["trafficPolicy"],
+    __accountFingerprint: "0".repeat(16),
+    __entryId: "0".repeat(16),
     __version: "0.1.0",
   };
 }

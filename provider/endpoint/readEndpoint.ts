@@ -1,0 +1,38 @@
+import type { JsonObject } from "../../sdk/traffic-policy/index";
+import { isService404, type UserError } from "../service/apiErrors";
+import type { Endpoint } from "../service/contract";
+import type { EndpointsApi } from "../service/endpoints";
+import { fieldNames, managedInputs } from "./fields";
+
+/* How a live endpoint is read: as the list shows it, so that many resources share a listing, or else by its id. */
+
+/**
+ * The endpoint with this id, of any type.
+ *
+ * @param known Properties that an item of the list must not lack: a list may omit a field, and the field may have been cleared.
+ * @throws ApiError if it is not found.
+ */
+export async function readEndpoint(api: EndpointsApi, id: string, known: JsonObject): Promise<Endpoint> {
+  const item = await api.list.findInList(id);
+  return (item && completedItem(item, known)) ?? api.get(id);
+}
+
+/** For `readEndpoint`: an endpoint of which nothing is known, so the item must have every input. */
+export const everyInput: JsonObject = Object.fromEntries(managedInputs.map((name) => [name, true]));
+
+/**
+ * A list item, completed with the stored values of outputs that the service only returns by id. Undefined if the item lacks an
+ * input, which may have been cleared.
+ */
+function completedItem(item: Endpoint, stored: JsonObject): Endpoint | undefined {
+  const gaps = fieldNames.filter((name) => item[name] === undefined && name in stored);
+  if (gaps.some((name) => managedInputs.some((input) => input === name))) return undefined;
+  return { ...item, ...Object.fromEntries(gaps.map((name) => [name, stored[name]])) };
+}
+
+/** For `catch`: another error in place of the service's own 404. */
+export const ifService404 =
+  (instead: UserError) =>
+  (error: unknown): never => {
+    throw isService404(error) ? instead : error;
+  };

@@ -1,0 +1,169 @@
+import { Readable } from "node:stream";
+import { brotliDecompressSync, unzipSync } from "node:zlib";
+import type { Dispatcher } from "undici";
+import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
+import type { TimeBudget } from "./clock";
+import { proxyFor } from "./proxy";
+import type { Settings } from "./settings";
+
+/** More than the largest page (100 endpoints) needs. A longer reply is refused. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** Loaded for the first request, because most previews make none, and loading it takes a third of the provider's start. */
+const undici = (): typeof import("undici") => require("undici");
+
+/** The version of the API, as each request names it. */
+export const API_VERSION = "2";
+
+export interface Request extends RequestName {
+  query?: Record<string, string>;
+  body?: object;
+  /** The time that the operation has for all its attempts. Default: `retryForSeconds` for this request. */
+  budget?: TimeBudget;
+  /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
+  hasSecrets?: () => boolean;
+}
+
+/** A reply before it is parsed. */
+export interface Reply {
+  status: number;
+  text: string;
+  retryAfter: string | undefined;
+  date: string | undefined;
+}
+
+/** Sends a request once and reads its reply, over one pool of keep-alive connections. */
+export class HttpTransport {
+  private pool: Dispatcher | undefined;
+  private readonly proxy: string | undefined;
+
+  /**
+   * @param most The most open connections.
+   * @throws UserError if the environment names a proxy that is no URL.
+   */
+  constructor(
+    private readonly settings: Settings,
+    private readonly most: number,
+  ) {
+    this.proxy = proxyFor(settings.baseUrl);
+  }
+
+  /**
+   * @param beforeSending Is awaited once there is a connection, before the first byte of a request with a body is sent.
+   * @throws ConnectionError if there was no complete reply; ReplyError if it is too long; the EndpointsError that
+   *   `beforeSending` throws, in which case nothing was sent.
+   */
+  async request(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
+    const body = request.body && new Body(Buffer.from(JSON.stringify(request.body)), beforeSending);
+    try {
+      const { statusCode: status, headers, body: parts } = await this.send(request, body);
+      const sent = await readAll(parts);
+      const bytes = sent && decoded(sent, String(headers["content-encoding"]));
+      if (!bytes) {
+        const what = `the reply is longer than ${MAX_BYTES >> 20} MiB, or not encoded as it says`;
+        throw new ReplyError(request, status, what);
+      }
+      return {
+        status,
+        text: this.withoutKey(bytes.toString("utf8"), status),
+        retryAfter: headers["retry-after"]?.toString(),
+        date: headers["date"]?.toString(),
+      };
+    } catch (error) {
+      if (error instanceof EndpointsError) throw error;
+      const { origin } = new URL(this.settings.baseUrl);
+      throw new ConnectionError(request, error, { origin, maybeSent: body?.isTaken ?? true });
+    }
+  }
+
+  async close(): Promise<void> {
+    const pool = this.pool;
+    this.pool = undefined;
+    await pool?.close();
+  }
+
+  private send({ method, path, query }: Request, body: Body | undefined): Promise<Dispatcher.ResponseData> {
+    const { baseUrl, apiKey, versionHeader, userAgent, timeoutSeconds, retryForSeconds } = this.settings;
+    return undici().request(baseUrl + path, {
+      method: method as Dispatcher.HttpMethod,
+      dispatcher: this.connect(),
+      // A limit for the whole reply, because a body that arrives slowly exceeds none of the others.
+      signal: AbortSignal.timeout(Math.ceil((timeoutSeconds + retryForSeconds) * 1000)),
+      ...(query && { query }),
+      headers: {
+        accept: "application/json",
+        "accept-encoding": "identity",
+        // A cached reply of a gateway may be out of date, and proves nothing.
+        "cache-control": "no-cache",
+        authorization: `Bearer ${apiKey}`,
+        "user-agent": userAgent,
+        [versionHeader]: API_VERSION,
+        ...(body && { "content-type": "application/json", "content-length": String(body.bytes.length) }),
+      },
+      ...(body && { body: body.stream }),
+    });
+  }
+
+  /** Removes the key from what becomes a message, because the public service repeats a refused one. Data is never changed. */
+  private withoutKey(text: string, status: number): string {
+    return status < 300 ? text : text.replaceAll(this.settings.apiKey, "[key]");
+  }
+
+  private connect(): Dispatcher {
+    if (this.pool) return this.pool;
+    const timeout = Math.ceil(this.settings.timeoutSeconds * 1000);
+    const limits = {
+      connections: this.most,
+      connect: { timeout },
+      headersTimeout: timeout,
+      bodyTimeout: timeout,
+    };
+    const { Agent, ProxyAgent } = undici();
+    this.pool = this.proxy === undefined ? new Agent(limits) : new ProxyAgent({ ...limits, uri: this.proxy });
+    return this.pool;
+  }
+}
+
+/**
+ * A request's body. It records whether it was sent. Undici reads it once there is a connection, after a proxy's tunnel and TLS,
+ * before it sends the first byte of the request.
+ */
+class Body {
+  isTaken = false;
+  readonly stream = Readable.from(this.take(), { objectMode: false });
+
+  constructor(
+    readonly bytes: Buffer,
+    private readonly beforeSending: () => Promise<void>,
+  ) {}
+
+  private async *take() {
+    await this.beforeSending();
+    this.isTaken = true;
+    yield this.bytes;
+  }
+}
+
+/** The whole body; undefined if it is too long. */
+async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer | undefined> {
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  for await (const part of body) {
+    bytes += part.length;
+    if (bytes > MAX_BYTES) return undefined;
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+/** The body without its encoding, because some gateways compress although they are asked not to; undefined if that fails. */
+function decoded(bytes: Buffer, encoding: string): Buffer | undefined {
+  const name = encoding.trim().toLowerCase();
+  if (!["gzip", "x-gzip", "deflate", "br"].includes(name) || bytes.length === 0) return bytes;
+  const decoder = name === "br" ? brotliDecompressSync : unzipSync;
+  try {
+    return decoder(bytes, { maxOutputLength: MAX_BYTES });
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,50 @@
+import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
+import { engineInputs } from "../../../provider/endpoint/inputs";
+import { readEndpoint } from "../../../provider/endpoint/readEndpoint";
+import { urlOf } from "../../../provider/service/url";
+import { normalizeUrl } from "../../traffic-policy/index";
+import type { ManagedEndpoint } from "../userProject";
+import { asUnchecked, type ScannedAccount } from "./accounts";
+import type { AccountReport, PendingCreateReport, Unchecked } from "./report";
+
+/* What a killed run may have left: the endpoints on the URLs of pending creates that no state has. */
+
+/** A pending create before its URL was looked up. */
+export interface ScannedCreate {
+  report: PendingCreateReport;
+  /** What was to be created. */
+  wanted: ManagedEndpoint;
+  /** Undefined if its old endpoint or its account could not be checked. */
+  account: ScannedAccount | undefined;
+}
+
+/**
+ * The reports of pending creates, with what is on their URLs.
+ *
+ * @param reports The reports of the accounts. If one is partial, what no state has is unknown.
+ */
+export async function withFoundEndpoints(
+  creates: readonly ScannedCreate[],
+  reports: ReadonlyMap<ScannedAccount, AccountReport>,
+): Promise<{ pendingCreates: PendingCreateReport[]; unchecked: Unchecked[] }> {
+  const unchecked: Unchecked[] = [];
+  const pendingCreates = creates.map(async ({ report, wanted, account }): Promise<PendingCreateReport> => {
+    const ofAccount = account && reports.get(account);
+    if (!account?.api || !account.cloud || !ofAccount || ofAccount.unchecked.length > 0) return report;
+    const { api, cloud } = account;
+    const isUnmanaged = new Set(ofAccount.unmanaged.map(({ id }) => id));
+    const url = normalizeUrl(String(wanted.inputs["url"]));
+    const atUrl = cloud.filter((live) => isUnmanaged.has(live.id) && urlOf(live) === url);
+    const compare = async ({ id }: { id: string }) => {
+      const live = await readEndpoint(api, id, wanted.inputs);
+      return { id, equal: differenceOnAdoption(live, engineInputs(wanted.inputs)).changed.length === 0 };
+    };
+    try {
+      return { ...report, found: await Promise.all(atUrl.map(compare)) };
+    } catch (error) {
+      unchecked.push(asUnchecked(`what is on the URL of ${report.name}`, error));
+      return report;
+    }
+  });
+  return { pendingCreates: await Promise.all(pendingCreates), unchecked };
+}

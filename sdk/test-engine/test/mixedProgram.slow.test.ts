@@ -1,0 +1,7 @@
+import { test } from "vitest";
+import { findPulumiCli } from "../index";
+import { expectMixedProgramRuns } from "./mixedProgram";
+
+test.skipIf(!(await findPulumiCli()))("the program of pulumiStack.test.ts runs alike on the Pulumi CLI", () =>
+  expectMixedProgramRuns("cli"),
+);

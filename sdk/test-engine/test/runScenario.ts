@@ -1,0 +1,187 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { describe, expect, test } from "vitest";
+import {
+  findPulumiCli,
+  PulumiStack,
+  RunFailed,
+  type RunOptions,
+  type RunResult,
+  type StackOptions,
+} from "../index";
+import { comparableState } from "./comparableState";
+
+/** A program with many variants, of which the variable VARIANT names one, with a dynamic provider that keeps its objects in a file. */
+export const THINGS = join(import.meta.dirname, "programs/things");
+
+/** The same with a provider plugin, which logs all calls with their arguments. */
+export const PLUGGED = join(import.meta.dirname, "programs/plugged");
+
+/** The package's folder. */
+const ROOT = join(import.meta.dirname, "..");
+const RECORDED = join(import.meta.dirname, "recorded");
+/** On the test engine, processes start quickly, because a scenario compares the engine and not Pulumi's loader. */
+export const QUICK = {
+  NODE_OPTIONS: `--require ${JSON.stringify(join(import.meta.dirname, "programs/quick.cjs"))}`,
+};
+
+/** `npm run record` replaces the recordings, with the CLI on the PATH. */
+const recording = process.env["RECORD"] === "yes";
+const cli = await findPulumiCli();
+
+/** A part of a scenario: a command with the program's variant, or an edit of the provider's objects. */
+export type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
+export type ObjectsById = Record<string, Record<string, unknown>>;
+
+export interface ScenarioOptions extends Pick<StackOptions, "program" | "config" | "stackReferences"> {
+  env?: Record<string, string>;
+  /** For the test engine. */
+  others?: NonNullable<StackOptions["others"]>;
+}
+
+export type Scenario = [ScenarioOptions, ...Part[]];
+
+const fileOf = (name: string) => join(RECORDED, `${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.jsonl`);
+
+/** What the CLI did: a line for each run and for each resource that it changed, after one with the CLI's version. */
+const recorded = (name: string): unknown[] =>
+  readFileSync(fileOf(name), "utf8")
+    .trim()
+    .split("\n")
+    .slice(1)
+    .map((line) => JSON.parse(line));
+
+/** Compares both engines with the recorded runs of the CLI, or replaces the recordings. */
+export function testAll(scenarios: Record<string, Scenario>): void {
+  const all = Object.entries(scenarios);
+  describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
+    test.for(all)("%s", async ([name, scenario]) => {
+      const version = execFileSync("pulumi", ["version"], { encoding: "utf8" }).trim();
+      const lines = [{ cli: version }, ...(await runScenario(scenario, Things.onCli))];
+      mkdirSync(RECORDED, { recursive: true });
+      writeFileSync(fileOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
+    });
+  });
+  if (!recording) for (const [name, scenario] of all) testOnKit(name, scenario);
+  describe.runIf(cli && !recording)("the CLI equals its recording", { timeout: 900_000 }, () => {
+    test.for(all)("%s", async ([name, scenario]) => {
+      expect(await runScenario(scenario, Things.onCli)).toEqual(recorded(name));
+    });
+  });
+}
+
+export function testOnKit(name: string, scenario: Scenario): void {
+  test(`the test engine equals the recorded CLI: ${name}`, { timeout: 900_000 }, async () => {
+    expect(await runScenario(scenario, Things.onKit)).toEqual(recorded(name));
+  });
+}
+
+/**
+ * Runs a scenario. Returns each run, followed by the resources of the state that it has changed. Local paths and serialized
+ * functions are masked.
+ */
+async function runScenario(
+  [options, ...parts]: Scenario,
+  start: (options: ScenarioOptions) => Promise<Things>,
+): Promise<unknown[]> {
+  const things = await start(options);
+  const lines: unknown[] = [];
+  let before = new Set<string>();
+  try {
+    for (const part of parts) {
+      if (typeof part === "function") {
+        things.edit(part);
+        continue;
+      }
+      const [run, options] = typeof part === "string" ? [part] : part;
+      const result = await things.run(run, options);
+      const { resources, pending } = comparableState(await things.stack.exportState());
+      lines.push({ run, ...result, pending });
+      lines.push(...resources.filter((resource) => !before.has(JSON.stringify(resource))));
+      before = new Set(resources.map((resource) => JSON.stringify(resource)));
+    }
+  } finally {
+    await things.close();
+  }
+  return JSON.parse(JSON.stringify(lines), (key, value) => {
+    if (key === "__provider") return "a function";
+    return typeof value === "string" ? value.replaceAll(ROOT, "<root>") : value;
+  });
+}
+
+/** A stack of one of the programs on one of the engines, and the file with its provider's objects. */
+export class Things {
+  private constructor(
+    readonly stack: PulumiStack,
+    readonly env: Record<string, string>,
+    private readonly file: string,
+    private readonly isDynamic: boolean,
+  ) {}
+
+  static onKit = ({ others, ...options }: ScenarioOptions = { program: THINGS }) =>
+    Things.on({ ...options, ...(others && { others }), env: { ...QUICK, ...options.env } });
+  static onCli = ({ others: _, ...options }: ScenarioOptions) => Things.on({ ...options, driver: "cli" });
+
+  private static async on(options: StackOptions): Promise<Things> {
+    const file = join(mkdtempSync(join(tmpdir(), "things-")), "objects.json");
+    const env = { THINGS: file, ...options.env };
+    const stack = await PulumiStack.create({ ...options, env });
+    return new Things(stack, env, file, options.program === THINGS);
+  }
+
+  /** Runs `preview`, `up`, `refresh` or `destroy`, followed by a variant of the program. The result must be equal on both engines. */
+  readonly run = async (line: string, options: RunOptions = {}) => {
+    const [word, variant = ""] = line.split(" ");
+    const command = (["preview", "up", "refresh", "destroy"] as const).find((each) => each === word);
+    if (!command) throw new Error(`there is no command ${word}`);
+    this.env["VARIANT"] = variant;
+    const all = { ...(command === "up" && { skipPreview: true }), ...options };
+    const result = await this.stack[command](all).catch((error: unknown): RunResult => {
+      if (error instanceof RunFailed) return error.result;
+      throw error;
+    });
+    return {
+      ok: result.ok,
+      /** Such as `update a ~text`. Sorted, like the others, since parallel operations end in any order. */
+      steps: result.steps.map(({ op, name, diff }) => `${op} ${name} ${diff.join(",")}`.trim()).sort(),
+      changes: result.changes,
+      messages: result.diagnostics
+        .filter(({ severity, message }) => severity !== "info" && !/ from \$PATH at /.test(message))
+        .map(({ severity, message, urn }) => `${severity} ${nameOf(urn)}: ${comparable(message)}`)
+        .sort(),
+      calls: this.calls().sort(),
+    };
+  };
+
+  /** Changes the objects without the provider. */
+  edit(change: (objects: ObjectsById) => void): void {
+    const objects = existsSync(this.file) ? JSON.parse(readFileSync(this.file, "utf8")) : {};
+    change(objects);
+    writeFileSync(this.file, JSON.stringify(objects));
+  }
+
+  /** The calls of the provider since the last run. The `diff` calls of the dynamic provider are omitted. */
+  private calls(): string[] {
+    const log = `${this.file}.log`;
+    if (!existsSync(log)) return [];
+    const lines = readFileSync(log, "utf8").trim().split("\n");
+    rmSync(log);
+    return lines.filter((line) => line !== "" && !(this.isDynamic && line.startsWith("diff")));
+  }
+
+  async close(): Promise<void> {
+    await this.stack.close();
+    rmSync(join(this.file, ".."), { recursive: true });
+  }
+}
+
+const nameOf = (urn: string | undefined) => urn?.split("::").at(-1) ?? "stack";
+
+/** Without the lines of a stack trace, which differ between versions of Node.js, and without a refused value in Go's format. */
+const comparable = (message: string) =>
+  message
+    .trim()
+    .replace(/\n +at .*/g, "")
+    .replace(/ value \{.*\} has/, " value {…} has");

@@ -1,0 +1,532 @@
+import { UserError } from "../../../provider/service/apiErrors";
+import { VERSION } from "../../../provider/service/version";
+import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
+import type { StateEntry } from "../../../sdk/commands/userProject";
+import { PulumiFailed } from "../../../sdk/test-engine/index";
+import type { Seed } from "../../../sdk/testing";
+import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
+
+/* Accounts and stacks as `drift` may find them. */
+
+export interface DriftFixture {
+  stacks: DriftStack[];
+  args?: string[];
+  /** The ignored endpoints of the projects file. */
+  ignore?: object[];
+  /** Known stacks, with their entries; undefined for one that cannot be read. */
+  known?: Record<string, StateEntry[] | undefined>;
+  /** The stacks of the backend; undefined if Pulumi does not list them. */
+  backend?: string[];
+}
+
+const long = "a".repeat(500);
+const byHand = { description: "by hand" };
+const policy = (config: object) => ({ on_http_request: [{ actions: [{ type: "deny", config }] }] });
+const fail = (reason: string) => async () => {
+  throw new UserError(reason);
+};
+
+/** An endpoint that no state of these fixtures has, unless a row names its id. */
+function loose(name: string, more: Partial<Seed> = {}, on = emulator): string {
+  const times = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" };
+  const url = `https://${name}.example.com`;
+  return on.seed({ type: "cloud", id: `ep_${name}`, url, ...times, ...more }).id;
+}
+
+/** What the state of a known stack of the project web has. */
+const entry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
+  ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
+  ...{ account: undefined, isOld: false, isPending: false, ...more },
+});
+
+/** The create of an endpoint that a run has begun. */
+export const begunCreate = (name: string, inputs: object = { url: `https://${name}.example.com` }) => ({
+  type: "creating",
+  resource: { urn: urnOf(name), type: TYPE, custom: true, inputs },
+});
+
+/** A stack whose second state, and every later one, is another one. */
+function changing(first: DriftStack, then: DriftStack): DriftStack {
+  let reads = 0;
+  return { ...first, state: () => (reads++ === 0 ? first : then).state() };
+}
+
+/** A stack that is `then` after a repair. */
+function repaired(first: DriftStack, then: DriftStack): DriftStack {
+  let now = first;
+  return {
+    ...first,
+    state: () => now.state(),
+    async repair(urns) {
+      now = then;
+      return then.repair(urns);
+    },
+  };
+}
+
+/** A fixture with one stack. */
+const alone = (
+  endpoints: Parameters<typeof fakeStack>[0],
+  around?: Parameters<typeof fakeStack>[1],
+  ...args: string[]
+): DriftFixture => ({ stacks: [fakeStack(endpoints, around)], args });
+
+const changed = { name: "a", live: byHand };
+const gone = { name: "a", live: "gone" } as const;
+const outputs = (more: object) => ({
+  outputs: { type: "cloud", url: "https://a.example.com", createdAt: "2026-01-01T00:00:00Z", ...more },
+});
+
+/** Functions, because each fixture has new accounts. */
+export const fixtures: Record<string, () => DriftFixture> = {
+  "nothing has drifted since a pre-release of this version wrote the state": () => {
+    const version = `${VERSION.replace(/[-+].*/, "")}-rc.1`;
+    return alone([{ name: "a", more: outputs({ __version: version }) }, { name: "b" }]);
+  },
+
+  "every field has drifted": () =>
+    alone([
+      { name: "a-url", live: { url: "https://else.example.com" } },
+      { name: "b-description", inputs: { description: `${long}one` }, live: { description: `${long}two` } },
+      { name: "c-added", live: byHand },
+      { name: "d-data", inputs: { metadata: { x: 1, constructor: 2 } }, live: { metadata: { x: "1" } } },
+      { name: "e-policy", inputs: { trafficPolicy: policy({ a: 1 }) }, live: { trafficPolicy: policy({}) } },
+      { name: "f-bindings", inputs: { bindings: ["public"] }, live: { bindings: ["internal"] } },
+      { name: "g-pooling", inputs: { poolingEnabled: false }, live: { poolingEnabled: true } },
+      { name: "h-deleted", live: "gone" },
+      { name: "i-order", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { y: 2, x: 1 } } },
+      // A choice of the service, which the state notes.
+      {
+        name: "j-chosen",
+        live: { bindings: ["internal"] },
+        more: outputs({ url: "https://j-chosen.example.com", __serviceDefaults: { bindings: ["public"] } }),
+      },
+    ]),
+
+  "edits put the account's own key into texts and into the key of one": () => {
+    const own = emulator.apiKey;
+    loose("unmanaged", { description: `of ${own}` });
+    return alone([
+      { name: "a", live: { trafficPolicy: policy({ with: `of ${own}` }), description: `of ${own}` } },
+      { name: "b", inputs: { metadata: { [own]: 1 } }, live: { metadata: { team: own } } },
+    ]);
+  },
+
+  "changes are ignored, and an endpoint is only read, or waits for its deletion": () =>
+    alone([
+      { name: "a", live: byHand, more: { ignoreChanges: ["description"] } },
+      {
+        name: "b",
+        inputs: { metadata: { x: 1, y: [{ k: 2, l: 2 }] } },
+        live: { metadata: { x: 3, y: [{ k: 4, l: 4 }] } },
+        more: { ignoreChanges: ["metadata.x", "metadata.y[*].k"] },
+      },
+      { name: "c", live: "gone", more: { external: true } },
+      { name: "d", live: "gone", more: { delete: true } },
+    ]),
+
+  "the list lacks an input, which is read by id, and has an item that cannot be read": () => {
+    const withPolicy = (a: number) => ({ trafficPolicy: policy({ a }) });
+    const fixture = alone([{ name: "a", inputs: withPolicy(1), live: withPolicy(2) }]);
+    const a = { id: "ep_a", type: "cloud", url: "https://a.example.com" };
+    const endpoints = [a, { ...a, id: "ep_bad", url: ["https://bad.example.com"] }];
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body: { endpoints } });
+    return fixture;
+  },
+
+  "an endpoint is gone, and its account is not proven": () =>
+    alone([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
+
+  "a later version wrote the state": () => alone([{ ...gone, more: outputs({ __version: "99.0.0" }) }]),
+
+  "an endpoint of the state is of another type": () => {
+    emulator.seed({ type: "ephemeral", id: "ep_a", url: "https://a.example.com" });
+    return alone([{ name: "a" }]);
+  },
+
+  "an up removes an endpoint during the check": () => ({
+    stacks: [changing(fakeStack([gone]), fakeStack([]))],
+  }),
+
+  "an up creates an endpoint during the check": () => ({
+    stacks: [changing(fakeStack([]), fakeStack([{ name: "new" }]))],
+  }),
+
+  "stacks use two accounts, and one of them an explicit provider": () => {
+    const provider = {
+      // The engine names its own provider default, as this project is named.
+      urn: "urn:pulumi:far::default::pulumi:providers:endpoints::second",
+      type: "pulumi:providers:endpoints",
+      ...{ custom: true, id: "1", inputs: { baseUrl: other.baseUrl, apiKey: secret(other.apiKey) } },
+    };
+    const onOther = { type: "endpoints:index:CloudEndpoint", provider: `${provider.urn}::1` };
+    const id = loose("b", byHand, other);
+    return {
+      stacks: [
+        fakeStack([{ name: "a" }]),
+        fakeStack([{ name: "c" }, { name: "b", id, more: onOther }], { name: "far", extra: [provider] }),
+        fakeStack([{ name: "d" }], { name: "dev", on: other }),
+      ],
+    };
+  },
+
+  "two accounts of a service have different keys": () => {
+    const settings = new Map([["endpoints:baseUrl", emulator.baseUrl]]).set("endpoints:apiKey", "of-nobody");
+    const around = { name: "dev", config: async () => (key: string) => settings.get(key) };
+    return { stacks: [fakeStack([{ name: "a" }]), fakeStack([{ name: "b" }], around)] };
+  },
+
+  "stacks share a cause": () => {
+    loose("maybe-theirs");
+    const locked = fail("the passphrase must be set");
+    return {
+      stacks: [
+        ...["p", "q", "r", "s"].map((name) => fakeStack([], { name, state: locked })),
+        fakeStack([{ name: "b" }, { name: "c" }], { name: "t", config: locked }),
+        fakeStack([changed], { name: "good" }),
+      ],
+    };
+  },
+
+  "the backend requires a login": () => {
+    const state = async () => {
+      throw new PulumiFailed(3, { stdout: "", stderr: "error: please log in", run: undefined });
+    };
+    return alone([], { state });
+  },
+
+  "the last update failed, and an operation is pending": () => {
+    const pending = [{ type: "creating", resource: { urn: "", type: "" } }];
+    return alone([], {
+      state: async () => stateWith([], pending),
+      updates: async () => ({ failed: true, refreshes: [] }),
+    });
+  },
+
+  "a killed run left creates in and out of a pool, of one without effect, and another stack has a member of the pool":
+    () => {
+      const pool = { url: "https://pool.example.com", pooling_enabled: true };
+      for (const name of ["plain", "taken"]) loose(name);
+      for (const name of ["first", "second", "third"]) loose(name, pool);
+      loose("differs", { ...pool, description: "theirs" });
+      const pooled = { url: pool.url, poolingEnabled: true };
+      const begun = [
+        begunCreate("taken", { url: "https://taken.example.com", description: "ours" }),
+        begunCreate("plain"),
+        begunCreate("unsent"),
+        // A second run was killed, too.
+        begunCreate("plain"),
+        ...["one", "two"].map((name) => begunCreate(name, pooled)),
+      ];
+      const prod = fakeStack([{ name: "a" }], { begun });
+      const dev = fakeStack([{ name: "member", id: loose("member", pool), inputs: pooled }], { name: "dev" });
+      return { stacks: [prod, dev] };
+    },
+
+  "a replacement was killed in its create, and a later run has repeated another create": () => {
+    loose("new", { url: "https://replaced.example.com" });
+    loose("left", { url: "https://repeated.example.com", pooling_enabled: true });
+    const repeated = { url: "https://repeated.example.com", poolingEnabled: true };
+    const begun = [begunCreate("replaced"), begunCreate("repeated", repeated)];
+    const replaced = { name: "replaced", live: "gone" as const, more: { pendingReplacement: true } };
+    return alone([replaced, { name: "repeated", inputs: repeated }], { begun });
+  },
+
+  "two stacks have a pending create in one pool": () => {
+    const pooled = { url: "https://pool.example.com", poolingEnabled: true };
+    loose("pool", { pooling_enabled: true });
+    const begun = [begunCreate("one", pooled)];
+    return { stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })) };
+  },
+
+  "a create is pending, and a known stack, which may have what is on its URL, cannot be read": () => {
+    loose("plain");
+    return { ...alone([], { begun: [begunCreate("plain")] }), known: { "organization/web/lost": undefined } };
+  },
+
+  "a create is pending whose secret URL is not shown, of an account that cannot be listed": () => {
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 403, body: {} });
+    return alone([], { begun: [begunCreate("hidden", { url: secret("https://CANARY-7.example.com") })] });
+  },
+
+  "an up finishes a create during the check": () => ({
+    stacks: [
+      changing(
+        fakeStack([], { begun: [begunCreate("plain")] }),
+        fakeStack([{ name: "plain", id: loose("plain") }]),
+      ),
+    ],
+  }),
+
+  "the last update failed, and there is drift": () =>
+    alone([changed], { updates: async () => ({ failed: true, refreshes: [] }) }),
+
+  "a refresh, since the last up, has written an edit into the state, or what another provider has changed":
+    () => {
+      const [from, to] = ["2026-01-02T00:00:00Z", "2026-01-02T00:00:10Z"].map((text) => Date.parse(text)) as [
+        number,
+        number,
+      ];
+      const updates = async () => ({ failed: false, refreshes: [{ from, to, hasDeleted: false }] });
+      const modified = (time: string) => ({ name: "a", more: { modified: `2026-01-${time}Z` } });
+      const read = { ...modified("02T00:00:05"), more: { modified: "2026-01-02T00:00:05Z", external: true } };
+      return {
+        stacks: [
+          fakeStack([modified("02T00:00:09.98765432")], { updates }),
+          fakeStack([{ ...modified("01T00:00:00"), name: "b" }, { ...read, name: "c" }, { name: "d" }], {
+            name: "dev",
+            updates,
+          }),
+          fakeStack(
+            [modified("03T00:00:00")].map((one) => ({ ...one, name: "e" })),
+            { name: "late", updates },
+          ),
+        ],
+      };
+    },
+
+  "replacements are pending whose old endpoints Pulumi has not deleted": () =>
+    alone(["kept", "also"].map((name) => ({ name, more: { pendingReplacement: true } }))),
+
+  "replacements are pending whose program moves to another URL, or cannot be previewed, and whose old endpoints Pulumi has not deleted":
+    () => {
+      const pending = { name: "kept", more: { pendingReplacement: true } };
+      const ran = (steps: PulumiRun["steps"]) => async () => ({
+        ok: steps.length > 0,
+        steps,
+        diagnostics: [],
+      });
+      const moved = {
+        urn: urnOf("kept"),
+        op: "create-replacement",
+        outputs: { url: "https://new.example.com" },
+      };
+      const preview = ran([{ ...moved, op: "replace", outputs: {} }, moved]);
+      const begun = [begunCreate("killed", { url: "https://new.example.com" })];
+      return {
+        stacks: [
+          fakeStack([pending], { preview }),
+          fakeStack([{ ...pending, name: "failed" }], { name: "dev", preview: ran([]) }),
+          fakeStack([{ ...pending, name: "killed" }], { name: "late", begun }),
+        ],
+      };
+    },
+
+  "replacements are pending, of which one deleted the old endpoint, and one left that of another stack":
+    () => {
+      const pending = { more: { pendingReplacement: true } };
+      const endpoints = [
+        { name: "kept", ...pending },
+        { name: "also", ...pending },
+        { name: "deleted", live: "gone" as const, ...pending },
+        { name: "both", ...pending },
+        { name: "a" },
+      ];
+      return { stacks: [fakeStack(endpoints), fakeStack([{ name: "both" }], { name: "shop/dev" })] };
+    },
+
+  "the key was rotated, an endpoint is gone, and only another stack shows that the account is right": () => {
+    const rotated = outputs({ __accountFingerprint: "before" });
+    const b = { name: "b", more: outputs({ url: "https://b.example.com", __accountFingerprint: "before" }) };
+    return { stacks: [fakeStack([{ ...gone, more: rotated }]), fakeStack([b], { name: "dev" })] };
+  },
+
+  "the key was rotated, an endpoint is gone, and only a known stack shows that the account is right": () => ({
+    ...alone([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
+    known: { "organization/web/prod": [entry("web", { id: loose("web"), account: "before" })] },
+  }),
+
+  "two stacks, and two entries of one state, have one endpoint": () => {
+    const inComponent = { urn: urnOf("twice", `shop:index:Shop$${TYPE}`) };
+    const prod = [{ name: "twice" }, { name: "twice", more: inComponent }, { name: "both" }];
+    return { stacks: [fakeStack(prod), fakeStack([{ name: "both" }], { name: "shop/dev" })] };
+  },
+
+  "endpoints are unmanaged, known and ignored": () => {
+    loose("by-hand", { description: "made by hand", principal: { id: "usr_1", uri: "" } });
+    loose("status", { metadata: '{"team":"vendor"}' });
+    const id = loose("by-id");
+    loose("*", { id: "ep_wildcard" });
+    return {
+      ...alone([], {}, "--fail-on-unmanaged"),
+      known: { "organization/web/prod": [entry("known", { id: loose("known") })] },
+      backend: ["prod", "organization/web/prod", "dev", "organization/web/dev"],
+      // All conditions of an entry must hold.
+      ignore: [
+        // Without the backslash, it would also hold for the others.
+        { url: "https://\\*.example.com", reason: "the wildcard" },
+        { url: "https://STATUS.*", metadata: { team: "vendor" }, reason: "the vendor's" },
+        { id, reason: "its id" },
+        { url: "https://by-hand.*", metadata: { team: "a" }, reason: "wrong" },
+        { id, url: "https://else.*", reason: "wrong" },
+      ],
+    };
+  },
+
+  "an endpoint is unmanaged, and all stacks of the backend were read": () => {
+    loose("by-hand");
+    return { ...alone([{ name: "a" }]), backend: ["prod"] };
+  },
+
+  "a known stack has an endpoint of a given stack, too": () => {
+    const known = [entry("a"), entry("ours", { id: "ep_b" }), entry("old", { id: "ep_c", isOld: true })];
+    return {
+      ...alone([{ name: "a" }, { name: "c" }]),
+      known: { "organization/web/prod": known, "organization/web/dev": [entry("b")] },
+    };
+  },
+
+  "--fix repairs one stack, and neither another one nor a known one can be read": () => {
+    const repair = async () => {
+      emulator.edit("ep_a", { description: undefined });
+      return { ok: true, steps: [], diagnostics: [] };
+    };
+    const moved = fakeStack([], { name: "moved", state: fail("no stack named 'moved' found") });
+    const stacks = [fakeStack([changed], { repair }), moved];
+    return { stacks, args: ["--fix"], known: { "organization/web/lost": undefined } };
+  },
+
+  "--fix leaves an endpoint that a known stack has, too": () => ({
+    ...alone([changed], { repair: fail("must not run") }, "--fix"),
+    known: { "organization/web/prod": [entry("a")] },
+  }),
+
+  "a known stack cannot be read": () => {
+    loose("maybe-its");
+    return { ...alone([changed]), known: { "organization/web/lost": undefined } };
+  },
+
+  "secrets have drifted, and were copied to other fields": () =>
+    alone([
+      {
+        name: "a",
+        inputs: {
+          trafficPolicy: policy({ client_secret: "CANARY-1", pin: { password: "CANARY-ü" }, api_key: 77 }),
+          metadata: {
+            credentials: { bob: { pass: "CANARY-DEEP" } },
+            headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR" }],
+          },
+        },
+        live: {
+          trafficPolicy: policy({
+            client_secret: "CANARY-2",
+            pin: { password: "CANARY-û" },
+            api_key: 88,
+            more: "CANARY-2!",
+          }),
+          metadata: {
+            credentials: { amy: { pass: 123456 } },
+            headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR2" }],
+            word: "word",
+            password: [12345678],
+            same: 12345678,
+            "CANARY-1-name": true,
+          },
+          description: "it is CANARY-1, CANARY-DEEP, Bearer CANARY-PAIR, 12345678",
+        },
+      },
+      {
+        name: "b",
+        inputs: { trafficPolicy: policy({ client_secret: "CANARY-3" }) },
+        live: { trafficPolicy: "client_secret: CANARY-4: x" },
+      },
+    ]),
+
+  "an unmanaged endpoint repeats its secrets in its description": () => {
+    const description = "see https://bob:p5@db.example.com, with CANARY-SECRET";
+    loose("x", { description, traffic_policy: JSON.stringify(policy({ secret: "CANARY-SECRET" })) });
+    return alone([]);
+  },
+
+  "fields that the state keeps secret have drifted": () =>
+    alone([
+      {
+        name: "a",
+        inputs: {
+          url: secret("https://CANARY-6.example.com"),
+          trafficPolicy: secret(policy({ pin: "hun2", long: "CANARY-1-2", longer: "CANARY-1-2-3" })),
+        },
+        live: {
+          url: "https://CANARY-8.example.com",
+          trafficPolicy: policy({ pin: "hun3", long: "CANARY-1-2" }),
+          description: "hun2, CANARY-1-2-3 of the trafficPolicy, CANARY-1-2",
+        },
+      },
+    ]),
+
+  "the texts of other people try to control what shows them": () => {
+    const hostile = `\u001b[31m\u202e</style><script>hacked = 1</script>"><img src=x onerror="hacked = 1">\u200b\u0000
+##vso[task.complete]##[add-mask]`;
+    loose("x", { description: hostile, metadata: hostile });
+    const inputs = { url: "https://a.example.com" };
+    const endpoint = { name: `a${hostile}`, id: "ep_a", inputs, live: { description: hostile } };
+    const lost = fakeStack([], { name: "lost", state: fail(hostile) });
+    return { stacks: [fakeStack([endpoint], { name: `prod${hostile}` }), lost] };
+  },
+
+  "--fix repairs one endpoint, and fails for another": () => {
+    const message = "cannot create b: POST /endpoints: status 403";
+    const repair = async (): Promise<PulumiRun> => {
+      emulator.edit("ep_a", { description: undefined });
+      const steps = [{ urn: urnOf("a"), op: "update" }];
+      return { ok: false, steps, diagnostics: [{ severity: "error", urn: urnOf("b"), message }] };
+    };
+    return alone([changed, { name: "b", live: "gone" }], { repair }, "--fix");
+  },
+
+  "--fix creates the endpoint anew, which is then not unmanaged": () => {
+    const stack = repaired(fakeStack([{ ...gone, id: "ep_old" }]), fakeStack([{ name: "a", id: "ep_new" }]));
+    return { stacks: [stack], args: ["--fix", "--fail-on-unmanaged"] };
+  },
+
+  "--fix only writes the live values into the state": () => ({
+    stacks: [repaired(fakeStack([changed]), fakeStack([{ name: "a", inputs: byHand }]))],
+    args: ["--fix"],
+  }),
+
+  "--fix finds the stack locked": () =>
+    alone([changed], { repair: fail("the stack is currently locked") }, "--fix"),
+
+  "--fix finds a program that does not run": () => {
+    const diagnostics = [{ severity: "error" as const, message: "it does not compile" }];
+    const preview = async () => ({ ok: false, steps: [], diagnostics });
+    return alone([changed], { preview, repair: fail("must not run") }, "--fix");
+  },
+
+  "--fix leaves endpoints of more than one resource": () => {
+    const repair = fail("must not run");
+    const prod = fakeStack([changed], { repair });
+    return { stacks: [prod, fakeStack([{ name: "a" }], { repair, name: "dev" })], args: ["--fix"] };
+  },
+
+  "--fix leaves an endpoint whose repair Pulumi refuses, and repairs the rest": () => {
+    const diagnostics = [{ severity: "error" as const, urn: urnOf("a"), message: "a is protected" }];
+    const repairPreview = async (urns: string[]) => {
+      const isRefused = urns.includes(urnOf("a"));
+      return { ok: !isRefused, steps: [], diagnostics: isRefused ? diagnostics : [] };
+    };
+    const repair = async (urns: string[]): Promise<PulumiRun> => {
+      if (urns.join() !== urnOf("b")) throw new UserError(`must not repair ${urns}`);
+      emulator.edit("ep_b", { description: undefined });
+      return { ok: true, steps: [], diagnostics: [] };
+    };
+    return alone([changed, { name: "b", live: byHand }], { repairPreview, repair }, "--fix");
+  },
+
+  "--fix leaves what the program changes or lacks, and an adopted endpoint that it would create again":
+    () => {
+      const ran = (steps: PulumiRun["steps"]) => async () => ({ ok: true, steps, diagnostics: [] });
+      const endpoints = [
+        ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
+        { name: "d", inputs: { adopt: "ep_d" }, live: "gone" as const },
+        { name: "e", inputs: { adopt: "ep_e" }, live: byHand },
+      ];
+      const preview = ran([
+        { urn: urnOf("a"), op: "update" },
+        { urn: urnOf("b"), op: "delete" },
+        ...["d", "e"].map((name) => ({ urn: urnOf(name), op: "same" })),
+      ]);
+      const repairPreview = ran([{ urn: urnOf("e"), op: "replace" }]);
+      return alone(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
+    },
+};

@@ -1,0 +1,218 @@
+import fc from "fast-check";
+import { type ServiceFaultKind, serviceFaultKinds } from "./serviceFaults";
+import type { ServiceOptions } from "./testbed";
+
+/* The events of random runs. */
+
+/** Values for the `created_at` of another's endpoint: milliseconds from now, or another value. */
+export const madeAt = {
+  now: 0,
+  "a second before": -1_000,
+  "long before": -1_800_000,
+  "in the future": 3_600_000,
+  garbage: "yesterday",
+  missing: null,
+} as const;
+
+/** Faults that lose a reply. */
+export const lost = {
+  reset: { reset: true },
+  "a gateway's 504": { status: 504, body: "<html>" },
+  "no answer": { hang: true },
+} as const;
+
+/** Wrong settings of one command. */
+const places = ["another prefix", "another account", "a key that may not list"] as const;
+
+const one = fc.constantFrom;
+const keys = <T extends object>(table: T) => fc.constantFrom(...(Object.keys(table) as (keyof T)[]));
+const few = fc.integer({ min: 1, max: 6 });
+const which = fc.nat({ max: 7 });
+const text = one("one", "two", "", "three é✓");
+const write = one("create", "update", "delete");
+const yes = fc.boolean();
+
+/** The command after an edit of the program or of the state. With a target, a full `up` follows. */
+const run = fc.record({
+  verb: one("up", "up", "up", "destroy"),
+  target: one("all", "all", "new", "old"),
+  refresh: yes,
+  continueOnError: yes,
+  /** `destroy --run-program` */
+  runProgram: yes,
+});
+
+/** Each kind of event, with its relative frequency and its parameters. `which` selects a resource, modulo their number. */
+const eventKinds = {
+  create: [
+    5,
+    {
+      by: fc.oneof({ weight: 4, arbitrary: few }, { weight: 1, arbitrary: fc.integer({ min: 20, max: 40 }) }),
+    },
+  ],
+  change: [2, { which, text }],
+  "change the URL": [1, { which }],
+  remove: [1, { which }],
+  refresh: [2, {}],
+  "edit by hand": [1, { which }],
+  "delete by hand": [1, { which }],
+  "URL taken": [1, { which }],
+  "refusal with secrets": [1, { by: fc.integer({ min: 1, max: 3 }) }],
+  /** `adopts`: the next run gets the ids of what the killed one left. */
+  "process killed": [2, { after: fc.integer({ min: 1, max: 5 }), by: few, adopts: yes }],
+  /** `up --replace` of a resource with `retainOnDelete` */
+  "retained replacement": [2, { which }],
+  /** Somebody has an endpoint with the URL and the content of the next resource. */
+  "equal endpoint exists": [1, { made: keys(madeAt) }],
+  /** Somebody creates such an endpoint at the same time as we do, and our reply may be lost. */
+  "equal endpoint meanwhile": [
+    3,
+    { when: one("before", "after", "instead"), made: keys(madeAt), answer: fc.option(keys(lost)) },
+  ],
+  "request arrives late": [
+    2,
+    { request: write, ms: fc.integer({ min: 500, max: 4_000 }), answer: keys(lost), which },
+  ],
+  "reply about another endpoint": [
+    2,
+    {
+      request: one("create", "read", "update"),
+      about: one("theirs", "ours", "an agent's"),
+      done: fc.boolean(),
+      which,
+    },
+  ],
+  "404 of a gateway": [2, { request: one("read", "delete"), form: one("html", "json", "coded"), which }],
+  "wrong service": [2, { place: one(...places), command: one("refresh", "remove", "change"), which }],
+  /** A resource gets another name; `isMoved`: and another provider; `isReused`: one that a resource had before. */
+  rename: [
+    4,
+    {
+      which,
+      how: one("plain", "adopt", "alias", "state rename", "another resource"),
+      isMoved: yes,
+      isReused: yes,
+      run,
+    },
+  ],
+  /** Resources that are mapped by index move to the URLs of their neighbours. */
+  "move URLs": [
+    4,
+    {
+      which,
+      length: fc.integer({ min: 2, max: 5 }),
+      how: one("grow", "shrink", "slide", "rotate"),
+      isReversed: yes,
+      isReused: yes,
+      run,
+    },
+  ],
+  /** The program keeps the old name, or one of the new ones. */
+  "import again": [
+    1,
+    { which, times: fc.integer({ min: 1, max: 2 }), keeps: one("old", "new"), isMoved: yes, run },
+  ],
+  destroy: [1, { run }],
+  "key rotated": [1, {}],
+} as const;
+
+type EventKinds = typeof eventKinds;
+type Values<T> = { -readonly [N in keyof T]: T[N] extends fc.Arbitrary<infer V> ? V : never };
+
+/** An event of a random run. */
+export type Event = { [K in keyof EventKinds]: { kind: K } & Values<EventKinds[K][1]> }[keyof EventKinds];
+
+/** The command after an edit. */
+export type FollowUp = Extract<Event, { kind: "destroy" }>["run"];
+
+const event = fc.oneof(
+  ...Object.entries(eventKinds).map(([kind, [weight, fields]]) => ({
+    weight,
+    arbitrary: fc.record({ kind: fc.constant(kind), ...fields }),
+  })),
+) as fc.Arbitrary<Event>;
+
+export interface RandomRun {
+  /** The seed of the faults. */
+  seed: number;
+  probability: number;
+  kinds: ServiceFaultKind[];
+  /** Whether `endpoints:listFilter` is on. */
+  filtersLists: boolean;
+  /** The engine's number of parallel operations. */
+  parallel: number;
+  /** Requests in a window. A random run exceeds the small value, and not the large one. */
+  budget: number;
+  service: ServiceOptions;
+  events: Event[];
+}
+
+const clocks = fc.oneof(
+  { weight: 4, arbitrary: one({}) },
+  { weight: 2, arbitrary: one(-3_600_000, 7_200_000).map((skew) => ({ date: skew, createdAt: skew })) },
+  // Without these times, the age of an endpoint is unknown.
+  { weight: 1, arbitrary: one({ date: null }, { date: "garbage" }) },
+  { weight: 1, arbitrary: one({ createdAt: null }, { createdAt: "garbage" }) },
+);
+
+const service: fc.Arbitrary<ServiceOptions> = fc
+  .record({
+    urlTaken: one("18017", "18017", "18009", "422", "400-bare", "409-bare", "allowed"),
+    listLag: one(0, 0, 1_500, 4_000),
+    busyUrl: fc.option(
+      one<{ ms: number; code: 18006 | 18016 | 18017 }[]>(
+        { ms: 3_000, code: 18006 },
+        { ms: 5_000, code: 18016 },
+        { ms: 5_000, code: 18017 },
+      ),
+      { nil: undefined },
+    ),
+    pageSize: one(100, 3),
+    filters: one("works", "refused", "ignored", "incomplete", "agent"),
+    clock: clocks,
+  })
+  .map(({ clock, ...rest }) => ({ ...rest, ...clock }));
+
+/**
+ * The public service is the only one that is known to filter, and its codes tell a taken URL from other refusals. With a filter
+ * that omits endpoints and without such a code, the provider cannot name the holder of a URL.
+ */
+const asThePublicService = ({ service, ...randomRun }: RandomRun): RandomRun => {
+  const isVague = service.urlTaken === "422" || service.urlTaken === "400-bare";
+  const omits = randomRun.filtersLists && ["incomplete", "agent"].includes(service.filters ?? "works");
+  return { ...randomRun, service: isVague && omits ? { ...service, urlTaken: "18017" } : service };
+};
+
+const allRandomRuns: fc.Arbitrary<RandomRun> = fc.record({
+  seed: fc.nat(),
+  probability: one(0.05, 0.15, 0.4),
+  kinds: fc.subarray([...serviceFaultKinds], { minLength: 3 }),
+  filtersLists: fc.boolean(),
+  parallel: one(1, 4, 4, 64, 64),
+  budget: one(8, 120),
+  service,
+  // Most events need resources that exist.
+  events: fc
+    .tuple(few, fc.array(event, { minLength: 1, maxLength: 8 }))
+    .map(([by, events]) => [{ kind: "create", by }, ...events]),
+});
+
+export const randomRuns = allRandomRuns.map(asThePublicService);
+
+const RESETS: Partial<Record<ServiceFaultKind, ServiceFaultKind>> = {
+  "hang-before": "reset-before",
+  "hang-after": "reset-after",
+  stalled: "cut-reset",
+};
+
+/**
+ * The run with resets in place of connections that hang. A hang ends with the HTTP library's timer, which ticks about once a
+ * second in real time, and nearly all of a run's time goes into it.
+ */
+export const withoutHangs = ({ kinds, events, ...randomRun }: RandomRun): RandomRun => ({
+  ...randomRun,
+  kinds: kinds.map((kind) => RESETS[kind] ?? kind),
+  events: events.map((event) =>
+    "answer" in event && event.answer === "no answer" ? { ...event, answer: "reset" } : event,
+  ),
+});

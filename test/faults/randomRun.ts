@@ -1,0 +1,474 @@
+import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
+import { matches } from "../../sdk/testing/emulator/script";
+import type { JsonObject } from "../../sdk/traffic-policy/index";
+import { Engine, type Program } from "../model/engine";
+import type { Command, Outcome } from "../model/phase";
+import { type Event, type FollowUp, lost, madeAt, type RandomRun } from "./arbitraries";
+import { Oracle, tellsTime, type Verb, type Violations } from "./oracle";
+import { kindsOn, rival } from "./serviceFaults";
+import { SimulatedUser } from "./simulatedUser";
+import { hasSecondProvider, SECOND, SECRET_CANARY, STACK, Testbed } from "./testbed";
+
+/*
+ * Executes a random run: a sequence of events from the user, the network and other users of the account. At the end, the service
+ * has no more faults, and the user follows the messages. Then the account must match the program.
+ */
+
+interface Mode {
+  /** Whether all endpoints are pooled, three on each URL. */
+  pools: boolean;
+}
+
+export const modes: Mode[] = [{ pools: false }, { pools: true }];
+
+/** Executes the random run, and returns its violations. */
+export async function violationsOf(randomRun: RandomRun, mode: Mode): Promise<Partial<Violations>> {
+  const settings = {
+    "endpoints:requestsPerWindow": `${randomRun.budget}`,
+    "endpoints:listFilter": randomRun.filtersLists ? "on" : "off",
+  };
+  const testbed = await Testbed.start(settings, randomRun.service);
+  try {
+    return await new RandomRunExecutor(testbed, randomRun, mode).violations();
+  } finally {
+    await testbed.close();
+  }
+}
+
+/** Messages about a create whose result is unknown. */
+const OPEN_CREATE =
+  /could not find out whether the endpoint exists|may have been created nevertheless|may have created one of these|could create a second one|The reply has no code of the service/;
+
+/** The user's time to read a message, in milliseconds. It is longer than any delay of a request or of the list. */
+const READING = 10_000;
+
+type EventOf<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+
+const providerOf = (name: string) => (hasSecondProvider(name) ? SECOND : "first");
+
+class RandomRunExecutor {
+  private readonly engine: Engine;
+  private readonly oracle: Oracle;
+  private readonly program = new Map<string, JsonObject>();
+  private readonly keys: string[] = [];
+  private created = 0;
+  /** The names that resources have had. */
+  private readonly names = new Set<string>();
+  /** The resources with `retainOnDelete`. */
+  private readonly retained = new Set<string>();
+  private readonly user: SimulatedUser;
+  /** Whether a process was killed, or a create's result is unknown. */
+  private hasOpenCreate = false;
+  /** Whether the last recovery succeeded. */
+  private isRepaired = true;
+  /** Whether the scripted replies of the current command are active. */
+  private scripts = { on: true };
+
+  constructor(
+    private readonly testbed: Testbed,
+    private readonly randomRun: RandomRun,
+    private readonly mode: Mode,
+  ) {
+    const start = async () => testbed.newProcess();
+    const schedule = { mode: "at once", parallel: randomRun.parallel } as const;
+    this.engine = new Engine({ clock: testbed.clock, schedule, start });
+    this.oracle = new Oracle(testbed, this.engine, randomRun, mode);
+    const elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
+    this.user = new SimulatedUser(this.program, this.engine, this.oracle, elsewhere);
+    this.keys.push(this.oracle.otherKey);
+    // If the age of endpoints is unknown, creates may be left open.
+    this.hasOpenCreate = !tellsTime(randomRun.service);
+  }
+
+  async violations(): Promise<Partial<Violations>> {
+    const { emulator, clock } = this.testbed;
+    const { seed, probability, kinds } = this.randomRun;
+    for (const [index, event] of this.randomRun.events.entries()) {
+      emulator.injectFaults({ seed: seed + index, probability, kinds: kindsOn(emulator, kinds) });
+      const outcome = await this.run(event);
+      this.scripts.on = false;
+      this.testbed.override = this.withOffers();
+      this.hasOpenCreate ||= outcome?.killed === true;
+      if (outcome?.killed) await this.testbed.quiet();
+      if (outcome?.killed && "adopts" in event && event.adopts) this.oracle.offerOrphans();
+      const isGood = !outcome || (!outcome.killed && outcome.errors.length === 0);
+      if (isGood) this.user.removeAdopt();
+      if (isGood) continue;
+      // The user follows the messages and repairs the stack before the next event.
+      await clock.sleep(READING);
+      for (const [name, message] of outcome.errors) this.user.follow(name, message, this.hasOpenCreate);
+      this.isRepaired = await this.repair(6);
+    }
+    emulator.stopFaults();
+    await clock.sleep(READING);
+    await this.repair(60);
+    return this.oracle.violations(this.program, this.keys);
+  }
+
+  private async run(event: Event): Promise<Outcome | undefined> {
+    const { emulator } = this.testbed;
+    this.scripts = { on: true };
+    switch (event.kind) {
+      case "create":
+        return this.create(event.by);
+      case "process killed":
+        return this.create(event.by, event.after);
+      case "retained replacement":
+        return this.replaceRetained(this.movable(event.which));
+      case "change":
+        return this.edit(this.pick(event.which), { description: event.text });
+      case "change the URL":
+        return this.edit(this.movable(event.which), { url: `https://moved-${this.created++}.example.com` });
+      case "remove":
+        return this.remove(event.which);
+      case "refresh":
+        return this.refresh();
+      case "edit by hand": {
+        const id = this.live(event.which);
+        if (id !== undefined) emulator.edit(id, { description: "by hand" });
+        return this.up();
+      }
+      case "delete by hand": {
+        const id = this.live(event.which);
+        if (id !== undefined) emulator.remove(id);
+        return this.refresh();
+      }
+      case "refusal with secrets": {
+        // A refusal that repeats parts of the request, as some services do.
+        const msg = `bad: ${SECRET_CANARY}, key ${this.testbed.apiKey}`;
+        const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
+        this.script(match, { status: 422, body: { error_code: "ERR_NGROK_2204", msg } }, event.by);
+        return this.create(event.by);
+      }
+      case "URL taken": {
+        // The URL of a later resource.
+        const url = this.urlOf(this.created + (event.which % 2));
+        if (this.isFree(url)) this.oracle.seedTheirs({ type: event.which % 3 ? "cloud" : "ephemeral", url });
+        return undefined;
+      }
+      case "equal endpoint exists": {
+        const seed = { type: "cloud", ...this.wireOf(this.created), ...this.createdAt(event.made) } as const;
+        if (this.isFree(seed.url)) this.oracle.seedTheirs(seed);
+        return this.create(1);
+      }
+      case "equal endpoint meanwhile":
+        this.createEqual(event);
+        return this.create(1);
+      case "request arrives late": {
+        const { request, ms: lateMs, answer } = event;
+        this.script(request, { lateMs, ...lost[answer] });
+        // A create is ours for two seconds after its loss. Later, the user decides.
+        this.hasOpenCreate ||= request === "create" && lateMs > 2_000;
+        return this.write(request, event.which);
+      }
+      case "reply about another endpoint": {
+        const { request, done } = event;
+        const body = this.anotherBody(event);
+        this.script(request, done ? { afterCommit: true, body } : { status: 200, body });
+        return request === "read" ? this.refreshById() : this.write(request, event.which);
+      }
+      case "404 of a gateway":
+        this.script(event.request, gatewayReply(event.form), 99);
+        return event.request === "read" ? this.refreshById() : this.remove(event.which);
+      case "wrong service":
+        // A resource that does not exist yet would be created in the other account.
+        if (![...this.program.keys()].every((name) => this.oracle.entries().has(name))) return undefined;
+        this.testbed.override = this.wrongService(event.place);
+        if (event.command === "change")
+          return this.edit(this.pick(event.which), { description: "elsewhere" });
+        return event.command === "remove" ? this.remove(event.which) : this.refresh();
+      case "rename":
+        return this.rename(event);
+      case "move URLs":
+        return this.moveUrls(event);
+      case "import again":
+        return this.importAgain(event);
+      case "destroy":
+        return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
+      case "key rotated":
+        this.testbed.apiKey = emulator.addKey();
+        this.keys.push(this.testbed.apiKey);
+        return undefined;
+    }
+  }
+
+  private resources = (): Program =>
+    new Map(
+      [...this.program].map(([name, news]) => {
+        const options = { deletesFirst: true, retains: this.retained.has(name) };
+        return [name, { provider: providerOf(name), news, options }];
+      }),
+    );
+
+  private up(command: Command = {}): Promise<Outcome> {
+    return this.noted("up", command, () => this.engine.up(this.resources(), command));
+  }
+
+  private refresh(): Promise<Outcome> {
+    return this.noted("refresh", {}, () => this.engine.refresh());
+  }
+
+  /** Without a list, each endpoint is read by its id. */
+  private refreshById(): Promise<Outcome> {
+    this.script("list", { status: 403, body: "" });
+    return this.refresh();
+  }
+
+  private async noted(verb: Verb, command: Command, run: () => Promise<Outcome>): Promise<Outcome> {
+    const before = this.oracle.snapshot();
+    const outcome = await run();
+    this.oracle.commandEnded(before, verb, command, outcome, this.program);
+    const messages = outcome.errors.map(([, message]) => message);
+    this.oracle.messages.push(...messages);
+    this.hasOpenCreate ||= messages.some((message) => OPEN_CREATE.test(message));
+    return outcome;
+  }
+
+  private async runAfterEdit(run: FollowUp, news: string[], olds: string[]): Promise<Outcome> {
+    const { verb, target, refresh, continueOnError, runProgram } = run;
+    const names = { all: undefined, new: news, old: olds }[target];
+    const command = { refresh, continueOnError, target: names };
+    const program = runProgram ? this.resources() : new Map();
+    const destroy = () => this.noted("destroy", command, () => this.engine.destroy(program, command));
+    const outcome = await (verb === "up" ? this.up(command) : destroy());
+    if (outcome.errors.length > 0 || (verb === "up" && names === undefined)) return outcome;
+    // A list may still show what was deleted.
+    await this.testbed.clock.sleep(READING);
+    return this.up();
+  }
+
+  /** Follows the documented recovery and the messages until nothing fails. */
+  private async repair(most: number): Promise<boolean> {
+    for (let tries = 0; tries < most; tries++) {
+      await this.testbed.clock.sleep(READING);
+      const { adopted } = this.user;
+      this.testbed.override = this.withOffers([...adopted]);
+      adopted.clear();
+      const { target, ...flags } = this.user.flags;
+      this.user.flags = { target: [], parallel: flags.parallel };
+      const errors = [...(await this.refresh()).errors];
+      if (target.length > 0) errors.push(...(await this.up({ target })).errors);
+      errors.push(...(await this.up(flags)).errors);
+      await this.testbed.clock.sleep(READING);
+      for (const [name, message] of errors) this.user.follow(name, message, this.hasOpenCreate);
+      if (errors.length > 0) continue;
+      this.user.removeAdopt();
+      return true;
+    }
+    return false;
+  }
+
+  /** The environment of a command, with the ids that the user offers, and those that a message has named. */
+  private withOffers(named: string[] = []) {
+    const adopted = [...named, ...this.oracle.offers()];
+    return { environment: adopted.length > 0 ? { ENDPOINTS_ADOPT: `${STACK}:${adopted.join(",")}` } : {} };
+  }
+
+  /** Adds resources to the program, and runs `up`. */
+  private create(by: number, killAfter?: number): Promise<Outcome> {
+    for (let index = 0; index < by; index++, this.created++)
+      this.program.set(`r${this.created}`, this.inputsOf(this.created));
+    return this.up({ killAfter });
+  }
+
+  private async edit(name: string | undefined, inputs: JsonObject): Promise<Outcome | undefined> {
+    if (name === undefined) return undefined;
+    this.program.set(name, { ...this.program.get(name), ...inputs });
+    return this.up();
+  }
+
+  private async remove(which: number): Promise<Outcome | undefined> {
+    const name = this.movable(which);
+    if (name === undefined) return undefined;
+    this.program.delete(name);
+    return this.up();
+  }
+
+  private async replaceRetained(name: string | undefined): Promise<Outcome | undefined> {
+    if (name === undefined) return undefined;
+    this.retained.add(name);
+    const stored = await this.up();
+    const outcome = stored.errors.length > 0 ? stored : await this.up({ replace: [name] });
+    this.retained.delete(name);
+    return outcome;
+  }
+
+  private async rename(event: EventOf<"rename">): Promise<Outcome | undefined> {
+    const { how, isReused, run } = event;
+    const old = this.movable(event.which);
+    const entry = this.engine.state.get(old ?? "");
+    if (old === undefined || !entry) return undefined;
+    const isMoved = how !== "state rename" && event.isMoved;
+    const name = this.newName(isReused, isMoved !== hasSecondProvider(old));
+    if (how === "state rename") {
+      this.engine.rename(old, name);
+      this.user.renamed.set(old, name);
+      return this.runAfterEdit(run, [old], [name]);
+    }
+    const inputs = { ...this.program.get(old), ...(how === "adopt" && { adopt: entry.id }) };
+    if (how === "another resource") Object.assign(inputs, { description: `another ${this.created++}` });
+    else this.user.renamed.set(name, old);
+    if (how === "alias") this.engine.rename(old, name);
+    this.replaceInProgram([old], [[name, inputs]]);
+    return this.runAfterEdit(run, [name], [old]);
+  }
+
+  private async moveUrls(event: EventOf<"move URLs">): Promise<Outcome | undefined> {
+    const { how, which, length, isReversed, isReused, run } = event;
+    const from = which % Math.max(1, this.program.size - 1);
+    const list = [...this.program].slice(from, from + length);
+    if (list.length < 2 || !this.isRepaired) return undefined;
+    if (isReversed) list.reverse();
+    const olds = list.map(([name]) => name);
+    const names = [...olds, this.newName(isReused, false)];
+    const [first = {}, ...others] = list.map(([, inputs]) => inputs);
+    const fresh = this.inputsOf(this.created++);
+    const moved = {
+      grow: [fresh, first, ...others],
+      shrink: others,
+      slide: [...others, fresh],
+      rotate: [...others, first],
+    }[how];
+    const placed = moved.map((inputs, index): [string, JsonObject] => [names[index] ?? "", inputs]);
+    this.replaceInProgram(olds, isReversed ? placed.reverse() : placed);
+    return this.runAfterEdit(run, names.slice(0, moved.length), olds.slice(moved.length));
+  }
+
+  private async importAgain(event: EventOf<"import again">): Promise<Outcome | undefined> {
+    const old = this.movable(event.which);
+    const id = this.engine.state.get(old ?? "")?.id;
+    if (old === undefined || id === undefined) return undefined;
+    const names = Array.from({ length: event.times }, () => this.newName(false, event.isMoved));
+    for (const name of names)
+      await this.noted("refresh", {}, () => this.engine.import(name, providerOf(name), id));
+    const [name = ""] = names;
+    if (event.keeps === "old") return this.runAfterEdit(event.run, [old], names);
+    this.user.renamed.set(name, old);
+    this.replaceInProgram([old], [[name, this.program.get(old) ?? {}]]);
+    return this.runAfterEdit(event.run, [name], [old]);
+  }
+
+  /** A name that no resource has; a reused one was a resource's before. */
+  private newName(isReused: boolean, isSecond: boolean): string {
+    const isFree = (name: string) =>
+      !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
+    const reused = isReused ? [...this.names].find(isFree) : undefined;
+    return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
+  }
+
+  /** Replaces resources at the place of the first one. */
+  private replaceInProgram(olds: string[], news: [string, JsonObject][]): void {
+    const entries = [...this.program];
+    const at = entries.findIndex(([name]) => olds.includes(name));
+    const kept = entries.filter(([name]) => !olds.includes(name));
+    this.program.clear();
+    for (const [name, inputs] of [...kept.slice(0, at), ...news, ...kept.slice(at)])
+      this.program.set(name, inputs);
+    for (const name of olds) this.names.add(name);
+  }
+
+  /** Runs a command that sends this kind of request. */
+  private write(request: "create" | "update" | "delete", which: number): Promise<Outcome | undefined> {
+    if (request === "create") return this.create(1);
+    if (request === "delete") return this.remove(which);
+    return this.edit(this.pick(which), { description: `changed ${this.created++}` });
+  }
+
+  /** Scripts replies to the next command. */
+  private script(match: Match, reply: ScriptedReply, times = 1): void {
+    const { scripts } = this;
+    this.testbed.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
+  }
+
+  /** Somebody creates an equal endpoint at the same time as we do. */
+  private createEqual({ when, made, answer }: EventOf<"equal endpoint meanwhile">): void {
+    const { url, metadata } = this.wireOf(this.created);
+    const { scripts } = this;
+    rival(this.testbed.emulator, when, {
+      match: (request) => scripts.on && matches("create", request) && Object(request.body).url === url,
+      fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
+      ...(answer !== null && {
+        reply: { ...(when !== "instead" && { afterCommit: true }), ...lost[answer] },
+      }),
+    });
+  }
+
+  /** The body of a reply about another endpoint. */
+  private anotherBody({
+    about,
+    which,
+  }: EventOf<"reply about another endpoint">): object | ((real: object) => object) {
+    const { endpoints } = this.testbed.emulator;
+    // The provider cannot know the owner of an endpoint with our URL in the reply to a create.
+    const isOther = ({ url }: { url?: string | undefined }) => url !== this.urlOf(this.created);
+    const theirs = endpoints.find(
+      (one) => one.type === "cloud" && this.oracle.isTheirs(one.id) && isOther(one),
+    );
+    const ours = endpoints.find(({ id }) => id === this.live(which));
+    if (about === "an agent's") return (real: object) => ({ ...theirs, ...real, type: "ephemeral" });
+    return (about === "ours" ? ours : theirs) ?? {};
+  }
+
+  private wrongService(place: EventOf<"wrong service">["place"]) {
+    const { emulator } = this.testbed;
+    if (place === "another prefix") return { baseUrl: new URL(emulator.baseUrl).origin };
+    if (place === "another account") return { apiKey: this.oracle.otherKey };
+    const apiKey = emulator.addKey({ mayList: false });
+    this.keys.push(apiKey);
+    return { apiKey };
+  }
+
+  /** In pools, three resources have the same URL and content. */
+  private urlOf = (number: number) =>
+    `https://made-${this.mode.pools ? number - (number % 3) : number}.example.com`;
+
+  private inputsOf(made: number): JsonObject {
+    const url = this.urlOf(made);
+    const number = Number(/\d+/.exec(url));
+    const config = { secret: SECRET_CANARY, number };
+    return {
+      url,
+      trafficPolicy: { on_http_request: [{ actions: [{ type: "verify-webhook", config }] }] },
+      ...(number % 2 === 0 && { description: `number ${number}`, metadata: { number } }),
+      ...(this.mode.pools && { poolingEnabled: true }),
+    };
+  }
+
+  /** The inputs on the wire. */
+  private wireOf(made: number) {
+    const { description, metadata, trafficPolicy } = this.inputsOf(made);
+    return {
+      url: this.urlOf(made),
+      description: description === undefined ? undefined : String(description),
+      metadata: metadata === undefined ? undefined : JSON.stringify(metadata),
+      traffic_policy: JSON.stringify(trafficPolicy),
+      pooling_enabled: this.mode.pools,
+    } satisfies Partial<Seed>;
+  }
+
+  private createdAt(made: keyof typeof madeAt): { created_at: string | undefined } {
+    const { date, createdAt } = this.randomRun.service;
+    const skew = [createdAt, date].find((time) => typeof time === "number") ?? 0;
+    const time = madeAt[made];
+    if (typeof time !== "number") return { created_at: time ?? undefined };
+    const moment = new Date(this.testbed.clock.now() + Number(skew) + time);
+    return { created_at: moment.toISOString().replace(/\.\d+Z$/, "Z") };
+  }
+
+  private isFree = (url: string) => !this.testbed.emulator.endpoints.some((endpoint) => endpoint.url === url);
+
+  private pick(which: number): string | undefined {
+    const names = [...this.program.keys()];
+    return names[which % Math.max(1, names.length)];
+  }
+
+  /** A resource that may leave its URL: before a recovery has succeeded, the user removes none. */
+  private movable = (which: number) => (this.isRepaired ? this.pick(which) : undefined);
+
+  /** The id of one of our existing endpoints. */
+  private live(which: number): string | undefined {
+    const entries = [...this.engine.state.values()];
+    const id = entries[which % Math.max(1, entries.length)]?.id;
+    return this.testbed.emulator.endpoints.find((endpoint) => endpoint.id === id)?.id;
+  }
+}

@@ -1,0 +1,124 @@
+import { at, omitsInList, type Scenario, scenario } from "./scenario";
+
+/* What a resource takes over by `adopt`. */
+
+const shop = { url: at("shop") };
+const described = { ...shop, description: "x" };
+const pooled = { ...shop, poolingEnabled: true };
+const adopted = { ...shop, adopt: "@theirs" };
+const theirs = { theirs: shop };
+const member = { ...shop, pooling_enabled: true };
+
+export const adoption: Scenario[] = [
+  scenario("an endpoint that is as the program wants it is adopted without a write", {
+    others: { theirs: described },
+    program: { o: { ...adopted, description: "x" } },
+    says: [/adopts ep_\w+ as it is/],
+    next: [{}],
+    state: { o: "theirs" },
+  }),
+  scenario("an adoption says at the preview what it changes, and changes only that", {
+    others: { theirs: { ...described, metadata: '{ "a":1}', traffic_policy: '{ "a": [] }' } },
+    program: { o: { ...adopted, metadata: { a: 1 }, trafficPolicy: { a: [] } } },
+    writes: ["PATCH theirs description"],
+    says: [/adopts ep_\w+ and changes description$/m],
+    state: { o: "theirs" },
+    fields: { theirs: { metadata: '{ "a":1}' } },
+    stacks: true,
+  }),
+  scenario("an adoption that leaves the program later is no change", {
+    others: theirs,
+    program: { o: adopted },
+    next: [{ program: { o: "shop" } }, { command: "refresh" }, {}],
+    state: { o: "theirs" },
+  }),
+  scenario("an adoption by id changes the URL", {
+    others: { theirs: { url: at("old") } },
+    program: { o: adopted },
+    writes: ["PATCH theirs url=shop"],
+    state: { o: "theirs=shop" },
+  }),
+  scenario("`adopt: true` fails at the preview, and says where the id is", {
+    others: theirs,
+    program: { o: { ...shop, adopt: true } },
+    fails:
+      /adopt must be an endpoint's id \(ep_…\), which the message of a taken URL, `npx pulumi-endpoints drift`/,
+  }),
+  scenario("an adoption does not believe a list that omits an input", {
+    others: { theirs: described },
+    program: { o: { ...adopted, description: "x" } },
+    before: omitsInList("description"),
+    state: { o: "theirs" },
+  }),
+  scenario("a member of a pool is adopted by its id", {
+    others: { one: member, two: member },
+    program: { o: { ...pooled, adopt: "@two" } },
+    state: { o: "two" },
+    live: ["one", "two"],
+  }),
+  ...(
+    [
+      ["an unknown id", { ...shop, adopt: "ep_nobody" }, /no endpoint ep_nobody.*remove adopt/],
+      ["an agent's endpoint", { ...shop, adopt: "@agent" }, /of type ephemeral/],
+      ["an endpoint with another scheme", { url: "tls://shop.example.com", adopt: "@theirs" }, /scheme/],
+    ] as const
+  ).map(([what, o, fails]) =>
+    scenario(`the adoption of ${what} fails at the preview`, {
+      others: { ...theirs, agent: { type: "ephemeral", url: at("agent") } },
+      program: { o },
+      fails,
+    }),
+  ),
+  scenario("the adoption of an endpoint that another resource of the program keeps fails at the preview", {
+    from: { o: "shop" },
+    program: { o: "shop", z: "new", n: { url: at("other"), adopt: "@shop" } },
+    order: ["o", "z", "n"],
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
+  scenario("no resource adopts the endpoint of another resource of the program", {
+    from: { o: "shop" },
+    program: { o: "shop", n: { url: at("other"), adopt: "@shop" } },
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
+  scenario("no resource adopts the endpoint that another one replaces, with another scheme", {
+    from: { o: "shop" },
+    program: { o: { url: "http://shop.example.com" }, n: { ...shop, adopt: "@shop" } },
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
+  scenario("no two resources adopt the same endpoint", {
+    others: theirs,
+    program: { one: adopted, two: { ...adopted, url: at("b") } },
+    order: ["one", "two"],
+    on: "dynamic",
+    fails: /already belongs to another resource/,
+    state: { one: "theirs" },
+  }),
+  scenario("nothing is changed if two resources of the program have the same endpoint", {
+    from: { o: "shop" },
+    on: "dynamic",
+    program: { n: { ...shop, adopt: "@shop" } },
+    target: ["n"],
+    next: [
+      {
+        program: { o: described, n: described },
+        fails: /belongs to two resources of this stack.*pulumi state delete/,
+      },
+    ],
+    state: { o: "shop", n: "shop" },
+  }),
+  scenario("the replacement of an adopted endpoint deletes it, and creates another", {
+    others: theirs,
+    program: { o: adopted },
+    next: [{ replace: ["o"], writes: ["DELETE theirs", "POST shop"] }],
+    live: ["shop"],
+  }),
+  scenario("a refused adoption leaves nothing in the state", {
+    others: theirs,
+    program: { o: { ...adopted, description: "x" } },
+    replies: [["update", { status: 422, body: "" }, 9]],
+    fails: /422/,
+  }),
+];

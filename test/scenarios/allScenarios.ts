@@ -1,0 +1,30 @@
+import { adoption } from "./adoption";
+import { consent, ownEndpoints, unclearRefusals } from "./consent";
+import { chosen, drift } from "./drift";
+import { badReplies, lostCreates } from "./lostCreates";
+import { betweenProviders, moves, renames } from "./moves";
+import type { Scenario } from "./scenario";
+import { secrets } from "./secrets";
+import { gone, oddReplies } from "./service";
+import { takenUrls } from "./takenUrls";
+import { writes } from "./writes";
+
+/** All scenarios. */
+export const allScenarios: Record<string, Scenario[]> = {
+  renames,
+  moves,
+  "moves between the providers": betweenProviders,
+  "taken URLs": takenUrls,
+  "lost creates": lostCreates,
+  "replies that cannot be read": badReplies,
+  adoption,
+  "consent for one run": consent,
+  "a resource's own endpoint": ownEndpoints,
+  "unclear refusals": unclearRefusals,
+  "endpoints that are gone": gone,
+  "odd replies": oddReplies,
+  drift,
+  "the service's choices": chosen,
+  secrets,
+  "writes that the service does not make": writes,
+};

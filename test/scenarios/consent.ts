@@ -1,0 +1,520 @@
+import { at, coded, refused, type Scenario, scenario } from "./scenario";
+
+/* What one run takes over because the environment says so, and the endpoint that a skipped deletion left on a resource's URL. */
+
+const shop = { url: at("shop") };
+const pooled = { ...shop, poolingEnabled: true };
+const adopts = (...names: string[]) => adoptsFor("shop/dev", ...names);
+const adoptsFor = (stack: string, ...names: string[]) => ({
+  ENDPOINTS_ADOPT: `${stack}:${names.map((name) => `@${name}`).join(",")}`,
+});
+const ANNOUNCED = /https:\/\/shop\.example\.com: adopts ep_\w+ .*\(ENDPOINTS_ADOPT\)/;
+
+export const consent: Scenario[] = [
+  scenario("a killed run's endpoint is named with the line to paste, which takes it over", {
+    fromKilled: { o: "shop" },
+    fails:
+      /no stack has ep_\w+, set adopt to this id, or run `ENDPOINTS_ADOPT=shop\/dev:ep_\w+ pulumi up --refresh`/,
+    next: [{ environment: adopts("shop"), says: [ANNOUNCED] }, {}],
+    state: { o: "shop" },
+  }),
+  scenario(
+    "a killed run's endpoints are taken over in one run, each by the resource on its URL, and changed",
+    {
+      fromKilled: { one: "a", two: "b" },
+      program: { one: { url: at("a"), description: "x" }, two: "b", three: "c" },
+      environment: adopts("a", "b"),
+      writes: ["PATCH a description", "POST c"],
+      next: [{}],
+    },
+  ),
+  scenario("in a pool, an equal endpoint is taken over before another one", {
+    others: {
+      other: { ...shop, pooling_enabled: true, description: "x" },
+      equal: { ...shop, pooling_enabled: true },
+    },
+    program: { o: pooled },
+    environment: adopts("other", "equal"),
+    state: { o: "equal" },
+  }),
+  scenario("in a pool, each resource takes over another endpoint", {
+    fromKilled: { one: pooled, two: pooled },
+    environment: adopts("shop", "shop#2"),
+    program: { one: pooled, two: pooled, three: pooled },
+    writes: ["POST shop"],
+    says: [
+      /adopts one of ep_\w+, ep_\w+ \(ENDPOINTS_ADOPT\), unless other resources of this pool take them all/,
+    ],
+    // Which one takes which is the engine's order.
+    next: [{ command: "destroy", writes: ["DELETE shop", "DELETE shop#2", "DELETE shop#3"] }],
+  }),
+  scenario("nothing is taken over on another URL, and an id that does not exist is told", {
+    others: { theirs: { url: at("other") } },
+    environment: { ENDPOINTS_ADOPT: "shop/dev:@theirs,ep_nobody" },
+    writes: ["POST shop"],
+    says: [/ENDPOINTS_ADOPT names ep_nobody, which does not exist in this account/],
+    state: { o: "shop" },
+  }),
+  scenario("an agent's endpoint is not taken over", {
+    others: { agent: { type: "ephemeral", url: at("shop") } },
+    environment: adopts("agent"),
+    fails: /an endpoint of type ephemeral/,
+    says: [/ENDPOINTS_ADOPT names ep_\w+, which is of type ephemeral/],
+  }),
+  scenario("the endpoint of another resource is not taken over, in a pool either", {
+    from: { o: pooled },
+    program: { o: pooled, n: pooled },
+    environment: adopts("shop"),
+    order: ["o", "n"],
+    writes: ["POST shop"],
+    state: { o: "shop", n: "shop#2" },
+  }),
+  ...[
+    ["the form without a stack", "ep_1 ep_2", "project/stack:ep_1,ep_2"],
+    ["a URL", "https://shop.example.com", "project/stack:ep_1,ep_2"],
+    ["a stack without an id", "shop/dev:", "shop/dev:ep_1,ep_2"],
+  ].map(([what, written = "", right = ""]) =>
+    scenario(`${what} fails with the form that is right`, {
+      environment: { ENDPOINTS_ADOPT: written },
+      fails: new RegExp(
+        `takes the project and the stack .* the ids of endpoints: ENDPOINTS_ADOPT=${right}\\.`,
+      ),
+    }),
+  ),
+  scenario("what one run may take over, the same run does not delete: a replacement keeps its endpoint", {
+    from: { o: "shop" },
+    environment: adopts("shop"),
+    program: { o: "shop" },
+    replace: ["o"],
+    says: [/deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries: ep_\w+\. /],
+    next: [{ command: "destroy", writes: ["DELETE shop"] }],
+    state: {},
+  }),
+  scenario(
+    "what one run may take over, the same run does not delete, also in the process of the other provider",
+    {
+      from: { o: "shop" },
+      program: { n: { ...shop, options: { provider: "other" } } },
+      environment: adopts("shop"),
+      says: [
+        ANNOUNCED,
+        /deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries: ep_\w+\. /,
+      ],
+      next: [{ command: "refresh" }, {}],
+      state: { n: "shop" },
+    },
+  ),
+  ...["check of a new resource", "check of an old resource"].map((what, isOld) =>
+    scenario(`a variable that is for another stack fails at the ${what}, in full once`, {
+      from: isOld ? { o: "shop", p: "a" } : {},
+      others: isOld ? {} : { theirs: shop },
+      program: { o: "shop", p: "a" },
+      environment: adoptsFor("shop/prod", isOld ? "shop" : "theirs"),
+      fails:
+        /^[^\n]*ENDPOINTS_ADOPT is for shop\/prod, and this is shop\/dev\. Remove the variable\.(\n(?!.*shop\/prod).*)*$/,
+      next: isOld ? [{}] : [],
+      state: isOld ? { o: "shop", p: "a" } : {},
+    }),
+  ),
+  scenario("refresh and destroy do not compare the stack, and destroy keeps what the variable names", {
+    from: { o: "shop", p: "a" },
+    environment: adoptsFor("shop/prod", "shop"),
+    command: "refresh",
+    next: [
+      {
+        environment: adoptsFor("shop/prod", "shop"),
+        command: "destroy",
+        writes: ["DELETE a"],
+        says: [
+          /only drops their entries: ep_\w+\. Afterwards, `npx pulumi-endpoints drift` names those that no/,
+        ],
+      },
+    ],
+    live: ["shop"],
+  }),
+  scenario("a variable that was left behind takes nothing else, and says to remove what the stack has", {
+    fromKilled: { o: "shop" },
+    environment: adopts("shop"),
+    next: [
+      {
+        environment: adopts("shop"),
+        says: [/ep_\w+, and perhaps more of what ENDPOINTS_ADOPT names, is already in this stack/],
+      },
+      { environment: adopts("shop"), program: { o: "shop", p: "a" }, writes: ["POST a"] },
+    ],
+    state: { o: "shop", p: "a" },
+  }),
+  ...[
+    ["o", "n"],
+    ["n", "o"],
+  ].map((order) =>
+    scenario(`an endpoint that moves away is not taken over by a new resource on its old URL: ${order}`, {
+      from: { o: "shop" },
+      program: { o: "moved", n: "shop" },
+      environment: adopts("shop"),
+      order,
+      ...(order[0] === "o"
+        ? { writes: ["PATCH shop url=moved", "POST shop"], state: { o: "shop=moved", n: "shop#2" } }
+        : { fails: /already belongs to another resource/, state: { o: "shop" } }),
+      engine: "parallel",
+    }),
+  ),
+  scenario("an endpoint that moves away is not adopted by a new resource on its old URL", {
+    from: { o: "shop" },
+    program: { o: "moved", n: { ...shop, adopt: "@shop" } },
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
+  scenario("an endpoint that only a refresh has met is taken over by no new resource", {
+    from: { o: "shop" },
+    program: { n: { ...shop, adopt: "@shop" } },
+    refresh: true,
+    fails: /already belongs to another resource of this stack.*aliases/,
+    state: { o: "shop" },
+  }),
+  scenario("in a pool, a consented member that differs is named with its fields, and a new one is made", {
+    others: { differs: { ...shop, pooling_enabled: true, description: "x" } },
+    program: { o: pooled },
+    environment: adopts("differs"),
+    writes: ["POST shop"],
+    says: [/no endpoint in ENDPOINTS_ADOPT equals .* They differ: ep_\w+ in description\. If one of them is/],
+    state: { o: "shop" },
+  }),
+  scenario("in a pool, the member that the warning names is taken over by its id, and changed", {
+    others: { differs: { ...shop, pooling_enabled: true, description: "x" } },
+    program: { o: { ...pooled, adopt: "@differs" } },
+    environment: adopts("differs"),
+    writes: ["PATCH differs description"],
+    next: [{ program: { o: pooled } }],
+    state: { o: "differs" },
+  }),
+  scenario("in a pool, one 404 for what the variable names makes no second member", {
+    fromKilled: { o: pooled },
+    environment: adopts("shop"),
+    replies: [["by id", coded(404, 1)]],
+    says: [ANNOUNCED, /^(?![\s\S]*does not exist)/],
+    state: { o: "shop" },
+  }),
+  scenario("an equal member that another resource adopts is no stray one", {
+    others: { theirs: { ...shop, pooling_enabled: true } },
+    program: { o: { ...pooled, adopt: "@theirs" }, n: pooled },
+    order: ["o", "n"],
+    writes: ["POST shop"],
+    says: [/^(?![\s\S]*equal endpoint)/],
+    state: { o: "theirs", n: "shop" },
+  }),
+  scenario("with `--replace`, a consented member of a pool is kept and continued with", {
+    from: { o: pooled },
+    program: { o: pooled },
+    replace: ["o"],
+    environment: adopts("shop"),
+    says: [/only drops their entries: ep_\w+/],
+    next: [{}],
+    state: { o: "shop" },
+  }),
+  scenario("a recovery that failed half-way is run again as it was, in a pool of equal members", {
+    fromKilled: { one: pooled, two: pooled, three: pooled },
+    program: { one: pooled, two: pooled, three: pooled },
+    environment: adopts("shop", "shop#2", "shop#3"),
+    replies: [["by id", refused, 1]],
+    refresh: true,
+    fails: /403/,
+    continueOnError: true,
+    next: [
+      {
+        environment: adopts("shop", "shop#2", "shop#3"),
+        refresh: true,
+      },
+      {},
+    ],
+    state: { one: "shop", two: "shop#2", three: "shop#3" },
+    engine: "serial",
+    order: ["one", "two", "three"],
+  }),
+  scenario("a lost state: the preview warns of each equal member of a pool, and the line recovers them", {
+    fromKilled: { one: pooled, two: pooled },
+    program: { one: pooled, two: pooled },
+    environment: adopts("shop", "shop#2"),
+    refresh: true,
+    next: [{}],
+    state: { one: "shop", two: "shop#2" },
+    engine: "serial",
+    order: ["one", "two"],
+  }),
+  scenario("a create in a pool warns of an equal member that no entry has, and where to look", {
+    fromKilled: { one: pooled },
+    program: { one: pooled, two: pooled },
+    writes: ["POST shop", "POST shop"],
+    says: [/the pool already has an equal endpoint, ep_\w+, created at [^\n]*npx pulumi-endpoints drift/],
+    state: { one: "shop#2", two: "shop#3" },
+    live: ["shop", "shop#2", "shop#3"],
+    engine: "serial",
+    order: ["one", "two"],
+  }),
+  scenario("a create in a pool warns of no member that an entry of the run has", {
+    from: { one: pooled },
+    program: { one: pooled, two: pooled },
+    order: ["one", "two"],
+    writes: ["POST shop"],
+    says: [/^(?![\s\S]*equal endpoint)/],
+    state: { one: "shop", two: "shop#2" },
+  }),
+];
+
+const retains = { retains: true } as const;
+const kept = { ...shop, options: retains };
+/** A replacement whose deletion the engine skipped, so that the create met its own endpoint. */
+const stuck = {
+  from: { o: kept },
+  replace: ["o"],
+  fails: /ENDPOINTS_ADOPT=shop\/dev:ep_\w+ pulumi up --refresh/,
+};
+
+const secure = { url: "tls://secure.example.com" };
+const withBase = { deletedWith: "base", byDiff: true } as const;
+/** A replacement without the option `deleteBeforeReplace`, whose deletion the engine skipped, and whose create failed. */
+const skippedByBase = {
+  from: { base: "base", o: { ...shop, options: withBase } },
+  others: { theirs: secure },
+  program: { base: "base", o: { ...secure, options: withBase } },
+  replace: ["base"],
+  order: ["base", "o"],
+  writes: ["DELETE base", "POST base"],
+  fails: /tls:\/\/secure\.example\.com is served by/,
+  engine: "serial" as const,
+};
+
+export const ownEndpoints: Scenario[] = [
+  scenario("after a skipped deletion, the line of the message continues with the endpoint", {
+    ...stuck,
+    next: [
+      {
+        fails:
+          /It is this resource's own endpoint, whose deletion Pulumi skipped.*ENDPOINTS_ADOPT=shop\/dev:ep_/,
+      },
+      { environment: adopts("shop"), says: [ANNOUNCED] },
+      {},
+      { program: { o: "shop" } },
+      { command: "destroy", writes: ["DELETE shop"] },
+    ],
+    state: {},
+    live: [],
+  }),
+  scenario("after a skipped deletion, the program can ask for its own endpoint", {
+    ...stuck,
+    next: [
+      { program: { o: { ...kept, adopt: "@shop" } } },
+      { program: { o: "shop" } },
+      { command: "destroy", writes: ["DELETE shop"] },
+    ],
+    state: {},
+    live: [],
+  }),
+  scenario("an entry without a token asks for its own endpoint, too", {
+    ...stuck,
+    before: ({ editState }) => editState("o", ({ __entryId: _, ...outputs }) => outputs),
+    next: [
+      { environment: adopts("shop") },
+      { program: { o: "shop" } },
+      { command: "destroy", writes: ["DELETE shop"] },
+    ],
+    state: {},
+    live: [],
+  }),
+  scenario("a refused change of the own endpoint fails, and works later", {
+    ...stuck,
+    next: [
+      {
+        program: { o: { ...kept, description: "x" } },
+        environment: adopts("shop"),
+        replies: [["update", { status: 422, body: "" }, 9]],
+        fails: /422/,
+      },
+      { environment: adopts("shop"), writes: ["PATCH shop description"] },
+    ],
+    state: { o: "shop" },
+  }),
+  scenario(
+    "an own endpoint that the service no longer has is created anew without `adopt`, as the message says",
+    {
+      ...stuck,
+      next: [
+        {
+          before: ({ emulator, id }) => emulator.remove(id("shop")),
+          program: { o: { ...kept, adopt: "@shop" } },
+          fails: /There is no endpoint ep_\w+ to adopt\. .*remove adopt: then a new one is created/,
+        },
+        { program: { o: kept }, writes: ["POST shop"] },
+      ],
+      state: { o: "shop#2" },
+    },
+  ),
+  scenario("with `--replace`, the engine deletes the old entry after the create, and the endpoint stays", {
+    from: { o: { ...shop, options: { byDiff: true } } },
+    replace: ["o"],
+    environment: adopts("shop"),
+    says: [/belongs to another resource of this stack, so it was not deleted/],
+    next: [{}],
+    state: { o: "shop" },
+  }),
+  scenario(
+    "after a skipped deletion, `--replace` deletes the old entry of another language, and the endpoint stays",
+    {
+      ...skippedByBase,
+      next: [
+        {
+          program: { base: "base", o: { ...shop, options: withBase } },
+          replace: ["o"],
+          environment: adopts("shop"),
+          says: [/belongs to another resource of this stack, so it was not deleted/],
+        },
+        {},
+      ],
+      state: { base: "base#2", o: "shop" },
+      live: ["base#2", "shop", "theirs"],
+    },
+  ),
+  scenario("after a skipped deletion, refresh and destroy leave the endpoint alone", {
+    ...stuck,
+    next: [
+      { command: "refresh", reads: [] },
+      { command: "destroy", reads: [] },
+    ],
+    state: {},
+    live: ["shop"],
+  }),
+  scenario("after a replacement whose create failed, the next run creates, and deletes nothing", {
+    from: { o: "a" },
+    program: { o: secure },
+    replies: [["create", { status: 422, body: "" }]],
+    writes: ["DELETE a"],
+    fails: /status 422/,
+    next: [{ command: "refresh", reads: [] }, { writes: ["POST secure"] }, {}],
+    state: { o: "secure" },
+  }),
+  scenario(
+    "after a replacement whose create failed, another language's `--replace` meets an endpoint that is gone",
+    {
+      from: { o: "a" },
+      program: { o: { ...secure, options: { byDiff: true } } },
+      replies: [["create", { status: 422, body: "" }]],
+      writes: ["DELETE a"],
+      fails: /status 422/,
+      later: true,
+      next: [{ replace: ["o"], writes: ["POST secure"] }, {}],
+      state: { o: "secure" },
+    },
+  ),
+  scenario("`adopt` with an own id gives it to no other resource", {
+    from: { o: "shop" },
+    program: { o: { ...shop, adopt: "@shop" }, n: { url: at("other"), adopt: "@shop" } },
+    on: "dynamic",
+    fails: /already belongs to another resource/,
+    state: { o: "shop" },
+  }),
+  scenario("`adopt` that stays in the program does not keep a real replacement from its new endpoint", {
+    from: { o: "shop" },
+    program: { o: { ...shop, adopt: "@shop" } },
+    replace: ["o"],
+    writes: ["DELETE shop", "POST shop"],
+    state: { o: "shop#2" },
+  }),
+  scenario("another scheme with `adopt` fails at the preview", {
+    from: { o: "shop" },
+    others: { theirs: { url: "tls://secure.example.com" } },
+    program: { o: { url: "tls://secure.example.com", adopt: "@shop" } },
+    fails: /adopt names the endpoint that the new scheme replaces/,
+    state: { o: "shop" },
+  }),
+];
+
+/** A refusal that a gateway made after the service had created the endpoint. */
+const unsigned = (status: number) =>
+  ({ afterCommit: true, status, headers: { "content-type": "text/html" }, body: "<html>" }) as const;
+
+export const unclearRefusals: Scenario[] = [
+  ...[400, 409, 422].map((status) =>
+    scenario(
+      `outside of pools, a create that a gateway refused with ${status} finds its endpoint, with a warning`,
+      {
+        replies: [["create", unsigned(status)]],
+        writes: [],
+        says: [/after a refusal \(status \d+\), this run continues with ep_\w+/],
+        next: [{}],
+      },
+    ),
+  ),
+  ...[400, 409, 422].map((status) =>
+    scenario(`in a pool, a create that a gateway refused with ${status} is not sent again`, {
+      program: { o: pooled },
+      replies: [["create", unsigned(status)]],
+      fails:
+        /The reply has no code of the service; look for an endpoint on https:\/\/shop\.example\.com before/,
+      next: [{ environment: adopts("shop") }],
+      state: { o: "shop" },
+    }),
+  ),
+  ...[302, 400, 401, 403, 404, 405, 409, 413, 422, 425, 499].map((status) =>
+    scenario(
+      `in a pool, a create that a gateway refused with ${status} without an effect fails and is not repeated`,
+      {
+        program: { o: pooled },
+        replies: [["create", { status, body: "" }]],
+        writes: status < 400 ? [`POST shop ${status}`] : [],
+        fails:
+          /The reply has no code of the service; look for an endpoint on https:\/\/shop\.example\.com before/,
+      },
+    ),
+  ),
+  scenario("in a pool, a refusal with the service's code that may pass is sent again", {
+    program: { o: pooled },
+    replies: [["create", coded(400, 18016), 2]],
+    writes: ["POST shop"],
+  }),
+  scenario("outside of pools, a 400 without a code fails at once", {
+    replies: [["create", { status: 400, body: "" }]],
+    fails: /status 400/,
+    seconds: 1,
+  }),
+  ...(["409-bare", "400-bare"] as const).map((urlTaken) =>
+    scenario(`a create waits for a URL that is freed in this run, after a refusal of the form ${urlTaken}`, {
+      service: { urlTaken },
+      from: { one: "a" },
+      later: true,
+      program: { one: "b", two: "a" },
+      writes: ["PATCH a url=b", "POST a"],
+      state: { one: "a=b", two: "a#2" },
+      engine: "parallel",
+    }),
+  ),
+  scenario("outside of pools, a 409 without a code that passes after some seconds is sent again", {
+    replies: [["create", { status: 409, body: "" }, 3]],
+    writes: ["POST shop"],
+    seconds: 10,
+  }),
+  scenario("a create that a gateway refused is found although a list shows it after three more attempts", {
+    service: { urlTaken: "409-bare", listLag: 4_000 },
+    replies: [["create", unsigned(409)]],
+    says: [/after a refusal \(status 409\), this run continues with ep_\w+/],
+    next: [{}],
+  }),
+  scenario("a create's two seconds begin after ten minutes of 429 with the service's code", {
+    service: { urlTaken: "allowed" },
+    before: ({ emulator, seed, clock }) => {
+      const limited = {
+        status: 429,
+        headers: { "Retry-After": "60" },
+        body: { error_code: "ERR_NGROK_226" },
+      };
+      emulator.intercept("create", limited, 5);
+      const born = new Date(clock.now() + 60_000).toISOString();
+      emulator.intercept("create", {
+        before: () => void seed("theirs", { ...shop, created_at: born }),
+        reset: true,
+      });
+    },
+    writes: ["POST shop 0"],
+    fails: /is served by ep_/,
+    live: ["theirs"],
+  }),
+];

@@ -1,0 +1,319 @@
+import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
+import { rival } from "../faults/serviceFaults";
+import { type Actor, at, coded, refused, type Scenario, scenario } from "./scenario";
+
+/* Creates whose answer is lost, or cannot be read. */
+
+const shop = { url: at("shop") };
+const pooled = { ...shop, poolingEnabled: true };
+/** A service that accepts a URL twice, so that no refusal reveals another endpoint. */
+const trusting = { urlTaken: "allowed" } as const;
+
+/** A create takes effect, and gets this reply. */
+const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
+/** A create that takes effect, and one without effect. The reply to both is lost. */
+const lost = answered({ reset: true });
+const unsent: ScriptedReply = { reset: true };
+const noList = ["list", refused, 99] as const;
+/** The reply to a create whose URL is taken. */
+const conflict = coded(400, 18017);
+
+const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=shop\/dev:ep_/;
+const DOUBTFUL = /may have created one of these.* ep_.*ENDPOINTS_ADOPT=shop\/dev:ep_/;
+
+/** Replies to a create that took effect, and what the service has seen. Those of the form 4xx look like refusals. */
+const lostReplies: [string, object, string[]][] = [
+  ["a reset connection", { reset: true }, ["POST shop 0"]],
+  ["no reply in time", { hang: true }, ["POST shop 0"]],
+  ["a body that ends early", { cut: "end" }, ["POST shop"]],
+  ["a body that is reset", { cut: "reset" }, ["POST shop"]],
+  ["an empty body", { body: "" }, ["POST shop"]],
+  ["an HTML page", gatewayReply("html", 200), ["POST shop"]],
+  ["a proxy's 502", gatewayReply("html", 502), ["POST shop 502"]],
+  ["the service's 500", coded(500, 20000), ["POST shop 500"]],
+  ["a proxy's 429", gatewayReply("html", 429), []],
+  ["a 408", { status: 408, body: "" }, []],
+  ["a reply without an id", { status: 201, body: shop }, ["POST shop"]],
+  ["a reply with another URL", { body: (real: object) => ({ ...real, url: at("b") }) }, ["POST shop"]],
+  ["a reply with another type", { body: (real: object) => ({ ...real, type: "edge" }) }, ["POST shop"]],
+  ["a reply with an id that is no text", { body: (real: object) => ({ ...real, id: 5 }) }, ["POST shop"]],
+];
+
+/** An equal endpoint appears during a create that is lost without effect. */
+const appears =
+  (fields: (now: number) => object) =>
+  ({ emulator, seed, clock }: Actor) => {
+    const before = () => void seed("theirs", { ...shop, ...fields(clock.now()) });
+    emulator.intercept("create", { before, ...unsent });
+  };
+const created = (time: number) => ({ created_at: new Date(time).toISOString() });
+
+/** Equal endpoints that a lost create meets: whether it takes one. */
+const equals: [string, (now: number) => object, RegExp?][] = [
+  ["from a second before it", (now) => created(now - 1_000)],
+  ["from a second after it", (now) => created(now + 1_000)],
+  ["from five seconds before it", (now) => created(now - 5_000), TAKEN],
+  ["from five seconds after it", (now) => created(now + 5_000), TAKEN],
+  ["with another description", () => ({ description: "theirs" }), TAKEN],
+  [
+    "whose creation time lacks its zone, which is UTC",
+    (now) => ({ created_at: new Date(now).toISOString().replace("Z", "") }),
+  ],
+  ["without a creation time", () => ({ created_at: undefined }), DOUBTFUL],
+  ["with an invalid creation time", () => ({ created_at: "yesterday" }), DOUBTFUL],
+];
+
+export const lostCreates: Scenario[] = [
+  ...lostReplies.map(([what, reply, writes]) =>
+    scenario(`a lost create finds its endpoint after ${what}, with a warning`, {
+      // Other scenarios have the usual limit, which no busy machine reaches.
+      settings: "hang" in reply ? { timeoutSeconds: "0.2" } : {},
+      program: { o: { ...shop, description: "x" } },
+      replies: [["create", answered(reply)]],
+      writes,
+      says: [
+        /after a lost answer, this run continues with ep_\w+, which it has probably created\. Another run may have, with the same content within two seconds/,
+      ],
+      next: [{}],
+    }),
+  ),
+  ...equals.map(([which, fields, fails]) =>
+    scenario(`a create without effect ${fails ? "does not take" : "takes"} an equal endpoint ${which}`, {
+      service: trusting,
+      before: appears(fields),
+      writes: ["POST shop 0"],
+      fails,
+      ...(fails ? { live: ["theirs"] } : { says: [/within two seconds/], state: { o: "theirs" } }),
+    }),
+  ),
+  scenario("a create that was lost without effect is sent again", {
+    replies: [["create", unsent]],
+    writes: ["POST shop", "POST shop 0"],
+  }),
+  scenario("a create that is lost again and again is not sent again after `retryForSeconds`", {
+    settings: { retryForSeconds: "20" },
+    replies: [["create", unsent, 99]],
+    writes: ["POST shop 0", "POST shop 0"],
+    fails: /no answer /,
+    seconds: 36,
+  }),
+  scenario("a lost create finds the endpoint of its second attempt", {
+    replies: [
+      ["create", unsent],
+      ["create", lost],
+    ],
+    writes: ["POST shop 0", "POST shop 0"],
+  }),
+  scenario("a second attempt does not take the older endpoint that it meets", {
+    before: ({ emulator, seed }) => {
+      emulator.intercept("create", unsent);
+      emulator.intercept("create", {
+        before: () => void seed("theirs", { ...shop, ...created(0) }),
+        ...conflict,
+      });
+    },
+    writes: ["POST shop 0"],
+    fails: TAKEN,
+    live: ["theirs"],
+  }),
+  scenario("a lost create reads the whole list only at its third look, ten seconds later", {
+    service: { pageSize: 1 },
+    others: Object.fromEntries(["a", "b", "c"].map((name) => [name, { url: at(name) }])),
+    replies: [["create", unsent]],
+    writes: ["POST shop", "POST shop 0"],
+    reads: Array(1 + 1 + 3).fill("/endpoints"),
+  }),
+  scenario("lost creates of two resources each find their own endpoint", {
+    program: { one: "a", two: "b" },
+    replies: [["create", lost, 2]],
+    writes: ["POST a 0", "POST b 0"],
+  }),
+  ...[lost, unsent].map((second) =>
+    scenario(`two lost creates with equal inputs never get the same endpoint: ${JSON.stringify(second)}`, {
+      program: { one: "shop", two: "shop" },
+      on: "dynamic",
+      engine: "parallel",
+      order: ["one", "two"],
+      replies: [
+        ["create", lost],
+        ["create", second],
+      ],
+      writes: ["POST shop 0", "POST shop 0"],
+      fails: /belongs to another resource|is served by ep_/,
+      state: { one: "shop" },
+    }),
+  ),
+  scenario("a lost create finds its endpoint in a list that lags", {
+    service: { listLag: 4_000 },
+    replies: [["create", lost]],
+    writes: ["POST shop 0"],
+  }),
+  ...(["before", "after"] as const).flatMap((when) => [
+    scenario(`a lost create fails with both ids if somebody created an equal endpoint ${when} it`, {
+      service: trusting,
+      before: ({ emulator }) => rival(emulator, when, { reply: { afterCommit: true, reset: true } }),
+      writes: ["POST shop 0"],
+      fails: /ep_\w+, ep_\w+.*ADOPT/,
+      live: ["shop", "shop#2"],
+    }),
+  ]),
+  ...[{ date: null }, { date: 600_000 }, { date: -600_000 }, { createdAt: null }].map((behaviour) =>
+    scenario(`a lost create with another clock fails with the id: ${JSON.stringify(behaviour)}`, {
+      service: { ...trusting, ...behaviour },
+      replies: [["create", lost]],
+      writes: ["POST shop 0"],
+      fails: /ep_\w+.*ADOPT/,
+      live: ["shop"],
+    }),
+  ),
+  scenario("a lost create fails, and is not sent again, if the list cannot be read", {
+    replies: [["create", lost], [...noList]],
+    writes: ["POST shop 0"],
+    fails: /no answer .*could not find out whether the endpoint exists .*403.*ENDPOINTS_ADOPT/,
+    live: ["shop"],
+  }),
+  scenario("a lost create fails if a read by id does not find what the list shows", {
+    replies: [
+      ["create", lost],
+      ["read", coded(404, 18100), 99],
+    ],
+    writes: ["POST shop 0"],
+    fails: DOUBTFUL,
+    live: ["shop"],
+  }),
+  scenario("a lost create fails if the list shows an endpoint on its URL that cannot be read", {
+    replies: [
+      ["create", lost],
+      ["list", { status: 200, body: { endpoints: [{ id: "ep_odd", ...shop, port: "high" }] } }, 9],
+    ],
+    writes: ["POST shop 0"],
+    fails: /may have created one of these.* ep_odd\. /,
+    live: ["shop"],
+  }),
+  scenario("a lost create fails if another endpoint that cannot be read is on its URL beside its own", {
+    replies: [
+      ["create", lost],
+      [
+        "list",
+        answered({
+          body: (real: { endpoints: object[] }) => ({
+            ...real,
+            endpoints: [{ id: "ep_odd", ...shop, port: "high" }, ...real.endpoints],
+          }),
+        }),
+        9,
+      ],
+    ],
+    writes: ["POST shop 0"],
+    fails: /may have created one of these.* ep_\w+, ep_odd\./,
+    live: ["shop"],
+  }),
+  scenario("a pooled create that was lost without effect fails, and is not sent again", {
+    program: { o: pooled },
+    replies: [["create", unsent]],
+    writes: ["POST shop 0"],
+    fails: /another try could create a second one.*ENDPOINTS_ADOPT=shop\/dev:ep_… pulumi up --refresh/,
+  }),
+  scenario(
+    "a pooled create that was lost does not name a member that another resource of the run has just got",
+    {
+      program: { one: pooled, two: pooled },
+      engine: "serial",
+      order: ["one", "two"],
+      before: ({ emulator }) =>
+        emulator.intercept("create", {
+          afterCommit: true,
+          after: () => emulator.intercept("create", unsent),
+        }),
+      writes: ["POST shop", "POST shop 0"],
+      fails: /The list does not show an endpoint that it created yet/,
+      state: { one: "shop" },
+    },
+  ),
+  scenario("a pooled create that was lost fails with the ids, since members may be equal", {
+    program: { o: pooled },
+    replies: [["create", lost]],
+    writes: ["POST shop 0"],
+    fails: DOUBTFUL,
+    live: ["shop"],
+  }),
+];
+
+/** What a reply to a create says of an endpoint that is ours all the same. */
+const garbled: [string, (real: object) => object][] = [
+  [
+    "lacks all but id, URL and type",
+    ({ id, url, type }: { id?: string; url?: string; type?: string }) => ({ id, url, type }),
+  ],
+  [
+    "garbles inputs",
+    (real) => ({ ...real, bindings: 1, description: 5, metadata: true, traffic_policy: [] }),
+  ],
+  ["garbles outputs", (real) => ({ ...real, port: "high", created_at: 5, principal: 1 })],
+];
+
+export const badReplies: Scenario[] = [
+  ...garbled.flatMap(([what, body]) =>
+    [shop, pooled].map((o) =>
+      scenario(`a reply that ${what} is about our endpoint: ${JSON.stringify(o)}`, {
+        program: { o: { ...o, description: "x", metadata: { a: 1 } } },
+        replies: [
+          ["create", answered({ body })],
+          ["read", refused, 9],
+        ],
+        writes: ["POST shop"],
+        next: [{}, { command: "refresh" }, { stored: { o: { description: "x", metadata: '{"a":1}' } } }],
+      }),
+    ),
+  ),
+  scenario("a reply about an endpoint on another URL is not ours", {
+    others: { theirs: { url: at("other") } },
+    before: ({ emulator }) =>
+      emulator.intercept("create", answered({ status: 201, body: emulator.endpoints[0] })),
+    writes: ["POST shop"],
+  }),
+  scenario("a reply with the id of another resource of this run is not ours", {
+    from: { p: "other" },
+    program: { p: "other", o: "shop" },
+    order: ["p", "o"],
+    before: ({ emulator, id }) =>
+      emulator.intercept(
+        "create",
+        answered({ status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
+      ),
+    writes: ["POST shop"],
+  }),
+  scenario(
+    "a create whose reply named the id of another resource is never sent again, and its message does not",
+    {
+      from: { p: "other" },
+      program: { p: "other", o: "shop" },
+      order: ["p", "o"],
+      before: ({ emulator, id }) =>
+        emulator.intercept("create", { status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
+      writes: ["POST shop"],
+      fails:
+        /^(?!.*belong to no resource).*another try could create a second one\. .*ENDPOINTS_ADOPT=shop\/dev:ep_… pulumi up --refresh/,
+      state: { p: "other" },
+    },
+  ),
+  scenario(
+    "a create whose reply named an endpoint on another URL is never sent again, and fails with its id",
+    {
+      service: trusting,
+      before: ({ emulator, seed }) => {
+        const before = () => void seed("made", { url: `${shop.url}:8443` });
+        emulator.intercept("create", { before, status: 201, body: () => ({ ...emulator.endpoints[0] }) });
+      },
+      writes: ["POST shop"],
+      fails: /ep_\w+.*ADOPT/,
+      live: ["made"],
+    },
+  ),
+  // Whatever becomes of the id.
+  scenario("a create whose reply named an id that the service does not know is never sent again", {
+    replies: [["create", { status: 201, body: { id: "ep_named", type: "cloud" } }]],
+    writes: ["POST shop"],
+    fails: /may have created one of these.* ep_named\. /,
+  }),
+];

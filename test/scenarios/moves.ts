@@ -1,0 +1,322 @@
+import type { ScriptedReply } from "../../sdk/testing/emulator";
+import { at, coded, refused, type Scenario, scenario } from "./scenario";
+
+/* Renames, moves of URLs between resources, and moves between the two providers. */
+
+const shop = { url: at("shop") };
+const adopted = { ...shop, adopt: "@shop" };
+const NAMED_CAUSES = /aliases.*--target/;
+
+export const renames: Scenario[] = [
+  scenario("a rename without an alias fails, names aliases and `--target`, and changes nothing", {
+    from: { o: "shop" },
+    program: { n: "shop" },
+    fails: NAMED_CAUSES,
+    state: { o: "shop" },
+    stacks: true,
+  }),
+  scenario("a rename with an alias sends nothing", {
+    from: { o: "shop" },
+    program: { n: { ...shop, options: { alias: "o" } } },
+    next: [{}],
+    stacks: true,
+  }),
+  scenario("a rename with an alias and a change is one PATCH", {
+    from: { o: "shop" },
+    program: { n: { ...shop, description: "x", options: { alias: "o" } } },
+    writes: ["PATCH shop description"],
+  }),
+  scenario("a rename with `adopt` keeps the endpoint in one run, and its old entry goes without it", {
+    from: { o: "shop" },
+    program: { n: adopted },
+    says: [/belongs to another resource of this stack, so it was not/],
+    stacks: true,
+  }),
+  scenario("a rename that adopts by id, with a change, is one PATCH", {
+    from: { o: "shop" },
+    program: { n: { ...shop, adopt: "@shop", description: "x" } },
+    writes: ["PATCH shop description"],
+    next: [{}],
+  }),
+  scenario("`up --target` of the new name, a refresh, and then a full `up` keep the endpoint", {
+    from: { o: "shop" },
+    program: { n: adopted },
+    target: ["n"],
+    next: [{ command: "refresh" }, {}, { command: "refresh" }],
+  }),
+  scenario("of two entries with one endpoint, which adopted it in two runs, the last deletion deletes it", {
+    from: { o: "shop" },
+    program: { n: adopted },
+    target: ["n"],
+    next: [{ command: "refresh" }, { command: "destroy", writes: ["DELETE shop"] }],
+  }),
+  scenario("`up --continue-on-error`: a refused take-over does not let the old entry delete the endpoint", {
+    from: { o: "shop" },
+    before: ({ emulator }) => emulator.intercept("update", { status: 422, body: "" }, 9),
+    program: { n: { ...adopted, description: "x" } },
+    continueOnError: true,
+    fails: /was not deleted/,
+    state: { o: "shop" },
+  }),
+  ...[
+    { adopt: "@shop", environment: {} },
+    { adopt: "@shop", url: at("moved"), environment: {} },
+    { environment: { ENDPOINTS_ADOPT: "shop/dev:@shop" } },
+  ].map(({ environment, ...adopts }) =>
+    scenario(
+      `a take-over that cannot be read does not let the old entry delete the endpoint: ${JSON.stringify({ ...adopts, ...environment })}`,
+      {
+        from: { o: "shop" },
+        program: { first: "first", n: { ...shop, ...adopts } },
+        environment,
+        before: ({ emulator }) =>
+          emulator.intercept("create", {
+            afterCommit: true,
+            after: () => emulator.intercept(({ method }) => method === "GET", refused, 99),
+          }),
+        engine: "serial",
+        order: ["first", "n", "o"],
+        continueOnError: true,
+        writes: ["POST first"],
+        fails: /was not deleted: another resource/,
+        state: { o: "shop", first: "first" },
+      },
+    ),
+  ),
+  scenario("the deletion of a removed resource frees its URL with `--target`, as the message says", {
+    from: { removed: "shop" },
+    program: { fresh: "shop" },
+    fails: /--target/,
+    next: [
+      { program: {}, target: ["removed"], writes: ["DELETE shop"] },
+      { program: { fresh: "shop" }, writes: ["POST shop"] },
+    ],
+    state: { fresh: "shop#2" },
+  }),
+  scenario("an entry without a token, as of an older state, deletes its endpoint", {
+    from: { o: "shop" },
+    before: withoutEntryId,
+    command: "refresh",
+    next: [{ command: "destroy", writes: ["DELETE shop"] }],
+  }),
+  scenario("everything goes after `stack rename` and `destroy`", {
+    from: { one: "a", two: "b" },
+    before: ({ renameStack }) => renameStack("dev", "prod"),
+    stack: "prod",
+    command: "destroy",
+    writes: ["DELETE a", "DELETE b"],
+    reads: [],
+  }),
+  scenario("`up` after `stack rename` changes nothing, and later updates and deletes", {
+    from: { o: { ...shop, metadata: { a: 1 } } },
+    before: ({ renameStack }) => renameStack("dev", "prod"),
+    stack: "prod",
+    next: [
+      { stack: "prod", command: "refresh" },
+      { stack: "prod", program: { o: { ...shop, metadata: { a: 2 } } }, writes: ["PATCH shop metadata"] },
+      { stack: "prod", program: {}, writes: ["DELETE shop"] },
+    ],
+  }),
+  scenario("an entry without a token is replaced, and its endpoint deleted", {
+    from: { o: "shop" },
+    before: withoutEntryId,
+    program: { o: { url: "tls://secure.example.com" } },
+    writes: ["DELETE shop", "POST secure"],
+  }),
+  scenario("an entry without a token gets one with the next update, and then deletes its endpoint", {
+    // The update gives the entry its token.
+    from: { o: "shop" },
+    before: withoutEntryId,
+    program: { o: { ...shop, description: "x" } },
+    writes: ["PATCH shop description"],
+    next: [{ program: {}, writes: ["DELETE shop"] }],
+  }),
+];
+
+export const moves: Scenario[] = [
+  scenario("another URL is one PATCH", {
+    from: { o: "a" },
+    program: { o: "b" },
+    writes: ["PATCH a url=b"],
+    next: [{}],
+    state: { o: "a=b" },
+  }),
+  scenario("another scheme is a replacement", {
+    from: { o: "a" },
+    program: { o: { url: "tls://b.example.com" } },
+    writes: ["DELETE a", "POST b"],
+  }),
+  scenario("a forced replacement deletes first, and creates again", {
+    from: { o: "a" },
+    program: { o: "a" },
+    replace: ["o"],
+    writes: ["DELETE a", "POST a"],
+    state: { o: "a#2" },
+    stacks: true,
+  }),
+  scenario("a list by index that grows at its front moves each URL in one run", {
+    from: { l0: "y", l1: "z" },
+    program: { l0: "x", l1: "y", l2: "z" },
+    writes: ["PATCH y url=x", "PATCH z url=y", "POST z"],
+    next: [{}],
+    state: { l0: "y=x", l1: "z=y", l2: "z#2" },
+    engine: "parallel",
+    stacks: true,
+  }),
+  scenario("a chain of moves works in one run", {
+    from: { l0: "a", l1: "b", l2: "c" },
+    program: { l0: "b", l1: "c", l2: "d" },
+    writes: ["PATCH a url=b", "PATCH b url=c", "PATCH c url=d"],
+    next: [{}],
+    state: { l0: "a=b", l1: "b=c", l2: "c=d" },
+    engine: "parallel",
+  }),
+  scenario("a move waits for longer than five seconds while the other's own request is repeated", {
+    from: { one: "a", two: "b" },
+    program: { one: "b", two: "c" },
+    before: ({ emulator, id }) => {
+      const ofTwo = ({ method, path }: { method: string; path: string }) =>
+        method === "PATCH" && path.endsWith(id("b"));
+      emulator.intercept(ofTwo, { status: 503, body: "" }, 5);
+    },
+    writes: ["PATCH a url=b", ...Array(5).fill("PATCH b url=c 503"), "PATCH b url=c"],
+    state: { one: "a=b", two: "b=c" },
+    engine: "parallel",
+    order: ["two", "one"],
+  }),
+  scenario("a move whose URL stays refused, although its holder has moved away, fails after a few tries", {
+    from: { one: "a", two: "b" },
+    program: { one: "c", two: "a" },
+    before: ({ emulator, id }) => {
+      const of = (method: string, name: string) => (request: { method: string; path: string }) =>
+        request.method === method && request.path.endsWith(id(name));
+      const stale = (real: object) => ({ ...real, url: at("a") });
+      const stalePage = (page: { endpoints: { id: string }[] }) => ({
+        ...page,
+        endpoints: page.endpoints.map((item) => (item.id === id("a") ? stale(item) : item)),
+      });
+      emulator.intercept(of("PATCH", "b"), coded(400, 18017), 99);
+      emulator.intercept(of("GET", "a"), { afterCommit: true, body: stale } as ScriptedReply, 99);
+      emulator.intercept("list", { afterCommit: true, body: stalePage } as ScriptedReply, 99);
+    },
+    writes: ["PATCH a url=c"],
+    fails: /is served by ep_.*--target/,
+    state: { one: "a=c", two: "b" },
+    engine: "parallel",
+    order: ["one", "two"],
+  }),
+  scenario("at `--parallel 1` a chain of moves works if the first to be asked leaves first", {
+    from: { one: "a", two: "b" },
+    program: { one: "b", two: "c" },
+    writes: ["PATCH a url=b", "PATCH b url=c"],
+    state: { one: "a=b", two: "b=c" },
+    engine: "serial",
+    order: ["two", "one"],
+  }),
+  scenario("at `--parallel 1` a chain of moves fails if the first to be asked needs the second one's URL", {
+    from: { one: "a", two: "b" },
+    program: { one: "b", two: "c" },
+    fails: /--target.*--replace/,
+    seconds: 10,
+    state: { one: "a", two: "b" },
+    engine: "serial",
+    order: ["one", "two"],
+  }),
+  scenario("a swap fails, names its ways out and never `adopt`, and changes nothing", {
+    from: { one: "a", two: "b" },
+    program: { one: "b", two: "a" },
+    fails: /^(?![\s\S]*(adopt|aliases)).*--target.*deleteBeforeReplace.*--replace/,
+    seconds: 30,
+    state: { one: "a", two: "b" },
+    stacks: true,
+  }),
+  scenario("a swap works with `--replace` of one", {
+    from: { one: "a", two: "b" },
+    program: { one: "b", two: "a" },
+    replace: ["one"],
+    writes: ["DELETE a", "PATCH b url=a", "POST b"],
+    next: [{}],
+    state: { one: "b#2", two: "b=a" },
+    engine: "parallel",
+    stacks: true,
+  }),
+  scenario("with `--refresh`, a create waits for the endpoint that leaves its URL, too", {
+    from: { o: "a" },
+    program: { o: "b", n: "a" },
+    refresh: true,
+    order: ["n", "o"],
+    writes: ["PATCH a url=b", "POST a"],
+    state: { o: "a=b", n: "a#2" },
+    engine: "parallel",
+  }),
+  scenario("a create waits for the deletion of a replaced endpoint on its URL", {
+    from: { o: "a" },
+    program: { o: { url: "tls://b.example.com" }, p: "a" },
+    writes: ["DELETE a", "POST a", "POST b"],
+    next: [{}],
+    state: { o: "b", p: "a#2" },
+    engine: "parallel",
+  }),
+  scenario(
+    "a list that drops its first URL fails, since deletions come last; `--target` of the removed helps",
+    {
+      from: { l0: "a", l1: "b" },
+      program: { l0: "b" },
+      fails: /--target/,
+      next: [{ target: ["l1"], writes: ["DELETE b"] }, { writes: ["PATCH a url=b"] }],
+      state: { l0: "a=b" },
+    },
+  ),
+  scenario("a move with `--target` to a URL whose owner is no target fails, and names `--target`", {
+    from: { one: "a", two: "b" },
+    program: { one: "b", two: "c" },
+    target: ["one"],
+    fails: /--target/,
+    state: { one: "a", two: "b" },
+  }),
+  scenario("a move to a stranger's URL fails, and never names `adopt`", {
+    from: { o: "a" },
+    before: ({ seed }) => seed("theirs", { url: at("b") }),
+    program: { o: "b" },
+    fails: /^(?![\s\S]*adopt).*is served by ep_/,
+    live: ["a", "theirs"],
+    state: { o: "a" },
+  }),
+  scenario("a move to a URL that is just being freed succeeds", {
+    from: { o: "a" },
+    before: ({ emulator }) => emulator.intercept("update", coded(400, 18016), 2),
+    program: { o: "b" },
+    writes: ["PATCH a url=b"],
+    state: { o: "a=b" },
+  }),
+];
+
+const other = { provider: "other" } as const;
+
+export const betweenProviders: Scenario[] = [
+  scenario("a move to the other provider, and back, sends nothing", {
+    from: { o: { ...shop, description: "x" } },
+    program: { o: { ...shop, description: "x", options: other } },
+    next: [
+      { command: "refresh" },
+      { program: { o: { ...shop, description: "x" } } },
+      { command: "destroy", writes: ["DELETE shop"] },
+    ],
+  }),
+  scenario("a move to the other provider with a change is one PATCH", {
+    from: { o: "shop" },
+    program: { o: { ...shop, description: "x", options: other } },
+    writes: ["PATCH shop description"],
+  }),
+  scenario("URLs move between resources of both providers in one run", {
+    from: { one: "a", two: { url: at("b"), options: other } },
+    program: { one: "b", two: { url: at("c"), options: other } },
+    writes: ["PATCH a url=b", "PATCH b url=c"],
+    state: { one: "a=b", two: "b=c" },
+    engine: "parallel",
+  }),
+];
+
+function withoutEntryId({ editState }: Parameters<NonNullable<Scenario["runs"][number]["before"]>>[0]) {
+  return editState("o", ({ __entryId: _, ...outputs }) => outputs);
+}

@@ -1,0 +1,444 @@
+import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
+import { type Actor, at, coded, type Reply, refused, type Scenario, scenario } from "./scenario";
+
+/* What the service shows later: odd replies, and endpoints that are gone. */
+
+const shop = { url: at("shop") };
+const described = { ...shop, description: "x" };
+const from = { o: "shop" };
+const missing = coded(404, 18100);
+const html = gatewayReply("html");
+const commands = ["refresh", "destroy"] as const;
+
+const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
+const removed = ({ emulator, id }: Actor) => emulator.remove(id("shop"));
+
+/** An update that changes one field, and clears another. */
+const changed = {
+  from: { o: { ...described, metadata: { a: 1 } } },
+  program: { o: { ...shop, metadata: { a: 2 } } },
+  writes: ["PATCH shop description metadata"],
+};
+
+/** All replies are compressed, although the requests ask for none of that. */
+const compressed: Reply[] = [["any", answered({ headers: { "content-encoding": "gzip" } }), 99]];
+
+/** Neither the list nor a first read by id shows the endpoint. */
+const nothing: Reply[] = [
+  ["list", { status: 200, body: { endpoints: [], next_page_uri: null } }],
+  ["read", missing],
+];
+
+export const oddReplies: Scenario[] = [
+  scenario("compressed replies are read, and a pool gets one member", {
+    program: { o: { ...described, poolingEnabled: true } },
+    replies: compressed,
+    writes: ["POST shop"],
+    next: [{ replies: compressed, command: "refresh" }],
+  }),
+  ...[
+    { status: 204, body: "" },
+    { status: 202, body: {} },
+  ].flatMap((reply) => [
+    scenario(`an update that is answered by a ${reply.status} without an effect fails`, {
+      ...changed,
+      replies: [["update", reply]],
+      fails: /PATCH \/endpoints\/ep_\w+: status 20/,
+      state: { o: "shop" },
+    }),
+    scenario(`an update that is answered by a ${reply.status} takes effect once`, {
+      ...changed,
+      replies: [["update", answered(reply)]],
+      next: [{}],
+      stacks: true,
+    }),
+  ]),
+  scenario("a refresh reads a young endpoint again that neither the list nor a first read shows", {
+    from,
+    replies: nothing,
+    command: "refresh",
+  }),
+  scenario("a refresh reads an endpoint of unknown age again that neither the list nor a first read shows", {
+    from,
+    later: true,
+    before: ({ editState }) => editState("o", ({ createdAt: _, ...outs }) => outs),
+    replies: nothing,
+    command: "refresh",
+  }),
+  ...(["refresh", "up"] as const).map((command) =>
+    scenario(`${command} fails if the reply describes another endpoint`, {
+      from,
+      others: { theirs: { url: at("other") } },
+      program: { o: described },
+      command,
+      before: ({ emulator }) => {
+        const body = emulator.endpoints.at(-1) ?? {};
+        emulator.intercept("list", refused);
+        emulator.intercept(command === "up" ? "update" : "read", { status: 200, body });
+      },
+      writes: command === "up" ? ["PATCH shop description"] : [],
+      fails: /the reply is about another endpoint/,
+      state: { o: "shop" },
+    }),
+  ),
+  ...[
+    { status: 200, body: "<html>" },
+    { status: 202, body: {} },
+  ].flatMap((reply) => [
+    scenario(`a deletion that is answered by a ${reply.status} without an effect fails`, {
+      from,
+      command: "destroy",
+      replies: [["delete", reply]],
+      writes: ["DELETE shop"],
+      fails: /a deletion must be answered with 204/,
+      state: { o: "shop" },
+    }),
+    scenario(`a deletion that is answered by a ${reply.status} with an effect succeeds`, {
+      from,
+      later: true,
+      command: "destroy",
+      replies: [["delete", answered(reply)]],
+      writes: ["DELETE shop"],
+    }),
+  ]),
+];
+
+const STILL_LISTED = /the account's list still contains ep_/;
+const WRONG_ACCOUNT =
+  /may not be this stack's.*none of the \d endpoints.*If the endpoint is really gone, run `pulumi state delete --force`/;
+const OTHER_KEY = "3otherOtherOtherOtherOther7_otherOtherOtherOther1";
+const otherKey = { apiKey: OTHER_KEY };
+const rotated = ({ emulator }: Actor) => emulator.addKey(otherKey);
+
+/** The 404s of a gateway in front of the service, or of another server at a wrong base URL. */
+const gateways: [string, ScriptedReply][] = [
+  ["a page of HTML", html],
+  ["JSON without a code", { status: 404, body: { message: "no route" } }],
+  ["JSON with a code that is not the service's", { status: 404, body: { error_code: "GW_404", msg: "no" } }],
+];
+
+/** What becomes of an endpoint, the replies about it, and the error if it stays in the state. */
+const absences: [string, Reply[], RegExp?][] = [
+  ["that is gone goes after the service's 404", []],
+  ["that is gone stays if the key may not list", [["list", refused, 99]], /pulumi state delete/],
+  [
+    "that exists stays after the service's 404 if the first page shows it",
+    [["by id", missing, 99]],
+    STILL_LISTED,
+  ],
+  [
+    "that exists stays after the service's 404 if a later page shows it",
+    [["by id", missing, 99]],
+    STILL_LISTED,
+  ],
+  ...gateways.flatMap(([what, reply]): typeof absences => [
+    [`that is gone goes after ${what}`, [["by id", reply, 99]]],
+    [`that exists stays after ${what}`, [["by id", reply, 99]], STILL_LISTED],
+  ]),
+  ...[401, 403].map((status): (typeof absences)[number] => [
+    `that exists stays after a ${status}`,
+    [["any", { status, body: "" }, 99]],
+    new RegExp(`status ${status}`),
+  ]),
+  ["that exists stays if the base URL is wrong", [["any", html, 99]], /Check endpoints:baseUrl/],
+  [
+    "that exists stays if the list is a 404 too, as with a base URL without its path prefix",
+    [["any", missing, 99]],
+    /list.*cannot be read.*path prefix.*state delete/,
+  ],
+];
+
+export const gone: Scenario[] = [
+  ...commands.flatMap((command) =>
+    absences.map(([what, replies, fails]) => {
+      const exists = what.startsWith("that exists");
+      return scenario(`${command}: an endpoint ${what}`, {
+        from,
+        service: { pageSize: what.includes("first page") ? 100 : 1 },
+        later: true,
+        before: (actor) => {
+          // The list shows the newest first, so the endpoint is its last item.
+          for (const name of ["a", "b"]) actor.seed(name, { url: at(name) });
+          if (!exists) removed(actor);
+          // A refresh asks the list first. It must not find the endpoint there.
+          if (command === "refresh") actor.emulator.intercept("list", refused);
+        },
+        replies,
+        command,
+        fails,
+        state: fails ? { o: "shop" } : {},
+        live: exists ? ["a", "b", "shop"] : ["a", "b"],
+      });
+    }),
+  ),
+  scenario("a single 404 of the service drops nothing at a refresh, because the endpoint is read again", {
+    service: { pageSize: 1 },
+    from,
+    later: true,
+    before: (actor) => {
+      actor.seed("a", { url: at("a") });
+      actor.emulator.intercept("list", refused);
+    },
+    command: "refresh",
+    replies: [["by id", missing]],
+    reads: ["/endpoints", "/endpoints/shop", "/endpoints/shop"],
+    state: { o: "shop" },
+    live: ["a", "shop"],
+    stacks: true,
+  }),
+  scenario("three seconds of the service's 404s drop nothing at a destroy", {
+    from,
+    later: true,
+    before: ({ seed }) => seed("a", { url: at("a") }),
+    command: "destroy",
+    // The deletion's own 404 is none of the two reads.
+    replies: [["by id", missing, 2]],
+    reads: ["/endpoints/shop", "/endpoints/shop"],
+    fails: /DELETE \/endpoints\/ep_\w+: status 404/,
+    next: [{ command: "destroy", writes: ["DELETE shop"] }],
+    state: {},
+    live: ["a"],
+  }),
+  ...commands.map((command) =>
+    scenario(`${command}: with filters, a list of the id alone is read after the service's 404s`, {
+      settings: { listFilter: "on" },
+      from,
+      later: true,
+      before: removed,
+      command,
+      reads: [
+        ...(command === "refresh" ? ["/endpoints"] : []),
+        ...["/endpoints/shop", "/endpoints/shop", "/endpoints"],
+      ],
+      state: {},
+    }),
+  ),
+  ...["on", "off"].map((listFilter) =>
+    scenario(
+      `an item of the list that cannot be read, with the endpoint's id, is proof of life: filters ${listFilter}`,
+      {
+        settings: { listFilter },
+        from,
+        later: true,
+        before: ({ emulator, id }) =>
+          emulator.intercept(
+            "list",
+            { status: 200, body: { endpoints: [{ id: id("shop"), port: "high" }] } },
+            9,
+          ),
+        command: "refresh",
+        replies: [["by id", missing, 9]],
+        fails: STILL_LISTED,
+        state: { o: "shop" },
+      },
+    ),
+  ),
+  scenario("an endpoint that was deleted after the list was read is gone, as a newer list shows", {
+    from: { o: described },
+    later: true,
+    before: (actor) => {
+      const item = { id: actor.id("shop"), type: "cloud", url: at("shop") };
+      actor.emulator.intercept("list", { status: 200, body: { endpoints: [item] } });
+      removed(actor);
+    },
+    command: "refresh",
+    reads: ["/endpoints", "/endpoints/shop", "/endpoints/shop", "/endpoints"],
+    state: {},
+  }),
+  scenario("an account without filters is listed once for all endpoints that are gone", {
+    service: { pageSize: 1 },
+    from: { o: "shop", p: "other" },
+    later: true,
+    before: ({ emulator, id, seed }) => {
+      for (const name of ["shop", "other"]) emulator.remove(id(name));
+      seed("a", { url: at("a") });
+    },
+    command: "refresh",
+    order: ["o", "p"],
+    engine: "serial",
+    reads: ["/endpoints", ...Array(2).fill("/endpoints/shop"), ...Array(2).fill("/endpoints/other")],
+    state: {},
+    live: ["a"],
+  }),
+  scenario("refresh: an endpoint that exists stays after a 500", {
+    from,
+    command: "refresh",
+    replies: [["any", { status: 500, body: "" }, 999]],
+    fails: /status 500/,
+    state: { o: "shop" },
+  }),
+  scenario("a refresh drops an endpoint that was deleted by hand, and `up` creates it again", {
+    from: { o: "shop", p: "other" },
+    later: true,
+    before: removed,
+    command: "refresh",
+    next: [{ writes: ["POST shop"] }],
+    state: { o: "shop#2", p: "other" },
+    stacks: true,
+  }),
+  scenario("the deletion of an endpoint that was deleted by hand succeeds", {
+    from,
+    later: true,
+    before: removed,
+    command: "destroy",
+  }),
+  scenario("an update of an endpoint that was deleted by hand fails, and names `pulumi refresh`", {
+    from,
+    later: true,
+    before: removed,
+    program: { o: described },
+    fails: /The endpoint ep_\w+ no longer exists.*pulumi refresh/,
+    state: { o: "shop" },
+    live: [],
+  }),
+  ...commands.map((command) =>
+    scenario(`${command}: an endpoint goes if the list lags behind its deletion`, {
+      from,
+      service: { listLag: 4_000 },
+      later: true,
+      before: (actor) => {
+        removed(actor);
+        actor.emulator.intercept("list", command === "refresh" ? refused : { status: 503, body: "" });
+      },
+      command,
+      state: {},
+    }),
+  ),
+  ...commands.map((command) =>
+    scenario(`${command}: another account's key drops nothing`, {
+      from,
+      later: true,
+      before: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
+      with: otherKey,
+      command,
+      fails: WRONG_ACCOUNT,
+      state: { o: "shop" },
+    }),
+  ),
+  scenario("a rotated key drops what is gone if the list shows another endpoint of the stack, on any page", {
+    service: { pageSize: 1 },
+    from: { o: "shop", p: "other" },
+    later: true,
+    before: (actor) => {
+      rotated(actor);
+      removed(actor);
+      for (const name of ["a", "b"]) actor.seed(name, { url: at(name) });
+    },
+    with: otherKey,
+    command: "refresh",
+    order: ["p", "o"],
+    state: { p: "other" },
+    live: ["a", "b", "other"],
+  }),
+  scenario("of several endpoints in another account, the first is told in full, and the others by its name", {
+    from: { o: "shop", p: "other" },
+    later: true,
+    before: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
+    with: otherKey,
+    command: "refresh",
+    fails:
+      /does not have (ep_\w+), and may not be this stack's[^\n]*\n[^\n]*does not have ep_\w+ either\. See the message about \1\.$/,
+    state: { o: "shop", p: "other" },
+  }),
+  scenario("with a rotated key, the first read of a refresh has no evidence yet, and names the way out", {
+    from: { o: "shop", p: "other" },
+    later: true,
+    before: (actor) => [rotated(actor), removed(actor)],
+    with: otherKey,
+    command: "refresh",
+    engine: "serial",
+    order: ["o", "p"],
+    fails: WRONG_ACCOUNT,
+    state: { o: "shop", p: "other" },
+    live: ["other"],
+  }),
+  scenario("a rotated key drops nothing if the list only shows endpoints that it created", {
+    from,
+    later: true,
+    before: (actor) => [rotated(actor), removed(actor)],
+    with: otherKey,
+    program: { p: "new" },
+    writes: ["POST new"],
+    fails: WRONG_ACCOUNT,
+    state: { o: "shop", p: "new" },
+    live: ["new"],
+  }),
+  scenario("an endpoint that a later page of the list shows stays, with a rotated key, too", {
+    service: { pageSize: 1 },
+    from,
+    later: true,
+    before: (actor) => {
+      rotated(actor);
+      actor.seed("a", { url: at("a") });
+      actor.emulator.intercept("list", refused);
+    },
+    replies: [["by id", missing, 9]],
+    with: otherKey,
+    command: "refresh",
+    fails: STILL_LISTED,
+    state: { o: "shop" },
+    live: ["a", "shop"],
+  }),
+  scenario(
+    "a refresh with a rotated key notes its account, in silence, so that a later one can drop the endpoint",
+    {
+      from,
+      before: rotated,
+      with: otherKey,
+      command: "refresh",
+      says: [/^$/],
+      next: [{ with: otherKey, later: true, before: removed, command: "refresh" }],
+      state: {},
+    },
+  ),
+  scenario("a rotated key is silent where nothing changes, and costs one read a process", {
+    from: { o: "shop", p: "other" },
+    later: true,
+    before: rotated,
+    with: otherKey,
+    says: [/^\s*$/],
+    order: ["o", "p"],
+    reads: ["/endpoints/shop", "/endpoints/shop"],
+  }),
+  scenario("a read that fails for another reason says nothing of another account", {
+    from,
+    later: true,
+    before: rotated,
+    with: otherKey,
+    replies: [["by id", refused, 9]],
+    says: [/^\s*$/],
+  }),
+  scenario("a preview does not wait for a service that fails, only because the key was rotated", {
+    from,
+    later: true,
+    before: rotated,
+    with: otherKey,
+    replies: [["by id", { status: 503, body: "" }, 9]],
+    reads: ["/endpoints/shop", "/endpoints/shop"],
+    says: [/^\s*$/],
+  }),
+  scenario(
+    "an unchanged resource that moved to another account is warned of, once, with the way to move it",
+    {
+      from: { o: "shop", p: "other" },
+      before: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
+      with: otherKey,
+      order: ["o", "p"],
+      says: [
+        /does not have ep_\w+: the state was written with another key[^\n]*pulumi state delete --force[^\n]*pulumi up/,
+      ],
+    },
+  ),
+  scenario("an update with a rotated key notes its account, so that a later refresh can drop the endpoint", {
+    from,
+    before: rotated,
+    with: otherKey,
+    command: "refresh",
+    next: [
+      { with: otherKey },
+      { with: otherKey, program: { o: described }, writes: ["PATCH shop description"] },
+      { with: otherKey, later: true, before: removed, command: "refresh" },
+    ],
+    state: {},
+  }),
+];

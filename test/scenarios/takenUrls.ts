@@ -1,0 +1,165 @@
+import { at, coded, type Reply, refused, type Scenario, scenario } from "./scenario";
+
+/* Creates that are refused, most of them because their URL is taken. */
+
+const shop = { url: at("shop") };
+const pooled = { ...shop, poolingEnabled: true };
+const theirs = { theirs: { ...shop, created_at: "2020-01-01T00:00:00Z" } };
+/** The reply to a create whose URL is taken. */
+const conflict = coded(400, 18017);
+
+const CAUSES =
+  /created at [^ ,]+\. If you renamed this resource, give it aliases.*--target.*deleteBeforeReplace\. If `npx pulumi-endpoints drift` shows that no stack has (ep_\w+), set adopt to this id, or run `ENDPOINTS_ADOPT=[\w-]+\/\w+:\1 pulumi up --refresh`\. Otherwise choose another url\.$/m;
+const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=shop\/dev:ep_/;
+
+export const takenUrls: Scenario[] = [
+  scenario("a create on a stranger's URL fails after some seconds, with its endpoint and the three causes", {
+    others: theirs,
+    fails: CAUSES,
+    seconds: 10,
+    stacks: true,
+  }),
+  ...(["18009", "422", "400-bare", "409-bare"] as const).map((urlTaken) =>
+    scenario(`a taken URL is found after a refusal of the form ${urlTaken}`, {
+      service: { urlTaken },
+      others: theirs,
+      fails: /is served by ep_/,
+    }),
+  ),
+  ...(
+    [
+      { type: "ephemeral", ...shop },
+      { type: "edge", public_url: shop.url },
+    ] as const
+  ).map((endpoint) =>
+    scenario(`a create on the URL of an endpoint of type ${endpoint.type} fails at once`, {
+      others: { theirs: endpoint },
+      replies: [["create", conflict, 9]],
+      fails: /^(?!.*set adopt).*of type (ephemeral|edge).*another url, or stop the agent/,
+      seconds: 1,
+    }),
+  ),
+  scenario("a move does not wait for the endpoint of a resource without a change, which keeps the URL", {
+    from: { o: "shop", m: "a" },
+    program: { o: "shop", m: "shop" },
+    order: ["o", "m"],
+    on: "dynamic",
+    fails: /belongs to another resource of this stack, which keeps this URL[^.]*\.$/,
+    seconds: 2,
+    state: { o: "shop", m: "a" },
+  }),
+  scenario(
+    "a replacement that creates first meets its own endpoint, and says after five seconds what helps",
+    {
+      from: { o: "shop" },
+      program: { o: { ...shop, options: { byDiff: true } } },
+      replace: ["o"],
+      fails: /A replacement frees its URL only with the option deleteBeforeReplace/,
+      seconds: 10,
+      state: { o: "shop" },
+    },
+  ),
+  scenario("a filtered list that shows only a member of a pool hides no other endpoint on the URL", {
+    settings: { listFilter: "on" },
+    service: { filters: "incomplete" },
+    others: { member: { ...shop, pooling_enabled: true, created_at: "2020-01-01T00:00:00Z" }, theirs: shop },
+    program: { o: pooled },
+    replies: [["create", conflict, 9]],
+    fails: /^(?!.*2020).*is served by ep_\w+, a cloud endpoint/,
+  }),
+  ...([18006, 18016, 18017] as const).flatMap((code) => [
+    scenario(`a URL that is refused with ${code} for some seconds, and that nobody has, is created`, {
+      replies: [["create", coded(400, code), 3]],
+      writes: ["POST shop"],
+      seconds: 10,
+    }),
+    scenario(`a create that is refused with ${code} for longer fails with that`, {
+      replies: [["create", coded(400, code), 4]],
+      fails: new RegExp(`ERR_NGROK_${code}`),
+    }),
+  ]),
+  ...(
+    [
+      [401, /status 401/],
+      [403, /status 403/],
+      [404, /^(?!.*\bid\b).*POST \/endpoints: status 404.*endpoints:baseUrl .*path prefix/],
+    ] as const
+  ).map(([status, fails]) =>
+    scenario(
+      `a create that is refused with ${status} is neither repeated nor followed by a look at the list`,
+      {
+        replies: [["create", { status, body: "" }]],
+        reads: [],
+        fails,
+      },
+    ),
+  ),
+  ...[217, 249, 2201, 15005, 18002, 18008, 18010, 18012, 18013, 18015, 18019, 18022].flatMap((code) =>
+    [400, 422].map((status) =>
+      scenario(`a refusal for another reason fails with it, without a look at the list: ${status}, ${code}`, {
+        replies: [["create", coded(status, code)]],
+        reads: [],
+        fails: new RegExp(`ERR_NGROK_${code}`),
+      }),
+    ),
+  ),
+  ...[18001, 18014, 19999].map((code) =>
+    scenario(`a refusal that may mean a taken URL is followed by a look at the list: ${code}`, {
+      replies: [["create", coded(422, code), 9]],
+      reads: ["/endpoints"],
+      fails: new RegExp(`ERR_NGROK_${code}`),
+    }),
+  ),
+  scenario(
+    "a limit of the account that a create's own endpoint has reached, after a refusal of a gateway, is no failure",
+    {
+      service: { listLag: 900 },
+      replies: [
+        ["create", { status: 409, body: "", afterCommit: true }],
+        ["create", coded(400, 18010)],
+      ],
+      says: [/this run continues with ep_/],
+    },
+  ),
+  scenario("a move to another URL that is refused for another reason fails, without a look at the list", {
+    from: { o: "a" },
+    program: { o: "b" },
+    replies: [["update", coded(400, 18005)]],
+    reads: [],
+    fails: /ERR_NGROK_18005/,
+    state: { o: "a" },
+  }),
+  scenario("a move whose requests fail and are refused by turns ends with its time", {
+    settings: { retryForSeconds: "10" },
+    from: { o: "a" },
+    program: { o: "b" },
+    replies: [1, 2, 3, 4].flatMap((): Reply[] => [
+      ["update", { status: 503, body: "" }, 5],
+      ["update", { status: 409, body: "" }],
+    ]),
+    writes: Array(10).fill("PATCH a url=b 503"),
+    seconds: 15,
+    fails: /status 503/,
+    state: { o: "a" },
+  }),
+  ...[refused, { status: 200, body: "" }, { status: 200, body: { endpoints: [], next_page_uri: null } }].map(
+    (list) =>
+      scenario(
+        `a refusal without a code has a next step if the list shows nothing: ${JSON.stringify(list)}`,
+        {
+          others: theirs,
+          replies: [
+            ["create", { status: 409, body: "" }, 9],
+            ["list", list, 99],
+          ],
+          fails: /status 409.*[Rr]un the command again.*choose another url/,
+        },
+      ),
+  ),
+  scenario("the endpoint that a killed run left is named, and its adoption ends it", {
+    fromKilled: { o: "shop" },
+    fails: TAKEN,
+    next: [{ program: { o: { ...shop, adopt: "@shop" } } }],
+    state: { o: "shop" },
+  }),
+];
