@@ -10,22 +10,31 @@ export class RunConsent {
   /** Project and stack, `shop/prod`, as the checks of resources name them. */
   stack: string | undefined;
   private endpoints: Promise<Endpoint[]> | undefined;
-  private isRefused = false;
+  private wasRefused = false;
   private hasWarned = false;
 
-  constructor(private readonly log: Log) {}
+  constructor(
+    private readonly log: Log,
+    private readonly variable: () => Consent | undefined,
+  ) {}
 
-  /** @throws UserError if the variable is for another stack. Only the first one is in full. */
-  assertOwn(consent: Consent | undefined): void {
-    if (!consent || consent.stack === this.stack) return;
-    const isFirst = !this.isRefused;
-    this.isRefused = true;
-    throw consentForAnother(consent.stack, this.stack, { isFirst });
+  /** The ids that the variable names, for whatever stack. */
+  get ids(): readonly string[] {
+    return this.variable()?.ids ?? [];
   }
 
-  /** Warns once of an endpoint of the state that the variable names: one that was left behind takes nothing else. */
-  warnOf(id: string, consent: Consent | undefined): void {
-    if (this.hasWarned || !consent?.ids.includes(id)) return;
+  /** @throws UserError if the variable is for another stack. Only the first error of a process is in full. */
+  assertOwn(): void {
+    const variable = this.variable();
+    if (!variable || variable.stack === this.stack) return;
+    const isFirst = !this.wasRefused;
+    this.wasRefused = true;
+    throw consentForAnother(variable.stack, this.stack, { isFirst });
+  }
+
+  /** Warns once if the variable names an endpoint that is in the state already. */
+  warnIfInState(id: string): void {
+    if (this.hasWarned || !this.ids.includes(id)) return;
     this.hasWarned = true;
     this.log.warn(consentAlreadyUsed(id));
   }
@@ -40,8 +49,8 @@ export class RunConsent {
   }
 
   private async readAll(api: EndpointsApi): Promise<Endpoint[]> {
-    const { ids = [] } = api.http.settings.consent ?? {};
-    const all = await Promise.all(ids.map(async (id) => ({ id, live: await findTwice(api, id) })));
+    const found = this.ids.map(async (id) => ({ id, live: await findTwice(api, id) }));
+    const all = await Promise.all(found);
     return all.flatMap(({ id, live }) => {
       if (live?.type === "cloud") return [live];
       this.log.warn(notAdoptable(id, live?.type));

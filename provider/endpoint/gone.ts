@@ -2,8 +2,8 @@ import { ApiError, EndpointsError, hasServiceCode, isNotFound } from "../service
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { isInListing } from "../service/list";
-import { goneUnproven, OtherAccountError, stillListed } from "./errors";
-import { accountFingerprint, FINGERPRINT_KEY, type State } from "./state";
+import { assertAccount, type MissingEndpoint } from "./account";
+import { goneUnproven, stillListed } from "./errors";
 
 /*
  * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, the service may
@@ -16,14 +16,10 @@ import { accountFingerprint, FINGERPRINT_KEY, type State } from "./state";
 const DELAY_BETWEEN_READS = 5_000;
 
 /** An endpoint for which a read by id ended in 404. */
-interface Absence {
-  id: string;
-  stored: State;
+interface Absence extends MissingEndpoint {
   notFound: ApiError;
   /** Whether the program only reads it (`CloudEndpoint.get`). */
   isOnlyRead: boolean;
-  /** Whether the entry of another endpoint in this run was written with this account. */
-  isOfAccount(id: string, account: unknown): boolean;
 }
 
 /**
@@ -76,21 +72,4 @@ async function isListed(api: EndpointsApi, id: string, notFounds: ApiError[]): P
   const fresh = api.list.fullListing("fresh");
   await fresh.readToEnd();
   return isInListing(fresh, id);
-}
-
-/**
- * @throws UserError unless this is the account with the stack's endpoints: the state has its fingerprint, or the list shows another
- *   endpoint whose entry has the same fingerprint as this one.
- */
-async function assertAccount(
-  { http, list }: EndpointsApi,
-  { id, stored, isOfAccount }: Absence,
-): Promise<void> {
-  const account = stored[FINGERPRINT_KEY];
-  if (account === accountFingerprint(http.settings)) return;
-  const listing = list.listingSinceWriteOf(id);
-  const isEvidence = (other: string) => other !== id && isOfAccount(other, account);
-  const isProven = () => [...listing.endpoints.keys()].some(isEvidence);
-  await listing.until(isProven);
-  if (!isProven()) throw new OtherAccountError(id, listing.endpoints.size, http.settings.baseUrl);
 }

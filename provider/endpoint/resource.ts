@@ -1,11 +1,12 @@
 import type { JsonObject } from "../../sdk/traffic-policy/index";
 import { hasUnknown } from "../pulumi/sentinels";
-import { isNotFound, isService404, ReplyError, UserError } from "../service/apiErrors";
+import { isNotFound, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";
-import { TimeBudget } from "../service/clock";
+import type { TimeBudget } from "../service/clock";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
+import { AccountReport, accountFingerprint, FINGERPRINT_KEY } from "./account";
 import { adopt, logPlannedAdoption, type WriteContext } from "./adopt";
 import { RunConsent } from "./consent";
 import { createOnce, sendUntilCertain } from "./create";
@@ -14,10 +15,8 @@ import {
   belongsToAnother,
   endpointNotFound,
   keptByConsent,
-  notOfThisAccount,
   OperationError,
   OtherAccountError,
-  otherAccountToo,
   PartialWriteError,
   replacedStays,
   updateNotFound,
@@ -45,12 +44,10 @@ import {
   withSecretsNote,
 } from "./secrets";
 import {
-  accountFingerprint,
   difference,
   ENTRY_ID_KEY,
   type EntryIdentity,
   entryNotes,
-  FINGERPRINT_KEY,
   importedFromLive,
   newEntryId,
   ONLY_READ_KEY,
@@ -81,10 +78,6 @@ export interface DiffResult {
 export class CloudEndpoints {
   private readonly runRecord = new RunRecord();
   private readonly unshown = new UnshownFields();
-  /** The first failure of this process because of another account. */
-  private otherAccount: OtherAccountError | undefined;
-  /** Whether one unchanged resource was looked for in another account than its state's. */
-  private hasCheckedAccount = false;
 
   /** What a reply has may become a part of a message, and may have the account's key in it. */
   private readonly log: Log = {
@@ -92,7 +85,8 @@ export class CloudEndpoints {
     warn: (message) => this.deps.log.warn(withoutKey(message, this.key())),
   };
 
-  private readonly consent = new RunConsent(this.log);
+  private readonly consent = new RunConsent(this.log, () => this.settings()?.consent);
+  private readonly accountReport = new AccountReport(this.log);
 
   constructor(private readonly deps: Dependencies) {}
 
@@ -109,7 +103,8 @@ export class CloudEndpoints {
     try {
       if (typeof stack === "string") this.consent.stack = stack;
       // Finds a missing key or base URL at the preview, before anything is done.
-      this.consent.assertOwn(this.deps.connect().http.settings.consent);
+      this.deps.connect();
+      this.consent.assertOwn();
       const inputs = engineInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
@@ -133,10 +128,11 @@ export class CloudEndpoints {
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<DiffResult> {
     const { changed, replace, stale } = difference(olds, inputs);
     const isOfProgram = this.runRecord.recordCompared(id, olds, inputs);
-    this.consent.warnOf(id, this.settings()?.consent);
+    this.consent.warnIfInState(id);
     if (changed.length === 0 && isOfProgram) this.runRecord.recordUnchanged(id);
     if (replace) this.runRecord.recordReplaced(id);
-    if (changed.length === 0) await this.warnOfOtherAccount(id, olds);
+    if (changed.length === 0 && this.settings())
+      await this.accountReport.warnIfMissing(this.deps.connect(), id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const lacksCode = inputs[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
@@ -150,7 +146,7 @@ export class CloudEndpoints {
     const inputs = knownInputs(news);
     return this.operation(`create ${displayUrl(inputs)}`, async () => {
       const context = this.writeContext(inputs);
-      this.consent.assertOwn(context.api.http.settings.consent);
+      this.consent.assertOwn();
       const write = (await adopt(context)) ?? (await createOnce(context));
       for (const old of this.runRecord.replacedBy(inputs))
         if (old !== write.id) this.log.warn(replacedStays(old, context.displayUrl));
@@ -170,7 +166,7 @@ export class CloudEndpoints {
     const isOnlyRead = isGet || stored[ONLY_READ_KEY] === true;
     if (!isOnlyRead) {
       this.runRecord.recordRefreshed(id, stored);
-      this.consent.warnOf(id, this.settings()?.consent);
+      this.consent.warnIfInState(id);
     }
     return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
@@ -271,8 +267,8 @@ export class CloudEndpoints {
       if (other === "adoption failed") throw adoptionFailed(id);
       if (other !== undefined) return this.log.info(belongsToAnother(id));
       // The process of another provider may have taken it over.
-      const consented = this.settings()?.consent?.ids ?? [];
-      if (consented.includes(id)) return this.log.warn(keptByConsent(consented));
+      const { ids } = this.consent;
+      if (ids.includes(id)) return this.log.warn(keptByConsent(ids));
       await this.runRecord.trackDelete(id, this.deleteEndpoint(this.apiFor(stored), id, stored));
     });
   }
@@ -299,17 +295,11 @@ export class CloudEndpoints {
       if (!isNotFound(notFound)) throw notFound;
       const absence = { id, stored, notFound, isOnlyRead, isOfAccount };
       const live = await confirmGone(this.deps.connect(), absence).catch((error: unknown) => {
-        throw error instanceof OtherAccountError ? this.inFullOnce(error) : error;
+        throw error instanceof OtherAccountError ? this.accountReport.inFullOnce(error) : error;
       });
       if (!live) this.runRecord.recordGone(id);
       return live;
     });
-  }
-
-  /** With a wrong key, every endpoint of the stack is missing. */
-  private inFullOnce(error: OtherAccountError): UserError {
-    this.otherAccount ??= error;
-    return this.otherAccount.id === error.id ? error : otherAccountToo(error.id, this.otherAccount);
   }
 
   private writeContext<T extends PreviewInputs>(inputs: T, entryId?: unknown): WriteContext<T> {
@@ -343,19 +333,6 @@ export class CloudEndpoints {
       if (error instanceof UserError) return undefined;
       throw error;
     }
-  }
-
-  /** Looks for the first unchanged endpoint whose state was written with another account. A rotated key still shows it. */
-  private async warnOfOtherAccount(id: string, stored: State): Promise<void> {
-    const settings = this.settings();
-    const account = stored[FINGERPRINT_KEY];
-    if (!settings || account === undefined || account === accountFingerprint(settings)) return;
-    if (this.hasCheckedAccount) return;
-    this.hasCheckedAccount = true;
-    const api = this.deps.connect();
-    // One attempt: a preview must not wait for a service that it does not need.
-    const isMissing = await api.get(id, new TimeBudget(api.http.clock, 0)).then(() => false, isService404);
-    if (isMissing) this.log.warn(notOfThisAccount(id, settings.baseUrl));
   }
 
   /** The calls about a resource with these properties. */

@@ -1,6 +1,7 @@
+import { FINGERPRINT_KEY } from "./account";
 import { alreadyManaged, sharedEndpoint } from "./errors";
 import type { PreviewInputs } from "./fields";
-import { ENTRY_ID_KEY, type EntryIdentity, FINGERPRINT_KEY, type State } from "./state";
+import { ENTRY_ID_KEY, type EntryIdentity, type State } from "./state";
 
 /*
  * A record of what this process has met: the entries of the stack's state, their endpoints, and what becomes of these. An endpoint

@@ -1,10 +1,10 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import { isMapping, type JsonObject, normalizeUrl } from "../../sdk/traffic-policy/index";
 import type { Endpoint, WireChange } from "../service/contract";
 import { snakeCase } from "../service/replySchemas";
-import type { Settings } from "../service/settings";
 import { schemeDiffers } from "../service/url";
 import { VERSION } from "../service/version";
+import { FINGERPRINT_KEY } from "./account";
 import { type Change, changesBetween, sameSet } from "./documents";
 import {
   documentsAsData,
@@ -44,9 +44,6 @@ const SET_BY_PROGRAM_KEY = "__setByProgram";
 /** The note of the service's defaults for those that the program does not set. */
 export const SERVICE_DEFAULTS_KEY = "__serviceDefaults";
 
-/** The note of the account that the state was written with. */
-export const FINGERPRINT_KEY = "__accountFingerprint";
-
 /** The note of the entry: a random id, which tells apart two entries with the same endpoint. See `runRecord.ts`. */
 export const ENTRY_ID_KEY = "__entryId";
 
@@ -61,11 +58,6 @@ export interface EntryIdentity {
   entryId: unknown;
   /** The fingerprint of the account that it was written with. */
   account: string;
-}
-
-/** A short hash of base URL and key, which reveals neither. */
-export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl" | "apiKey">): string {
-  return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
 }
 
 /** An id for a new entry. */

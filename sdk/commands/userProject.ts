@@ -1,6 +1,6 @@
+import { FINGERPRINT_KEY } from "../../provider/endpoint/account";
 import { endpointParsers } from "../../provider/endpoint/fields";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
-import { FINGERPRINT_KEY } from "../../provider/endpoint/state";
 import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
 import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
 import { isDefaultProvider, partsOfUrn } from "../../provider/pulumi/urn";
