@@ -20,11 +20,11 @@ import { difference, type EntryIdentity, refreshedFromLive, wireFromInputs } fro
 import { type AcceptedWrite, asUnreadableReply } from "./verify";
 
 /*
- * The live endpoint that a new resource takes over, and what that changes. Consent comes from the program (`adopt`), or for one
- * run of one stack from the environment (`ENDPOINTS_ADOPT`). Nothing else is taken over.
+ * Adoption: a new resource takes over a live endpoint, and changes what differs. The user consents in the program (`adopt`), or for
+ * one run of one stack in the environment (`ENDPOINTS_ADOPT`). Without consent, nothing is adopted.
  */
 
-/** A create or an update, with what it needs. A check has one too, whose inputs may be unknown in part. */
+/** What a create or an update needs. A check has a context too, in which inputs may be unknown. */
 export interface WriteContext<T extends PreviewInputs = Inputs> {
   api: EndpointsApi;
   inputs: T;
@@ -37,23 +37,23 @@ export interface WriteContext<T extends PreviewInputs = Inputs> {
   /** The cloud endpoints that `ENDPOINTS_ADOPT` names. */
   consented(): Promise<Endpoint[]>;
   log: Log;
-  /** The endpoint that an update moves; undefined for a create. */
+  /** The id of the endpoint that an update changes; undefined for a create. */
   updatedId?: string;
 }
 
-/** How many pages of the list are read for equal members of a pool, since an account may have thousands of endpoints. */
+/** The most pages that a search for equal members of a pool reads, because an account may have thousands of endpoints. */
 const MAX_POOL_PAGES = 10;
 
 /**
- * Takes over the endpoint that the program or the environment names, and changes what differs from the program.
+ * Adopts the endpoint that the program or the environment names, and changes what differs from the program.
  *
- * @returns undefined if there is none, so that the create makes a new one.
+ * @returns undefined if they name none, so that the create makes a new endpoint.
  * @throws UserError if the endpoint cannot be adopted. Then no deletion of this run deletes it.
  */
 export async function adopt(context: WriteContext): Promise<AcceptedWrite | undefined> {
   const { api, inputs, runRecord, entry } = context;
   const id = inputs.adopt ?? (await chooseConsented(context));
-  // What this process found gone, or deleted for a replacement, is created anew.
+  // This process found the endpoint gone, or deleted it for a replacement. So the create makes a new one.
   if (id === undefined || runRecord.isGone(id)) return undefined;
   return runRecord.trackAdoption(id, entry, async () => {
     const live = await findById(id, context);
@@ -64,7 +64,7 @@ export async function adopt(context: WriteContext): Promise<AcceptedWrite | unde
   });
 }
 
-/** The endpoint of the environment that a create takes over. It is recorded at once, so that no other create chooses it. */
+/** Chooses the endpoint of `ENDPOINTS_ADOPT` for a create. Records it at once, so that no other create chooses it. */
 async function chooseConsented(context: WriteContext): Promise<string | undefined> {
   const { inputs, runRecord, entry } = context;
   const [found] = await findConsented(context);
@@ -80,15 +80,15 @@ async function findById(id: string, { api, inputs }: WriteContext<PreviewInputs>
 }
 
 /**
- * The endpoints of `ENDPOINTS_ADOPT` that this resource may take over: on its URL, in no other entry of the state, and in a pool
- * only those that equal it. If there are only others, a warning names them.
+ * The endpoints of `ENDPOINTS_ADOPT` that this resource may adopt: those on its URL that no other entry of the state has. In a pool
+ * they must also equal the resource. If all of them differ, a warning names them.
  */
 async function findConsented(context: WriteContext<PreviewInputs>): Promise<Endpoint[]> {
   const { inputs, runRecord, log, displayUrl } = context;
   const found = (await context.consented()).filter(
     (live) => hasUrlOf(live, inputs) && runRecord.canAdopt(live.id, inputs),
   );
-  // Members of a pool share their URL, so only their content shows whose they are.
+  // Members of a pool share their URL, so only the content tells which resource a member belongs to.
   const isPooled = ({ poolingEnabled }: Endpoint) => inputs.poolingEnabled === true || poolingEnabled;
   const usable = found.filter((live) => !isPooled(live) || matchesInputs(live, inputs));
   if (usable.length === 0 && found.length > 0)
@@ -102,8 +102,8 @@ async function findConsented(context: WriteContext<PreviewInputs>): Promise<Endp
 }
 
 /**
- * Logs the changes of the adoption, because the engine can only show "create". Omits values, which may be secret. Warns of what the
- * environment names, and of endpoints that may be this resource's.
+ * Logs at the preview what the create will adopt and change, because the engine can only show "create". Omits values, which may be
+ * secret. Warns of an adoption by `ENDPOINTS_ADOPT`, and of equal members of the pool.
  */
 export async function logPlannedAdoption(context: WriteContext<PreviewInputs>): Promise<void> {
   const { inputs, displayUrl: url, runRecord, entry, log } = context;
@@ -128,7 +128,7 @@ export async function logPlannedAdoption(context: WriteContext<PreviewInputs>): 
 
 /**
  * The members of a pool that equal the endpoint to be created, and that this run has not met in the state. The service accepts any
- * number of members, so no refusal would reveal what a killed run or a lost state left. This warns, and decides nothing.
+ * number of members, so no refusal would reveal what a killed run or a lost state left. The result is only used for warnings.
  */
 export async function findEqualMembers({
   api,

@@ -5,7 +5,7 @@ import type { Consent } from "../service/settings";
 import { consentAlreadyUsed, consentForAnother, notAdoptable } from "./errors";
 import { findTwice } from "./gone";
 
-/** What `ENDPOINTS_ADOPT` means in this process: whose stack it is for, what it names, and what of that is in the state already. */
+/** The consent of `ENDPOINTS_ADOPT` in this process: for which stack it is, and which endpoints it names. */
 export class RunConsent {
   /** Project and stack, `shop/prod`, as the checks of resources name them. */
   stack: string | undefined;

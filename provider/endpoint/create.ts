@@ -32,11 +32,11 @@ import type { AcceptedWrite } from "./verify";
  *
  * - Made: the service has answered with our endpoint.
  * - Refused: the URL may be taken, by an endpoint that leaves it in this run, or by somebody else's.
- * - Lost: the attempt may have had an effect. Sending it again could make two endpoints, giving up could leave one that is in no
- *   state, and what is found on the URL may be another stack's. So the provider looks for it, three times.
+ * - Lost: the attempt may have had an effect. A second attempt could make a second endpoint, and giving up could leave an endpoint
+ *   that is in no state. So the provider looks for the endpoint, three times. What it finds on the URL may be another stack's.
  *
- * If the provider cannot decide, an error names the candidates. Without the service's code, a refusal may come from a gateway, and
- * the create may have had an effect nevertheless. Outside of pools, the URL shows that. In a pool, nothing is sent again.
+ * If the provider cannot decide, an error names the candidates. A refusal without the service's code may come from a gateway, after
+ * the create took effect. Outside of pools, the URL shows whether it did. In a pool, nothing is sent again.
  */
 
 type Outcome =
@@ -44,7 +44,7 @@ type Outcome =
   | { kind: "refused"; error: ApiError }
   | { kind: "lost"; error: EndpointsError };
 
-/** The waits before each look for a lost create, in milliseconds: its effect may come late, and the list may lag. */
+/** The waits before each search for a lost create, in milliseconds: its effect may come late, and the list may lag. */
 const LOOKUP_DELAYS = [0, 2_000, 8_000];
 
 /** How far `created_at` may be outside of the time in which a create was under way, in milliseconds. */
@@ -53,13 +53,13 @@ const CLOCK_TOLERANCE = 2_000;
 /** Codes of refusals that may pass: a domain was just reserved, or a URL just freed. */
 const TRANSIENT_CODES: readonly unknown[] = [18006, 18009, 18016, 18017];
 
-/** The waits before a request is sent again if its refusal may pass, in milliseconds. Nothing is sent more often. */
+/** The waits before a request is sent again after a transient refusal, in milliseconds. After the last wait it is sent once more. */
 const RETRY_DELAYS = [1_000, 2_000, 4_000];
 
 /** How long to wait for an endpoint that may leave the URL in this run, in milliseconds. */
 const MAX_WAIT_FOR_URL = 5_000;
 
-/** How often the wait looks whether it has left. Takes no request. */
+/** The polling interval of that wait, in milliseconds. Looks at memory, and sends nothing. */
 const POLLING_INTERVAL = 250;
 
 /**
@@ -72,7 +72,7 @@ export async function createOnce(context: WriteContext): Promise<AcceptedWrite> 
   const sent = managedInputs.filter((name) => inputs[name] !== undefined);
   const body = wireFromInputs(inputs, sent);
   const equal = await findEqualMembers(context);
-  // A reply about an endpoint that an entry has is about another one.
+  // If the reply names an endpoint that is already in the state, it is not the endpoint that this create made.
   const isNew = ({ id }: Endpoint) => !runRecord.wasMetInState(id);
   const live = await sendUntilCertain(context, (budget) => api.create(body, isNew, budget));
   // Refuses the second of two resources that both lost their answers and found one endpoint.
@@ -86,7 +86,7 @@ interface Attempts {
   /** The time of the attempts, and of the waits between them. */
   budget: TimeBudget;
   refusals: number;
-  /** The time in which attempts were under way that may have had an effect; undefined if there was none. */
+  /** The time during which attempts that may have had an effect were under way; undefined without such an attempt. */
   window: AttemptWindow | undefined;
 }
 
@@ -96,8 +96,8 @@ interface AttemptWindow {
 }
 
 /**
- * Sends a create, or the move of an endpoint, until its outcome is certain. Returns the endpoint of the reply, or the one that an
- * attempt has made nevertheless.
+ * Sends a create, or the move of an endpoint, until its outcome is certain. Returns the endpoint of the reply, or the endpoint that
+ * a lost or refused attempt made nevertheless.
  */
 export async function sendUntilCertain(
   context: WriteContext,
@@ -108,7 +108,7 @@ export async function sendUntilCertain(
   let from: number | undefined;
   for (let refusals = 0; ; ) {
     const outcome = await outcomeOf(send(budget), context);
-    // A gateway may refuse, without the service's code, what took effect.
+    // A refusal without the service's code may come from a gateway, after the request took effect.
     const isUnsigned = outcome.kind === "refused" && !hasServiceCode(outcome.error);
     if (outcome.kind === "lost" || isUnsigned) from ??= outcome.error.sentAt ?? clock.now();
     const window = from === undefined ? undefined : { from, to: clock.now() };
@@ -154,8 +154,8 @@ function isLost(error: EndpointsError): boolean {
 }
 
 /**
- * The codes of refusals that are about something else than a taken URL: the form of the request or of the URL, the policy, another
- * text, the bindings, the plan or a limit of the account. Any other code may be that of a taken URL.
+ * The codes of refusals with another reason than a taken URL: the form of the request or of the URL, the policy, another text, the
+ * bindings, the plan or a limit of the account. Any other code may mean that the URL is taken.
  */
 const OTHER_REASONS: readonly [from: number, to: number][] = [
   [210, 218],
@@ -169,7 +169,7 @@ const OTHER_REASONS: readonly [from: number, to: number][] = [
   [18018, 18023],
 ];
 
-/** With most codes, and without any, the reason of these may be a taken URL. */
+/** These statuses may mean that the URL is taken, whatever the code. */
 const mayMeanTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].includes(status);
 
 function isForOtherReason(error: ApiError): boolean {
@@ -228,14 +228,14 @@ async function resolveRefusal(
   const { inputs, updatedId, displayUrl, log } = context;
   const { budget, refusals, window } = attempts;
   const isCreateInPool = updatedId === undefined && inputs.poolingEnabled === true;
-  // A gateway may have refused it after it took effect, and the service would accept one more member.
+  // A gateway may have refused the create after it took effect, and the service would accept one more member.
   if (isCreateInPool && !hasServiceCode(refusal)) throw refusedWithoutCode(refusal, displayUrl);
   // After an attempt that may have had an effect, a limit of the account may be reached by our own endpoint.
   const isClear = window === undefined && isForOtherReason(refusal);
   if (isClear || !mayMeanTakenUrl(refusal)) throw refusal;
   const mayPass = refusal.status === 409 || TRANSIENT_CODES.includes(codeNumber(refusal));
   const wait = mayPass ? RETRY_DELAYS[refusals] : undefined;
-  // A filter may omit the holder, so after several refusals the last look reads the whole list.
+  // A filtered list may omit the holder, so after several refusals the last search reads the whole list.
   const isLast = wait === undefined && refusals > 0;
   const listing = isLast
     ? context.api.list.select(ALL_ENDPOINTS, "fresh")
@@ -243,7 +243,7 @@ async function resolveRefusal(
   const { own, holders } = await listing
     .then((listed) => classify(context, listed, window))
     .catch((why: unknown) => {
-      // The refusal is reported even if the holder cannot be named.
+      // The user needs the refusal, also if the holder cannot be named.
       throw why instanceof EndpointsError ? urlLookup(refusal, why, displayUrl) : why;
     });
   const [live, ...others] = own;
@@ -262,18 +262,19 @@ async function resolveRefusal(
   return undefined;
 }
 
-/** What a look finds on the URL. */
+/** What a search finds on the URL. */
 interface Findings {
-  /** What passes the test of a create of ours. */
+  /** The endpoints that pass the test of `isOfCreate`. */
   own: Endpoint[];
-  /** The ids of those that may be ours. */
+  /** The ids of endpoints about which that test cannot decide. */
   doubtful: string[];
-  /** The others that keep the URL from this resource. */
+  /** The other endpoints, which keep the URL from this resource. */
   holders: Endpoint[];
 }
 
 /**
- * Looks for a create that may have had an effect. Services list the newest first, so only the last look reads the whole list.
+ * Looks for the endpoint of a create that may have had an effect. Services list the newest first, so only the last search reads the
+ * whole list.
  *
  * @throws UserError if the list, or an endpoint on it, cannot be read.
  */
@@ -296,7 +297,7 @@ async function findLostCreate(
   }
 }
 
-/** What listed endpoints are to this resource. Each is read by id, which has every field, and may be newer or older. */
+/** Sorts the listed endpoints on the resource's URL. Each of them is read by id, because a list may omit fields, or lag. */
 async function classify(
   context: WriteContext,
   listed: Endpoint[],
@@ -321,8 +322,8 @@ async function classify(
 }
 
 /**
- * Whether a create of ours has made this endpoint: it has our URL and content, and was created while the create was under way, by
- * the service's clock. Undefined if that is not known.
+ * Whether this resource's create made the endpoint: it has the URL and content of the resource, and by the service's clock it was
+ * created while the create was under way. Undefined if a time is not known.
  */
 function isOfCreate(
   { api, inputs }: WriteContext,
@@ -336,7 +337,7 @@ function isOfCreate(
   return created >= earliest - CLOCK_TOLERANCE && created <= latest + CLOCK_TOLERANCE;
 }
 
-/** Whether an endpoint keeps the URL from this resource. The members of a pool share their URL. */
+/** Whether an endpoint keeps the URL from this resource. Members of one pool do not. */
 const holdsUrlOf = (live: Endpoint, inputs: Inputs): boolean =>
   urlOf(live) === inputs.url && !(inputs.poolingEnabled === true && live.poolingEnabled === true);
 
@@ -349,14 +350,14 @@ function takenUrlError(error: EndpointsError, holder: Endpoint, context: WriteCo
     keepsItsUrl: runRecord.keepsItsUrl(id),
     isOwnEndpoint: updatedId === undefined && runRecord.isOwnEndpoint(id, inputs),
     wasMetInState: runRecord.wasMetInState(id),
-    // An endpoint that differs from the program may be somebody else's, so no other message names it.
+    // An endpoint that differs from the program may be somebody else's, so messages about other endpoints do not name it.
     adoptable: matchesInputs(holder, inputs) ? runRecord.recordUrlHolder(id) : [id],
   });
 }
 
 /**
- * Waits for an endpoint that may leave the URL in this run. The engine may ask for that only after this call, so an endpoint that
- * this process has not met yet is waited for, too. The time in which its own request is on its way does not count.
+ * Waits for an endpoint that may leave the URL in this run. The engine may ask for that only after this call, so the wait includes
+ * endpoints that this process has not met yet. The time during which the endpoint's own request is under way does not count.
  */
 async function waitForUrl(
   { id, type }: Endpoint,

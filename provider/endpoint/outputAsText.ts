@@ -2,9 +2,8 @@ import { isMapping, MAX_DEPTH, MAX_PROBLEMS, partsOf, pathText } from "../../sdk
 import { SIGNATURE } from "../pulumi/sentinels";
 
 /*
- * What stands in place of a value: texts that languages, Pulumi's SDKs and the resource's class write for a value that is no data,
- * and objects of Pulumi's protocol. The service would accept them, and a preview would look right. No message quotes what is
- * around them.
+ * Stand-ins for values: texts that languages, Pulumi's SDKs and the resource's class write for a value that is no data, and objects
+ * of Pulumi's protocol. The service would accept a stand-in, and a preview would look right. No message quotes the text around it.
  */
 
 const STAND_INS: readonly [pattern: RegExp, what: string][] = [
@@ -20,7 +19,7 @@ const STAND_INS: readonly [pattern: RegExp, what: string][] = [
   ],
 ];
 
-/** The text in place of a value of a kind that is no data, such as a `Date`. The check refuses a text that is nothing else. */
+/** Stands for a value that JSON cannot hold, such as a `Date`. The check refuses it. */
 export const standInFor = (kind: string): string => `[object ${kind.replace(/[^\w$ .-]/g, "_") || "value"}]`;
 
 const STAND_IN_FOR = /^\[object ([\w$ .-]+)\]$/;
@@ -37,7 +36,7 @@ function standIn(text: string): string | undefined {
     : `${named}, ${NO_DATA}`;
 }
 
-/** The mistakes of an input with such texts or objects in it, as sentences that follow its name. */
+/** The mistakes of an input that contains stand-ins, as sentences that follow the input's name. */
 export function standInsIn(value: unknown): string[] {
   const found: string[] = [];
   for (const [path, part] of partsOf(value)) {

@@ -9,7 +9,8 @@ import { fieldNames, managedInputs } from "./fields";
 /**
  * The endpoint with this id, of any type.
  *
- * @param known Properties that an item of the list must not lack: a list may omit a field, and the field may have been cleared.
+ * @param known If the list item lacks one of these properties, the endpoint is read by id: the list may omit the field, or it was
+ *   cleared.
  * @throws ApiError if it is not found.
  */
 export async function readEndpoint(api: EndpointsApi, id: string, known: JsonObject): Promise<Endpoint> {
@@ -17,7 +18,7 @@ export async function readEndpoint(api: EndpointsApi, id: string, known: JsonObj
   return (item && completedItem(item, known)) ?? api.get(id);
 }
 
-/** For `readEndpoint`: an endpoint of which nothing is known, so the item must have every input. */
+/** For `readEndpoint` without a state: the list item must have every input. */
 export const everyInput: JsonObject = Object.fromEntries(managedInputs.map((name) => [name, true]));
 
 /**

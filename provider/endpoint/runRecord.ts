@@ -4,15 +4,15 @@ import type { PreviewInputs } from "./fields";
 import { ENTRY_ID_KEY, type EntryIdentity, type State } from "./state";
 
 /*
- * A record of what this process has met: the entries of the stack's state, their endpoints, and what becomes of these. An endpoint
- * belongs to one entry. A random id tells entries apart: a dynamic provider does not receive the names of resources, and names
- * change.
+ * The record of a run: the entries of the stack's state that this process has met, their endpoints, and what becomes of the
+ * endpoints. An endpoint belongs to one entry. A random id tells entries apart, because names of resources change, and a dynamic
+ * provider does not receive them.
  *
  * | call of the engine | what is recorded |
  * |---|---|
  * | `check` of a new resource | the endpoint that the resource will adopt (`recordPlannedAdoption`) |
- * | `diff` | the entry of a resource, and the URL that the program wants for it (`recordCompared`); that nothing changes (`recordUnchanged`), or that the endpoint is replaced (`recordReplaced`) |
- * | `create`, `import` | a new entry (`recordNewEntry`), an endpoint that it takes over, or cannot (`trackAdoption`), or that holds its URL (`recordUrlHolder`) |
+ * | `diff` | an entry, and the URL that the program wants for it (`recordCompared`); no change (`recordUnchanged`), or a replacement (`recordReplaced`) |
+ * | `create`, `import` | a new entry (`recordNewEntry`), an adoption (`trackAdoption`), the endpoint that holds its URL (`recordUrlHolder`) |
  * | `read` | an entry of the state (`recordRefreshed`), whose endpoint may be gone (`recordGone`) |
  * | `update` | the entry of a resource (`recordManaged`), and the request (`trackUpdate`) |
  * | `delete` | the end of an entry (`recordDeletion`), and the request (`trackDelete`) |
@@ -21,31 +21,31 @@ import { ENTRY_ID_KEY, type EntryIdentity, type State } from "./state";
 /** What becomes of an endpoint in this run. */
 type EndpointStatus = "keeps its URL" | "request in flight" | "moved" | "gone";
 
-/** In place of the id of an entry that a create will make. */
+/** Stands for the id of an entry that a create will make. */
 const WILL_ADOPT = Symbol("will adopt");
 
 export class RunRecord {
-  /** The ids that this process has met in entries, with the fingerprints of their accounts. */
+  /** The fingerprint of the account of each entry that this process has met, by the endpoint's id. */
   private readonly accounts = new Map<string, unknown>();
-  /** Those of them whose deletion was not asked for. */
+  /** The endpoints of those entries, without entries whose deletion the engine has asked for. */
   private readonly inState = new Set<string>();
   private readonly statuses = new Map<string, EndpointStatus>();
-  /** The entries that have an endpoint, by their ids. */
+  /** The ids of all entries that have an endpoint. */
   private readonly entryIds = new Map<string, Set<unknown>>();
-  /** The entry of the resource that has an endpoint. */
+  /** The id of the entry whose resource has an endpoint in the program. */
   private readonly managed = new Map<string, unknown>();
-  /** What the program wants for each endpoint that a diff has compared. */
+  /** The URL that the program wants for each endpoint that a diff has compared (`resourceKeyOf`). */
   private readonly wanted = new Map<string, unknown>();
   private readonly replaced = new Set<string>();
   /** How many reads of a refresh have no diff yet. */
   private readonly readsWithoutDiff = new Map<string, number>();
   private readonly failedAdoptions = new Set<string>();
-  /** The endpoints that kept their URLs from creates. */
+  /** The endpoints that held the URLs of creates. */
   private readonly urlHolders = new Set<string>();
 
-  /** An entry without an id of its own, such as one that another tool imported, is no other owner. */
+  /** An entry may lack an id of its own, for example after an import by another tool. Such an entry is no other owner. */
   private recordEntry(id: string, stored: State): void {
-    // A refresh renews the account, and asks again with what it has found.
+    // A refresh renews the fingerprint, and then compares the entry again. The first fingerprint stays.
     if (!this.accounts.has(id)) this.accounts.set(id, stored[FINGERPRINT_KEY]);
     this.inState.add(id);
     const entryId = stored[ENTRY_ID_KEY];
@@ -53,10 +53,10 @@ export class RunRecord {
   }
 
   /**
-   * Records a resource of the program and what it wants. After each read, a refresh compares what it has read with the state: that
-   * says nothing of the program, and must not fail for two entries with one endpoint.
+   * Records a resource of the program, and the URL that it wants. After each read, a refresh compares what it has read with the
+   * state. That diff says nothing of the program, and must not fail for two entries with one endpoint.
    *
-   * @returns Whether the program is compared.
+   * @returns Whether this diff compares the program, rather than a refresh.
    * @throws UserError if another resource of the program has the endpoint, or will adopt it.
    */
   recordCompared(id: string, stored: State, inputs: PreviewInputs): boolean {
@@ -112,8 +112,8 @@ export class RunRecord {
     !this.inState.has(id) || this.isOwnEndpoint(id, inputs);
 
   /**
-   * Whether the program wants the endpoint's entry for this resource. The engine creates a resource anew beside its old entry if it
-   * skipped the deletion of a replacement.
+   * Whether the endpoint's entry is this resource's own old entry. If the engine skipped the deletion of a replacement, it creates the
+   * resource anew beside that entry.
    */
   isOwnEndpoint(id: string, inputs: PreviewInputs): boolean {
     const wanted = this.wanted.get(id);
@@ -147,7 +147,7 @@ export class RunRecord {
     this.entryIdsOf(id).add(entryId);
   }
 
-  /** Does the work by which a new entry takes an endpoint over. If it fails, no deletion of this run deletes the endpoint. */
+  /** Tracks the work by which a new entry adopts an endpoint. If the work fails, no deletion of this run deletes the endpoint. */
   async trackAdoption<T>(id: string, { entryId }: EntryIdentity, work: () => Promise<T>): Promise<T> {
     try {
       return await work();
@@ -189,7 +189,7 @@ export class RunRecord {
     this.statuses.set(id, "gone");
   }
 
-  /** Records an endpoint that keeps its URL from a create. Returns the ids of all so far: one run can adopt them together. */
+  /** Records an endpoint that holds the URL of a create. Returns the ids of all such endpoints, which one run can adopt together. */
   recordUrlHolder(id: string): string[] {
     return [...this.urlHolders.add(id)];
   }
@@ -231,8 +231,8 @@ export class RunRecord {
 }
 
 /**
- * What no two resources of a program share: the URL. Members of a pool share it, so that only an id tells them apart.
- * `urlRegistry.ts` refuses other programs.
+ * What tells two resources of a program apart: the URL, and in a pool the id of `adopt`, because members share their URL.
+ * `urlRegistry.ts` refuses a program in which two resources have the same key.
  */
 const resourceKeyOf = ({ adopt, poolingEnabled, url }: PreviewInputs): unknown =>
   poolingEnabled === true ? adopt : url;

@@ -50,7 +50,7 @@ const NAMED_VALUE = /(?<![\w-])([\w-]+)["']?\s*[:=]\s*(?:"([^"]*)"|'([^']*)'|([^
 
 /**
  * Every text and number under a secret name in a document, and the passwords of URLs in all other texts, at any depth and of
- * any length. Even that a secret is empty is information. A text in place of a document is secret as a whole if it names a secret.
+ * any length, and also if the secret is empty. A text in place of a document is secret as a whole if it names a secret.
  */
 export function findSecrets(document: unknown): FoundSecret[] {
   const found: FoundSecret[] = [];

@@ -12,8 +12,8 @@ import { displayPath, hasSecrets } from "./secrets";
 import { inputsFromLive } from "./state";
 
 /*
- * A service may accept a write and not make it, or store another value. So each field that was sent is looked for in the reply. If
- * one is missing or differs, reads by id decide. The next `up` repairs what an error tells, because the error carries what lives.
+ * A service may accept a write without making it, or store another value. So each sent field is compared with the reply. If a field
+ * is missing or differs, reads by id decide. An error carries the live properties, so that the next `up` repairs the difference.
  */
 
 /** A create, an update, a move or an adoption that the service has accepted. */
@@ -28,17 +28,17 @@ export interface AcceptedWrite {
   before?: JsonObject;
 }
 
-/** For `catch` of an update: an answer that cannot be read is an answer, and reads decide. */
+/** For `catch` of an update: turns an unreadable reply into a value, because the service may have made the write. */
 export function asUnreadableReply(error: unknown): ReplyError {
   if (error instanceof ReplyError) return error;
   throw error;
 }
 
-/** What this process knows of the fields that the service does not show. */
+/** The fields that the service does not show, as far as this process knows. */
 export class UnshownFields {
-  /** The process looks for these no more. */
+  /** The fields that the process no longer looks for. */
   readonly names = new Set<ManagedInput>();
-  /** The first search for each field that a reply has lacked. Writes at the same time wait for it, and make no requests. */
+  /** The first search for each field that a reply lacked. Concurrent writes wait for this search, and make no requests. */
   readonly searches = new Map<ManagedInput, Promise<unknown>>();
 }
 

@@ -53,8 +53,8 @@ export class Configuration {
   }
 
   /**
-   * Reports all mistakes in the settings, at the preview. Of a default provider, the check of an endpoint reports those that are
-   * missing, because a program without endpoints needs no account.
+   * Reports all mistakes in the settings, at the preview. For a default provider, the check of an endpoint reports missing
+   * settings, because a program without endpoints needs no account.
    */
   check(request: pb.CheckRequest): pb.CheckResponse {
     const { props } = fromEngine(request.getNews());

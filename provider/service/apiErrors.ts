@@ -243,7 +243,7 @@ export const hasServiceCode = ({ code }: ApiError): boolean => SERVICE_CODE.test
 /** Whether this is the service's own 404. A gateway's proves nothing. */
 export const isService404 = (error: unknown): error is ApiError => isNotFound(error) && hasServiceCode(error);
 
-/** The doubt that an unclear answer to a create leaves. */
+/** What an unclear answer to a create leaves open. */
 function doubt({ method }: RequestName): string {
   if (method !== "POST") return "";
   return " The endpoint may have been created nevertheless: outside of pools, the next run names it. In a pool, look for it first.";

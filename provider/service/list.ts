@@ -8,8 +8,8 @@ import { type EndpointParser, identityFromWire, mistakesIn } from "./replySchema
 import { urlOf, urlSpellings } from "./url";
 
 /*
- * The one reader of lists. Callers share a listing if it began late enough for all of them. A filter (`endpoints:listFilter`)
- * only saves pages: what it returns is checked here, and what it omits may exist.
+ * The one reader of lists. Callers share a listing that began late enough for all of them. Filters (`endpoints:listFilter`) only save
+ * pages: results are checked again, and a missing endpoint may still exist.
  */
 
 /**
@@ -91,7 +91,7 @@ export class EndpointList {
     while (this.lastWrite === undefined) {
       const live = listing.endpoints.get(id);
       if (live || listing.isComplete) return live;
-      // Bounds the requests to twice the cost of single reads, and to twice the cost of the whole list.
+      // So a refresh costs at most twice the cheaper of reading each endpoint and listing all.
       if (!listing.pendingPage && listing.pageCount >= listing.readCount) return undefined;
       try {
         await listing.nextPage();
