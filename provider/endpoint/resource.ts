@@ -46,10 +46,9 @@ import {
 import {
   difference,
   ENTRY_ID_KEY,
-  type EntryIdentity,
+  entryIdentity,
   entryNotes,
   importedFromLive,
-  newEntryId,
   ONLY_READ_KEY,
   pick,
   refreshedFromLive,
@@ -178,7 +177,7 @@ export class CloudEndpoints {
       assertCloud(live);
       const { props, inputs } = refreshedFromLive(live, stored);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
-      if (FINGERPRINT_KEY in stored) props[FINGERPRINT_KEY] = this.account();
+      if (FINGERPRINT_KEY in stored) props[FINGERPRINT_KEY] = accountFingerprint(api.http.settings);
       if (isGet) props[ONLY_READ_KEY] = true;
       return { id, ...this.foundForEngine({ props, inputs }, stored) };
     });
@@ -190,17 +189,16 @@ export class CloudEndpoints {
    * @throws UserError if there is no such endpoint, if it is no cloud endpoint, or if another resource of this run has it.
    */
   async import(id: string): Promise<{ id: string; props: State; inputs: JsonObject }> {
-    const entry = this.entryIdentity();
-    return this.operation(`import ${id}`, () =>
-      this.runRecord.trackAdoption(id, entry, async () => {
-        const live = await readEndpoint(this.deps.connect(), id, everyInput).catch(
-          ifService404(endpointNotFound(id)),
-        );
+    return this.operation(`import ${id}`, () => {
+      const api = this.deps.connect();
+      const entry = entryIdentity(api.http.settings);
+      return this.runRecord.trackAdoption(id, entry, async () => {
+        const live = await readEndpoint(api, id, everyInput).catch(ifService404(endpointNotFound(id)));
         assertCloud(live);
         this.runRecord.recordNewEntry(id, entry);
         return { id, ...this.foundForEngine(importedFromLive(live, entryNotes(entry)), {}) };
-      }),
-    );
+      });
+    });
   }
 
   /** Sends the fields that differ. Makes no request if none does. */
@@ -210,11 +208,7 @@ export class CloudEndpoints {
     const { changed } = difference(olds, inputs);
     if (changed.length === 0) return { outs: this.marked(stateWithNewNotes(olds, inputs), news) };
     return this.operation(`update ${id}`, async () => {
-      const context = {
-        ...this.writeContext(inputs, olds[ENTRY_ID_KEY]),
-        api: this.apiFor(olds, news),
-        updatedId: id,
-      };
+      const context = this.writeContext(inputs, olds, id);
       const wanted = withServiceDefaults(inputs, olds);
       const body = wireFromInputs(wanted, changed);
       const toOtherUrl = changed.includes("url");
@@ -302,28 +296,25 @@ export class CloudEndpoints {
     });
   }
 
-  private writeContext<T extends PreviewInputs>(inputs: T, entryId?: unknown): WriteContext<T> {
+  private writeContext<T extends PreviewInputs>(
+    inputs: T,
+    before: State = {},
+    updatedId?: string,
+  ): WriteContext<T> {
     const { runRecord, log, consent } = this;
-    const api = this.apiFor(inputs);
+    const api = this.apiFor(inputs, before);
     return {
       api,
       inputs,
       displayUrl: displayUrl(inputs),
       stack: consent.stack,
-      entry: this.entryIdentity(entryId),
+      entry: entryIdentity(api.http.settings, before[ENTRY_ID_KEY]),
       runRecord,
       consented: () => consent.read(api),
       log,
+      ...(updatedId !== undefined && { updatedId }),
     };
   }
-
-  /** The identity of an entry. Creates an id if the entry has none. */
-  private entryIdentity = (entryId: unknown = newEntryId()): EntryIdentity => ({
-    entryId,
-    account: this.account(),
-  });
-
-  private account = (): string => accountFingerprint(this.deps.connect().http.settings);
 
   /** Undefined in a preview in which the plugin's configuration is not known yet. */
   private settings(): Settings | undefined {

@@ -2,9 +2,10 @@ import { randomBytes } from "node:crypto";
 import { isMapping, type JsonObject, normalizeUrl } from "../../sdk/traffic-policy/index";
 import type { Endpoint, WireChange } from "../service/contract";
 import { snakeCase } from "../service/replySchemas";
+import type { Settings } from "../service/settings";
 import { schemeDiffers } from "../service/url";
 import { VERSION } from "../service/version";
-import { FINGERPRINT_KEY } from "./account";
+import { accountFingerprint, FINGERPRINT_KEY } from "./account";
 import { type Change, changesBetween, sameSet } from "./documents";
 import {
   documentsAsData,
@@ -60,8 +61,11 @@ export interface EntryIdentity {
   account: string;
 }
 
-/** An id for a new entry. */
-export const newEntryId = (): string => randomBytes(8).toString("hex");
+/** The identity of an entry. Creates an id if the entry has none. */
+export const entryIdentity = (
+  settings: Settings,
+  entryId: unknown = randomBytes(8).toString("hex"),
+): EntryIdentity => ({ entryId, account: accountFingerprint(settings) });
 
 /** The notes that do not depend on the inputs. */
 export const entryNotes = ({ entryId, account }: EntryIdentity): State => ({
