@@ -129,7 +129,7 @@ export class CloudEndpoints {
     const isOfProgram = this.runRecord.recordCompared(id, olds, inputs);
     this.consent.warnIfInState(id);
     if (changed.length === 0 && isOfProgram) this.runRecord.recordUnchanged(id);
-    if (replace) this.runRecord.recordReplaced(id);
+    if (replace) this.runRecord.recordReplaced(id, inputs.url);
     if (changed.length === 0 && this.settings())
       await this.accountReport.warnIfMissing(this.deps.connect(), id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
@@ -147,7 +147,7 @@ export class CloudEndpoints {
       const context = this.writeContext(inputs);
       this.consent.assertOwn();
       const write = (await adopt(context)) ?? (await createOnce(context));
-      for (const old of this.runRecord.replacedBy(inputs))
+      for (const old of this.runRecord.replacedOnUrl(inputs.url))
         if (old !== write.id) this.log.warn(replacedStays(old, context.displayUrl));
       return { id: write.id, outs: await this.stateAfter(write, context, news) };
     });

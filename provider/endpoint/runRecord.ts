@@ -36,7 +36,8 @@ export class RunRecord {
   private readonly managed = new Map<string, unknown>();
   /** The URL that the program wants for each endpoint that a diff has compared (`resourceKeyOf`). */
   private readonly wanted = new Map<string, unknown>();
-  private readonly replaced = new Set<string>();
+  /** The URLs of replacements, by the id of the replaced endpoint. */
+  private readonly replaced = new Map<string, unknown>();
   /** How many reads of a refresh have no diff yet. */
   private readonly readsWithoutDiff = new Map<string, number>();
   private readonly failedAdoptions = new Set<string>();
@@ -120,14 +121,14 @@ export class RunRecord {
     return wanted !== undefined && wanted === resourceKeyOf(inputs);
   }
 
-  /** Records that the endpoint is to be replaced by another one. */
-  recordReplaced(id: string): void {
-    this.replaced.add(id);
+  /** Records that an endpoint with this URL is to replace the endpoint. */
+  recordReplaced(id: string, url: unknown): void {
+    this.replaced.set(id, url);
   }
 
-  /** The endpoints that this resource replaces, and whose deletion the engine has not asked for. */
-  replacedBy = (inputs: PreviewInputs): string[] =>
-    [...this.replaced].filter((id) => this.inState.has(id) && this.isOwnEndpoint(id, inputs));
+  /** The replaced endpoints whose replacements have this URL, and whose deletion the engine has not asked for. */
+  replacedOnUrl = (url: unknown): string[] =>
+    [...this.replaced].filter(([id, by]) => by === url && this.inState.has(id)).map(([id]) => id);
 
   /** Whether no check of this run has promised the endpoint to a create. */
   hasNoPlannedAdoption = (id: string): boolean => this.managed.get(id) !== WILL_ADOPT;

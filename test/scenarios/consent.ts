@@ -318,6 +318,28 @@ const skippedByBase = {
 };
 
 export const ownEndpoints: Scenario[] = [
+  ...[false, true].map((poolingEnabled) =>
+    scenario(
+      `another scheme with \`retainOnDelete\` names the endpoint that stays${poolingEnabled ? ", in a pool too" : ""}`,
+      {
+        from: { o: { ...kept, poolingEnabled } },
+        program: { o: { ...kept, poolingEnabled, url: "http://shop.example.com" } },
+        writes: ["POST shop"],
+        says: [/the replaced endpoint ep_\w+ is still live\. .*retainOnDelete.*npx pulumi-endpoints drift/],
+        next: [{}],
+        state: { o: "shop#2" },
+        live: ["shop", "shop#2"],
+      },
+    ),
+  ),
+  scenario("another scheme without `retainOnDelete` deletes the old endpoint, and warns of nothing", {
+    from: { o: "shop" },
+    program: { o: { url: "http://shop.example.com" } },
+    writes: ["DELETE shop", "POST shop"],
+    says: [/^(?![\s\S]*still live)/],
+    state: { o: "shop#2" },
+    live: ["shop#2"],
+  }),
   scenario("after a skipped deletion, the line of the message continues with the endpoint", {
     ...stuck,
     next: [
