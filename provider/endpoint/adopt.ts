@@ -12,7 +12,7 @@ import {
   equalMemberExists,
   wrongType,
 } from "./errors";
-import { documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
+import { clearedFields, documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
 import { ifService404, readEndpoint } from "./readEndpoint";
 import type { RunRecord } from "./runRecord";
 import { displayPath, displayUrl } from "./secrets";
@@ -64,17 +64,21 @@ export async function adopt(context: WriteContext): Promise<AcceptedWrite | unde
   });
 }
 
-/** Chooses the endpoint of `ENDPOINTS_ADOPT` for a create. Records it at once, so that no other create chooses it. */
+/** Chooses the endpoint of `ENDPOINTS_ADOPT` for a create. */
 async function chooseConsented(context: WriteContext): Promise<string | undefined> {
   const { inputs, runRecord, entry } = context;
-  const [found] = await findConsented(context);
+  const all = await context.consented();
+  // No `await` between choice and record, so that no other create chooses the same endpoint.
+  const [found] = findConsented(all, context);
   if (found) runRecord.recordNewEntry(found.id, entry, inputs);
   return found?.id;
 }
 
 /** @throws UserError if there is no endpoint with this id, or if it is no cloud endpoint. */
 async function findById(id: string, { api, inputs }: WriteContext<PreviewInputs>): Promise<Endpoint> {
-  const live = await readEndpoint(api, id, inputs).catch(ifService404(adoptNotFound(id)));
+  // A list item may lack a field that the program leaves out, and that the adoption has to clear.
+  const known = { ...inputs, ...Object.fromEntries(clearedFields.map((name) => [name, true])) };
+  const live = await readEndpoint(api, id, known).catch(ifService404(adoptNotFound(id)));
   if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
   return live;
 }
@@ -83,11 +87,11 @@ async function findById(id: string, { api, inputs }: WriteContext<PreviewInputs>
  * The endpoints of `ENDPOINTS_ADOPT` that this resource may adopt: those on its URL that no other entry of the state has. In a pool
  * they must also equal the resource. If all of them differ, a warning names them.
  */
-async function findConsented(context: WriteContext<PreviewInputs>): Promise<Endpoint[]> {
-  const { inputs, runRecord, log, displayUrl } = context;
-  const found = (await context.consented()).filter(
-    (live) => hasUrlOf(live, inputs) && runRecord.canAdopt(live.id, inputs),
-  );
+function findConsented(
+  all: Endpoint[],
+  { inputs, runRecord, log, displayUrl }: WriteContext<PreviewInputs>,
+): Endpoint[] {
+  const found = all.filter((live) => hasUrlOf(live, inputs) && runRecord.canAdopt(live.id, inputs));
   // Members of a pool share their URL, so only the content tells which resource a member belongs to.
   const isPooled = ({ poolingEnabled }: Endpoint) => inputs.poolingEnabled === true || poolingEnabled;
   const usable = found.filter((live) => !isPooled(live) || matchesInputs(live, inputs));
@@ -118,9 +122,8 @@ export async function logPlannedAdoption(context: WriteContext<PreviewInputs>): 
       log.info(announce(await findById(adopt, context))),
     );
 
-  const [live, ...others] = (await findConsented(context)).filter(({ id }) =>
-    runRecord.hasNoPlannedAdoption(id),
-  );
+  const consented = findConsented(await context.consented(), context);
+  const [live, ...others] = consented.filter(({ id }) => !runRecord.isPromised(id));
   if (live && others.length > 0) return log.warn(adoptsOneOf(url, [live, ...others]));
   if (live) return log.warn(`${announce(live)} (ENDPOINTS_ADOPT)`);
   for (const member of await findEqualMembers(context)) log.warn(equalMemberExists(member, url));
@@ -137,7 +140,7 @@ export async function findEqualMembers({
 }: WriteContext<PreviewInputs>): Promise<Endpoint[]> {
   if (inputs.poolingEnabled !== true) return [];
   const listed = await api.list.select(CLOUD_ENDPOINTS, "cached", MAX_POOL_PAGES).catch(() => []);
-  const isStray = ({ id }: Endpoint) => !runRecord.wasMetInState(id) && runRecord.hasNoPlannedAdoption(id);
+  const isStray = ({ id }: Endpoint) => !runRecord.wasMetInState(id) && !runRecord.isPromised(id);
   return listed.filter((live) => hasUrlOf(live, inputs) && isStray(live) && matchesInputs(live, inputs));
 }
 

@@ -105,13 +105,13 @@ export async function sendUntilCertain(
 ): Promise<Endpoint> {
   const { clock, settings } = context.api.http;
   const budget = new TimeBudget(clock, settings.retryForSeconds * 1000);
-  let from: number | undefined;
+  let window: AttemptWindow | undefined;
   for (let refusals = 0; ; ) {
     const outcome = await outcomeOf(send(budget), context);
     // A refusal without the service's code may come from a gateway, after the request took effect.
     const isUnsigned = outcome.kind === "refused" && !hasServiceCode(outcome.error);
-    if (outcome.kind === "lost" || isUnsigned) from ??= outcome.error.sentAt ?? clock.now();
-    const window = from === undefined ? undefined : { from, to: clock.now() };
+    if (outcome.kind === "lost" || isUnsigned)
+      window = { from: window?.from ?? outcome.error.sentAt ?? clock.now(), to: clock.now() };
     const attempts = { budget, refusals, window };
     switch (outcome.kind) {
       case "made":

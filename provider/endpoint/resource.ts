@@ -146,10 +146,13 @@ export class CloudEndpoints {
     return this.operation(`create ${displayUrl(inputs)}`, async () => {
       const context = this.writeContext(inputs);
       this.consent.assertOwn();
-      const write = (await adopt(context)) ?? (await createOnce(context));
+      const adoption = await adopt(context);
+      const write = adoption ?? (await createOnce(context));
       for (const old of this.runRecord.replacedOnUrl(inputs.url))
         if (old !== write.id) this.log.warn(replacedStays(old, context.displayUrl));
-      return { id: write.id, outs: await this.stateAfter(write, context, news) };
+      const state = () => this.stateAfter(write, context, news);
+      const outs = await (adoption ? this.runRecord.trackAdoption(write.id, context.entry, state) : state());
+      return { id: write.id, outs };
     });
   }
 
@@ -258,7 +261,7 @@ export class CloudEndpoints {
   async delete(id: string, stored: State): Promise<void> {
     const other = this.runRecord.recordDeletion(id, stored);
     await this.operation(`delete ${id}`, async () => {
-      if (other === "adoption failed") throw adoptionFailed(id);
+      if (other === "not adopted") throw adoptionFailed(id);
       if (other !== undefined) return this.log.info(belongsToAnother(id));
       // The process of another provider may have taken it over.
       const { ids } = this.consent;

@@ -1,5 +1,5 @@
 import { FINGERPRINT_KEY } from "./account";
-import { alreadyManaged, sharedEndpoint } from "./errors";
+import { alreadyManaged, PartialWriteError, sharedEndpoint } from "./errors";
 import type { PreviewInputs } from "./fields";
 import { ENTRY_ID_KEY, type EntryIdentity, type State } from "./state";
 
@@ -21,36 +21,43 @@ import { ENTRY_ID_KEY, type EntryIdentity, type State } from "./state";
 /** What becomes of an endpoint in this run. */
 type EndpointStatus = "keeps its URL" | "request in flight" | "moved" | "gone";
 
-/** Stands for the id of an entry that a create will make. */
-const WILL_ADOPT = Symbol("will adopt");
+/** What this process knows of an endpoint. */
+interface EndpointRecord {
+  /** The fingerprint of the account in an entry. Undefined if this process has met no entry of the endpoint. */
+  account?: { fingerprint: unknown };
+  /** Whether the state has an entry of the endpoint whose deletion the engine has not asked for. */
+  isInState: boolean;
+  /** The ids of its entries. */
+  readonly entryIds: Set<unknown>;
+  /** The entry whose resource has the endpoint in the program. */
+  manager?: { entryId: unknown };
+  /** The new resource that will adopt the endpoint, as its check has announced (`resourceKeyOf`). */
+  promisedTo?: { key: unknown };
+  /** The resource that has the endpoint in the program, by a diff (`resourceKeyOf`). */
+  wantedBy?: unknown;
+  /** The URL of the endpoint that is to replace it. */
+  replacement?: unknown;
+  /** How many reads of a refresh have no diff yet. */
+  readsWithoutDiff: number;
+  /** Whether a resource asked for the endpoint in vain. */
+  hasFailedAdoption?: boolean;
+  status?: EndpointStatus | undefined;
+}
 
 export class RunRecord {
-  /** The fingerprint of the account of each entry that this process has met, by the endpoint's id. */
-  private readonly accounts = new Map<string, unknown>();
-  /** The endpoints of those entries, without entries whose deletion the engine has asked for. */
-  private readonly inState = new Set<string>();
-  private readonly statuses = new Map<string, EndpointStatus>();
-  /** The ids of all entries that have an endpoint. */
-  private readonly entryIds = new Map<string, Set<unknown>>();
-  /** The id of the entry whose resource has an endpoint in the program. */
-  private readonly managed = new Map<string, unknown>();
-  /** The URL that the program wants for each endpoint that a diff has compared (`resourceKeyOf`). */
-  private readonly wanted = new Map<string, unknown>();
-  /** The URLs of replacements, by the id of the replaced endpoint. */
-  private readonly replaced = new Map<string, unknown>();
-  /** How many reads of a refresh have no diff yet. */
-  private readonly readsWithoutDiff = new Map<string, number>();
-  private readonly failedAdoptions = new Set<string>();
+  private readonly endpoints = new Map<string, EndpointRecord>();
   /** The endpoints that held the URLs of creates. */
   private readonly urlHolders = new Set<string>();
 
-  /** An entry may lack an id of its own, for example after an import by another tool. Such an entry is no other owner. */
-  private recordEntry(id: string, stored: State): void {
+  /** Records an entry. It may lack an id of its own, for example after an import by another tool. Then it is no other owner. */
+  private recordEntry(id: string, stored: State): EndpointRecord {
+    const endpoint = this.endpoint(id);
     // A refresh renews the fingerprint, and then compares the entry again. The first fingerprint stays.
-    if (!this.accounts.has(id)) this.accounts.set(id, stored[FINGERPRINT_KEY]);
-    this.inState.add(id);
+    endpoint.account ??= { fingerprint: stored[FINGERPRINT_KEY] };
+    endpoint.isInState = true;
     const entryId = stored[ENTRY_ID_KEY];
-    if (entryId !== undefined) this.entryIdsOf(id).add(entryId);
+    if (entryId !== undefined) endpoint.entryIds.add(entryId);
+    return endpoint;
   }
 
   /**
@@ -61,11 +68,12 @@ export class RunRecord {
    * @throws UserError if another resource of the program has the endpoint, or will adopt it.
    */
   recordCompared(id: string, stored: State, inputs: PreviewInputs): boolean {
-    const reads = this.readsWithoutDiff.get(id) ?? 0;
-    if (reads > 0) this.readsWithoutDiff.set(id, reads - 1);
-    else this.wanted.set(id, resourceKeyOf(inputs));
-    this.assign(id, stored, { mayShare: reads > 0 });
-    return reads === 0;
+    const endpoint = this.endpoint(id);
+    const isOfRefresh = endpoint.readsWithoutDiff > 0;
+    if (isOfRefresh) endpoint.readsWithoutDiff--;
+    else endpoint.wantedBy = resourceKeyOf(inputs);
+    this.assign(id, stored, { mayShare: isOfRefresh });
+    return !isOfRefresh;
   }
 
   /**
@@ -79,59 +87,65 @@ export class RunRecord {
 
   private assign(id: string, stored: State, { mayShare }: { mayShare: boolean }): void {
     const entryId = stored[ENTRY_ID_KEY];
-    const other = this.managed.get(id);
-    this.recordEntry(id, stored);
-    if (other === WILL_ADOPT) throw alreadyManaged(id);
-    const isShared = other !== undefined && other !== entryId;
+    const { manager, promisedTo } = this.recordEntry(id, stored);
+    if (promisedTo) throw alreadyManaged(id);
+    const isShared = manager !== undefined && manager.entryId !== entryId;
     if (isShared && !mayShare) throw sharedEndpoint(id);
-    if (!isShared) this.managed.set(id, entryId);
+    if (!isShared) this.endpoint(id).manager = { entryId };
   }
 
   /** Records an entry that a refresh reads. */
   recordRefreshed(id: string, stored: State): void {
-    this.recordEntry(id, stored);
-    this.readsWithoutDiff.set(id, (this.readsWithoutDiff.get(id) ?? 0) + 1);
+    this.recordEntry(id, stored).readsWithoutDiff++;
   }
 
   /** Records that nothing of the endpoint changes in this run. */
   recordUnchanged(id: string): void {
-    this.statuses.set(id, "keeps its URL");
+    this.endpoint(id).status = "keeps its URL";
   }
 
   /**
    * Records that a create will adopt an endpoint.
    *
-   * @throws UserError if the endpoint is not free.
+   * @throws UserError if the create may not adopt it.
    */
   recordPlannedAdoption(id: string, inputs: PreviewInputs): void {
     if (!this.canAdopt(id, inputs)) throw alreadyManaged(id);
-    if (!this.managed.has(id)) this.managed.set(id, WILL_ADOPT);
+    const endpoint = this.endpoint(id);
+    if (!endpoint.manager) endpoint.promisedTo = { key: resourceKeyOf(inputs) };
   }
 
-  /** Whether a create may adopt the endpoint: no entry that this run has met has it, or the entry is this resource's own. */
-  canAdopt = (id: string, inputs: PreviewInputs): boolean =>
-    !this.inState.has(id) || this.isOwnEndpoint(id, inputs);
+  /**
+   * Whether a create may adopt the endpoint: it is promised to no other resource, and no entry that this run has met has it, or the
+   * entry is this resource's own.
+   */
+  canAdopt(id: string, inputs: PreviewInputs): boolean {
+    const endpoint = this.endpoint(id);
+    return !isPromisedToOther(endpoint, inputs) && (!endpoint.isInState || this.isOwnEndpoint(id, inputs));
+  }
 
   /**
    * Whether the endpoint's entry is this resource's own old entry. If the engine skipped the deletion of a replacement, it creates the
    * resource anew beside that entry.
    */
   isOwnEndpoint(id: string, inputs: PreviewInputs): boolean {
-    const wanted = this.wanted.get(id);
-    return wanted !== undefined && wanted === resourceKeyOf(inputs);
+    const { wantedBy } = this.endpoint(id);
+    return wantedBy !== undefined && wantedBy === resourceKeyOf(inputs);
   }
 
   /** Records that an endpoint with this URL is to replace the endpoint. */
   recordReplaced(id: string, url: unknown): void {
-    this.replaced.set(id, url);
+    this.endpoint(id).replacement = url;
   }
 
   /** The replaced endpoints whose replacements have this URL, and whose deletion the engine has not asked for. */
   replacedOnUrl = (url: unknown): string[] =>
-    [...this.replaced].filter(([id, by]) => by === url && this.inState.has(id)).map(([id]) => id);
+    [...this.endpoints]
+      .filter(([, { replacement, isInState }]) => replacement === url && isInState)
+      .map(([id]) => id);
 
-  /** Whether no check of this run has promised the endpoint to a create. */
-  hasNoPlannedAdoption = (id: string): boolean => this.managed.get(id) !== WILL_ADOPT;
+  /** Whether a check of this run has announced that a create adopts the endpoint. */
+  isPromised = (id: string): boolean => this.endpoint(id).promisedTo !== undefined;
 
   /**
    * Records a new entry.
@@ -140,12 +154,14 @@ export class RunRecord {
    * @throws UserError if another resource of the program has the endpoint.
    */
   recordNewEntry(id: string, { entryId, account }: EntryIdentity, inputs?: PreviewInputs): void {
-    const isOthers = this.managed.has(id) && ![WILL_ADOPT, entryId].includes(this.managed.get(id));
+    const endpoint = this.endpoint(id);
+    const isOthers = endpoint.manager !== undefined && endpoint.manager.entryId !== entryId;
     if (isOthers && !(inputs && this.isOwnEndpoint(id, inputs))) throw alreadyManaged(id);
-    this.accounts.set(id, account);
-    this.inState.add(id);
-    this.managed.set(id, entryId);
-    this.entryIdsOf(id).add(entryId);
+    endpoint.account = { fingerprint: account };
+    endpoint.isInState = true;
+    endpoint.manager = { entryId };
+    delete endpoint.promisedTo;
+    endpoint.entryIds.add(entryId);
   }
 
   /** Tracks the work by which a new entry adopts an endpoint. If the work fails, no deletion of this run deletes the endpoint. */
@@ -153,8 +169,11 @@ export class RunRecord {
     try {
       return await work();
     } catch (error) {
-      this.entryIds.get(id)?.delete(entryId);
-      this.failedAdoptions.add(id);
+      // After a partial write, the state has the new entry.
+      if (error instanceof PartialWriteError) throw error;
+      const endpoint = this.endpoint(id);
+      endpoint.entryIds.delete(entryId);
+      endpoint.hasFailedAdoption = true;
       throw error;
     }
   }
@@ -162,16 +181,20 @@ export class RunRecord {
   /**
    * Records that an entry's deletion was asked for.
    *
-   * @returns Whether another entry has the endpoint, or could not take it over; undefined if the endpoint is to go.
+   * @returns Whether another entry has the endpoint, or a resource asked for it and has not adopted it; undefined if the endpoint is
+   *   to go.
    */
-  recordDeletion(id: string, stored: State): "owned by another entry" | "adoption failed" | undefined {
-    this.recordEntry(id, stored);
-    const others = this.entryIdsOf(id);
-    others.delete(stored[ENTRY_ID_KEY]);
-    if (others.size > 0) return "owned by another entry";
-    if (this.failedAdoptions.has(id)) return "adoption failed";
-    this.inState.delete(id);
-    if (this.managed.get(id) === stored[ENTRY_ID_KEY]) this.managed.delete(id);
+  recordDeletion(id: string, stored: State): "owned by another entry" | "not adopted" | undefined {
+    const endpoint = this.recordEntry(id, stored);
+    const entryId = stored[ENTRY_ID_KEY];
+    endpoint.entryIds.delete(entryId);
+    // The entry of the program's resource may lack an id.
+    const isManagedByOther =
+      endpoint.manager && entryId !== undefined && endpoint.manager.entryId === undefined;
+    if (endpoint.entryIds.size > 0 || isManagedByOther) return "owned by another entry";
+    if (endpoint.hasFailedAdoption || isPromisedToOther(endpoint, stored)) return "not adopted";
+    endpoint.isInState = false;
+    if (endpoint.manager?.entryId === entryId) delete endpoint.manager;
     return undefined;
   }
 
@@ -187,7 +210,7 @@ export class RunRecord {
 
   /** Records an endpoint that a read has found gone. */
   recordGone(id: string): void {
-    this.statuses.set(id, "gone");
+    this.endpoint(id).status = "gone";
   }
 
   /** Records an endpoint that holds the URL of a create. Returns the ids of all such endpoints, which one run can adopt together. */
@@ -196,44 +219,53 @@ export class RunRecord {
   }
 
   /** Whether this process has met the endpoint in an entry. */
-  wasMetInState = (id: string): boolean => this.accounts.has(id);
+  wasMetInState = (id: string): boolean => this.endpoint(id).account !== undefined;
 
   /** Whether an entry with this endpoint was written with this account. */
-  isOfAccount = (id: string, account: unknown): boolean =>
-    this.wasMetInState(id) && this.accounts.get(id) === account;
+  isOfAccount = (id: string, fingerprint: unknown): boolean => {
+    const { account } = this.endpoint(id);
+    return account !== undefined && account.fingerprint === fingerprint;
+  };
 
-  keepsItsUrl = (id: string): boolean => this.statuses.get(id) === "keeps its URL";
+  keepsItsUrl = (id: string): boolean => this.endpoint(id).status === "keeps its URL";
 
   /** Whether the endpoint's own request is queued, under way, or repeated. */
-  hasRequestInFlight = (id: string): boolean => this.statuses.get(id) === "request in flight";
+  hasRequestInFlight = (id: string): boolean => this.endpoint(id).status === "request in flight";
 
-  isGone = (id: string): boolean => this.statuses.get(id) === "gone";
+  isGone = (id: string): boolean => this.endpoint(id).status === "gone";
 
   /** Whether this process has taken the endpoint off its URL. */
-  hasFreedItsUrl = (id: string): boolean => this.isGone(id) || this.statuses.get(id) === "moved";
+  hasFreedItsUrl = (id: string): boolean => this.isGone(id) || this.endpoint(id).status === "moved";
 
   private async track<T>(id: string, request: Promise<T>, after: EndpointStatus): Promise<T> {
-    this.statuses.set(id, "request in flight");
+    const endpoint = this.endpoint(id);
+    endpoint.status = "request in flight";
     try {
       const result = await request;
-      this.statuses.set(id, after);
+      endpoint.status = after;
       return result;
     } catch (error) {
-      this.statuses.delete(id);
+      endpoint.status = undefined;
       throw error;
     }
   }
 
-  private entryIdsOf(id: string): Set<unknown> {
-    const known = this.entryIds.get(id) ?? new Set();
-    this.entryIds.set(id, known);
+  private endpoint(id: string): EndpointRecord {
+    const known = this.endpoints.get(id) ?? { isInState: false, entryIds: new Set(), readsWithoutDiff: 0 };
+    this.endpoints.set(id, known);
     return known;
   }
 }
+
+/** Whether another resource than that of these inputs, or of this state, will adopt the endpoint. */
+const isPromisedToOther = ({ promisedTo }: EndpointRecord, props: ResourceKeyProps): boolean =>
+  promisedTo !== undefined && promisedTo.key !== resourceKeyOf(props);
+
+type ResourceKeyProps = Record<"adopt" | "poolingEnabled" | "url", unknown> | State;
 
 /**
  * What tells two resources of a program apart: the URL, and in a pool the id of `adopt`, because members share their URL.
  * `urlRegistry.ts` refuses a program in which two resources have the same key.
  */
-const resourceKeyOf = ({ adopt, poolingEnabled, url }: PreviewInputs): unknown =>
+const resourceKeyOf = ({ adopt, poolingEnabled, url }: ResourceKeyProps): unknown =>
   poolingEnabled === true ? adopt : url;

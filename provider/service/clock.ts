@@ -44,12 +44,16 @@ export class TimeBudget {
   }
 }
 
-/** The service's clock, as the `Date` of its last reply shows it: to about a second, and half of the time of that exchange. */
+/** A slower reply does not show the service's clock well enough, in milliseconds: it may be off by half of this time. */
+const MAX_EXCHANGE = 2_000;
+
+/** The service's clock, as the `Date` of its last quick reply shows it, to about a second. */
 export class ServiceClock {
   private ahead: number | undefined;
 
   /** Notes the `Date` of a reply. The other times are by this machine's clock. */
   observe(date: string | undefined, sent: number, received: number): void {
+    if (received - sent > MAX_EXCHANGE) return;
     const second = Date.parse(date ?? "");
     // A date has whole seconds, and the reply was made between sending and receiving.
     if (!Number.isNaN(second)) this.ahead = second + 500 - (sent + received) / 2;

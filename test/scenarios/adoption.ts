@@ -1,4 +1,4 @@
-import { at, omitsInList, type Scenario, scenario } from "./scenario";
+import { at, omitsInList, refused, type Scenario, scenario } from "./scenario";
 
 /* What a resource takes over by `adopt`. */
 
@@ -49,6 +49,28 @@ export const adoption: Scenario[] = [
     program: { o: { ...adopted, description: "x" } },
     before: omitsInList("description"),
     state: { o: "theirs" },
+  }),
+  scenario("an adoption does not believe a list that omits what the program leaves out, and clears it", {
+    others: { theirs: described },
+    program: { o: adopted },
+    before: omitsInList("description"),
+    writes: ["PATCH theirs description"],
+    state: { o: "theirs" },
+  }),
+  scenario("an adoption whose outcome cannot be read leaves the endpoint with its old resource", {
+    from: { o: "shop" },
+    program: { n: { ...adopted, adopt: "@shop", description: "x" } },
+    before: ({ emulator }) =>
+      emulator.intercept("update", {
+        afterCommit: true,
+        before: () => void emulator.intercept("read", refused, 9),
+        status: 200,
+        body: "<html>",
+      }),
+    continueOnError: true,
+    writes: ["PATCH shop description"],
+    fails: /ep_\w+ was not deleted: another resource/,
+    state: { o: "shop" },
   }),
   scenario("a member of a pool is adopted by its id", {
     others: { one: member, two: member },

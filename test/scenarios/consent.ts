@@ -228,6 +228,21 @@ export const consent: Scenario[] = [
     says: [ANNOUNCED, /^(?![\s\S]*does not exist)/],
     state: { o: "shop" },
   }),
+  ...[
+    ["x", "y"],
+    ["y", "x"],
+  ].map((order) =>
+    scenario(`what one resource adopts by id, the variable gives to no other resource on its URL: ${order}`, {
+      others: { theirs: shop },
+      program: { x: { url: at("moved"), adopt: "@theirs" }, y: "shop" },
+      environment: adopts("theirs"),
+      order,
+      engine: "parallel",
+      ...(order[0] === "x"
+        ? { writes: ["PATCH theirs url=moved", "POST shop"], state: { x: "theirs=moved", y: "shop" } }
+        : { fails: /already belongs to another resource/, live: ["theirs"], state: {} }),
+    }),
+  ),
   scenario("an equal member that another resource adopts is no stray one", {
     others: { theirs: { ...shop, pooling_enabled: true } },
     program: { o: { ...pooled, adopt: "@theirs" }, n: pooled },
@@ -318,6 +333,20 @@ const skippedByBase = {
 };
 
 export const ownEndpoints: Scenario[] = [
+  scenario("an entry without an id of its own keeps its endpoint when another entry of it is deleted", {
+    from: { o: "shop" },
+    before: ({ editState }) => editState("o", ({ __entryId: _, ...outputs }) => outputs),
+    program: { n: { ...shop, adopt: "@shop" } },
+    target: ["n"],
+    next: [
+      {
+        program: { o: "shop" },
+        says: [/belongs to another resource of this stack, so it was not deleted/],
+      },
+      {},
+    ],
+    state: { o: "shop" },
+  }),
   ...[false, true].map((poolingEnabled) =>
     scenario(
       `another scheme with \`retainOnDelete\` names the endpoint that stays${poolingEnabled ? ", in a pool too" : ""}`,

@@ -64,6 +64,18 @@ const equals: [string, (now: number) => object, RegExp?][] = [
 ];
 
 export const lostCreates: Scenario[] = [
+  scenario("what another run creates between a lost attempt and a refused one is not taken over", {
+    before: ({ emulator, seed, clock }) => {
+      emulator.intercept("create", unsent);
+      emulator.intercept("create", {
+        before: () => void seed("theirs", { ...shop, created_at: new Date(clock.now()).toISOString() }),
+        ...conflict,
+      });
+    },
+    writes: ["POST shop 0"],
+    fails: TAKEN,
+    live: ["theirs"],
+  }),
   ...lostReplies.map(([what, reply, writes]) =>
     scenario(`a lost create finds its endpoint after ${what}, with a warning`, {
       // Other scenarios have the usual limit, which no busy machine reaches.

@@ -115,3 +115,36 @@ test("a list that was read before this process created the endpoint does not pro
   );
   await expect(core.read(id, outs)).rejects.toThrow(/list still contains/);
 });
+
+test("a deletion waits for the resource that has announced to adopt the endpoint", async () => {
+  const { newProcess, emulator } = await service();
+  const before = newProcess().core;
+  const { id, outs } = await before.create(engineInputs((await before.check({}, { url })).inputs));
+  const { core } = newProcess();
+  await core.check({}, { url: at(2), adopt: id });
+  await expect(core.delete(id, outs)).rejects.toThrow(/was not deleted: another resource/);
+  expect(emulator.endpoints).toMatchObject([{ id }]);
+});
+
+test("two creates at the same time take over two members of a pool", async () => {
+  const { newProcess, emulator } = await service();
+  const member = { type: "cloud", url, pooling_enabled: true } as const;
+  const ids = [emulator.seed(member).id, emulator.seed(member).id];
+  const { core } = newProcess({ ENDPOINTS_ADOPT: `shop/dev:${ids}` });
+  const creates = ids.map(async () => {
+    const { inputs } = await core.check({}, { url, poolingEnabled: true }, "shop/dev");
+    return core.create(engineInputs(inputs));
+  });
+  const taken = await Promise.all(creates);
+  expect(taken.map(({ id }) => id).sort()).toEqual(ids.sort());
+});
+
+test("a slow reply does not show the service's clock", async () => {
+  const { core, emulator, clock } = await service({ urlTaken: "allowed" });
+  const { inputs } = await core.check({}, { url });
+  const earlier = new Date(clock.now() - 9_000).toISOString();
+  const { id } = emulator.seed({ type: "cloud", url, created_at: earlier });
+  emulator.intercept("create", { reset: true });
+  emulator.intercept("read", { afterCommit: true, before: () => void clock.sleep(20_000) }, 9);
+  await expect(core.create(engineInputs(inputs))).rejects.toThrow(id);
+});
