@@ -1,4 +1,4 @@
-/* Texts and data, for this repository: what lies below everything, and knows no policies. */
+/* Texts and data, for this repository. This folder lies below everything, and knows no policies. */
 
 export { canonicalJson, isMapping, type JsonObject, jsonOf, parseJson } from "./json";
 export { missingSecret, missingValueIn, missingValuesIn } from "./missingValues";
