@@ -5,6 +5,8 @@
 
 /** A package, below everything. */
 const POLICIES = "^sdk/traffic-policy/";
+/** Its texts and data, which know no policies. */
+const DATA = `${POLICIES}data/`;
 
 /** @type {import("dependency-cruiser").IConfiguration} */
 module.exports = {
@@ -29,7 +31,7 @@ module.exports = {
       comment: "What the client of the service needs from above is handed to it.",
       severity: "error",
       from: { path: "^provider/service/" },
-      to: { path: "^(provider|sdk|docs|test)/", pathNot: [POLICIES, "^provider/service/"] },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: [DATA, "^provider/service/"] },
     },
     {
       name: "pulumi-knows-no-endpoints",
@@ -38,7 +40,7 @@ module.exports = {
       from: { path: "^provider/pulumi/" },
       to: {
         path: "^(provider|sdk|docs|test)/",
-        pathNot: [POLICIES, "^provider/pulumi/"],
+        pathNot: [DATA, "^provider/pulumi/"],
       },
     },
     {
@@ -71,6 +73,13 @@ module.exports = {
       to: { path: "^provider/policy/" },
     },
     {
+      name: "only-warnings-know-policies",
+      comment: "All else of the provider takes texts and data from the package of policies.",
+      severity: "error",
+      from: { path: "^provider/", pathNot: "^provider/policy/" },
+      to: { path: POLICIES, pathNot: DATA },
+    },
+    {
       name: "warnings-know-two-facts-only",
       comment:
         "Of the core, the warnings need no more than the text for unknown values, and the contract's bindings.",
@@ -96,11 +105,19 @@ module.exports = {
       to: { path: "^provider/plugin/" },
     },
     {
-      name: "traffic-policy-has-one-door",
-      comment: "It is a package of its own: the rest uses what its index exports, and nothing else of it.",
+      name: "traffic-policy-has-doors",
+      comment:
+        "It is a package of its own: the rest uses its public index and those of its folders, and nothing else of it. Each loads only its folder.",
       severity: "error",
       from: { pathNot: POLICIES },
-      to: { path: POLICIES, pathNot: "^sdk/traffic-policy/index\\.ts$" },
+      to: { path: POLICIES, pathNot: `${POLICIES}(index|(answer|command|data|policy|webhooks)/index)\\.ts$` },
+    },
+    {
+      name: "data-knows-no-policies",
+      comment: "It lies below everything.",
+      severity: "error",
+      from: { path: DATA },
+      to: { path: POLICIES, pathNot: DATA },
     },
     {
       name: "traffic-policy-is-a-leaf",

@@ -1,4 +1,4 @@
-import { type JsonObject, oneLine } from "../sdk/traffic-policy/index";
+import { type JsonObject, oneLine } from "../sdk/traffic-policy/data/index";
 import { endpointParsers } from "./endpoint/fields";
 import { type EngineInputs, engineInputs, STACK_KEY } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";

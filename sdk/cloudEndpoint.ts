@@ -21,7 +21,7 @@ import {
 } from "./programChecks";
 import { type InputOf, isMocked, isOfType } from "./programRun";
 import { aliasesOf, optionMistakes, providerKindOf } from "./provider";
-import { isMapping } from "./traffic-policy/index";
+import { isMapping } from "./traffic-policy/data/index";
 
 /**
  * The provider string in every state of the dynamic type, in place of a serialized provider. It never changes, so upgrades show

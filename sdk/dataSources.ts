@@ -16,7 +16,7 @@ import { environmentName, readSettings, type SettingName } from "../provider/ser
 import { plainData } from "./plainData";
 import { isMocked, perRun, programError, type WithInputs, withProgramErrors } from "./programRun";
 import { explicitProvider } from "./provider";
-import { policyFromText } from "./traffic-policy/index";
+import { policyFromText } from "./traffic-policy/data/index";
 
 /*
  * The results of the data sources: one TypeScript type for each type of endpoint, distinguished by `type`. The required fields

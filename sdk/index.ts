@@ -24,12 +24,8 @@ export {
   type TrafficPolicy,
 } from "./policyRules";
 export { Provider, type ProviderArgs } from "./provider";
-export {
-  type UnlistedAction,
-  unlistedAction,
-  type WebhookPlatformInfo,
-  webhookPlatforms,
-} from "./traffic-policy/index";
+export { type UnlistedAction, unlistedAction } from "./traffic-policy/policy/index";
+export { type WebhookPlatformInfo, webhookPlatforms } from "./traffic-policy/webhooks/index";
 export {
   mergeAgentConfigs,
   mergeAgentConfigsOutput,

@@ -3,7 +3,7 @@ import { metadataFromText } from "../provider/endpoint/documents";
 import { documentFields } from "../provider/endpoint/fields";
 import { standInFor } from "../provider/endpoint/outputAsText";
 import type { PolicyReader } from "../provider/policy/resourceWarnings";
-import { isMapping, MAX_DEPTH, problemsOfData } from "./traffic-policy/index";
+import { isMapping, MAX_DEPTH, problemsOfData } from "./traffic-policy/data/index";
 
 /*
  * Documents before Pulumi's SDK makes plain objects of them: a Date would become {}, and a Buffer an object of numbers. What has

@@ -1,6 +1,6 @@
 import type * as pulumi from "@pulumi/pulumi";
 import type * as policies from "./traffic-policy/index";
-import { rules as plainRules } from "./traffic-policy/index";
+import { rules as plainRules } from "./traffic-policy/policy/index";
 
 /* These have the names of traffic-policy on purpose: a program writes the same policies, with values that arrive later. */
 /* The types of traffic policies, in which values can be outputs. */

@@ -17,7 +17,7 @@ import { PACKAGE } from "../provider/pulumi/typeTokens";
 import { isPublicBaseUrl, policyWarningsMode, settingFields } from "../provider/service/settings";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
-import { closestName, isMapping, type JsonObject } from "./traffic-policy/index";
+import { closestName, isMapping, type JsonObject } from "./traffic-policy/data/index";
 
 /*
  * The checks of a constructor, before those of the provider. The engine stops at the first resource with a failed check, so the

@@ -6,7 +6,7 @@ import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/pulumi/typeTokens";
 import { environmentName, type SettingName, type settingFields } from "../provider/service/settings";
 import { isOfType, perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./test-engine/index";
-import { isMapping, policyFromText } from "./traffic-policy/index";
+import { isMapping, policyFromText } from "./traffic-policy/data/index";
 
 /** The type that a program writes for each setting. */
 type Written<Name extends SettingName> = NonNullable<ReturnType<(typeof settingFields)[Name]>>;

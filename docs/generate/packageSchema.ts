@@ -5,7 +5,7 @@ import { endpointTypes } from "../../provider/dataSources/dataSourceArguments";
 import { knownBindings } from "../../provider/policy/resourceWarnings";
 import { TYPES, WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
 import { alwaysPresent, PolicyWarnings } from "../../provider/service/contract";
-import { webhookPlatforms } from "../../sdk/traffic-policy/index";
+import { webhookPlatforms } from "../../sdk/traffic-policy/webhooks/index";
 import { agentConfigVersions, plans } from "../../sdk/webhooks/webhookArgs";
 import { commentsIn, root, schemaPage } from "./docs";
 import {

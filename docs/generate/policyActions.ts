@@ -1,4 +1,4 @@
-import { ACTION_PAGES, type ActionInfo, actions, type KeyInfo } from "../../sdk/traffic-policy/index";
+import { ACTION_PAGES, type ActionInfo, actions, type KeyInfo } from "../../sdk/traffic-policy/policy/index";
 import { commentsIn } from "./docs";
 import { code, table } from "./tables";
 

@@ -6,7 +6,7 @@ import {
   type PhaseInfo,
   phases,
   ruleKeys,
-} from "../../sdk/traffic-policy/index";
+} from "../../sdk/traffic-policy/policy/index";
 import { commentsIn } from "./docs";
 
 type Schema = Record<string, unknown>;

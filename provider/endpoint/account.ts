@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import type { JsonObject } from "../../sdk/traffic-policy/index";
+import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { isService404, type UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import { TimeBudget } from "../service/clock";

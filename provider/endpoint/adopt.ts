@@ -1,4 +1,4 @@
-import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/index";
+import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
 import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";

@@ -1,4 +1,4 @@
-import { normalizeUrl } from "../../sdk/traffic-policy/index";
+import { normalizeUrl } from "../../sdk/traffic-policy/data/index";
 import {
   ApiError,
   ConnectionError,

@@ -1,4 +1,4 @@
-import { type JsonObject, oneLine } from "../../sdk/traffic-policy/index";
+import { type JsonObject, oneLine } from "../../sdk/traffic-policy/data/index";
 import {
   ApiError,
   ConnectionError,

@@ -1,4 +1,4 @@
-import { didYouMean, type JsonObject } from "../../sdk/traffic-policy/index";
+import { didYouMean, type JsonObject } from "../../sdk/traffic-policy/data/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 import { UserError } from "../service/apiErrors";
 import { schemeDiffers } from "../service/url";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../sdk/traffic-policy/index";
+import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { hasUnknown } from "../pulumi/sentinels";
 import { isNotFound, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";

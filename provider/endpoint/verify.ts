@@ -1,5 +1,5 @@
-import type { JsonObject, Path } from "../../sdk/traffic-policy/index";
-import { oneLine } from "../../sdk/traffic-policy/index";
+import type { JsonObject, Path } from "../../sdk/traffic-policy/data/index";
+import { oneLine } from "../../sdk/traffic-policy/data/index";
 import { EndpointsError, ReplyError } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import { TimeBudget } from "../service/clock";

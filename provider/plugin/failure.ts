@@ -4,7 +4,7 @@ import { CheckFailure, ErrorResourceInitFailed } from "@pulumi/pulumi/proto/prov
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { type JsonObject, oneLine } from "../../sdk/traffic-policy/index";
+import { type JsonObject, oneLine } from "../../sdk/traffic-policy/data/index";
 import { OperationError } from "../endpoint/errors";
 import { SECRET_FIELDS_KEY } from "../endpoint/secrets";
 import { toEngine } from "../pulumi/values";

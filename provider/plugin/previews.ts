@@ -1,4 +1,4 @@
-import { derivedFromUrl } from "../../sdk/traffic-policy/index";
+import { derivedFromUrl } from "../../sdk/traffic-policy/data/index";
 import {
   clearedFields,
   documentsForPreview,

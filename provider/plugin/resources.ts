@@ -1,6 +1,6 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { JsonObject } from "../../sdk/traffic-policy/index";
+import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { checkInputs, engineInputs, PROBLEM_KEY } from "../endpoint/inputs";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { answerForEngine, notedSecrets, withSecretsMarked, withSecretsNote } from "../endpoint/secrets";

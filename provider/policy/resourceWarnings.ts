@@ -1,20 +1,22 @@
 import {
   derivedFromUrl,
   didYouMean,
-  expressionWarnings,
   isMapping,
   type JsonObject,
   MAX_LENGTH,
   missingValuesIn,
   numberedPhases,
   type Path,
-  type PolicyWarning,
   pathText,
-  policyWarnings,
   type SourceDocument,
   sourceDocuments,
+} from "../../sdk/traffic-policy/data/index";
+import {
+  expressionWarnings,
+  type PolicyWarning,
+  policyWarnings,
   warningText,
-} from "../../sdk/traffic-policy/index";
+} from "../../sdk/traffic-policy/policy/index";
 import { UNKNOWN } from "../pulumi/sentinels";
 import { Binding } from "../service/contract";
 

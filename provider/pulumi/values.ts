@@ -1,5 +1,5 @@
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { isMapping, type JsonObject } from "../../sdk/traffic-policy/index";
+import { isMapping, type JsonObject } from "../../sdk/traffic-policy/data/index";
 import { OUTPUT, REFERENCE, SECRET, SIGNATURE, UNKNOWN, UNKNOWNS } from "./sentinels";
 
 /*

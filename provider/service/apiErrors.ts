@@ -1,4 +1,4 @@
-import { oneLine, UserError } from "../../sdk/traffic-policy/index";
+import { oneLine, UserError } from "../../sdk/traffic-policy/data/index";
 
 export { UserError };
 

@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { oneLine } from "../../sdk/traffic-policy/index";
+import { oneLine } from "../../sdk/traffic-policy/data/index";
 import type { RequestName } from "./apiErrors";
 
 /** A request in the log. It has no header, query, body or key, and nothing of a reply but its status and operation id. */

@@ -1,4 +1,4 @@
-import { checkFiles, tryRequest } from "../traffic-policy/index";
+import { checkFiles, tryRequest } from "../traffic-policy/command/index";
 import { command } from "./command";
 import { JSON_OPTION } from "./options";
 

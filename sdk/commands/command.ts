@@ -8,10 +8,10 @@ import {
   messageOf,
   type Streams,
   UsageError,
-} from "../traffic-policy/index";
+} from "../traffic-policy/data/index";
 import { columns, wrapText } from "./text";
 
-export { EXIT, messageOf, type Streams, type Terminal, UsageError } from "../traffic-policy/index";
+export { EXIT, messageOf, type Streams, type Terminal, UsageError } from "../traffic-policy/data/index";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { VERSION } from "../../provider/service/version";
-import { didYouMean, endIfUnread } from "../traffic-policy/index";
+import { didYouMean, endIfUnread } from "../traffic-policy/data/index";
 import { type CliCommand, EXIT, messageOf } from "./command";
 import { columns } from "./text";
 

@@ -1,15 +1,9 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { STANDARD_STREAM } from "../traffic-policy/index";
+import { STANDARD_STREAM } from "../traffic-policy/data/index";
 import { type Option, UsageError } from "./command";
 
-export {
-  inputBytes,
-  readText,
-  STANDARD_STREAM,
-  writeResult,
-  writeText,
-} from "../traffic-policy/index";
+export { inputBytes, readText, STANDARD_STREAM, writeResult, writeText } from "../traffic-policy/data/index";
 
 /* What options take: numbers, files and streams. */
 

@@ -6,7 +6,7 @@ import { sameData } from "../../provider/endpoint/documents";
 import { UserError } from "../../provider/service/apiErrors";
 import type { Endpoint } from "../../provider/service/contract";
 import { projectFile } from "../test-engine/index";
-import { didYouMean, isMapping, pathText, problemOfTags } from "../traffic-policy/index";
+import { didYouMean, isMapping, pathText, problemOfTags } from "../traffic-policy/data/index";
 import { type Options, UsageError, type Values } from "./command";
 import { readText } from "./options";
 import { forPulumi, isSuffixOf, lastPartOf, MAX_SHOWN, withProject } from "./stackNames";

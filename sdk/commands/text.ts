@@ -1,4 +1,4 @@
-export { count } from "../traffic-policy/index";
+export { count } from "../traffic-policy/data/index";
 
 /* Texts for terminals. */
 

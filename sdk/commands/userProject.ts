@@ -18,7 +18,7 @@ import {
   parseState,
   pulumi,
 } from "../test-engine/index";
-import { isMapping, type JsonObject, jsonOf } from "../traffic-policy/index";
+import { isMapping, type JsonObject, jsonOf } from "../traffic-policy/data/index";
 import type { LogLine } from "./command";
 import { lastPartOf } from "./stackNames";
 

@@ -6,9 +6,9 @@ import {
   type JsonObject,
   MAX_LENGTH,
   type Parsed,
-  vaultReference,
   yaml,
-} from "../traffic-policy/index";
+} from "../traffic-policy/data/index";
+import { vaultReference } from "../traffic-policy/webhooks/index";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 
 /*

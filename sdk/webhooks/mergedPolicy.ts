@@ -1,6 +1,6 @@
 import { standInsIn } from "../../provider/endpoint/outputAsText";
 import { UserError } from "../../provider/service/apiErrors";
-import { mergeTrafficPolicy, policyData } from "../traffic-policy/index";
+import { mergeTrafficPolicy, policyData } from "../traffic-policy/policy/index";
 
 /* The merge behind `mergeTrafficPolicy`, for Node programs and, in the plugin, for all others. */
 

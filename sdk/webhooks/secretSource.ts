@@ -1,4 +1,4 @@
-import { platformInfo, webhookPlatforms } from "../traffic-policy/index";
+import { platformInfo, webhookPlatforms } from "../traffic-policy/webhooks/index";
 
 /** How many signatures a free account verifies in a month (contract, limits). Paid plans have no such limit. */
 export const FREE_VERIFICATIONS_PER_MONTH = 500;

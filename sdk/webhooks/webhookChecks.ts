@@ -1,13 +1,7 @@
 import { z } from "zod";
 import { standInsIn } from "../../provider/endpoint/outputAsText";
-import {
-  didYouMean,
-  normalizeUrl,
-  platformInfo,
-  secretProblem,
-  urlProblem,
-  vaultReference,
-} from "../traffic-policy/index";
+import { didYouMean, normalizeUrl, urlProblem } from "../traffic-policy/data/index";
+import { platformInfo, secretProblem, vaultReference } from "../traffic-policy/webhooks/index";
 import {
   agentConfigVersions,
   plans,

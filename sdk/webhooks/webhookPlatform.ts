@@ -1,4 +1,5 @@
-import { type WebhookPlatform as Platform, webhookPlatforms } from "../traffic-policy/index";
+import type { WebhookPlatform as Platform } from "../traffic-policy/index";
+import { webhookPlatforms } from "../traffic-policy/webhooks/index";
 
 /** Identifier of a platform in the catalogue. */
 export type WebhookPlatform = Platform;

@@ -1,7 +1,7 @@
 import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { policySchema } from "../../docs/generate/policySchema";
-import { actions } from "../../sdk/traffic-policy/index";
+import { actions } from "../../sdk/traffic-policy/policy/index";
 import {
   isOfShape,
   mistakes,

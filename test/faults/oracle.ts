@@ -1,5 +1,5 @@
 import type { Edit, Seed } from "../../sdk/testing/emulator";
-import type { JsonObject } from "../../sdk/traffic-policy/index";
+import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import type { Engine, Entry } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
 import { CANARY_KEY } from "../provider/emulated";

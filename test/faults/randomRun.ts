@@ -1,6 +1,6 @@
 import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
-import type { JsonObject } from "../../sdk/traffic-policy/index";
+import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { Engine, type Program } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
 import { type Event, type FollowUp, lost, madeAt, type RandomRun } from "./arbitraries";

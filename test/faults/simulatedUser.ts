@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../sdk/traffic-policy/index";
+import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import type { Engine } from "../model/engine";
 import type { Command } from "../model/phase";
 import type { Oracle } from "./oracle";

@@ -1,5 +1,5 @@
 import type { Clock } from "../../provider/service/clock";
-import type { JsonObject } from "../../sdk/traffic-policy/index";
+import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 
 /* A phase of a command: its provider processes, and how it hands out steps. */
 

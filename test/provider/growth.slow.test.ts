@@ -8,9 +8,9 @@ import {
   normalizeUrl,
   type Path,
   policyFromText,
-  policyWarnings,
   sourceDocuments,
-} from "../../sdk/traffic-policy/index";
+} from "../../sdk/traffic-policy/data/index";
+import { policyWarnings } from "../../sdk/traffic-policy/policy/index";
 import { act, onRequest, rule } from "../../sdk/traffic-policy/test/policy/cases";
 import { expectLinear, expectTimes } from "../growth";
 

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../sdk/traffic-policy/index";
+import { canonicalJson } from "../../sdk/traffic-policy/data/index";
 import { CANARY_KEY } from "../provider/emulated";
 import { secret } from "../provider/plugin/pluginClient";
 import { type Actor, at, coded, type Props, type Reply, refused, type Scenario, scenario } from "./scenario";

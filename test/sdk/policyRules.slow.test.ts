@@ -1,7 +1,7 @@
 import * as newest from "typescript";
 import * as oldest from "typescript-5.4";
 import { describe, expect, test } from "vitest";
-import { actions, phases } from "../../sdk/traffic-policy/index";
+import { actions, phases } from "../../sdk/traffic-policy/policy/index";
 import { Editor } from "./editor";
 
 const IMPORTS = `import * as pulumi from "@pulumi/pulumi";

@@ -13,7 +13,7 @@ import { SIGNATURE, UNKNOWNS } from "../../../provider/pulumi/sentinels";
 import { isNotFound } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
-import { type JsonObject, looksLikeJson, policyFromText } from "../../traffic-policy/index";
+import { type JsonObject, looksLikeJson, policyFromText } from "../../traffic-policy/data/index";
 import type { LogLine } from "../command";
 import { count, groupBy } from "../text";
 

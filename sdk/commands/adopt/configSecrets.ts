@@ -5,7 +5,8 @@ import {
   MIN_RECOGNIZABLE_LENGTH,
   MIN_SECRET_LENGTH,
 } from "../../../provider/endpoint/secretSearch";
-import { isMapping, type JsonObject, type Path, partsOf, vaultReference } from "../../traffic-policy/index";
+import { isMapping, type JsonObject, type Path, partsOf } from "../../traffic-policy/data/index";
+import { vaultReference } from "../../traffic-policy/webhooks/index";
 import { groupBy } from "../text";
 import type { Adoption } from "./adoptable";
 import { uniqueNames } from "./names";

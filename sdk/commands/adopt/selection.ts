@@ -6,7 +6,7 @@ import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { urlOf } from "../../../provider/service/url";
 import { parsePath, valueAt } from "../../test-engine/index";
-import { oneLine } from "../../traffic-policy/index";
+import { oneLine } from "../../traffic-policy/data/index";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
 import { isIgnored, type ProjectStacks, projectsOf, projectsOptions } from "../projects";
 import { unreadStacks, unreadText, withProject } from "../stackNames";

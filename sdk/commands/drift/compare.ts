@@ -16,7 +16,7 @@ import {
 } from "../../../provider/endpoint/state";
 import type { Endpoint } from "../../../provider/service/contract";
 import { isWithin, parsePath, valueAt } from "../../test-engine/index";
-import { isMapping, type JsonObject, type Path, pathText } from "../../traffic-policy/index";
+import { isMapping, type JsonObject, type Path, pathText } from "../../traffic-policy/data/index";
 import type { ManagedEndpoint } from "../userProject";
 import { type DriftedEndpoint, type FieldChange, INVALID_POLICY } from "./report";
 

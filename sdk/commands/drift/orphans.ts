@@ -2,7 +2,7 @@ import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
 import { engineInputs } from "../../../provider/endpoint/inputs";
 import { readEndpoint } from "../../../provider/endpoint/readEndpoint";
 import { urlOf } from "../../../provider/service/url";
-import { normalizeUrl } from "../../traffic-policy/index";
+import { normalizeUrl } from "../../traffic-policy/data/index";
 import type { ManagedEndpoint } from "../userProject";
 import { asUnchecked, type ScannedAccount } from "./accounts";
 import type { AccountReport, PendingCreateReport, Unchecked } from "./report";

@@ -1,6 +1,6 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
-import { escaped } from "../../traffic-policy/index";
+import { escaped } from "../../traffic-policy/data/index";
 import { forPulumi, lastPartOf, unreadText } from "../stackNames";
 import { count, groupBy, shellWord } from "../text";
 import {

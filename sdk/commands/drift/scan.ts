@@ -7,7 +7,7 @@ import { isNotFound, UserError } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { ConfigReader } from "../../../provider/service/settings";
 import { VERSION } from "../../../provider/service/version";
-import { normalizeUrl } from "../../traffic-policy/index";
+import { normalizeUrl } from "../../traffic-policy/data/index";
 import { UsageError } from "../command";
 import { count, groupBy } from "../text";
 import {

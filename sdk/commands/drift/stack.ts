@@ -8,7 +8,7 @@ import {
   PulumiFailed,
   pulumi,
 } from "../../test-engine/index";
-import { isMapping, jsonOf } from "../../traffic-policy/index";
+import { isMapping, jsonOf } from "../../traffic-policy/data/index";
 import { messageOf, UsageError } from "../command";
 import type { Projects } from "../projects";
 import { withProject } from "../stackNames";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { policyFromText } from "../../traffic-policy/index";
+import { policyFromText } from "../../traffic-policy/data/index";
 import { agentFields } from "../../webhooks/webhookChecks";
 
 /*

@@ -1,14 +1,8 @@
 import { createServer, type Server } from "node:http";
 import type { WireEndpoint } from "../../../provider/service/contract";
 import type { RecordedRequest } from "../../test-engine/index";
-import {
-  type Application,
-  type EndpointReply,
-  type FetchOptions,
-  fetchReply,
-  type ServeOptions,
-  serveRequest,
-} from "../../traffic-policy/index";
+import { fetchReply, serveRequest } from "../../traffic-policy/answer/index";
+import type { Application, EndpointReply, FetchOptions, ServeOptions } from "../../traffic-policy/index";
 import { listen } from "../listen";
 import { agentEndpoints } from "./agentEndpoints";
 import { type Behaviour, behaviourOf } from "./behaviour";

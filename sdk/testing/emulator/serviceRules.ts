@@ -1,5 +1,5 @@
-import { parse as parseYaml } from "yaml";
 import type { WireChange, WireEndpoint } from "../../../provider/service/contract";
+import { yaml } from "../../traffic-policy/data/index";
 import { type Behaviour, urlTakenError } from "./behaviour";
 import { ServiceError } from "./serviceErrors";
 
@@ -106,7 +106,9 @@ function checkPolicy(policy: string): void {
   let data: unknown;
   try {
     // By default the parser prints warnings.
-    data = policy.trimStart().startsWith("{") ? JSON.parse(policy) : parseYaml(policy, { logLevel: "error" });
+    data = policy.trimStart().startsWith("{")
+      ? JSON.parse(policy)
+      : yaml().parse(policy, { logLevel: "error" });
   } catch (error) {
     throw new ServiceError(2236, String(error).split("\n")[0] ?? "");
   }

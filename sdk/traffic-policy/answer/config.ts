@@ -1,25 +1,34 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { type ActionType, actions, type KeyInfo } from "../policy/catalogue";
 import { notSimulated } from "./trace";
 
 /* The configs of actions, by the catalogue. */
 
-const KINDS = {
-  text: z.string(),
-  duration: z.string(),
-  integer: z.int(),
-  number: z.number(),
-  boolean: z.boolean(),
-  // YAML has numbers and truth values where a header's value is expected.
-  "map of text": z.record(
-    z.string(),
-    z.union([z.string(), z.number(), z.boolean()]).transform((value) => `${value}`),
-  ),
-  map: z.record(z.string(), z.unknown()),
-  object: z.unknown(),
-} satisfies Record<KeyInfo["kind"], z.ZodType>;
+// Loaded only by requests.
+const zod = (): typeof z => require("zod");
 
-type Value<K extends KeyInfo> = z.output<(typeof KINDS)[K["kind"]]>;
+function schemasOfKinds() {
+  const { string, int, number, boolean, record, union, unknown } = zod();
+  return {
+    text: string(),
+    duration: string(),
+    integer: int(),
+    number: number(),
+    boolean: boolean(),
+    // YAML has numbers and truth values where a header's value is expected.
+    "map of text": record(
+      string(),
+      union([string(), number(), boolean()]).transform((value) => `${value}`),
+    ),
+    map: record(string(), unknown()),
+    object: unknown(),
+  } satisfies Record<KeyInfo["kind"], z.ZodType>;
+}
+
+type Kinds = ReturnType<typeof schemasOfKinds>;
+let kinds: Kinds | undefined;
+
+type Value<K extends KeyInfo> = z.output<Kinds[K["kind"]]>;
 type Given<K extends KeyInfo> =
   | (K["list"] extends true | "or one" ? Value<K>[] : Value<K>)
   | (K extends { required: true } | { default: unknown } ? never : undefined);
@@ -35,7 +44,7 @@ export type Config<Type extends ActionType> = {
 /** @throws RequestNotSimulated if the catalogue has no such config. */
 export function readConfig<Type extends ActionType>(type: Type, config: unknown): Config<Type> {
   const keys = Object.entries<KeyInfo>(actions[type].keys);
-  const schema = z.strictObject(Object.fromEntries(keys.map(([name, key]) => [name, schemaOf(key)])));
+  const schema = zod().strictObject(Object.fromEntries(keys.map(([name, key]) => [name, schemaOf(key)])));
   const { data, error } = schema.safeParse(config ?? {});
   if (data === undefined) {
     const [issue] = error.issues;
@@ -48,8 +57,9 @@ export function readConfig<Type extends ActionType>(type: Type, config: unknown)
 }
 
 function schemaOf({ kind, list, values, required, default: standard }: KeyInfo): z.ZodType {
-  const one = values ? z.enum(values) : KINDS[kind];
-  const all: z.ZodType = list ? z.array(one) : one;
+  kinds ??= schemasOfKinds();
+  const one = values ? zod().enum(values) : kinds[kind];
+  const all: z.ZodType = list ? zod().array(one) : one;
   if (standard !== undefined) return all.default(standard);
   return required ? all : all.optional();
 }

@@ -1,28 +1,34 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { policyFromText } from "../data/parse";
 import { pathText } from "../data/paths";
 import { notSimulated } from "./trace";
 
 /* A policy's phases that run here. The service refuses one of another form, too. */
 
-const rule = z.strictObject({
-  name: z.string().optional(),
-  expressions: z.array(z.string()).default([]),
-  actions: z.array(z.strictObject({ type: z.string(), config: z.unknown().optional() })).min(1),
-});
-export type Rule = z.infer<typeof rule>;
+function phasesSchema() {
+  // Loaded only by requests.
+  const { z }: typeof import("zod") = require("zod");
+  const rule = z.strictObject({
+    name: z.string().optional(),
+    expressions: z.array(z.string()).default([]),
+    actions: z.array(z.strictObject({ type: z.string(), config: z.unknown().optional() })).min(1),
+  });
+  return z.strictObject({
+    on_tcp_connect: z.array(rule).default([]),
+    on_http_request: z.array(rule).default([]),
+    on_http_response: z.array(rule).default([]),
+  });
+}
 
-const phases = z.strictObject({
-  on_tcp_connect: z.array(rule).default([]),
-  on_http_request: z.array(rule).default([]),
-  on_http_response: z.array(rule).default([]),
-});
-export type Policy = z.infer<typeof phases>;
+let phases: ReturnType<typeof phasesSchema> | undefined;
+export type Policy = z.infer<ReturnType<typeof phasesSchema>>;
+export type Rule = Policy["on_http_request"][number];
 
 /** @param policy Data or text. */
 export function readPolicy(policy: unknown = {}): Policy {
   const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
   if ("problem" in parsed) return notSimulated(`a policy that ${parsed.problem}`);
+  phases ??= phasesSchema();
   const { data, error } = phases.safeParse(parsed.data);
   if (data) return data;
   const [issue] = error.issues;

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
+import { type CommandIo, EXIT, inputText, readText, STANDARD_STREAM, writeResult } from "../data/io";
 import { count } from "../data/text";
 import { urlProblem } from "../data/url";
 import { UsageError, UserError } from "../data/userError";
 import { type FilePolicy, isPolicy, policiesInText, type Warning, warningsOfOne } from "../policy/files";
-import { type CommandIo, EXIT, inputText, readText, STANDARD_STREAM, writeResult } from "./io";
 
 /* `check`: the warnings for the policies in files. */
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
+import { EXIT, endIfUnread, messageOf, type Streams } from "../data/io";
 import { didYouMean } from "../data/text";
 import { UsageError } from "../data/userError";
 import { checkFiles } from "./check";
-import { EXIT, endIfUnread, messageOf, type Streams } from "./io";
 import { tryRequest } from "./request";
 
 /* `traffic-policy`. The command `check-policy` of pulumi-endpoints is the same code. */

@@ -2,12 +2,12 @@ import { isIP } from "node:net";
 import { requestDeps, requestOf } from "../answer/routing";
 import { answerRequest } from "../answer/runner";
 import { RequestFailed, traceText } from "../answer/trace";
+import { type CommandIo, EXIT, writeResult } from "../data/io";
 import { jsonOf } from "../data/json";
 import { UsageError } from "../data/userError";
 import { namesOfExpressions } from "../policy/cel";
 import { warningsOfOne } from "../policy/files";
 import { nameOf, policiesOf, refuseUselessFiles, textLine } from "./check";
-import { type CommandIo, EXIT, writeResult } from "./io";
 
 /* `request`: what a policy would do with a request, without an account. */
 

@@ -1,10 +1,10 @@
 import { isMapping, type JsonObject } from "../data/json";
+import { missingSecret } from "../data/missingValues";
 import { NO_MAPPING, policyFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../data/parse";
 import { type Path, pathText } from "../data/paths";
 import { type SourceDocument, sourceDocuments } from "../data/positions";
 import { UserError } from "../data/userError";
 import { phases } from "./catalogue";
-import { missingSecret } from "./missingValues";
 import { intendedPhase, type PolicyTarget, policyWarnings, warningText, withUnknown } from "./warnings";
 
 /* The policies in files: of agents, of Kubernetes, of Terraform, of Pulumi, and policies alone. */

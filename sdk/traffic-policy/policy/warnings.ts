@@ -1,4 +1,5 @@
 import { isMapping, type JsonObject } from "../data/json";
+import { missingValuesIn } from "../data/missingValues";
 import { type Path, pathText } from "../data/paths";
 import { closestName, didYouMean, oneLine } from "../data/text";
 import { derivedFromUrl } from "../data/url";
@@ -16,7 +17,6 @@ import {
   ruleKeys,
 } from "./catalogue";
 import { findingsInText } from "./expressions";
-import { missingValuesIn } from "./missingValues";
 
 /*
  * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.

@@ -160,7 +160,7 @@ test("an editor completes phases, actions and keys, with their documentation, an
     expect(documentation, name).toMatch(errors.test(name) ? /\w/ : /```ts/);
 });
 
-test("the import loads nothing, and the library of expressions is loaded with the first expression", () => {
+test("the import loads no library, and the first expression loads the library of expressions", () => {
   const script = `const { warningsOf } = require("traffic-policy");
     const loaded = () => [...new Set(Object.keys(require.cache)
       .map((file) => /node_modules[\\\\/]((@[^\\\\/]+[\\\\/])?[^\\\\/]+)/.exec(file)?.[1]).filter(Boolean))];

@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
+import { missingValueIn } from "../data/missingValues";
 import { MIN_SECRET_LENGTH } from "../data/text";
-import { missingValueIn } from "../policy/missingValues";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 
 /* The secrets that platforms sign with. No message quotes one. */

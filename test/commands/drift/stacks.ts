@@ -4,7 +4,7 @@ import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import { type ExportedResource, parseState } from "../../../sdk/test-engine/index";
 import { Emulator } from "../../../sdk/testing";
-import { isMapping } from "../../../sdk/traffic-policy/index";
+import { isMapping } from "../../../sdk/traffic-policy/data/index";
 
 /** Two accounts of the service, new for each test. */
 export let emulator: Emulator;

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
-import { PIPELINE_COMMAND } from "../data/text";
-import { UserError } from "../data/userError";
+import { PIPELINE_COMMAND } from "./text";
+import { UserError } from "./userError";
 
 /* The files, streams and exit codes of commands. */
 

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missingSecret, missingValuesIn } from "../../policy/missingValues";
+import { missingSecret, missingValuesIn } from "../../data/missingValues";
 
 const found = (document: unknown) =>
   [...missingValuesIn(document)].map(({ path, isSecret, reason }) => [

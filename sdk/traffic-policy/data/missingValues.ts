@@ -1,4 +1,4 @@
-import { type Path, partsOf } from "../data/paths";
+import { type Path, partsOf } from "./paths";
 
 /*
  * What a missing value leaves in a text: `undefined` and `NaN` of JavaScript, `null` and `None` of other languages, `$DOMAIN` of a

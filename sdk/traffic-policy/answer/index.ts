@@ -1,0 +1,4 @@
+/* Requests to endpoints, for this repository. */
+
+export { fetchReply } from "./routing";
+export { serveRequest } from "./serve";

@@ -1,0 +1,4 @@
+/* The commands, for this repository. */
+
+export { checkFiles } from "./check";
+export { tryRequest } from "./request";
