@@ -1,4 +1,4 @@
-import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
+import { type JsonObject, normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
 import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
@@ -41,6 +41,9 @@ export interface WriteContext<T extends PreviewInputs = Inputs> {
   updatedId?: string;
 }
 
+/** The inputs that an adoption clears if the program leaves them out. */
+const clearedInputs = Object.fromEntries(clearedFields.map((name) => [name, true]));
+
 /** The most pages that a search for equal members of a pool reads, because an account may have thousands of endpoints. */
 const MAX_POOL_PAGES = 10;
 
@@ -56,7 +59,8 @@ export async function adopt(context: WriteContext): Promise<AcceptedWrite | unde
   // This process found the endpoint gone, or deleted it for a replacement. So the create makes a new one.
   if (id === undefined || runRecord.isGone(id)) return undefined;
   return runRecord.trackAdoption(id, entry, async () => {
-    const live = await findById(id, context);
+    // A list may omit a description that the program leaves out, and that the adoption clears.
+    const live = await findById(id, api, { ...inputs, ...clearedInputs });
     runRecord.recordNewEntry(id, entry, inputs);
     const { changed: sent, before } = differenceOnAdoption(live, inputs);
     const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(asUnreadableReply);
@@ -74,10 +78,11 @@ async function chooseConsented(context: WriteContext): Promise<string | undefine
   return found?.id;
 }
 
-/** @throws UserError if there is no endpoint with this id, or if it is no cloud endpoint. */
-async function findById(id: string, { api, inputs }: WriteContext<PreviewInputs>): Promise<Endpoint> {
-  // A list item may lack a field that the program leaves out, and that the adoption has to clear.
-  const known = { ...inputs, ...Object.fromEntries(clearedFields.map((name) => [name, true])) };
+/**
+ * @param known If a list item lacks one of these properties, the endpoint is read by id.
+ * @throws UserError if there is no endpoint with this id, or if it is no cloud endpoint.
+ */
+async function findById(id: string, api: EndpointsApi, known: JsonObject): Promise<Endpoint> {
   const live = await readEndpoint(api, id, known).catch(ifService404(adoptNotFound(id)));
   if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
   return live;
@@ -119,7 +124,7 @@ export async function logPlannedAdoption(context: WriteContext<PreviewInputs>): 
   };
   if (adopt !== undefined)
     return runRecord.trackAdoption(adopt, entry, async () =>
-      log.info(announce(await findById(adopt, context))),
+      log.info(announce(await findById(adopt, context.api, inputs))),
     );
 
   const consented = findConsented(await context.consented(), context);

@@ -116,7 +116,6 @@ export const adoption: Scenario[] = [
     order: ["one", "two"],
     on: "dynamic",
     fails: /already belongs to another resource/,
-    state: { one: "theirs" },
   }),
   scenario("nothing is changed if two resources of the program have the same endpoint", {
     from: { o: "shop" },

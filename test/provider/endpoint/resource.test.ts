@@ -20,8 +20,11 @@ test("`get` fails for an unknown id", async () => {
 test("many adoptions by id share the pages of the list", async () => {
   const { core, emulator } = await service({ settings: { requestsPerWindow: "1000" } });
   const adopting = Array.from({ length: 250 }, async (_, index) => {
-    const { id } = emulator.seed({ type: "cloud", url: at(index), description: "theirs" });
-    const { inputs } = await core.check({}, { url: at(index), description: "theirs", adopt: id });
+    const { id } = emulator.seed({ type: "cloud", url: at(index), description: "theirs", metadata: "m" });
+    const { inputs } = await core.check(
+      {},
+      { url: at(index), description: "theirs", metadata: "m", adopt: id },
+    );
     return core.create(engineInputs(inputs));
   });
   await Promise.all(adopting);
