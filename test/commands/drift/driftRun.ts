@@ -22,7 +22,7 @@ interface Options extends Omit<DriftFixture, "stacks"> {
 }
 
 /** Runs `drift` on these stacks, beside these known ones, and writes every form of the report. */
-export async function drift(
+export async function runDrift(
   stacks: TestStack | DriftStack[],
   { args = [], ignore = [], known = {}, backend, during }: Options = {},
 ): Promise<DriftResult> {
