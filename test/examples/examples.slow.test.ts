@@ -220,13 +220,11 @@ const inOtherLanguages: [language: "go" | "python" | "yaml", Example][] = [
 ];
 
 const cli = await findPulumiCli();
-test.each(inNode)(
-  "the example %s has the outputs and endpoints in its row, on the test kit's engine",
-  (...row) => runExample(...row, "kit"),
+test.each(inNode)("the example %s has its outputs and endpoints on the test kit's engine", (...row) =>
+  runExample(...row, "kit"),
 );
-test.skipIf(!cli).each(inNode)(
-  "the example %s has the outputs and endpoints in its row, on the Pulumi CLI",
-  (...row) => runExample(...row, "cli"),
+test.skipIf(!cli).each(inNode)("the example %s has its outputs and endpoints on the Pulumi CLI", (...row) =>
+  runExample(...row, "cli"),
 );
 for (const [language, example] of inOtherLanguages)
   test.skipIf(!cli || !(await findPulumiCli(undefined, language)))(

@@ -63,24 +63,21 @@ test.each<[application: () => unknown, words: string]>([
   [() => () => Promise.reject(new Error("out of tea")), "out of tea"],
   [() => rawServer("HTTP/1.1 101 A\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n"), "changed the protocol"],
   [() => rawServer("HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"), "answered with the status 999"],
-])(
-  "a failing application is named, or the policy continues with its next action: %s",
-  async (start, words) => {
-    const application = (await start()) as Application;
-    const { emulator, send, text, lines } = await serve(application);
-    await expect(emulator.fetch(URL)).rejects.toMatchObject({
-      name: "ApplicationFailed",
-      message: expect.stringMatching(`the application of https://app.internal failed: .*${words}`),
-      trace: [{ outcome: "matched", actions: [{ result: expect.stringContaining(words) }, {}] }],
-    });
-    expect(await text(await send({ host: HOST }))).toMatch(
-      `502 the application of https://app.internal failed: `,
-    );
-    expect(lines).toEqual([`GET ${URL}/ 502`]);
-    const lenient = await forwarding(application, { on_error: "continue" });
-    expect(await (await lenient.fetch(URL)).text()).toBe("hello");
-  },
-);
+])("a failing application is named, or the policy continues: %s", async (start, words) => {
+  const application = (await start()) as Application;
+  const { emulator, send, text, lines } = await serve(application);
+  await expect(emulator.fetch(URL)).rejects.toMatchObject({
+    name: "ApplicationFailed",
+    message: expect.stringMatching(`the application of https://app.internal failed: .*${words}`),
+    trace: [{ outcome: "matched", actions: [{ result: expect.stringContaining(words) }, {}] }],
+  });
+  expect(await text(await send({ host: HOST }))).toMatch(
+    `502 the application of https://app.internal failed: `,
+  );
+  expect(lines).toEqual([`GET ${URL}/ 502`]);
+  const lenient = await forwarding(application, { on_error: "continue" });
+  expect(await (await lenient.fetch(URL)).text()).toBe("hello");
+});
 
 test("a host matches in any letter case, and every odd request gets an answer", async () => {
   const { send, text, lines } = await serve(() => new Response("taken"));

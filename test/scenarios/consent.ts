@@ -18,16 +18,13 @@ export const consent: Scenario[] = [
     next: [{ environment: adopts("shop"), says: [ANNOUNCED] }, {}],
     state: { o: "shop" },
   }),
-  scenario(
-    "a killed run's endpoints are taken over in one run, each by the resource on its URL, and changed",
-    {
-      fromKilled: { one: "a", two: "b" },
-      program: { one: { url: at("a"), description: "x" }, two: "b", three: "c" },
-      environment: adopts("a", "b"),
-      writes: ["PATCH a description", "POST c"],
-      next: [{}],
-    },
-  ),
+  scenario("a killed run's endpoints are taken over in one run, each by the resource on its URL", {
+    fromKilled: { one: "a", two: "b" },
+    program: { one: { url: at("a"), description: "x" }, two: "b", three: "c" },
+    environment: adopts("a", "b"),
+    writes: ["PATCH a description", "POST c"],
+    next: [{}],
+  }),
   scenario("in a pool, an equal endpoint is taken over before another one", {
     others: {
       other: { ...shop, pooling_enabled: true, description: "x" },

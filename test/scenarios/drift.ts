@@ -1,15 +1,10 @@
-import { type Actor, at, error, type Props, type Scenario, scenario } from "./scenario";
+import { type Actor, at, edited, error, type Props, type Scenario, scenario } from "./scenario";
 
 /* Drift: edits by hand, and fields with defaults of the service. */
 
 const shop = { url: at("shop") };
 const described = { ...shop, description: "x" };
 const from = { o: "shop" };
-
-const edited =
-  (change: Props, name = "shop") =>
-  ({ emulator, id }: Actor) =>
-    emulator.edit(id(name), change);
 
 /** A field, an edit of it by hand, the input that a refresh shows, and the field that `up` sends. */
 const edits: [string, Props, Props, string][] = [
@@ -242,23 +237,20 @@ export const serviceDefaults: Scenario[] = [
       ],
     }),
   ),
-  scenario(
-    "the default bindings may change with a new URL of the program, but not with an edit of the URL by hand",
-    {
-      from,
-      program: { o: internal },
-      replies: [["update", { afterCommit: true, body: (real) => ({ ...real, bindings: ["internal"] }) }]],
-      writes: ["PATCH shop url=shop.internal"],
-      next: [
-        { before: edited({ bindings: ["internal"] }), command: "refresh" },
-        {},
-        { before: edited({ ...shop, bindings: ["public"] }), command: "refresh" },
-        { writes: ["PATCH shop url=shop.internal bindings"] },
-        {},
-      ],
-      state: { o: "shop=shop.internal" },
-    },
-  ),
+  scenario("the default bindings may change with a new URL of the program, not with an edit of the URL", {
+    from,
+    program: { o: internal },
+    replies: [["update", { afterCommit: true, body: (real) => ({ ...real, bindings: ["internal"] }) }]],
+    writes: ["PATCH shop url=shop.internal"],
+    next: [
+      { before: edited({ bindings: ["internal"] }), command: "refresh" },
+      {},
+      { before: edited({ ...shop, bindings: ["public"] }), command: "refresh" },
+      { writes: ["PATCH shop url=shop.internal bindings"] },
+      {},
+    ],
+    state: { o: "shop=shop.internal" },
+  }),
   scenario("a new URL of the program brings default bindings back that somebody had edited", {
     from: { o: internal },
     before: edited({ bindings: ["public"] }, "shop.internal"),

@@ -1,6 +1,6 @@
 import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
 import { rival } from "../faults/serviceFaults";
-import { type Actor, at, error, forbidden, type Scenario, scenario } from "./scenario";
+import { type Actor, at, committed, error, forbidden, type Scenario, scenario } from "./scenario";
 
 /* Creates whose answer is lost, or cannot be read. */
 
@@ -9,10 +9,8 @@ const pooled = { ...shop, poolingEnabled: true };
 /** A service that accepts a URL twice: no refusal reveals another endpoint. */
 const acceptsEqualUrls = { urlTaken: "allowed" } as const;
 
-/** The reply to a create that takes effect. */
-const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
 /** The lost reply to a create that takes effect, and to a create without effect. */
-const lost = answered({ reset: true });
+const lost = committed({ reset: true });
 const unsent: ScriptedReply = { reset: true };
 const noList = ["list", forbidden, 99] as const;
 /** The reply to a create whose URL is taken. */
@@ -81,7 +79,7 @@ export const lostCreates: Scenario[] = [
       // Other scenarios keep the default limit: a busy machine may exceed a short limit.
       settings: "hang" in reply ? { timeoutSeconds: "0.2" } : {},
       program: { o: { ...shop, description: "x" } },
-      replies: [["create", answered(reply)]],
+      replies: [["create", committed(reply)]],
       writes,
       says: [
         /after a lost answer, this run continues with ep_\w+, which it has probably created\. Another run may have, with the same content within two seconds/,
@@ -207,7 +205,7 @@ export const lostCreates: Scenario[] = [
       ["create", lost],
       [
         "list",
-        answered({
+        committed({
           body: (real: { endpoints: object[] }) => ({
             ...real,
             endpoints: [{ id: "ep_odd", ...shop, port: "high" }, ...real.endpoints],
@@ -270,7 +268,7 @@ export const badReplies: Scenario[] = [
       scenario(`a create whose reply ${what} keeps its endpoint: ${JSON.stringify(o)}`, {
         program: { o: { ...o, description: "x", metadata: { a: 1 } } },
         replies: [
-          ["create", answered({ body })],
+          ["create", committed({ body })],
           ["read", forbidden, 9],
         ],
         writes: ["POST shop"],
@@ -281,7 +279,7 @@ export const badReplies: Scenario[] = [
   scenario("a create does not keep the endpoint in its reply if that has another URL", {
     others: { theirs: { url: at("other") } },
     before: ({ emulator }) =>
-      emulator.intercept("create", answered({ status: 201, body: emulator.endpoints[0] })),
+      emulator.intercept("create", committed({ status: 201, body: emulator.endpoints[0] })),
     writes: ["POST shop"],
   }),
   scenario("a create does not keep the id in its reply if another resource has that id", {
@@ -291,7 +289,7 @@ export const badReplies: Scenario[] = [
     before: ({ emulator, id }) =>
       emulator.intercept(
         "create",
-        answered({ status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
+        committed({ status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
       ),
     writes: ["POST shop"],
   }),

@@ -259,16 +259,13 @@ export const moves: Scenario[] = [
     state: { o: "b", p: "a#2" },
     engine: "parallel",
   }),
-  scenario(
-    "a list that drops its first URL fails, since deletions come last; `--target` of the removed helps",
-    {
-      from: { l0: "a", l1: "b" },
-      program: { l0: "b" },
-      fails: /--target/,
-      next: [{ target: ["l1"], writes: ["DELETE b"] }, { writes: ["PATCH a url=b"] }],
-      state: { l0: "a=b" },
-    },
-  ),
+  scenario("a list that drops its first URL fails, since deletions come last, and `--target` helps", {
+    from: { l0: "a", l1: "b" },
+    program: { l0: "b" },
+    fails: /--target/,
+    next: [{ target: ["l1"], writes: ["DELETE b"] }, { writes: ["PATCH a url=b"] }],
+    state: { l0: "a=b" },
+  }),
   scenario("a move with `--target` to a URL whose owner is no target fails, and names `--target`", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },

@@ -86,6 +86,15 @@ export const listOmits =
     emulator.intercept("list", { status: 200, body: { endpoints } }, 9);
   };
 
+/** Edits a live endpoint by hand. */
+export const edited =
+  (change: Props, name = "shop") =>
+  ({ emulator, id }: Actor) =>
+    emulator.edit(id(name), change);
+
+/** The reply to a request that takes effect. */
+export const committed = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
+
 /** A scripted reply to the next requests of a kind. Default: to one request. */
 export type Stub = [
   kind: "create" | "list" | "read" | "update" | "delete" | "by id" | "any",

@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../sdk/traffic-policy/data/index";
 import { CANARY_KEY } from "../provider/emulated";
 import { secret } from "../provider/plugin/pluginClient";
-import { type Actor, at, error, forbidden, type Props, type Scenario, type Stub, scenario } from "./scenario";
+import { at, edited, error, forbidden, type Props, type Scenario, type Stub, scenario } from "./scenario";
 
 /* Secrets of a program. The runner searches every message, state and refresh for canaries. */
 
@@ -14,11 +14,6 @@ const policy = {
 const withPolicy = { ...shop, trafficPolicy: policy, options: { secret: ["url", "trafficPolicy"] } };
 /** A resource with one secret. */
 const described = { ...shop, description: "CANARY-1", options: { secret: ["description"] } };
-
-const edited =
-  (change: Props) =>
-  ({ emulator, id }: Actor) =>
-    emulator.edit(id("shop"), change);
 
 const inexactJson = (name: string) => `{"id":123456789012345678,"${name}":"Bearer CANARY-1"}`;
 
@@ -77,31 +72,28 @@ export const secrets: Scenario[] = [
     }),
   ),
   ...["adoption", "edit"].map((how) =>
-    scenario(
-      `a policy with the account's own key in it is secret as a whole, and its ${how} never changes it`,
-      {
-        ...(how === "adoption"
-          ? {
-              others: { theirs: { ...shop, traffic_policy: CALLS_SERVICE } },
-              program: { o: { ...shop, adopt: "@theirs" } },
-            }
-          : {
-              from: { o: "shop" },
-              before: edited({ traffic_policy: CALLS_SERVICE }),
-              command: "refresh" as const,
-            }),
-        next: [
-          { command: "refresh" },
-          {
-            program: { o: { ...shop, description: "x" } },
-            writes: [how === "adoption" ? "PATCH theirs description" : "PATCH shop description"],
-          },
-          {},
-        ],
-        state: { o: how === "adoption" ? "theirs" : "shop" },
-        fields: { [how === "adoption" ? "theirs" : "shop"]: { traffic_policy: CALLS_SERVICE } },
-      },
-    ),
+    scenario(`a policy with the account's own key is secret as a whole, and its ${how} changes nothing`, {
+      ...(how === "adoption"
+        ? {
+            others: { theirs: { ...shop, traffic_policy: CALLS_SERVICE } },
+            program: { o: { ...shop, adopt: "@theirs" } },
+          }
+        : {
+            from: { o: "shop" },
+            before: edited({ traffic_policy: CALLS_SERVICE }),
+            command: "refresh" as const,
+          }),
+      next: [
+        { command: "refresh" },
+        {
+          program: { o: { ...shop, description: "x" } },
+          writes: [how === "adoption" ? "PATCH theirs description" : "PATCH shop description"],
+        },
+        {},
+      ],
+      state: { o: how === "adoption" ? "theirs" : "shop" },
+      fields: { [how === "adoption" ? "theirs" : "shop"]: { traffic_policy: CALLS_SERVICE } },
+    }),
   ),
   scenario("an adoption that takes the account's own key out of the keys of metadata does not show it", {
     others: { theirs: { ...shop, metadata: JSON.stringify({ [CANARY_KEY]: 1 }) } },
@@ -246,7 +238,7 @@ export const secrets: Scenario[] = [
   }),
   ...[{ traffic_policy: inexactJson("authorization") }, { metadata: inexactJson("api_key") }].map((fields) =>
     scenario(
-      `a document that must stay text for its numbers is secret if it names a secret: ${Object.keys(fields)}`,
+      `a document with long numbers is secret as a text if it names a secret: ${Object.keys(fields)}`,
       {
         from: { o: "shop" },
         before: edited(fields),

@@ -1,5 +1,5 @@
 import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
-import { type Actor, at, error, forbidden, type Scenario, type Stub, scenario } from "./scenario";
+import { type Actor, at, committed, error, forbidden, type Scenario, type Stub, scenario } from "./scenario";
 
 /* Odd replies of the service, and endpoints that are gone. */
 
@@ -10,7 +10,6 @@ const missing = error(404, 18100);
 const html = gatewayReply("html");
 const commands = ["refresh", "destroy"] as const;
 
-const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
 const removed = ({ emulator, id }: Actor) => emulator.remove(id("shop"));
 
 /** An update that changes one field, and clears another. */
@@ -21,7 +20,7 @@ const changed = {
 };
 
 /** All replies are compressed, although no request accepts compression. */
-const compressed: Stub[] = [["any", answered({ headers: { "content-encoding": "gzip" } }), 99]];
+const compressed: Stub[] = [["any", committed({ headers: { "content-encoding": "gzip" } }), 99]];
 
 /** Neither the list nor a first read by id shows the endpoint. */
 const nothing: Stub[] = [
@@ -48,7 +47,7 @@ export const oddReplies: Scenario[] = [
     }),
     scenario(`an update that is answered by a ${reply.status} takes effect once`, {
       ...changed,
-      replies: [["update", answered(reply)]],
+      replies: [["update", committed(reply)]],
       next: [{}],
       stacks: true,
     }),
@@ -97,7 +96,7 @@ export const oddReplies: Scenario[] = [
       from,
       later: true,
       command: "destroy",
-      replies: [["delete", answered(reply)]],
+      replies: [["delete", committed(reply)]],
       writes: ["DELETE shop"],
     }),
   ]),
@@ -379,18 +378,15 @@ export const gone: Scenario[] = [
     state: { o: "shop" },
     live: ["a", "shop"],
   }),
-  scenario(
-    "a refresh with a rotated key silently records the account, so that a later refresh can drop the endpoint",
-    {
-      from,
-      before: rotated,
-      overrides: otherKey,
-      command: "refresh",
-      says: [/^$/],
-      next: [{ overrides: otherKey, later: true, before: removed, command: "refresh" }],
-      state: {},
-    },
-  ),
+  scenario("a refresh with a rotated key silently records the account for a later refresh", {
+    from,
+    before: rotated,
+    overrides: otherKey,
+    command: "refresh",
+    says: [/^$/],
+    next: [{ overrides: otherKey, later: true, before: removed, command: "refresh" }],
+    state: {},
+  }),
   scenario("a rotated key causes no message where nothing changes, and one read per process", {
     from: { o: "shop", p: "other" },
     later: true,

@@ -34,7 +34,7 @@ function seed(name: string, more: Partial<Seed> = {}, on = emulator): string {
 }
 
 /** An entry in a known stack of the project web. */
-const knownEntry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
+const entry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
   ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
   ...{ account: undefined, isOld: false, isPending: false, ...more },
 });
@@ -336,7 +336,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "the key was rotated, an endpoint is gone, and only a known stack shows that the account is right": () => ({
     ...oneStack([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
-    known: { "organization/web/prod": [knownEntry("web", { id: seed("web"), account: "before" })] },
+    known: { "organization/web/prod": [entry("web", { id: seed("web"), account: "before" })] },
   }),
 
   "two stacks, and two entries of one state, have one endpoint": () => {
@@ -352,7 +352,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
     seed("*", { id: "ep_wildcard" });
     return {
       ...oneStack([], {}, "--fail-on-unmanaged"),
-      known: { "organization/web/prod": [knownEntry("known", { id: seed("known") })] },
+      known: { "organization/web/prod": [entry("known", { id: seed("known") })] },
       backend: ["prod", "organization/web/prod", "dev", "organization/web/dev"],
       // All conditions of an entry must hold.
       ignore: [
@@ -372,14 +372,10 @@ export const fixtures: Record<string, () => DriftFixture> = {
   },
 
   "a known stack has an endpoint of a given stack, too": () => {
-    const known = [
-      knownEntry("a"),
-      knownEntry("ours", { id: "ep_b" }),
-      knownEntry("old", { id: "ep_c", isOld: true }),
-    ];
+    const known = [entry("a"), entry("ours", { id: "ep_b" }), entry("old", { id: "ep_c", isOld: true })];
     return {
       ...oneStack([{ name: "a" }, { name: "c" }]),
-      known: { "organization/web/prod": known, "organization/web/dev": [knownEntry("b")] },
+      known: { "organization/web/prod": known, "organization/web/dev": [entry("b")] },
     };
   },
 
@@ -395,7 +391,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "--fix leaves an endpoint that a known stack has, too": () => ({
     ...oneStack([changed], { repair: fail("must not run") }, "--fix"),
-    known: { "organization/web/prod": [knownEntry("a")] },
+    known: { "organization/web/prod": [entry("a")] },
   }),
 
   "a known stack cannot be read": () => {
