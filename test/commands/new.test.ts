@@ -57,7 +57,7 @@ test.each(examples)(
     const isTypeScript = existsSync(join(project, "index.ts"));
     expect("typescript" in (manifest.devDependencies ?? {})).toBe(isTypeScript);
     expect(existsSync(join(project, "tsconfig.json"))).toBe(isTypeScript);
-    // Only what is deployed needs an account.
+    // Only a deployment needs an account.
     const isDeployed = example !== "policy-pack";
     expect(commands.some((line) => line.startsWith("export ENDPOINTS_BASE_URL="))).toBe(isDeployed);
     if (!isDeployed) return;

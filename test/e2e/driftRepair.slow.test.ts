@@ -14,8 +14,8 @@ import { until } from "../until";
 import { edit, onKit, PLUGIN } from "./setup";
 
 /*
- * What `drift --fix` repairs, with an engine that repairs it. `test/commands/drift` has what it finds and reports,
- * `driftRefresh.slow.test.ts` that an engine's refresh finds the same.
+ * Repairs of `drift --fix` with a real engine. `test/commands/drift` tests the reports, and `driftRefresh.slow.test.ts` compares
+ * them with a refresh.
  */
 
 const policy = (status: number, secret = "") =>
@@ -119,7 +119,7 @@ onKit("drift --fix", (start) => {
         .sort(),
     );
     expect(emulator.endpoints).toContainEqual(other);
-    // The next check still reports those that were left, with their states as they were.
+    // The next check still reports the remaining endpoints, and their states are unchanged.
     const next = await runDrift(stack);
     const left = DRIFTED.filter((one) => !isFixed(one)).map(([name]) => name);
     expect(next.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(left);

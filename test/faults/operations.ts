@@ -117,7 +117,7 @@ export async function checkAllOperations(
 const MAX_LINES = 100;
 
 /**
- * Checks the guarantees of every call, whatever the service replies: the call ends with a value or with a readable error of
+ * Checks the invariants of every call, whatever the service replies: the call ends with a value or with a readable error of
  * this package, after a limited number of requests and log lines. An unhandled rejection fails the test run.
  */
 export async function checkInvariants(parts: RawService, operation: Operation): Promise<Outcome> {

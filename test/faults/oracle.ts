@@ -117,7 +117,7 @@ export class Oracle {
   entries = (): Map<string, Entry> =>
     new Map([...this.engine.state].filter(([, { pendingReplacement }]) => !pendingReplacement));
 
-  /** Whether the endpoint exists, in whatever account. */
+  /** Whether the endpoint exists, in any account. */
   exists = (id: string): boolean => this.allLive().has(id);
 
   isInState = (id: string): boolean => [...this.entries().values()].some((entry) => entry.id === id);

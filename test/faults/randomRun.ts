@@ -232,7 +232,7 @@ class RandomRunExecutor {
     const destroy = () => this.observed("destroy", command, () => this.engine.destroy(program, command));
     const outcome = await (verb === "up" ? this.up(command) : destroy());
     if (outcome.errors.length > 0 || (verb === "up" && names === undefined)) return outcome;
-    // A list may still show what was deleted.
+    // A list may still show deleted endpoints.
     await this.testbed.clock.sleep(READING_TIME);
     return this.up();
   }
@@ -258,7 +258,7 @@ class RandomRunExecutor {
     return false;
   }
 
-  /** The environment of a command, with the ids that the user offers, and those that a message has named. */
+  /** The environment of a command, with the offered ids and the ids that a message has named. */
   private withOffers(named: string[] = []) {
     const adopted = [...named, ...this.oracle.offers()];
     return { environment: adopted.length > 0 ? { ENDPOINTS_ADOPT: `${STACK}:${adopted.join(",")}` } : {} };
@@ -356,7 +356,7 @@ class RandomRunExecutor {
     return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
   }
 
-  /** Replaces resources at the place of the first one. */
+  /** Replaces resources, at the place of the first replaced resource. */
   private replaceInProgram(olds: string[], news: [string, JsonObject][]): void {
     const entries = [...this.program];
     const at = entries.findIndex(([name]) => olds.includes(name));

@@ -31,7 +31,7 @@ export class SimulatedUser {
 
   /** Follows a message about a taken URL, about endpoints that may be ours, or about the account. */
   follow(name: string, message: string, hasOpenCreate: boolean): void {
-    // `pulumi state delete --force` of what is really gone. The next command has the right key.
+    // `pulumi state delete --force`, if the endpoint is really gone. The next command has the right key.
     const [, missing = ""] = /does not have (ep_\w+)/.exec(message) ?? [];
     if (missing !== "" && !this.oracle.exists(missing)) this.engine.state.delete(name);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};

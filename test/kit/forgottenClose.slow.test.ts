@@ -10,8 +10,8 @@ import { until } from "../until";
 const PROGRAM = join(import.meta.dirname, "../../examples/quickstart");
 
 /**
- * Runs a test file with `node --test`, and returns its exit code, what is left in its temporary folder, and whether a process
- * outlives it.
+ * Runs a test file with `node --test`, and returns its exit code, the rest of its temporary folder, and whether a process outlives
+ * the run.
  */
 async function runNodeTest(body: string) {
   const temporary = temporaryFolder();

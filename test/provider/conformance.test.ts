@@ -43,7 +43,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(provider.emulator.requests).toEqual([]);
   });
 
-  test("what a program only reads is no endpoint of its stack, when a create meets it", async () => {
+  test("a create does not treat an endpoint that the program only reads as its stack's own", async () => {
     const provider = await start();
     const { emulator } = provider;
     const { id = "" } = emulator.seed({ type: "cloud", url, description: "theirs" });

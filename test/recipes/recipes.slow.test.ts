@@ -58,7 +58,7 @@ test("all recipes name the same version of the Pulumi CLI, and the version of th
   const versions = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, version]) => version);
   const cli = versions(/(?:pulumi-version: |pulumi\/pulumi[\w-]*:)(\d+\.\d+\.\d+)/g);
   expect(cli).toEqual(Array(6).fill(cli[0]));
-  // The pages say what was tested.
+  // The pages name the tested version.
   expect(new Set(versions(/\bCLI (\d+\.\d+)/g))).toEqual(new Set([cli[0]?.replace(/\.\d+$/, "")]));
   const packages = versions(/pulumi-endpoints(?::|-(?=\d))([\d.]+)(?=\.tgz|\s)/g);
   expect(new Set(packages)).toEqual(new Set([VERSION.replace("+dev", "")]));

@@ -158,14 +158,14 @@ interface Row extends Run {
   service?: EmulatorOptions;
   /** The program of an earlier run, which succeeds. */
   from?: Program;
-  /** The program of an earlier run, which was killed before it stored what it did. */
+  /** The program of an earlier run that was killed before it stored its result. */
   fromKilled?: Program;
   /** Endpoints of somebody else, by name. They exist before the first run, or before `from`. */
   others?: Record<string, Partial<Seed>>;
   next?: Run[];
   /**
    * The resources in the state at the end, with their endpoints by name: `a=b` is `a` with the URL `b`. Default: the last
-   * program's resources, each with the endpoint of its URL, or none if a run fails or the last one is `destroy`.
+   * program's resources, each with the endpoint of its URL, or none if a run fails or the last run is `destroy`.
    */
   state?: Record<string, string>;
   /** The names of all endpoints at the end, in the same form. Default: those in the state, and `others`. */

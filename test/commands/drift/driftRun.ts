@@ -17,7 +17,7 @@ export interface DriftResult extends CommandResult {
 }
 
 interface Options extends Omit<DriftFixture, "stacks"> {
-  /** Called with what is printed so far, while the command runs. */
+  /** Called while the command runs, with its output so far. */
   during?: (printed: { stderr: () => string }) => Promise<void>;
 }
 

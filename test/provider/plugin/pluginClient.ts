@@ -224,7 +224,7 @@ export function pluginClient(raw: ResourceProviderClient, urn = URN) {
       const answer = await call<pb.InvokeResponse>((then) => raw.invoke(request, then));
       return { result: plain(answer.getReturn()), failures: answer.toObject().failuresList };
     },
-    /** Constructs a component with the engine's monitor at this address. Unknown inputs are those of a preview. */
+    /** Constructs a component with the engine's monitor at this address. Only a preview has unknown inputs. */
     construct: async (monitor: string, name: string, inputs: Props, type = WEBHOOK_TYPE) => {
       const request = new pb.ConstructRequest().setType(type).setName(name).setMonitorendpoint(monitor);
       request.setProject("project").setStack("stack").setParallel(4).setDryrun(true);
