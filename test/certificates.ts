@@ -25,7 +25,7 @@ const nameOf = (text: string) => sequence(der(0x31, sequence(id("550403"), der(0
 
 const ECDSA_WITH_SHA256 = sequence(id("2a8648ce3d040302"));
 
-/** Issues a certificate for 127.0.0.1, which signs itself without an issuer. */
+/** Issues a certificate for 127.0.0.1. Without an issuer, it is self-signed. */
 export function issue(
   name: string,
   {

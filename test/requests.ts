@@ -1,6 +1,6 @@
 import type { RecordedRequest } from "../sdk/testing";
 
-/* What a service received, or a run sent. */
+/* Views of the requests that a service received, or a run sent. */
 
 interface Received {
   requests: readonly RecordedRequest[];

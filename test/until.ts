@@ -2,8 +2,8 @@
 const { setTimeout } = globalThis;
 
 /**
- * Waits until something is found, and returns it. Only the test's own limit ends the wait, because a machine can be slow. Unlike
- * vitest's `waitFor`, `waitUntil` and `poll`, it does not move a fake clock.
+ * Waits until `find` returns a truthy value, and returns that value. Only the test's timeout ends the wait, because a machine can
+ * be slow. Unlike vitest's `waitFor`, `waitUntil` and `poll`, this function does not move a fake clock.
  */
 export async function until<T>(find: () => T | Promise<T>): Promise<T> {
   for (;;) {

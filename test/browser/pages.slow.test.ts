@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { openChromium } from "../../docs/generate/chromium";
-import { drift } from "../commands/drift/driftRun";
+import { runDrift } from "../commands/drift/driftRun";
 import { fixtures } from "../commands/drift/fixtures";
 
 const folder = mkdtempSync(join(tmpdir(), "drift-page-"));
@@ -28,11 +28,11 @@ async function newPage() {
   return chromium.browser.newPage();
 }
 
-/** Opens the page of a fixture from a file, and notes the files that it loads. */
+/** Opens the page of a fixture from a file, and records the loaded files. */
 async function open(name: string, width: number, scheme = "light") {
   const fixture = fixtures[name]?.();
   if (!fixture) throw new Error(`there is no fixture ${name}`);
-  const report = await drift(fixture.stacks, fixture);
+  const report = await runDrift(fixture.stacks, fixture);
   const page = await newPage();
   const requests: string[] = [];
   page.on("request", (request) => requests.push(request.url()));

@@ -25,7 +25,7 @@ test("the demo creates, repairs, changes and deletes an endpoint, and prints the
   expect(stdout).toContain("200 hello again");
 });
 
-test("a demo that Ctrl-C ends says so, and leaves no folder", async () => {
+test("a demo that Ctrl-C ends prints a line about it, and leaves no folder", async () => {
   const temporary = temporaryFolder();
   const { child, printed, ended } = startCommand(["demo"], { TMPDIR: temporary });
   await until(() => printed.stdout.includes("── up: "));

@@ -7,7 +7,7 @@ import { commandLine, commands } from "../../sdk/commands/main";
 import { until } from "../until";
 import { runInProcess, startCommand } from "./runCommand";
 
-test("a command whose reader has left, as with head, ends without a word", async () => {
+test("a command ends without a message if the reader of its output has ended, as with head", async () => {
   const { child, printed, ended } = startCommand(["emulator", "--api-key", "key"]);
   await until(() => /^export/m.test(printed.stdout));
   const [baseUrl = ""] = /http:\S+\d/.exec(printed.stdout) ?? [];
@@ -18,7 +18,7 @@ test("a command whose reader has left, as with head, ends without a word", async
   expect(printed.stderr).toBe("");
 });
 
-test("a result that the shell cannot write to a file ends the command with a sentence", () => {
+test("a command ends with a readable error if the shell cannot write its result to a file", () => {
   const main = join(import.meta.dirname, "../../dist/sdk/commands/main.js");
   const full = openSync("/dev/full", "w");
   const { status, stderr } = spawnSync(process.execPath, [main, "help"], { stdio: ["ignore", full, "pipe"] });
@@ -61,7 +61,7 @@ test("drift fails with a clear message if there is no Pulumi CLI on the PATH", a
   expect(stderr).toMatch(/needs the Pulumi CLI, and there is no pulumi on the PATH/);
 });
 
-/** A mistake in the arguments, and the only line on stderr: after one in an option, with a hint. */
+/** Mistakes in the arguments, with the only line on stderr. After a mistake in an option, the line has a hint. */
 const MISTAKES: [line: string, message: string][] = [
   ["check-policy --strikt x", "--strikt is no option; did you mean --strict?"],
   ["check-policy --strict=yes x", "--strict takes no value"],

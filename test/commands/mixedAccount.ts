@@ -3,7 +3,7 @@ import type { Emulator, Seed } from "../../sdk/testing/emulator";
 
 /* An account with endpoints of every kind, for the commands that bring existing endpoints into a program. */
 
-/** Nothing that a command writes may contain one of these in plain text. */
+/** Secrets that no command may write in plain text. */
 const SECRETS = {
   webhook: "whsec_CANARY_0123456789",
   client: ["CANARY client \"secret\" with 'quotes', `ticks` and $", "{expressions}"].join(""),

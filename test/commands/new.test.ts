@@ -14,10 +14,10 @@ const examples = readdirSync(join(root, "examples")).filter(
   (name) => name !== "template" && existsSync(join(root, "examples", name, "package.json")),
 );
 
-/** These need the plugin. */
+/** The examples that need the plugin. */
 const USES_PLUGIN = ["accounts", "go", "python", "yaml"];
 
-/** Runs the command in an empty folder, and gives the commands that it printed, in their order. */
+/** Runs the command in an empty folder, and returns the commands in its output, in order. */
 async function makeNew(example: string, folder = "shop", account?: { baseUrl: string; apiKey: string }) {
   const cwd = process.cwd();
   const empty = temporaryFolder();
@@ -29,7 +29,7 @@ async function makeNew(example: string, folder = "shop", account?: { baseUrl: st
   return { ...result, commands, project: join(empty, folder) };
 }
 
-test("without an example, new lists each with a line, and so does a usage error with the nearest name", async () => {
+test("without an example, new lists each example in a line, and so does a usage error with the nearest name", async () => {
   const { code, stdout } = await runInProcess(newCommand, []);
   expect(code).toBe(0);
   for (const example of examples) expect(stdout).toMatch(new RegExp(`^  ${example} +[A-Z]`, "m"));
@@ -57,7 +57,7 @@ test.each(examples)(
     const isTypeScript = existsSync(join(project, "index.ts"));
     expect("typescript" in (manifest.devDependencies ?? {})).toBe(isTypeScript);
     expect(existsSync(join(project, "tsconfig.json"))).toBe(isTypeScript);
-    // Only what is deployed needs an account.
+    // Only a deployment needs an account.
     const isDeployed = example !== "policy-pack";
     expect(commands.some((line) => line.startsWith("export ENDPOINTS_BASE_URL="))).toBe(isDeployed);
     if (!isDeployed) return;
@@ -98,7 +98,7 @@ test.each([
   expect(fileInstalled(installed, join(folder, "shop"))).toBe(expected);
 });
 
-test("in an npm workspace, a new project gets the file of the project from whose folder the command runs, or that which npm has installed", () => {
+test("in an npm workspace, a new project gets the package file of the current folder's project, or else the file that npm has installed", () => {
   const folder = temporaryFolder();
   const [member, installed] = [join(folder, "apps", "web"), join(folder, "node_modules", "pulumi-endpoints")];
   for (const path of [join(member, "src"), installed]) mkdirSync(path, { recursive: true });

@@ -6,7 +6,7 @@ import { stacksCommand } from "../../sdk/commands/stacks";
 import { temporaryFolder } from "../folders";
 import { runInProcess } from "./runCommand";
 
-/* Which projects and stacks a command means: by --stack and --cwd, or by a file. And `stacks`, which prints them. */
+/* The projects and stacks of a command, from --stack and --cwd or from a file, and the command `stacks`. */
 
 let root: string;
 const write = (path: string, text: string) => {

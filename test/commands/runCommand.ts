@@ -34,7 +34,7 @@ export function startCommand(args: string[], env: Record<string, string | undefi
   return { child, printed, ended };
 }
 
-/** Runs it in the same way until its end. */
+/** Runs `pulumi-endpoints` in the same way until its end. */
 export async function runCommand(...args: Parameters<typeof startCommand>): Promise<CommandResult> {
   const { printed, ended } = startCommand(...args);
   return { code: await ended, ...printed };

@@ -18,7 +18,7 @@ function syntaxErrors(code: string): string[] {
   return diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
 }
 
-/** What a function or another program says of a text that it refuses. */
+/** The error of a function or of another program that refuses a text. */
 function refusal(read: () => unknown): string[] {
   try {
     read();
@@ -42,9 +42,9 @@ const checks: Record<string, (code: string) => string[]> = {
   yaml: (code) => parseDocument(code).errors.map(({ message }) => message),
   sh: (code) => fed(code, "sh", "-n"),
   python: mistakesInPython,
-  // The same programs are built as examples of the schema.
+  // Slow tests build the same programs as examples of the schema.
   go: unchecked,
-  // What a command prints.
+  // Output of commands.
   text: unchecked,
   "": unchecked,
 };

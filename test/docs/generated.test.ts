@@ -31,7 +31,7 @@ test("every field in the reference has a description", () => {
   expect(rows.filter((row) => row.endsWith("|  |"))).toEqual([]);
 });
 
-test("the page for assistants has at most 150 lines, five programs, nine mistakes with effects that the tests know, and every value that a program can import", () => {
+test("the page for assistants has at most 150 lines, five programs, nine mistakes with effects that tests check, and every value that a program can import", () => {
   expect(forAssistants.trimEnd().split("\n").length).toBeLessThanOrEqual(150);
   expect(programs).toHaveLength(5);
   expect(mistakes).toHaveLength(9);
@@ -45,7 +45,7 @@ test("the page for assistants has at most 150 lines, five programs, nine mistake
   const [rename] = mistakes.filter(({ outcome }) => outcome === "up fails");
   expect(readFileSync("provider/endpoint/errors.ts", "utf8")).toContain(rename?.message);
   expect(namesIn("Exports of `pulumi-endpoints`")).toEqual(expect.arrayContaining(Object.keys(sdk)));
-  // It is no copy of the reference, but has the names of the inputs.
+  // The page has the names of all inputs, and leaves the rest to the reference.
   const [, inputs = ""] = /^- Inputs of `CloudEndpoint`: (.*?)\. /m.exec(forAssistants) ?? [];
   const names = [...inputs.matchAll(/`(\w+)`/g)].map(([, name]) => name);
   expect(names.sort()).toEqual(

@@ -21,4 +21,4 @@ test.each(rows.map((row) => row.split(" | ")))(
   },
 );
 
-test("the page has its guarantees", () => expect(rows.length).toBeGreaterThan(3));
+test("the page on reliability has a table of guarantees", () => expect(rows.length).toBeGreaterThan(3));

@@ -31,13 +31,13 @@ async function start(modules: string[], secrets: Record<string, string> = { secr
   return stack;
 }
 
-/** The messages of a run that are no notes, and do not come from a busy machine. */
+/** The warnings and errors of a run, except those of a busy machine. */
 const messagesOf = ({ diagnostics }: RunResult) =>
   diagnostics
     .filter(({ severity, message }) => severity !== "info" && !/no answer for \d+ s/.test(message))
     .map(({ message }) => message);
 
-test("the programs find what is there, create, adopt, use a second account, and destroy only what they created", async () => {
+test("the programs find existing endpoints, create, adopt, use a second account, and destroy only their own endpoints", async () => {
   const modules = programs.slice(0, 4).map((code, index) => code.replace(/\bshop\b/g, `shop${index}`));
   const stack = await start(modules, { password: "a long password", githubSecret: "a long secret" });
   const { emulator } = stack;
@@ -57,7 +57,7 @@ test("the programs find what is there, create, adopt, use a second account, and 
   const { traffic_policy } = emulator.endpoints.find(({ url }) => url === "https://hooks.example.com") ?? {};
   expect(traffic_policy).toMatch(/verify-webhook.*forward-internal/);
   expect(emulator.endpointsOf("partner")).toHaveLength(1);
-  // What was adopted is protected.
+  // The adopted endpoint is protected.
   await expect(stack.destroy()).rejects.toThrow(/shop3" cannot be deleted/);
   expect(emulator.endpointsOf("partner")).toEqual([]);
   expect(emulator.endpoints.map(({ id }) => id).sort()).toEqual(["ep_agent", "ep_old", "ep_other"]);
@@ -67,7 +67,7 @@ test("the programs find what is there, create, adopt, use a second account, and 
 const together = (codes: string[]) =>
   codes.map((code, index) => withPrelude(code).replace(/(?<=["/])(a|hooks|backend)(?=["./])/g, `$1${index}`));
 
-test("the preview of the corrections has no message", async () => {
+test("the preview of the corrected programs has no message", async () => {
   const rights = mistakes.flatMap(({ outcome, right }) => (/^(up|state)/.test(outcome) ? [] : [right]));
   const stack = await start(together(rights));
   for (const [index, right] of rights.entries()) {

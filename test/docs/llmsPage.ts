@@ -41,7 +41,7 @@ function codeIn(text: string): string[] {
   return [...text.matchAll(/(?<!`)(`{1,2})(?!`)(.+?)(?<!`)\1(?!`)/g)].map(([, , code = ""]) => code);
 }
 
-/** What the examples in the table use, as the page says. */
+/** The declarations that the examples in the table use, as the page says. */
 const prelude = `import * as pulumi from "@pulumi/pulumi";
 import { CloudEndpoint, getEndpoint, getEndpointOutput, getEndpoints, getEndpointsOutput, mergeTrafficPolicy, rules, WebhookVerification } from "pulumi-endpoints";
 const config = new pulumi.Config();

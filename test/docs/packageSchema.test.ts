@@ -78,7 +78,7 @@ test("no setting has a default, because a generated SDK would store it for every
   expect(JSON.stringify(schema)).not.toMatch(/"default(Info)?":/);
 });
 
-test("whatever pulumi convert takes from the schema for a Node program is an export of the package", () => {
+test("every name that pulumi convert takes from the schema for a Node program is an export of the package", () => {
   type Part = { enum?: { name: string; value: unknown }[] };
   const { types = {}, functions = {}, resources = {} } = schema as Record<string, Record<string, Part>>;
   const nameOf = (token: string) => token.split(":").at(-1) ?? "";

@@ -10,7 +10,7 @@ export const pages = [
   ...readdirSync(join(root, "docs")).flatMap((file) => (file.endsWith(".md") ? [`docs/${file}`] : [])),
 ];
 
-/** What a reader copies from a page into a project. */
+/** A block of code that a reader copies into a project. */
 export interface Block {
   page: string;
   line: number;
@@ -18,7 +18,7 @@ export interface Block {
   code: string;
 }
 
-/** The blocks of code in a page, also those in lists, which are indented. */
+/** The blocks of code in a page, also indented blocks in lists. */
 export function blocksOf(page: string, text = readFileSync(join(root, page), "utf8")): Block[] {
   return [...text.matchAll(/^( *)```(\w*)\n([\s\S]*?)^\1```$/gm)].map(
     ({ index, 1: indent = "", 2: language = "", 3: code = "" }) => ({

@@ -7,9 +7,9 @@ import { root } from "../package/pack";
 import { type Mistake, mistakes, namesIn, programs, withPrelude } from "./llmsPage";
 import { type Block, blocksOf, pages } from "./pages";
 
-/* Compiles what the pages show, with the settings of a project that `new` makes. The examples of `docs/policies.md` are among it. */
+/* Compiles the programs and fragments of all pages, with the settings of a project that `new` makes. */
 
-/** What the fragments use of the text around them. */
+/** Declarations of the names that fragments use from the text around them. */
 const prelude = `import * as pulumi from "@pulumi/pulumi";
 import { type AnyEndpoint, CloudEndpoint, getEndpoints, getEndpointsOutput, mergeAgentConfigs, mergeTrafficPolicy, Provider, readJson, type TrafficPolicy, type WebhookPlatform, WebhookVerification } from "pulumi-endpoints";
 import { Emulator, gatewayReply, signWebhook, TestStack } from "pulumi-endpoints/testing";
@@ -61,7 +61,7 @@ function errorsIn(programs: string[], beside: Record<string, string>): string[][
   );
 }
 
-test("every program in TypeScript compiles as it is, every fragment with what the text around it names, and those mistakes of the page for assistants that it does not exclude", () => {
+test("every program in TypeScript compiles as it is, every fragment with the prelude, and each mistake of the page for assistants unless the page says otherwise", () => {
   const blocks = pages
     .flatMap((page) => blocksOf(page))
     .filter(({ language }) => /^(ts|typescript)$/.test(language));

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { z } from "zod";
 
 const properties = z.record(z.string(), z.unknown()).default({});
-/** What the package schema says of names. */
+/** The names in the package schema. */
 const { provider, resources, functions, types } = z
   .object({
     provider: z.object({ inputProperties: properties }),
@@ -29,7 +29,7 @@ const callables = new Set([
     .flatMap((name) => [name, `${name}_output`]),
 ]);
 const parameters = new Set([
-  // Those of Pulumi itself.
+  // The parameters of Pulumi itself.
   ...["opts", "delete_before_replace", "provider", "providers", "parent", "depends_on"],
   ...namesOf(provider.inputProperties),
   ...Object.values(resources).flatMap(({ inputProperties }) => namesOf(inputProperties)),

@@ -7,7 +7,7 @@ import { Emulator, findPulumiCli } from "../../sdk/testing";
 import { newProject, temporaryFolder } from "../folders";
 import { blocksOf } from "./pages";
 
-/* Runs the recovery commands of docs/reliability.md on the real CLI, with the state in files. */
+/* Runbook tests: the recovery commands of docs/reliability.md on the real CLI, with the state in files. */
 const page = readFileSync(join(import.meta.dirname, "../../docs/reliability.md"), "utf8");
 
 /** The first shell block under a heading. */

@@ -5,7 +5,7 @@ import { root } from "../package/pack";
 import { mistakesInPython } from "./pythonProgram";
 import { examplesIn, schemaExamples, schemaItems } from "./schemaExamples";
 
-/* Without Pulumi's CLI. Slow tests compile the examples in TypeScript and Go, and run those in YAML. */
+/* The examples without Pulumi's CLI. Slow tests compile the examples in TypeScript and Go, and run the examples in YAML. */
 
 test.each(schemaItems)("$item has examples, each in four languages", ({ item }) => {
   const own = schemaExamples.filter(({ name }) => name.replace(/\d+$/, "") === item);
@@ -24,7 +24,7 @@ test.each([...examplesIn("python"), { name: "the example python", code: example 
   ({ code }) => expect(mistakesInPython(code)).toEqual([]),
 );
 
-test("the check finds a wrong class, parameter and attribute", () => {
+test("the check of Python programs finds a wrong class, parameter and attribute", () => {
   const wrong = 'endpoints.Endpoint("a", trafficPolicy={})\nagent.address';
   expect(mistakesInPython(wrong)).toEqual([
     "there is no class or function Endpoint",

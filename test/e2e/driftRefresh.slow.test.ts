@@ -1,18 +1,18 @@
 import { describe, expect, test } from "vitest";
 import type { Edit, Emulator, RunResult, Step } from "../../sdk/testing";
-import { type DriftResult, drift } from "../commands/drift/driftRun";
+import { type DriftResult, runDrift } from "../commands/drift/driftRun";
 import { emulatedService } from "../emulatedService";
 import { cli, project, service } from "../provider/plugin/pulumi";
 import { failure, onBothDrivers } from "./setup";
 
-/* `drift` compares without an engine, so its result must be that of `pulumi refresh --preview-only`. */
+/* `drift` compares without an engine, and must have the same result as `pulumi refresh --preview-only`. */
 
 interface Case {
   inputs?: object;
   /** Inputs that are code. */
   code?: string;
   options?: string;
-  /** What others do. Default: nothing. */
+  /** The edit by somebody else. Default: none. */
   byHand?: Edit | "gone";
   /** The fields that have drifted. Default: none. */
   drifted?: string[];
@@ -78,7 +78,7 @@ const CASES: Record<string, Case> = {
 
 const hostOf = (name: string) => `${name}.example.com`;
 
-/** Statements for all cases: one half on the dynamic provider, the other half on the plugin, with another account. */
+/** Statements for all cases, once with the dynamic provider, and once with the plugin and another account. */
 const programFor = (other: Emulator) => `
 const { Provider } = require("pulumi-endpoints");
 const provider = new Provider("other", { baseUrl: "${other.baseUrl}", apiKey: "${other.apiKey}", requestsPerWindow: 1000 });
@@ -96,7 +96,7 @@ ${["mine", "theirs"]
 /** The engine does not name a field of a dynamic resource in which only a secret changes. */
 const UNNAMED = ["(unnamed)"];
 
-/** The fields that a run changes in each resource; `deleted` if it deletes or creates it. */
+/** The fields that a run changes in each resource, or `deleted` for a resource that is deleted or created. */
 function ofRun({ steps }: RunResult): Record<string, string[]> {
   const isChange = ({ type, op }: Step) =>
     type.includes("CloudEndpoint") && /^(update|delete|create)$/.test(op);
@@ -138,7 +138,7 @@ onBothDrivers("drift and a refresh", (start) => {
         else if (byHand) account.edit(id, byHand);
       }
     const marked = stack.emulator.requests.length;
-    const found = await drift(stack);
+    const found = await runDrift(stack);
     const expected = (fieldsIn: (one: Case) => string[] | undefined) =>
       Object.fromEntries(
         Object.entries(CASES).flatMap(([name, one]) => {

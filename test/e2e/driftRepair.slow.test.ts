@@ -7,15 +7,15 @@ import { describe, expect, test } from "vitest";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import { REPAIR_MESSAGE } from "../../sdk/commands/drift/stack";
 import type { Edit, Emulator } from "../../sdk/testing";
-import { drift } from "../commands/drift/driftRun";
+import { runDrift } from "../commands/drift/driftRun";
 import { runCommand } from "../commands/runCommand";
 import { cli, project, service } from "../provider/plugin/pulumi";
 import { until } from "../until";
 import { edit, onKit, PLUGIN } from "./setup";
 
 /*
- * What `drift --fix` repairs, with an engine that repairs it. `test/commands/drift` has what it finds and reports,
- * `driftRefresh.slow.test.ts` that an engine's refresh finds the same.
+ * Repairs of `drift --fix` with a real engine. `test/commands/drift` tests the reports, and `driftRefresh.slow.test.ts` compares
+ * them with a refresh.
  */
 
 const policy = (status: number, secret = "") =>
@@ -79,7 +79,7 @@ const ALL = Object.entries(CASES);
 const DRIFTED = ALL.filter(([, one]) => one.byHand !== undefined);
 
 onKit("drift --fix", (start) => {
-  test("repairs what has drifted alone, deploys nothing new, and adopts nothing of others", async () => {
+  test("repairs only drifted endpoints, deploys nothing new, and adopts nothing of others", async () => {
     const emulator = await service();
     emulator.seed({ type: "cloud", id: "ep_adopted", url: "https://adopted.example.com" });
     const program = (textOf: (one: Case) => string) =>
@@ -101,7 +101,7 @@ onKit("drift --fix", (start) => {
       program(({ now, deployed }) => now ?? deployed),
     );
     const marked = emulator.requests.length;
-    const fixed = await drift(stack, { args: ["--fix"] });
+    const fixed = await runDrift(stack, { args: ["--fix"] });
     expect([fixed.code, fixed.report.outcome], fixed.stdout).toEqual([1, "unrepaired"]);
     const repairs = (fixed.report.stacks[0]?.drifted ?? []).map(({ name, repair }) => [
       name,
@@ -119,8 +119,8 @@ onKit("drift --fix", (start) => {
         .sort(),
     );
     expect(emulator.endpoints).toContainEqual(other);
-    // The next check still reports those that were left, with their states as they were.
-    const next = await drift(stack);
+    // The next check still reports the remaining endpoints, and their states are unchanged.
+    const next = await runDrift(stack);
     const left = DRIFTED.filter((one) => !isFixed(one)).map(([name]) => name);
     expect(next.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(left);
     expect(JSON.stringify([fixed, next])).not.toContain("CANARY");
@@ -136,7 +136,7 @@ new CloudEndpoint("plugged", { url: "https://plugged.example.com", description: 
 `;
 
 describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
-  test("finds and repairs drift of the stack in --stack or of the selected one, and says of a locked one why not", async () => {
+  test("finds and repairs drift of the stack in --stack or of the selected stack, and says why not for a locked stack", async () => {
     const emulator = await service();
     const stack = await project(PROGRAM, { emulator });
     const run = (...args: string[]) => stack.command("drift", ...args);
@@ -295,7 +295,7 @@ for (const name of ${JSON.stringify(names)}) {
     ]);
   });
 
-  test("leaves an endpoint that another stack of the file has, too, also if only one is selected", async () => {
+  test("leaves an endpoint that another stack of the file has, too, even if only one stack is selected", async () => {
     const emulator = await service();
     const adopted = "...(process.env.ADOPT && { adopt: process.env.ADOPT })";
     const stack = await project(PROGRAM.replace('description: "front door"', adopted), { emulator });
@@ -343,7 +343,7 @@ new Dynamic("theirs", { url: "https://described.example.com", adopt: "${id}" });
     expect([byName.code, byName.stdout]).toEqual([1, expect.stringContaining("no stack named")]);
   });
 
-  test("exits with 0 after a run that was killed between two requests, of which only a preview knows", async () => {
+  test("exits with 0 after a run that was killed between two requests, which only a preview shows", async () => {
     const emulator = await service();
     const stack = await project('new CloudEndpoint("a", { url: "https://a.example.com" });', { emulator });
     await stack.pulumi("up", "--yes", "--skip-preview");

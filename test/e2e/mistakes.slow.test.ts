@@ -42,7 +42,7 @@ onBothDrivers("mistakes in a program", (start) => {
         env: { ENDPOINTS_PROVIDER: provider },
       });
       const { text, requests, diagnostics } = await failure(stack.preview());
-      // The engine reports the mistakes of the first resource, and the program those of all others.
+      // The engine reports the mistakes of the first resource, and the program reports all other mistakes.
       const lines = diagnostics
         .map(({ message }) => message.replace(/^\S+:CloudEndpoint resource/, "resource"))
         // A warning of most of them.

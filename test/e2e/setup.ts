@@ -38,7 +38,7 @@ const ON_CLI = "on the Pulumi CLI";
 /** The states on the test kit's engine, by test: before each destroy, and the final one. The CLI's states must be equal. */
 const kitStates = new Map<string, unknown>();
 
-/** Runs the tests on the test kit's engine and on the CLI, if there is one, and compares their states. */
+/** Runs the tests on the test kit's engine and on an installed CLI, and compares the states. */
 export function onBothDrivers(
   subject: string,
   cases: (start: Start, driver: TestStack["driver"]) => void,
@@ -89,7 +89,7 @@ function starter(driver: TestStack["driver"]): Start {
     const folder = newCase();
     writeProgram(folder, program);
     const stack = await TestStack.create({ program: folder, driver, ...options });
-    // Other tests cover previews. Without one before each update, a test takes half the time.
+    // Other tests cover previews. Without a preview before each update, a test takes half the time.
     const up = stack.up.bind(stack);
     stack.up = (runOptions) => up({ skipPreview: true, ...runOptions });
     const states: ExportedState[] = [];

@@ -10,8 +10,8 @@ import { emulatedService } from "../emulatedService";
 import { edit, methods, onBothDrivers, plainIn, type Start, writes } from "./setup";
 
 /*
- * Every state that a released version wrote is taken on by this version. `npm run record:states` records those of this version.
- * Without a release, the tests take on what this version itself has written.
+ * This version continues with every state that a released version wrote. `npm run record:states` records this version's states.
+ * Without a release, the tests continue with this version's own states.
  */
 
 interface RecordedState {

@@ -22,14 +22,14 @@ import { listening } from "../provider/servers";
 import { copyOf } from "./copyOf";
 
 /*
- * What each example prints, and what it creates, in programs of every language. The quickstart and the template are run by
- * `test/package`, and `policy-pack`, `gitops` and the rest of `tenants` have tests of their own.
+ * The outputs and endpoints of each example, in programs of every language. `test/package` runs the quickstart and the template.
+ * `policy-pack`, `gitops` and the rest of `tenants` have tests of their own.
  */
 
 /** The secret of webhooks, in a form that each platform takes. */
 const SECRET = "Q0FOQVJZLTdmM2MtQ0FOQVJZLTdmM2M=";
 
-/** What is around an example: its account, with endpoints of others, the account of a partner, and Brex's API. */
+/** The services beside an example: the account of a partner, and Brex's API. */
 interface ExampleContext {
   partner: Emulator;
   brexApi: string;
@@ -44,7 +44,7 @@ interface Example {
   outputs: object;
   /** The actions of each new endpoint, by its URL. */
   creates: Record<string, object[]>;
-  /** The one of them that is in the partner's account. */
+  /** The URL of the endpoint in the partner's account. */
   ofPartner?: string;
   /** Only webhooks that this platform has signed pass the cloud endpoint and the agent of the output `agentConfig`. */
   signed?: SignedPlatform;
@@ -220,10 +220,10 @@ const inOtherLanguages: [language: "go" | "python" | "yaml", Example][] = [
 ];
 
 const cli = await findPulumiCli();
-test.each(inNode)("the example %s prints and creates what its row says, on the test kit's engine", (...row) =>
+test.each(inNode)("the example %s has its outputs and endpoints on the test kit's engine", (...row) =>
   runExample(...row, "kit"),
 );
-test.skipIf(!cli).each(inNode)("the example %s does so on the Pulumi CLI", (...row) =>
+test.skipIf(!cli).each(inNode)("the example %s has its outputs and endpoints on the Pulumi CLI", (...row) =>
   runExample(...row, "cli"),
 );
 for (const [language, example] of inOtherLanguages)

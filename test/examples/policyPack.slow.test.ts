@@ -23,7 +23,7 @@ for (const status_code of [403, 404]) new Dynamic("pool-" + status_code, {
   trafficPolicy: policy("deny", { status_code }),
 });`;
 
-/** What a run printed that must fail. */
+/** The output of a run that must fail. */
 const failure = (run: Promise<PulumiResult>): Promise<string> =>
   run.then(
     () => expect.unreachable("the run succeeded"),

@@ -52,7 +52,7 @@ describe.each(Object.values(TYPES))("the policy pack, for resources of type %s,"
     [restricted, { url: "https://shop.internal" }, 0],
     [owned, { url }, 1],
     [owned, { url, metadata: { owner: "shop" } }, 0],
-    // As `pulumi policy analyze` shows what it cannot decrypt.
+    // The form in which `pulumi policy analyze` shows a value that it cannot decrypt.
     [restricted, { url, trafficPolicy: "[secret]" }, 0],
     [secretsInVault, { url, trafficPolicy: basicAuth("user:password") }, 1],
     [secretsInVault, { url, trafficPolicy: basicAuth("$" + "{secrets.get('shop', 'login')}") }, 0],

@@ -4,8 +4,8 @@ import type { ServiceOptions } from "./testbed";
 
 /* The events of random runs. */
 
-/** Values for the `created_at` of another's endpoint: milliseconds from now, or another value. */
-export const madeAt = {
+/** Values for the `created_at` of somebody else's endpoint: milliseconds from now, or another value. */
+export const creationTimes = {
   now: 0,
   "a second before": -1_000,
   "long before": -1_800_000,
@@ -15,7 +15,7 @@ export const madeAt = {
 } as const;
 
 /** Faults that lose a reply. */
-export const lost = {
+export const losses = {
   reset: { reset: true },
   "a gateway's 504": { status: 504, body: "<html>" },
   "no answer": { hang: true },
@@ -30,16 +30,16 @@ const few = fc.integer({ min: 1, max: 6 });
 const which = fc.nat({ max: 7 });
 const text = one("one", "two", "", "three é✓");
 const write = one("create", "update", "delete");
-const yes = fc.boolean();
+const flag = fc.boolean();
 
-/** The command after an edit of the program or of the state. With a target, a full `up` follows. */
+/** The command after an edit of the program or of the state. After a command with a target, a full `up` follows. */
 const run = fc.record({
   verb: one("up", "up", "up", "destroy"),
   target: one("all", "all", "new", "old"),
-  refresh: yes,
-  continueOnError: yes,
+  refresh: flag,
+  continueOnError: flag,
   /** `destroy --run-program` */
-  runProgram: yes,
+  runProgram: flag,
 });
 
 /** Each kind of event, with its relative frequency and its parameters. `which` selects a resource, modulo their number. */
@@ -58,20 +58,24 @@ const eventKinds = {
   "delete by hand": [1, { which }],
   "URL taken": [1, { which }],
   "refusal with secrets": [1, { by: fc.integer({ min: 1, max: 3 }) }],
-  /** `adopts`: the next run gets the ids of what the killed one left. */
-  "process killed": [2, { after: fc.integer({ min: 1, max: 5 }), by: few, adopts: yes }],
+  /** `adopts`: the next run gets the ids of the killed run's endpoints. */
+  "process killed": [2, { after: fc.integer({ min: 1, max: 5 }), by: few, adopts: flag }],
   /** `up --replace` of a resource with `retainOnDelete` */
   "retained replacement": [2, { which }],
   /** Somebody has an endpoint with the URL and the content of the next resource. */
-  "equal endpoint exists": [1, { made: keys(madeAt) }],
-  /** Somebody creates such an endpoint at the same time as we do, and our reply may be lost. */
+  "equal endpoint exists": [1, { made: keys(creationTimes) }],
+  /** Somebody creates an equal endpoint at the same time as we do, and our reply may be lost. */
   "equal endpoint meanwhile": [
     3,
-    { when: one("before", "after", "instead"), made: keys(madeAt), answer: fc.option(keys(lost)) },
+    {
+      when: one("before", "after", "instead"),
+      made: keys(creationTimes),
+      answer: fc.option(keys(losses)),
+    },
   ],
   "request arrives late": [
     2,
-    { request: write, ms: fc.integer({ min: 500, max: 4_000 }), answer: keys(lost), which },
+    { request: write, ms: fc.integer({ min: 500, max: 4_000 }), answer: keys(losses), which },
   ],
   "reply about another endpoint": [
     2,
@@ -84,14 +88,14 @@ const eventKinds = {
   ],
   "404 of a gateway": [2, { request: one("read", "delete"), form: one("html", "json", "coded"), which }],
   "wrong service": [2, { place: one(...places), command: one("refresh", "remove", "change"), which }],
-  /** A resource gets another name; `isMoved`: and another provider; `isReused`: one that a resource had before. */
+  /** A resource gets another name, with `isMoved` also another provider, and with `isReused` the name of an earlier resource. */
   rename: [
     4,
     {
       which,
       how: one("plain", "adopt", "alias", "state rename", "another resource"),
-      isMoved: yes,
-      isReused: yes,
+      isMoved: flag,
+      isReused: flag,
       run,
     },
   ],
@@ -102,15 +106,15 @@ const eventKinds = {
       which,
       length: fc.integer({ min: 2, max: 5 }),
       how: one("grow", "shrink", "slide", "rotate"),
-      isReversed: yes,
-      isReused: yes,
+      isReversed: flag,
+      isReused: flag,
       run,
     },
   ],
-  /** The program keeps the old name, or one of the new ones. */
+  /** The program keeps the old name, or one of the new names. */
   "import again": [
     1,
-    { which, times: fc.integer({ min: 1, max: 2 }), keeps: one("old", "new"), isMoved: yes, run },
+    { which, times: fc.integer({ min: 1, max: 2 }), keeps: one("old", "new"), isMoved: flag, run },
   ],
   destroy: [1, { run }],
   "key rotated": [1, {}],
@@ -141,7 +145,7 @@ export interface RandomRun {
   filtersLists: boolean;
   /** The engine's number of parallel operations. */
   parallel: number;
-  /** Requests in a window. A random run exceeds the small value, and not the large one. */
+  /** The requests per window. A random run exceeds the small value, and not the large value. */
   budget: number;
   service: ServiceOptions;
   events: Event[];
@@ -174,8 +178,8 @@ const service: fc.Arbitrary<ServiceOptions> = fc
   .map(({ clock, ...rest }) => ({ ...rest, ...clock }));
 
 /**
- * The public service is the only one that is known to filter, and its codes tell a taken URL from other refusals. With a filter
- * that omits endpoints and without such a code, the provider cannot name the holder of a URL.
+ * Gives the service the public service's code for a taken URL if its filter omits endpoints. Without that code, the provider
+ * cannot name the holder of a URL, and no other service is known to filter.
  */
 const asThePublicService = ({ service, ...randomRun }: RandomRun): RandomRun => {
   const isVague = service.urlTaken === "422" || service.urlTaken === "400-bare";
@@ -206,8 +210,8 @@ const RESETS: Partial<Record<ServiceFaultKind, ServiceFaultKind>> = {
 };
 
 /**
- * The run with resets in place of connections that hang. A hang ends with the HTTP library's timer, which ticks about once a
- * second in real time, and nearly all of a run's time goes into it.
+ * The random run with resets in place of connections that hang. A hang ends only with the HTTP library's timer, about once a
+ * second in real time, so hangs take nearly all of a random run's time.
  */
 export const withoutHangs = ({ kinds, events, ...randomRun }: RandomRun): RandomRun => ({
   ...randomRun,

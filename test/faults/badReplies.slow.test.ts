@@ -1,12 +1,12 @@
 import { setInterval } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { CANARY_KEY, wholeList } from "../provider/emulated";
-import { body, checkAllOperations, checkInvariants, either, good, operations } from "./operations";
+import { asReply, bodyOf, checkAllOperations, checkInvariants, operations, valid } from "./operations";
 import { type RawReply, type RawService, type ReceivedRequest, rawService } from "./rawService";
 
 /*
- * Whatever a service replies, each call ends with a value or with one readable line that tells no key, after few requests.
- * `checkInvariants` checks that.
+ * The invariants of each call, whatever the service replies: the call ends with a value or with one readable line without the
+ * key, after few requests (`checkInvariants`).
  */
 
 const MB = 1024 * 1024;
@@ -17,7 +17,7 @@ const hostile: unknown[] = [
   ...["__proto__", "{", "[[", "a: [", "a: *b", "- 1\n- !!js/function x", "{'a': 1e999}"],
   ...[null, true, -1, 1.5, 2 ** 60, [], {}, [null], [[]], { id: null }],
 ];
-const { id: _, url: __, type: ___, ...others } = good;
+const { id: _, url: __, type: ___, ...others } = valid;
 
 test.each<[string, string[]]>([
   ["the id", ["id"]],
@@ -27,7 +27,7 @@ test.each<[string, string[]]>([
 ])("a reply with any value in %s causes values or readable errors", async (_, names) => {
   const parts = await rawService();
   for (const value of hostile)
-    await checkAllOperations(parts, either(body(Object.fromEntries(names.map((name) => [name, value])))));
+    await checkAllOperations(parts, asReply(bodyOf(Object.fromEntries(names.map((name) => [name, value])))));
 });
 
 test.each([200, 204, 301, 404, 999])(
@@ -44,7 +44,7 @@ test.each([200, 204, 301, 404, 999])(
         "NaN",
         "\ufeff{}",
         "<html><body>CANARY</body></html>",
-        body().slice(0, -9),
+        bodyOf().slice(0, -9),
       ],
       ...['{"endpoints":{}}', '{"endpoints":null,"next_page_uri":1}', Buffer.from('{"\xff\xfe"}', "latin1")],
     ])
@@ -68,7 +68,7 @@ const poison = '{"__proto__":{"polluted":true},"constructor":{"prototype":{"poll
 
 type Row = [name: string, reply: Parameters<RawService["answers"]>[0]];
 test.each<Row>([
-  ["keys with a meaning in JavaScript", either(poison + body().slice(1))],
+  ["keys with a meaning in JavaScript", asReply(poison + bodyOf().slice(1))],
   ["5,000 invalid items", { body: `{"endpoints":[${"1,".repeat(4_999)}1]}` }],
   ["a failure's code that ends with a number after 1 MB", failure(`${"_1".repeat(MB / 2)}x`)],
   [
@@ -77,12 +77,15 @@ test.each<Row>([
   ],
   [
     "a page of HTML to the update of an adoption",
-    byRequest(/^PATCH/, { body: body({ description: "old" }) }),
+    byRequest(/^PATCH/, { body: bodyOf({ description: "old" }) }),
   ],
   ...Object.entries(deep).flatMap(([name, text]): Row[] => [
-    [`10,000 levels of ${name} in a list`, { body: `{"endpoints":[${body()},${text}]}` }],
+    [`10,000 levels of ${name} in a list`, { body: `{"endpoints":[${bodyOf()},${text}]}` }],
     [`10,000 levels of ${name} in a failure`, { status: 400, body: `{"msg":${text}}` }],
-    [`10,000 levels of ${name} in an unknown field`, either(`${body().slice(0, -1)},"unheard_of":${text}}`)],
+    [
+      `10,000 levels of ${name} in an unknown field`,
+      asReply(`${bodyOf().slice(0, -1)},"unheard_of":${text}}`),
+    ],
   ]),
 ])("a reply with %s causes values or readable errors", async (_, reply) => {
   await checkAllOperations(await rawService(), reply);
@@ -91,7 +94,7 @@ test.each<Row>([
 test.each(Object.entries(deep))("a document with 10,000 levels of %s causes no error", async (_, text) => {
   const parts = await rawService();
   for (const change of [{ traffic_policy: text }, { metadata: text }, { traffic_policy: `a: ${text}` }]) {
-    const outcomes = await checkAllOperations(parts, either(body(change)));
+    const outcomes = await checkAllOperations(parts, asReply(bodyOf(change)));
     // These replies never show what an update has sent.
     const isIgnored = ({ message }: Error) =>
       message.includes("the service accepted the change, but old values");
@@ -104,7 +107,7 @@ test("a policy with odd keys causes no warning of Node with them", async () => {
   const note = (warning: Error) => warnings.push(warning);
   process.on("warning", note);
   const odd = "? [CANARY]\n: 1\n? {CANARY: 2}\n: !odd 3";
-  await checkAllOperations(await rawService(), either(body({ traffic_policy: odd })));
+  await checkAllOperations(await rawService(), asReply(bodyOf({ traffic_policy: odd })));
   await new Promise((resolve) => setImmediate(resolve));
   process.off("warning", note);
   expect(warnings.join()).not.toContain("CANARY");
@@ -121,9 +124,9 @@ test.each(["\ud800", "ep_1\nep_2", "../agents", ".."])(
   "an id such as %j in the reply to a create never causes a request for another path",
   async (strange) => {
     const parts = await rawService();
-    parts.answers({ status: 201, body: body({ id: strange, port: "high" }) });
+    parts.answers({ status: 201, body: bodyOf({ id: strange, port: "high" }) });
     await checkInvariants(parts, operations["a create"]);
-    parts.answers(either(body({ id: strange })));
+    parts.answers(asReply(bodyOf({ id: strange })));
     await checkInvariants(parts, operations["an adoption"]);
     for (const operation of ["get", "delete"] as const)
       await checkInvariants(parts, () => parts.api[operation](strange));
@@ -140,7 +143,7 @@ test("a list is read only from the configured service, for any next_page_uri, an
     ...[`${other.baseUrl}/endpoints?before_id=ep_1`, `//${host}/endpoints`, `\\\\${host}\\endpoints`],
     ...[`${parts.baseUrl}@${host}/`, `${parts.baseUrl.replace("//", "//user:password@")}/endpoints?a=b`],
   ]) {
-    parts.answers({ body: JSON.stringify({ endpoints: [good], next_page_uri }) });
+    parts.answers({ body: JSON.stringify({ endpoints: [valid], next_page_uri }) });
     await checkInvariants(parts, () => wholeList(parts.api));
     expect(other.received).toEqual([]);
     for (const { path } of parts.received) expect(path).toMatch(/^\/endpoints(\?|$)/);
@@ -151,7 +154,7 @@ test("a list is read only from the configured service, for any next_page_uri, an
   expect(outcome).toMatchObject({ error: { name: "ReplyError" } });
 });
 
-/** A failure with the same value in every part, but for the code. Without a code of the service, its text is not quoted. */
+/** A failure with the same value in every part. The code may differ, because a text without the service's code is not quoted. */
 function failure(value: unknown, error_code = value): RawReply {
   const parts = { msg: value, error_code, details: { operation_id: value } };
   return { status: 400, body: JSON.stringify(parts) };

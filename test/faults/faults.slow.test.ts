@@ -4,15 +4,15 @@ import { randomRuns } from "./arbitraries";
 import { modes, violationsOf } from "./randomRun";
 
 /*
- * Random runs of steps and faults. A failure prints the shortest random run that fails, and its seed, which repeats it:
+ * Random runs of events and faults. A failure prints the shortest random run that fails. Its seed repeats it:
  * npm run test:faults -- --seed …
  *
- * `npm run test:slow` runs a few of each mode, from fixed seeds, because a change must not fail by chance. `npm run test:faults`
- * runs those of one mode: new ones, or those of a seed.
+ * `npm run test:slow` has fixed seeds, because a change must not fail by chance. `npm run test:faults` runs one mode, with new
+ * seeds or a given seed.
  */
 const { FAULT_RUNS: runs, FAULT_SEED: seed, FAULT_POOLS: pools } = process.env;
 const isLong = runs !== undefined || seed !== undefined;
-// Several at once, because a random run mostly waits for connections that hang.
+// Several at the same time, because a random run mostly waits for connections that hang.
 const next = Array.from({ length: 4 }, (_, index) => (isLong ? Date.now() % 2 ** 30 : 20_260_101) + index);
 const seeds = seed === undefined ? next : [Number(seed)];
 const cases = (isLong ? [{ pools: pools === "1" }] : modes).flatMap((mode) =>

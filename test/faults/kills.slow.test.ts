@@ -10,7 +10,7 @@ import { until } from "../until";
 
 /*
  * Kills real processes during many creates, and then follows the documented recovery: `pulumi cancel`,
- * `pulumi refresh --clear-pending-creates`, `pulumi up`, and the line that it prints. A longer run: npm run test:faults -- --kills 20
+ * `pulumi refresh --clear-pending-creates`, `pulumi up`, and the printed command. A longer run: npm run test:faults -- --kills 20
  */
 const kills = process.env["KILLS"];
 const count = kills === undefined ? 60 : 100;
@@ -37,7 +37,7 @@ describe.each(["kit", "cli"] as const)("with the driver %s", (driver) => {
   );
 });
 
-/** Kills a run during its creates. Returns the recovery, which checks what is there. */
+/** Kills a run during its creates. Returns the recovery, with checks of the account and the state. */
 async function kill(driver: TestStack["driver"], death: Death): Promise<() => Promise<void>> {
   const name = `${death.signal}, ${death.provider}`;
   const env = {
@@ -73,9 +73,9 @@ async function kill(driver: TestStack["driver"], death: Death): Promise<() => Pr
     if (leftOver.length > 2)
       emulator.intercept(({ method, path }) => isOf(leftOver[1], method, path), refused);
     for (let tries = 0; failed && tries < 10; tries++) {
-      // The test runs the longest line that a message prints, as it is.
+      // The user runs the longest command of the messages, unchanged.
       const lines = failed.flatMap((message) => LINE.exec(message)?.[1] ?? []);
-      // A recovery that fails otherwise prints no line, and is run again as it was.
+      // If a recovery fails and prints no command, the user runs the same command again.
       const [line = process.env["ENDPOINTS_ADOPT"] ?? ""] = lines.toSorted(
         (one, other) => other.length - one.length,
       );
@@ -92,7 +92,7 @@ async function kill(driver: TestStack["driver"], death: Death): Promise<() => Pr
   };
 }
 
-/** The line that a message prints. */
+/** The command in a message. */
 const LINE = /`ENDPOINTS_ADOPT=(\S+) pulumi up --refresh`/;
 
 const refused = { status: 403, body: "" };
@@ -156,7 +156,7 @@ function startCli(stack: TestStack, stackName: string): Run {
   return { pid: async () => Number((await until(find)).split("\n")[0]), ended };
 }
 
-/** A kill can truncate a file of the CLI next to the state. The page on reliability says to delete it. */
+/** Deletes a truncated file of the CLI next to the state, as the page on reliability says. A kill can truncate it. */
 function deleteEmptyFiles(stackName: string): void {
   const places = ["-maxdepth", "6", "-path", "*/pulumi-cli-*/.pulumi/*", "-name", `${stackName}.*attrs`];
   output("find", [tmpdir(), ...places, "-size", "0", "-delete"]);
@@ -170,7 +170,7 @@ function output(command: string, args: string[]): string {
   }
 }
 
-/** Waits until no more requests come. A provider ends within seconds after its engine. */
+/** Waits until no more requests arrive. A provider ends within seconds after its engine. */
 async function quiet(emulator: Emulator): Promise<void> {
   for (let seen = -1; seen !== emulator.requests.length; await pause(3_000)) seen = emulator.requests.length;
 }
@@ -183,7 +183,7 @@ async function idsOf(stack: TestStack): Promise<string[]> {
   return resources.flatMap(({ type, id }) => (type.endsWith(":CloudEndpoint") && id ? [id] : []));
 }
 
-/** The engine's message for each failed resource; undefined if the run succeeded. */
+/** The engine's message for each failed resource, or undefined if the run succeeded. */
 async function failureOf(run: Promise<unknown>): Promise<string[] | undefined> {
   try {
     await run;

@@ -6,13 +6,13 @@ import { UserError } from "../../provider/service/apiErrors";
 import { CANARY_KEY, wholeList } from "../provider/emulated";
 import { MAX_REQUESTS, type RawService, type ReceivedRequest } from "./rawService";
 
-/* The calls of the client and of the provider, and what each guarantees whatever the service replies. */
+/* The calls of the client and of the provider, with the invariants that hold whatever the service replies. */
 
 const url = "https://shop.example.com";
 const id = "ep_2Hx0000000000000000000000001";
 
 /** A valid endpoint on the wire. */
-export const good = {
+export const valid = {
   id,
   type: "cloud",
   url,
@@ -28,7 +28,7 @@ export const good = {
 };
 
 /** JSON text of the valid endpoint with other values of some fields. */
-export const body = (change: object = {}) => JSON.stringify({ ...good, ...change });
+export const bodyOf = (change: object = {}) => JSON.stringify({ ...valid, ...change });
 
 /** A call, with checks of its result. */
 type Operation = (parts: RawService) => Promise<unknown>;
@@ -86,7 +86,7 @@ export const operations = {
 } satisfies Record<string, Operation>;
 
 /** Replies with an endpoint's JSON text: to a list as its only item, and to a delete with 204. */
-export const either =
+export const asReply =
   (text: string) =>
   ({ method, path }: ReceivedRequest) => {
     if (method === "DELETE") return { status: 204 };
@@ -117,7 +117,7 @@ export async function checkAllOperations(
 const MAX_LINES = 100;
 
 /**
- * Checks the guarantees of every call, whatever the service replies: the call ends with a value or with a readable error of
+ * Checks the invariants of every call, whatever the service replies: the call ends with a value or with a readable error of
  * this package, after a limited number of requests and log lines. An unhandled rejection fails the test run.
  */
 export async function checkInvariants(parts: RawService, operation: Operation): Promise<Outcome> {

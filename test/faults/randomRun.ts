@@ -3,15 +3,15 @@ import { matches } from "../../sdk/testing/emulator/script";
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { Engine, type Program } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
-import { type Event, type FollowUp, lost, madeAt, type RandomRun } from "./arbitraries";
-import { Oracle, tellsTime, type Verb, type Violations } from "./oracle";
+import { creationTimes, type Event, type FollowUp, losses, type RandomRun } from "./arbitraries";
+import { hasKnownTimes, Oracle, type Verb, type Violations } from "./oracle";
 import { kindsOn, rival } from "./serviceFaults";
 import { SimulatedUser } from "./simulatedUser";
 import { hasSecondProvider, SECOND, SECRET_CANARY, STACK, Testbed } from "./testbed";
 
 /*
- * Executes a random run: a sequence of events from the user, the network and other users of the account. At the end, the service
- * has no more faults, and the user follows the messages. Then the account must match the program.
+ * Executes a random run: a sequence of events from the user, the network and other users of the account. At the end, the faults
+ * stop, and the user follows the messages. Then the account must match the program.
  */
 
 interface Mode {
@@ -39,8 +39,8 @@ export async function violationsOf(randomRun: RandomRun, mode: Mode): Promise<Pa
 const OPEN_CREATE =
   /could not find out whether the endpoint exists|may have been created nevertheless|may have created one of these|could create a second one|The reply has no code of the service/;
 
-/** The user's time to read a message, in milliseconds. It is longer than any delay of a request or of the list. */
-const READING = 10_000;
+/** The user's time to read a message, in milliseconds. No request or list is delayed for so long. */
+const READING_TIME = 10_000;
 
 type EventOf<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 
@@ -77,7 +77,7 @@ class RandomRunExecutor {
     this.user = new SimulatedUser(this.program, this.engine, this.oracle, elsewhere);
     this.keys.push(this.oracle.otherKey);
     // If the age of endpoints is unknown, creates may be left open.
-    this.hasOpenCreate = !tellsTime(randomRun.service);
+    this.hasOpenCreate = !hasKnownTimes(randomRun.service);
   }
 
   async violations(): Promise<Partial<Violations>> {
@@ -89,18 +89,18 @@ class RandomRunExecutor {
       this.scripts.on = false;
       this.testbed.override = this.withOffers();
       this.hasOpenCreate ||= outcome?.killed === true;
-      if (outcome?.killed) await this.testbed.quiet();
+      if (outcome?.killed) await this.testbed.settled();
       if (outcome?.killed && "adopts" in event && event.adopts) this.oracle.offerOrphans();
       const isGood = !outcome || (!outcome.killed && outcome.errors.length === 0);
       if (isGood) this.user.removeAdopt();
       if (isGood) continue;
       // The user follows the messages and repairs the stack before the next event.
-      await clock.sleep(READING);
+      await clock.sleep(READING_TIME);
       for (const [name, message] of outcome.errors) this.user.follow(name, message, this.hasOpenCreate);
       this.isRepaired = await this.repair(6);
     }
     emulator.stopFaults();
-    await clock.sleep(READING);
+    await clock.sleep(READING_TIME);
     await this.repair(60);
     return this.oracle.violations(this.program, this.keys);
   }
@@ -124,17 +124,17 @@ class RandomRunExecutor {
       case "refresh":
         return this.refresh();
       case "edit by hand": {
-        const id = this.live(event.which);
+        const id = this.liveId(event.which);
         if (id !== undefined) emulator.edit(id, { description: "by hand" });
         return this.up();
       }
       case "delete by hand": {
-        const id = this.live(event.which);
+        const id = this.liveId(event.which);
         if (id !== undefined) emulator.remove(id);
         return this.refresh();
       }
       case "refusal with secrets": {
-        // A refusal that repeats parts of the request, as some services do.
+        // Some services repeat parts of a request in a refusal.
         const msg = `bad: ${SECRET_CANARY}, key ${this.testbed.apiKey}`;
         const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
         this.script(match, { status: 422, body: { error_code: "ERR_NGROK_2204", msg } }, event.by);
@@ -156,8 +156,8 @@ class RandomRunExecutor {
         return this.create(1);
       case "request arrives late": {
         const { request, ms: lateMs, answer } = event;
-        this.script(request, { lateMs, ...lost[answer] });
-        // A create is ours for two seconds after its loss. Later, the user decides.
+        this.script(request, { lateMs, ...losses[answer] });
+        // A create takes an endpoint for its own for two seconds after its loss. After that, the user decides.
         this.hasOpenCreate ||= request === "create" && lateMs > 2_000;
         return this.write(request, event.which);
       }
@@ -195,17 +195,17 @@ class RandomRunExecutor {
   private resources = (): Program =>
     new Map(
       [...this.program].map(([name, news]) => {
-        const options = { deletesFirst: true, retains: this.retained.has(name) };
+        const options = { deleteBeforeReplace: true, retainOnDelete: this.retained.has(name) };
         return [name, { provider: providerOf(name), news, options }];
       }),
     );
 
   private up(command: Command = {}): Promise<Outcome> {
-    return this.noted("up", command, () => this.engine.up(this.resources(), command));
+    return this.observed("up", command, () => this.engine.up(this.resources(), command));
   }
 
   private refresh(): Promise<Outcome> {
-    return this.noted("refresh", {}, () => this.engine.refresh());
+    return this.observed("refresh", {}, () => this.engine.refresh());
   }
 
   /** Without a list, each endpoint is read by its id. */
@@ -214,7 +214,7 @@ class RandomRunExecutor {
     return this.refresh();
   }
 
-  private async noted(verb: Verb, command: Command, run: () => Promise<Outcome>): Promise<Outcome> {
+  private async observed(verb: Verb, command: Command, run: () => Promise<Outcome>): Promise<Outcome> {
     const before = this.oracle.snapshot();
     const outcome = await run();
     this.oracle.commandEnded(before, verb, command, outcome, this.program);
@@ -229,18 +229,18 @@ class RandomRunExecutor {
     const names = { all: undefined, new: news, old: olds }[target];
     const command = { refresh, continueOnError, target: names };
     const program = runProgram ? this.resources() : new Map();
-    const destroy = () => this.noted("destroy", command, () => this.engine.destroy(program, command));
+    const destroy = () => this.observed("destroy", command, () => this.engine.destroy(program, command));
     const outcome = await (verb === "up" ? this.up(command) : destroy());
     if (outcome.errors.length > 0 || (verb === "up" && names === undefined)) return outcome;
-    // A list may still show what was deleted.
-    await this.testbed.clock.sleep(READING);
+    // A list may still show deleted endpoints.
+    await this.testbed.clock.sleep(READING_TIME);
     return this.up();
   }
 
   /** Follows the documented recovery and the messages until nothing fails. */
   private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
-      await this.testbed.clock.sleep(READING);
+      await this.testbed.clock.sleep(READING_TIME);
       const { adopted } = this.user;
       this.testbed.override = this.withOffers([...adopted]);
       adopted.clear();
@@ -249,7 +249,7 @@ class RandomRunExecutor {
       const errors = [...(await this.refresh()).errors];
       if (target.length > 0) errors.push(...(await this.up({ target })).errors);
       errors.push(...(await this.up(flags)).errors);
-      await this.testbed.clock.sleep(READING);
+      await this.testbed.clock.sleep(READING_TIME);
       for (const [name, message] of errors) this.user.follow(name, message, this.hasOpenCreate);
       if (errors.length > 0) continue;
       this.user.removeAdopt();
@@ -258,13 +258,13 @@ class RandomRunExecutor {
     return false;
   }
 
-  /** The environment of a command, with the ids that the user offers, and those that a message has named. */
+  /** The environment of a command, with the offered ids and the ids that a message has named. */
   private withOffers(named: string[] = []) {
     const adopted = [...named, ...this.oracle.offers()];
     return { environment: adopted.length > 0 ? { ENDPOINTS_ADOPT: `${STACK}:${adopted.join(",")}` } : {} };
   }
 
-  /** Adds resources to the program, and runs `up`. */
+  /** Adds resources to the program and runs `up`. */
   private create(by: number, killAfter?: number): Promise<Outcome> {
     for (let index = 0; index < by; index++, this.created++)
       this.program.set(`r${this.created}`, this.inputsOf(this.created));
@@ -340,7 +340,7 @@ class RandomRunExecutor {
     if (old === undefined || id === undefined) return undefined;
     const names = Array.from({ length: event.times }, () => this.newName(false, event.isMoved));
     for (const name of names)
-      await this.noted("refresh", {}, () => this.engine.import(name, providerOf(name), id));
+      await this.observed("refresh", {}, () => this.engine.import(name, providerOf(name), id));
     const [name = ""] = names;
     if (event.keeps === "old") return this.runAfterEdit(event.run, [old], names);
     this.user.renamed.set(name, old);
@@ -348,7 +348,7 @@ class RandomRunExecutor {
     return this.runAfterEdit(event.run, [name], [old]);
   }
 
-  /** A name that no resource has; a reused one was a resource's before. */
+  /** A name that no resource has. A reused name is that of an earlier resource. */
   private newName(isReused: boolean, isSecond: boolean): string {
     const isFree = (name: string) =>
       !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
@@ -356,7 +356,7 @@ class RandomRunExecutor {
     return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
   }
 
-  /** Replaces resources at the place of the first one. */
+  /** Replaces resources, at the place of the first replaced resource. */
   private replaceInProgram(olds: string[], news: [string, JsonObject][]): void {
     const entries = [...this.program];
     const at = entries.findIndex(([name]) => olds.includes(name));
@@ -380,7 +380,7 @@ class RandomRunExecutor {
     this.testbed.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
   }
 
-  /** Somebody creates an equal endpoint at the same time as we do. */
+  /** Lets somebody create an equal endpoint at the same time as we do. */
   private createEqual({ when, made, answer }: EventOf<"equal endpoint meanwhile">): void {
     const { url, metadata } = this.wireOf(this.created);
     const { scripts } = this;
@@ -388,7 +388,7 @@ class RandomRunExecutor {
       match: (request) => scripts.on && matches("create", request) && Object(request.body).url === url,
       fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
       ...(answer !== null && {
-        reply: { ...(when !== "instead" && { afterCommit: true }), ...lost[answer] },
+        reply: { ...(when !== "instead" && { afterCommit: true }), ...losses[answer] },
       }),
     });
   }
@@ -404,7 +404,7 @@ class RandomRunExecutor {
     const theirs = endpoints.find(
       (one) => one.type === "cloud" && this.oracle.isTheirs(one.id) && isOther(one),
     );
-    const ours = endpoints.find(({ id }) => id === this.live(which));
+    const ours = endpoints.find(({ id }) => id === this.liveId(which));
     if (about === "an agent's") return (real: object) => ({ ...theirs, ...real, type: "ephemeral" });
     return (about === "ours" ? ours : theirs) ?? {};
   }
@@ -446,10 +446,10 @@ class RandomRunExecutor {
     } satisfies Partial<Seed>;
   }
 
-  private createdAt(made: keyof typeof madeAt): { created_at: string | undefined } {
+  private createdAt(made: keyof typeof creationTimes): { created_at: string | undefined } {
     const { date, createdAt } = this.randomRun.service;
     const skew = [createdAt, date].find((time) => typeof time === "number") ?? 0;
-    const time = madeAt[made];
+    const time = creationTimes[made];
     if (typeof time !== "number") return { created_at: time ?? undefined };
     const moment = new Date(this.testbed.clock.now() + Number(skew) + time);
     return { created_at: moment.toISOString().replace(/\.\d+Z$/, "Z") };
@@ -462,11 +462,11 @@ class RandomRunExecutor {
     return names[which % Math.max(1, names.length)];
   }
 
-  /** A resource that may leave its URL: before a recovery has succeeded, the user removes none. */
+  /** A resource that may leave its URL. Before a recovery has succeeded, there is none. */
   private movable = (which: number) => (this.isRepaired ? this.pick(which) : undefined);
 
   /** The id of one of our existing endpoints. */
-  private live(which: number): string | undefined {
+  private liveId(which: number): string | undefined {
     const entries = [...this.engine.state.values()];
     const id = entries[which % Math.max(1, entries.length)]?.id;
     return this.testbed.emulator.endpoints.find((endpoint) => endpoint.id === id)?.id;

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { randomRuns, withoutHangs } from "./arbitraries";
 import { modes, violationsOf } from "./randomRun";
 
-/* Twenty random runs from fixed seeds, for `npm test`. `faults.slow.test.ts` runs others, with connections that hang. */
+/* Twenty random runs from fixed seeds. `faults.slow.test.ts` has other seeds, and connections that hang. */
 
 test.concurrent.each(modes.map((mode, index) => ({ ...mode, seed: 20_260_201 + index })))(
   "in ten random runs no endpoint is lost, created twice, dropped from the state or wrongly adopted (pools: $pools)",

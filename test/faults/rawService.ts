@@ -16,7 +16,7 @@ export interface ReceivedRequest {
   path: string;
 }
 
-/** More requests than any call needs, which is 1,000 pages at most. A client that sends more never ends. */
+/** More requests than any call needs: the longest call reads 1,000 pages. */
 export const MAX_REQUESTS = 1010;
 
 const servers: Server[] = [];
@@ -35,7 +35,7 @@ export async function rawService(settings: Record<string, string> = {}) {
   const server = createServer({ keepAliveTimeout: 120_000 }, (request, response) => {
     request.resume();
     received.push({ method: request.method ?? "", path: request.url ?? "" });
-    // A refusal that is not repeated ends an endless call, so that the test can report it.
+    // A refusal ends an endless call, so that the test can report it.
     const last = received[received.length - 1] ?? { method: "", path: "" };
     send(response, received.length > MAX_REQUESTS ? { status: 418 } : answer(last));
   });

@@ -10,7 +10,7 @@ import {
   type ScriptedReply,
 } from "../../sdk/testing";
 
-/* Faults of the service that only the tests of the provider need, over the emulator's `injectFaults` and `intercept`. */
+/* Faults of the service that only the provider's tests need, on top of the emulator's `injectFaults` and `intercept`. */
 
 /** The operations whose reply has a body. */
 const hasBody: Match = ({ method }) => method !== "DELETE";
@@ -55,9 +55,9 @@ function itemMoved(emulator: Emulator): Omit<Fault, "kind"> {
   };
 }
 
-/** How a URL is refused for a while after its last endpoint is gone, as while the service frees it. */
+/** The refusal of a URL that the service has not freed yet, after its last endpoint is gone. */
 export interface Busy {
-  /** How long, in milliseconds. */
+  /** The duration in milliseconds. */
   ms: number;
   code: 18006 | 18016 | 18017;
 }
@@ -86,7 +86,7 @@ export function freeSlowly({ ms, code }: Busy, now: () => number): (emulator: Em
   };
 }
 
-/** Who creates the endpoints of `rival`. */
+/** The creator of the endpoints of `rival`. */
 const RIVAL = { id: "usr_rival", uri: "" };
 
 /** The ids of the endpoints that `rival` created. */

@@ -7,7 +7,7 @@ import { hasSecondProvider } from "./testbed";
 /** The advice to look for an endpoint that is in no stack. */
 const IN_NO_STACK = /is in no stack|look for an endpoint on/;
 
-/** The user of a random run, who reads the messages of a command, and does what they advise before or with the next one. */
+/** The user of a random run, who follows the advice in the messages of a command, before or with the next command. */
 export class SimulatedUser {
   /** Resources that the next `up` deletes first, and flags for it. */
   flags: Command & { target: string[] } = { target: [] };
@@ -31,7 +31,7 @@ export class SimulatedUser {
 
   /** Follows a message about a taken URL, about endpoints that may be ours, or about the account. */
   follow(name: string, message: string, hasOpenCreate: boolean): void {
-    // `pulumi state delete --force` of what is really gone. The next command has the right key.
+    // `pulumi state delete --force`, if the endpoint is really gone. The next command has the right key.
     const [, missing = ""] = /does not have (ep_\w+)/.exec(message) ?? [];
     if (missing !== "" && !this.oracle.exists(missing)) this.engine.state.delete(name);
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
@@ -40,8 +40,8 @@ export class SimulatedUser {
     const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
     for (const [other, { id }] of this.oracle.entries()) {
       if (id !== holder) continue;
-      // The user knows which resources move. The processes of two providers do not know of each other's moves, and a process does
-      // not know of those that the engine has not asked for.
+      // The user knows all moves. A provider's process knows neither the moves of the other provider's process nor the moves that
+      // the engine has not requested yet.
       const isOwnedElsewhere = hasSecondProvider(other) !== hasSecondProvider(name);
       const isSwap = !isNew && (isOwnedElsewhere || this.isInCircle(name));
       if (this.program.has(other) && isSwap && /--replace/.test(message)) this.flags.replace = [name];
@@ -76,7 +76,7 @@ export class SimulatedUser {
     if (left === undefined && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
   }
 
-  /** Whether the resources that must move before this one wait for it in the end. */
+  /** Whether the resources that must move before this resource form a circle with it. */
   private isInCircle(name: string): boolean {
     let last = name;
     for (let count = 0; count < this.program.size; count++) {

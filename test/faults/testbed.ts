@@ -16,7 +16,7 @@ import { type Busy, freeSlowly } from "./serviceFaults";
 /** A secret in every policy. No message may contain it. */
 export const SECRET_CANARY = "CANARY-9c1e";
 
-/** The names of resources with the second provider, which has processes of its own, start like this. */
+/** The prefix of the names of resources with the second provider, which has processes of its own. */
 export const SECOND = "second/";
 
 export const hasSecondProvider = (name: string) => name.startsWith(SECOND);
@@ -26,7 +26,7 @@ const WINDOW_SECONDS = 60;
 /** The life of a process. A killed process sends nothing more, but earlier requests may still reach the service. */
 interface Life {
   ended: boolean;
-  /** Its creates. Those whose replies were lost have the times when they were sent and lost. */
+  /** The process's creates. If a reply was lost, its create has the times when it was sent and lost. */
   creates: { url: string; sentAt?: number | undefined; lostAt?: number }[];
 }
 
@@ -73,13 +73,13 @@ interface Override {
   environment?: NodeJS.ProcessEnv;
 }
 
-/** The emulator's options; and how it refuses a URL for a while after its last endpoint was deleted or moved. */
+/** The emulator's options, and its refusals of a URL whose last endpoint was just deleted or moved. */
 export type ServiceOptions = EmulatorOptions & { busyUrl?: Busy | undefined };
 
 /** An emulated service, the processes of the provider, and their messages. */
 export class Testbed {
   readonly logged: string[] = [];
-  /** For new processes, until it is reset. */
+  /** Settings for new processes, until the next command resets them. */
   override: Override = {};
   /** The key of the stack. */
   apiKey = CANARY_KEY;
@@ -119,7 +119,7 @@ export class Testbed {
       "endpoints:apiKey": this.override.apiKey ?? this.apiKey,
       "endpoints:baseUrl": this.override.baseUrl ?? this.emulator.baseUrl,
       "endpoints:windowSeconds": `${WINDOW_SECONDS}`,
-      // In real time, because the HTTP library's timers end connections that hang.
+      // In real time: the HTTP library's timers end connections that hang.
       "endpoints:timeoutSeconds": "0.2",
       ...this.settings,
     };
@@ -147,7 +147,7 @@ export class Testbed {
   }
 
   /** Waits in real time until the requests of killed processes have arrived. */
-  async quiet(): Promise<void> {
+  async settled(): Promise<void> {
     for (let before = -1; before < this.emulator.requests.length; ) {
       before = this.emulator.requests.length;
       await new Promise((resolve) => setTimeout(resolve, 300));
@@ -171,7 +171,7 @@ export class Testbed {
 /** The project and stack of all random runs. */
 export const STACK = "shop/dev";
 
-/** The core, which is told the stack with each check. */
+/** The core's operations. Each check gets the stack. */
 const providerOf = (core: CloudEndpoints): Provider => ({
   check: (olds, news) => core.check(olds, news, STACK),
   diff: (id, olds, news) => core.diff(id, olds, engineInputs(news)),

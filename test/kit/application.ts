@@ -8,7 +8,7 @@ interface ReceivedRequest {
   body: Buffer;
 }
 
-/** Starts a local application behind an agent, which records its requests. By default it answers 201 with a header. */
+/** Starts a local application that records its requests. Its default answer is a 201 with a header. */
 export async function startApplication(
   reply: (response: ServerResponse) => void = (response) =>
     response.writeHead(201, { "x-from": "application" }).end("taken"),

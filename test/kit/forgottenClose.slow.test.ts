@@ -10,8 +10,8 @@ import { until } from "../until";
 const PROGRAM = join(import.meta.dirname, "../../examples/quickstart");
 
 /**
- * Runs a test file with `node --test`, and returns its exit code, what is left in its temporary folder, and whether a process
- * outlives it.
+ * Runs a test file with `node --test`, and returns its exit code, the rest of its temporary folder, and whether a process outlives
+ * the run.
  */
 async function runNodeTest(body: string) {
   const temporary = temporaryFolder();
@@ -24,7 +24,7 @@ async function runNodeTest(body: string) {
     const program = ${JSON.stringify(PROGRAM)};
     ${body}`,
   );
-  // A run that hangs is stopped, and then has no exit code. Detached, it leads a process group of all that it starts.
+  // A run that hangs is stopped, and then has no exit code. A detached process leads a group of all its children.
   const env = { ...process.env, TMPDIR: temporary };
   const child = spawn(process.execPath, ["--test", file], {
     env,

@@ -83,7 +83,7 @@ describe("endpointMocks", () => {
     expect(found.ids).toEqual([await resolved(shop.id)]);
   });
 
-  test("rejects what the service or the provider would refuse, and gives no id for an unknown URL", async () => {
+  test("rejects inputs that the service or the provider would refuse, and gives no id for an unknown URL", async () => {
     const mocks = await mocked({ endpoints: [{ type: "cloud", url: "https://shop.example.com" }] }, true);
     await expect(mocks.newResource(cloud({ url: "https://shop.example.com" }))).rejects.toThrow(/18017/);
     const bad = cloud({ url: "shop.example.com", description: "x".repeat(256) });

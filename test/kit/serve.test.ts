@@ -20,7 +20,7 @@ async function forwarding(application: Application, more: object = {}, ...action
   return emulator;
 }
 
-/** The server of such an emulator, and the lines that it reports. */
+/** The server of an emulator that forwards, and the reported lines. */
 async function serve(application: Application, ...actions: object[]) {
   const emulator = await forwarding(application, {}, ...actions);
   const lines: string[] = [];
@@ -63,7 +63,7 @@ test.each<[application: () => unknown, words: string]>([
   [() => () => Promise.reject(new Error("out of tea")), "out of tea"],
   [() => rawServer("HTTP/1.1 101 A\r\nConnection: upgrade\r\nUpgrade: a\r\n\r\n"), "changed the protocol"],
   [() => rawServer("HTTP/1.1 999 Odd\r\nContent-Length: 0\r\n\r\n"), "answered with the status 999"],
-])("an application that fails is named, or the policy goes on: %s", async (start, words) => {
+])("a failing application is named, or the policy continues: %s", async (start, words) => {
   const application = (await start()) as Application;
   const { emulator, send, text, lines } = await serve(application);
   await expect(emulator.fetch(URL)).rejects.toMatchObject({
@@ -79,7 +79,7 @@ test.each<[application: () => unknown, words: string]>([
   expect(await (await lenient.fetch(URL)).text()).toBe("hello");
 });
 
-test("a host counts in any letter case, and every odd request gets an answer", async () => {
+test("a host matches in any letter case, and every odd request gets an answer", async () => {
   const { send, text, lines } = await serve(() => new Response("taken"));
   const answerTo = async (host: string, body = "") => text(await send({ host }, body));
   expect(await answerTo("SHOP.example.com:8080")).toBe("200 taken");

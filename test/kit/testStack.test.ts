@@ -6,7 +6,7 @@ import { newProject, temporaryFolder } from "../folders";
 
 const program = join(import.meta.dirname, "../../examples/quickstart");
 
-test("a stack continues with the state file of an earlier one, whose end leaves a given emulator running", async () => {
+test("a stack continues with the state file of an earlier stack, and the end of that stack leaves a given emulator running", async () => {
   await using emulator = await Emulator.start();
   const options = { program, emulator, stateFile: join(temporaryFolder(), "state.json") };
   const first = await TestStack.create(options);
@@ -21,7 +21,7 @@ test("a stack continues with the state file of an earlier one, whose end leaves 
   expect((await fetch(emulator.baseUrl)).status).toBe(401);
 });
 
-test("await using closes what it declares at the end of the block", async () => {
+test("`await using` closes the stack and its servers at the end of the block", async () => {
   const open = async () => {
     await using stack = await TestStack.create({ program });
     return { stack, urls: [stack.emulator.baseUrl, `http://127.0.0.1:${await stack.emulator.serve()}`] };
@@ -31,7 +31,7 @@ test("await using closes what it declares at the end of the block", async () => 
   await expect(stack.preview()).rejects.toThrow(/this stack is closed/);
 });
 
-test("a package under test is not answered by others, and a stack that cannot start leaves no emulator", async () => {
+test("the mocks of `others` do not answer for the package under test, and a failed start leaves no emulator", async () => {
   const folder = newProject("unplugged");
   writeFileSync(
     join(folder, "index.js"),

@@ -1,7 +1,7 @@
 import type { Clock } from "../../provider/service/clock";
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 
-/* A phase of a command: its provider processes, and how it hands out steps. */
+/* A phase of a command, with its provider processes and the schedule of its steps. */
 
 /** The operations of a provider for one resource. */
 export interface Provider {
@@ -35,33 +35,33 @@ export interface Process {
 }
 
 /**
- * When the engine asks for resources and takes their steps: it takes each step before it asks for the next resource, it asks for
- * all resources and then takes one step after the other, or all at once, or it takes each step at once while it asks for the next
- * resource, which it does half a second later, or at once.
+ * The times at which steps run. `one by one`: each step ends before check and diff of the next resource. `planned`: check and
+ * diff of all resources come first, then one step after the other. `together`: the same, with all steps at once. `late`, `at
+ * once`: a step runs beside check and diff of the next resource, which come half a second later, or at once.
  */
 export type ScheduleMode = "one by one" | "planned" | "together" | "late" | "at once";
 
 /** A schedule of the engine's calls. */
 export interface Schedule {
   mode: ScheduleMode;
-  /** The order of resources. Default: the program's, and the reverse of the state's for deletions. */
+  /** The order of resources. Default: the program's order, and for deletions the state's order, reversed. */
   names?: string[];
-  /** The number of parallel steps. Default: any number, or one with a serial mode. */
+  /** The number of parallel steps. Default: 1 with a serial mode, and no limit otherwise. */
   parallel?: number;
 }
 
 /** The options of a command. */
 export interface Command {
-  /** Only these resources. The others get neither check nor diff. */
+  /** `--target`: the other resources get neither check nor diff. */
   target?: readonly string[] | undefined;
-  /** Replace these resources without a diff. */
+  /** `--replace`: these resources are replaced without a diff. */
   replace?: readonly string[] | undefined;
-  /** Read all resources first. */
+  /** `--refresh`: all resources are read first. */
   refresh?: boolean | undefined;
   continueOnError?: boolean | undefined;
-  /** The number of parallel steps, if it is not the schedule's. */
+  /** The number of parallel steps. Default: the schedule's number. */
   parallel?: number | undefined;
-  /** Kill the processes after this number of steps. */
+  /** The number of steps after which the processes are killed. */
   killAfter?: number | undefined;
 }
 
@@ -71,7 +71,7 @@ export interface Outcome {
   killed: boolean;
 }
 
-/** Changes the service, and stores the result. */
+/** A change of the service that also stores the result. */
 export type Step = () => Promise<unknown>;
 
 const isSerial = (mode: ScheduleMode) => mode === "one by one" || mode === "planned";
@@ -89,11 +89,11 @@ export class Phase {
   private readonly processes = new Map<string, Promise<Process>>();
   private readonly started = new Set<Process>();
   private readonly running = new Set<Promise<void>>();
-  private ended = 0;
+  private endedSteps = 0;
   private killed = false;
-  private die: () => void = () => {};
-  private readonly death = new Promise<void>((resolve) => {
-    this.die = resolve;
+  private resolveKilled: () => void = () => {};
+  private readonly whenKilled = new Promise<void>((resolve) => {
+    this.resolveKilled = resolve;
   });
 
   constructor(
@@ -115,58 +115,58 @@ export class Phase {
   isTarget = (name: string): boolean => this.command.target?.includes(name) ?? true;
 
   /** Runs the phase until its end, or until its processes are killed. */
-  async outcome(work: () => Promise<void>): Promise<Outcome> {
-    await Promise.race([this.death, work()]);
+  async runUntilKilled(work: () => Promise<void>): Promise<Outcome> {
+    await Promise.race([this.whenKilled, work()]);
     return { errors: this.errors, killed: this.killed };
   }
 
-  /** A killed phase stores no further result. */
+  /** Stores a result, unless the phase was killed. */
   store(change: () => unknown): void {
     if (!this.killed) change();
   }
 
-  /** Asks for each resource, and takes no step. */
-  async asks<T>(all: Iterable<[string, T]>, ask: (name: string, one: T) => Promise<unknown>): Promise<void> {
-    for (const [name, one] of this.inOrder(all)) await this.noted(name, () => ask(name, one));
+  /** Calls check and diff for each resource, and runs no step. */
+  async plan<T>(all: Iterable<[string, T]>, ask: (name: string, one: T) => Promise<unknown>): Promise<void> {
+    for (const [name, one] of this.inOrder(all)) await this.collectingErrors(name, () => ask(name, one));
   }
 
-  /** Asks for each resource, and takes the steps. An error stops the rest, unless the command continues on errors. */
-  async steps<T>(all: Iterable<[string, T]>, ask: (name: string, one: T) => Promise<Step>): Promise<void> {
+  /** Calls check and diff for each resource, and runs the steps. An error stops the rest, except with `continueOnError`. */
+  async runSteps<T>(all: Iterable<[string, T]>, ask: (name: string, one: T) => Promise<Step>): Promise<void> {
     const { mode } = this.deps.schedule;
     const planned: [string, Step][] = [];
     for (const [name, one] of this.inOrder(all)) {
-      const step = await this.noted(name, () => ask(name, one));
+      const step = await this.collectingErrors(name, () => ask(name, one));
       if (!step) continue;
       if (mode === "planned" || mode === "together") planned.push([name, step]);
-      else await this.take(name, step);
-      if (mode === "one by one") await this.idle();
+      else await this.startStep(name, step);
+      if (mode === "one by one") await this.allStepsEnded();
       if (mode === "late") await this.deps.clock.sleep(500);
     }
-    for (const [name, step] of planned) await this.take(name, step);
-    await this.idle();
+    for (const [name, step] of planned) await this.startStep(name, step);
+    await this.allStepsEnded();
   }
 
-  /** Takes a step, once a worker is free. */
-  private async take(name: string, step: Step): Promise<void> {
+  /** Starts a step, once a worker is free. */
+  private async startStep(name: string, step: Step): Promise<void> {
     const { mode, parallel = isSerial(mode) ? 1 : Number.POSITIVE_INFINITY } = this.deps.schedule;
     while (this.running.size >= (this.command.parallel ?? parallel)) await Promise.race(this.running);
     if (this.isStopped) return;
-    const work = this.noted(name, step).then(() => {
+    const work = this.collectingErrors(name, step).then(() => {
       this.running.delete(work);
-      if (++this.ended === this.command.killAfter) this.kill();
+      if (++this.endedSteps === this.command.killAfter) this.kill();
     });
     this.running.add(work);
   }
 
-  private idle = (): Promise<unknown> => Promise.all(this.running);
+  private allStepsEnded = (): Promise<unknown> => Promise.all(this.running);
 
   private kill(): void {
     this.killed = true;
     for (const process of this.started) process.kill();
-    this.die();
+    this.resolveKilled();
   }
 
-  private async noted<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
+  private async collectingErrors<T>(name: string, work: () => Promise<T>): Promise<T | undefined> {
     if (this.isStopped) return undefined;
     try {
       return await work();

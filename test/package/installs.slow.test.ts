@@ -9,7 +9,7 @@ import { pack } from "./pack";
 /*
  * Installs the packed file into an empty folder outside of the repository, and runs the README's program there.
  * `npm run test:slow` does this with npm and the test kit's engine. `npm run test:installs` does it with all package managers,
- * versions of Node.js and of TypeScript, and also on the Pulumi CLI. What cannot be had is reported as skipped.
+ * versions of Node.js and of TypeScript, and also on the Pulumi CLI. What is not available is reported as skipped.
  */
 const atLength = process.env["INSTALLS"] === "all";
 const cli = await findPulumiCli();

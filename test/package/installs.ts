@@ -13,7 +13,7 @@ interface Installation {
   add?: string[];
   /** Files that must exist before. */
   files?: Record<string, string>;
-  /** The version of Node.js that everything runs on. Default: the one that runs the tests. */
+  /** The version of Node.js for everything. Default: the version that runs the tests. */
   nodeVersion?: string;
   /** The command that starts Node.js. Default: `node`. */
   node?: string[];
@@ -23,7 +23,7 @@ interface Installation {
   checksTypes?: boolean;
   /** Whether the plugin is left out. */
   dynamicOnly?: boolean;
-  /** The version of Pulumi's SDK. Default: the one in this repository, since the newest may need a newer Node.js. */
+  /** The version of Pulumi's SDK. Default: the version in this repository, since the newest may need a newer Node.js. */
   pulumi?: string;
 }
 
@@ -52,7 +52,7 @@ export const installations: [name: string, Installation][] = [
     "pnpm 12 on Node.js 22",
     {
       manager: byNpx("pnpm@12"),
-      // A script of one of the packages behind Pulumi's SDK: pnpm fails until somebody has decided about it.
+      // A dependency of Pulumi's SDK has an install script, and pnpm fails until somebody allows or denies it.
       files: { "pnpm-workspace.yaml": "allowBuilds: { protobufjs: false }\n" },
       nodeVersion: "22",
       pulumi: "3",

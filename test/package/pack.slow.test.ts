@@ -45,7 +45,7 @@ const OTHERS = [
 const git = (...args: string[]) =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
 
-/** Of these folders, the package has only the types that those of the entry points refer to. */
+/** The folders of which the package has only types, and only those that the entry points' types refer to. */
 const INTERNAL = /^(provider|sdk\/commands|sdk\/test-engine\/engine|sdk\/traffic-policy)\//;
 
 /** The declarations that can be reached from a file, and the file. */
@@ -119,7 +119,7 @@ test("types resolve for CommonJS, ES modules, bundlers and moduleResolution: nod
   );
 });
 
-test("npm version writes the new version wherever the old one stands, and begins its section of the changelog", () => {
+test("npm version replaces the old version everywhere, and begins the new version's section of the changelog", () => {
   const clone = join(folder, "clone");
   git("clone", "--quiet", root, clone);
   const env = { ...process.env, npm_old_version: manifest.version, npm_new_version: "99.0.0-rc.1" };
@@ -132,7 +132,7 @@ test("npm version writes the new version wherever the old one stands, and begins
   expect(readFileSync(join(clone, "CHANGELOG.md"), "utf8")).toMatch(/^## 99\.0\.0-rc\.1 - unreleased$/m);
 });
 
-test("a release is refused if its tag is not the version, which the changelog begins with", () => {
+test("a release is refused if its tag is not the version at the top of the changelog", () => {
   const release = (tag: string) =>
     spawnSync(process.execPath, [join(root, ".github/build/release.mjs"), tag], { encoding: "utf8" });
   const { status, stderr } = release("v0.0.0");

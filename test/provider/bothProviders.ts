@@ -8,7 +8,7 @@ import { startEmulator } from "./emulated";
 import { type PluginClient, type Props, plugin, pluginClient, startEngine } from "./plugin/pluginClient";
 import { virtualClock } from "./virtualClock";
 
-/* One interface to both providers. Each test drives them as their protocols do. */
+/* One interface to both providers, with calls in the form of each provider's protocol. */
 
 export type { Props };
 
@@ -55,7 +55,7 @@ afterEach(() => {
 /** The engine adds the provider's code to the properties of a dynamic resource. */
 const CODE = { __provider: "code" };
 
-/** The engine adds nothing to the properties of an error, so without the code it could not use them. */
+/** Expects the code in the properties of an error, because the engine adds it only to successes. */
 function withCode(error: { properties?: Props }): never {
   if (error.properties) expect(error.properties).toMatchObject(CODE);
   throw error;
@@ -96,7 +96,7 @@ export async function startDynamic({
   return driven();
 }
 
-/** The class hands over its project and stack. */
+/** The project and stack that the class adds to its inputs. */
 function stackOf(urn: string | undefined): Props {
   if (urn === undefined) return {};
   const { project, stack } = partsOfUrn(urn);

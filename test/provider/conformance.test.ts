@@ -7,8 +7,8 @@ import { bothProviders, created, type Props, startDynamic } from "./bothProvider
 import { thrown } from "./emulated";
 
 /*
- * The dynamic provider and the plugin return the same results, and send the same requests. The scenarios execute whole runs on
- * both; other files test previews, imports and detailed diffs, which only the plugin has.
+ * The dynamic provider and the plugin return the same results, and send the same requests. Scenarios test whole runs of both;
+ * `plugin/` tests previews, imports and detailed diffs, which only the plugin has.
  */
 
 const url = "https://shop.example.com";
@@ -27,7 +27,7 @@ const changed = { ...unchanged, changes: true };
 describe.each(bothProviders)("%s", (_, start) => {
   test("a check normalizes the inputs, and parses documents", async () => {
     const provider = await start();
-    // A new member of a pool is compared with those that the service lists.
+    // Before the create of a pool's member, the list is read for equal members.
     const written = {
       ...{ ...full, poolingEnabled: false, url: "HTTPS://Shop.Example.com:443/", description: "" },
       ...{ trafficPolicy: "on_http_request: []", metadata: '{"a": [1, null]}' },
@@ -43,7 +43,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(provider.emulator.requests).toEqual([]);
   });
 
-  test("what a program only reads is no endpoint of its stack, when a create meets it", async () => {
+  test("a create does not treat an endpoint that the program only reads as its stack's own", async () => {
     const provider = await start();
     const { emulator } = provider;
     const { id = "" } = emulator.seed({ type: "cloud", url, description: "theirs" });
@@ -60,7 +60,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(provider.logged().join()).toMatch(/the pool already has an equal endpoint/);
   });
 
-  test("what a program only reads is gone after two reads that end in 404, whatever the list says", async () => {
+  test("an endpoint that a program only reads is gone after two reads with a 404, whatever the list shows", async () => {
     const provider = await start();
     const { id = "" } = provider.emulator.seed({ type: "cloud", url });
     const { props = {}, inputs = {} } = await provider.read(id, {}, {});
@@ -72,7 +72,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect(paths.length).toBeLessThanOrEqual(3);
   });
 
-  test("what a program only reads is not gone after a gateway's 404s if the list shows it", async () => {
+  test("an endpoint that a program only reads is not gone after a gateway's 404s if the list shows it", async () => {
     const provider = await start();
     const { id = "" } = provider.emulator.seed({ type: "cloud", url });
     const { props = {}, inputs = {} } = await provider.read(id, {}, {});
@@ -81,7 +81,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     await expect(provider.read(id, props, inputs)).rejects.toThrow(/still contains ep_/);
   });
 
-  test("a member of a pool that a replacement kept by consent is taken again, after a diff, too", async () => {
+  test("a replacement in a pool takes over the member that ENDPOINTS_ADOPT names, after a diff, too", async () => {
     const before = await start();
     const { inputs } = await before.check({}, { url, poolingEnabled: true });
     const { id, outs } = await before.create(inputs);
@@ -95,7 +95,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     expect((await provider.create(inputs)).id).toBe(id);
   });
 
-  test("an entry without notes, as of another tool, is not dropped by a gateway's 404s", async () => {
+  test("an entry of another tool, without our state keys, is not dropped by a gateway's 404s", async () => {
     const provider = await start();
     const { id = "" } = provider.emulator.seed({ type: "cloud", url });
     const { props, inputs = {} } = await provider.read(id, {}, {});
@@ -182,7 +182,7 @@ describe.each(bothProviders)("%s", (_, start) => {
   });
 });
 
-test("the dynamic provider logs the changed places of a secret document, without values, once they are known", async () => {
+test("the dynamic provider logs the changed places of a secret document without values, once the document is known", async () => {
   const provider = await startDynamic();
   const news = (body: unknown, status: unknown) => ({
     url,

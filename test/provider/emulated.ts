@@ -11,7 +11,7 @@ import type { Emulator, EmulatorOptions } from "../../sdk/testing/emulator";
 import { emulatedService } from "../emulatedService";
 import { virtualClock } from "./virtualClock";
 
-/* An emulated service for a provider, on this machine, with a clock that both share. It ends with the test. */
+/* An emulated service for a provider, with a shared clock. The service ends with the test. */
 
 /** An API key that no message, log or state may contain. */
 export const CANARY_KEY = "2canaryCanaryCanaryCanary27_canaryCanaryCanary021";
@@ -22,9 +22,9 @@ export function startEmulator(clock: Clock, options: EmulatorOptions = {}): Prom
 }
 
 interface Options extends EmulatorOptions {
-  /** The configuration of the stack, beside the service's address and key. */
+  /** The stack's settings other than the service's address and key. */
   settings?: Record<string, string>;
-  /** The time that requests have taken so far, in milliseconds. The clock stands still during requests. */
+  /** The duration of all requests so far, in milliseconds. The clock itself stands still during requests. */
   taken?: () => number;
   /** Runs after each wait of the client. */
   sleep?: () => Promise<void>;
@@ -72,7 +72,7 @@ export async function service({
   return { emulator, ...newProcess(), newProcess, logged, waits, clock };
 }
 
-/** Reads the whole list of the account, and shares no earlier listing. */
+/** Reads the whole list of the account, with a listing of its own. */
 export async function wholeList({
   http,
 }: EndpointsApi): Promise<{ endpoints: Endpoint[]; skipped: Listing["skipped"] }> {

@@ -14,19 +14,19 @@ import { policyWarnings } from "../../sdk/traffic-policy/policy/index";
 import { act, onRequest, rule } from "../../sdk/traffic-policy/test/policy/cases";
 import { expectLinear, expectTimes } from "../growth";
 
-/* Every parser and matcher takes time linear in its input, for hostile input too. */
+/* The time of every parser and matcher is linear in its input, even if the input is hostile. */
 
-/** Creates a text that would take a naive parser a long time, with about `size` characters, and never much more. */
+/** Texts of about `size` characters that would take a naive parser a long time. */
 type Hostile = Record<string, (size: number) => string>;
 
 const lines = (size: number, line: (index: number) => string, width = 10) =>
   Array.from({ length: size / width }, (_, index) => line(index)).join("\n");
 const nested = (size: number, open: string, close: string) => open.repeat(size) + close.repeat(size);
-/** Each line has an anchor, and aliases of the line before. */
+/** A YAML document. Each line has an anchor, and aliases of the line before. */
 const chain = (size: number, width: number, line: (name: string, before: string) => string) =>
   `a0: &a0 {x: 1}\n${lines(size, (index) => `a${index + 1}: ${line(`&a${index + 1}`, `*a${index}`)}`, width)}`;
 
-/** What the limits on levels, anchors, merges and numbers are for. The library's own time is bounded by the size. */
+/** The documents that the limits on levels, anchors, merges and numbers stop. The size bounds the library's own time. */
 const hostileYaml: Hostile = {
   levels: (size) => `a: ${nested(size / 2, "[", "]")}`,
   "levels again and again": (size) => `a: [${`${nested(190, "[", "]")},`.repeat(size / 381)}]`,
@@ -48,7 +48,7 @@ const hostileJson: Hostile = {
 };
 
 describe("a policy's text", () => {
-  // The library's time is not linear for all of them, which the limit of 50,000 characters bounds.
+  // The library's time is not linear for all these texts, so a limit of 50,000 characters bounds it.
   test.each(Object.entries(hostileYaml))("as YAML of %s is parsed or refused", (_, text) => {
     const longest = text(49_000);
     expect(longest.length).toBeLessThanOrEqual(50_000);
@@ -77,7 +77,7 @@ const findPositions = (text: string) => {
   if ("documents" in source) for (const path of paths) source.documents[0]?.positionOf(path);
 };
 
-/** A row, with its types. */
+/** A typed row of the table. */
 const row = <T>(what: string, size: number, make: (size: number) => T, work: (input: T) => unknown) =>
   [what, () => expectLinear(make, work, size)] as const;
 

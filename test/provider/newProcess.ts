@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { resolve } from "node:path";
 import { promisify } from "node:util";
 
-/* Scripts in new processes, which list the packages that they load. They need `npm run build`. */
+/* Scripts in new processes that list the loaded packages. They need `npm run build`. */
 
 export const PROVIDER = resolve("dist/provider/index.js");
 

@@ -41,7 +41,7 @@ export async function startProxy() {
   return { address: await listening(proxy), tunnels };
 }
 
-/** A server that decrypts, and passes on to another address. Returns its base URL. */
+/** Starts a server that decrypts and forwards to another address. Returns its base URL. */
 export async function startTls(certificate: Certificate, to: string): Promise<string> {
   const server = createTlsServer(certificate, (client) => {
     const upstream = connect(Number(to.split(":")[1]), "127.0.0.1");

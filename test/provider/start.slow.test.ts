@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { inNewProcess, LOADED } from "./newProcess";
 
-test("the package's import in a program loads no HTTP client, no YAML parser, and nothing that is for tests", async () => {
+test("the import of the package in a program loads no HTTP client, no YAML parser, and no code for tests", async () => {
   const script = `require(process.argv[1]);
     const files = Object.keys(require.cache).filter((file) => /sdk.(testing|test-engine.(engine|cliDriver|drivers))/.test(file));
     console.log(JSON.stringify([${LOADED}, files]));
@@ -40,6 +40,6 @@ test("the warnings load the library of expressions with the first expression", a
     [0],
     [1, "@marcbachmann/cel-js", "fastest-levenshtein"],
   ]);
-  // An older Node.js cannot require the library. Then nothing is said of expressions.
+  // An older Node.js cannot require the library, so expressions get no warnings there.
   expect(await inNewProcess(script, module, "--no-experimental-require-module")).toEqual([[0], [0]]);
 });

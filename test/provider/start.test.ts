@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { inNewProcess, LOADED, PROVIDER } from "./newProcess";
 
-/* Pulumi starts a provider for each phase of a command, so a start must be cheap. */
+/* The cost of a start: Pulumi starts a provider for each phase of a command. */
 
 test("the provider's start, a check and a diff load no HTTP client, no YAML parser and no Pulumi, and leave nothing open", async () => {
   const script = `const provider = require(process.argv[1]);

@@ -3,15 +3,15 @@ import { setImmediate } from "node:timers/promises";
 import { onTestFinished } from "vitest";
 import type { Clock } from "../../provider/service/clock";
 
-/** After so many turns of the event loop without an event, every call under way sleeps. gRPC needs fewer than ten. */
+/** The turns of the event loop without an event after which every call in flight sleeps. gRPC needs fewer than ten. */
 const QUIET_TURNS = 25;
 
 /**
- * A clock for provider and service whose waits take no real time. Time stands still while anything happens: it moves to the
- * earliest end of a wait once no request is under way and the event loop has been quiet.
+ * A clock for provider and service whose waits take no real time. Time stands still during work. It moves to the earliest end of
+ * a wait once no request is in flight and the event loop has been quiet.
  */
 export function virtualClock(): Clock {
-  // Early in a second, so that whole seconds show in which one a create was sent.
+  // The time starts early in a second, so that a create's `created_at` in whole seconds is certain.
   let time = Math.floor(Date.now() / 1000) * 1000 + 200;
   let waits: { until: number; end: () => void }[] = [];
   let isPassing = false;
@@ -42,7 +42,7 @@ export function virtualClock(): Clock {
   }
 
   return {
-    // No two moments are equal: a listing counts as new if it began later than another event.
+    // No two times are equal, because a listing is fresh only if it began later than another event.
     now: () => (time += 0.001),
     sleep: (milliseconds) =>
       new Promise((end) => {
@@ -53,7 +53,7 @@ export function virtualClock(): Clock {
   };
 }
 
-/** A clock that jumps to the end of a wait, so waits take no time. The time between them is real. */
+/** A clock that jumps to the end of each wait. The time between waits is real. */
 export function jumpingClock(): Clock {
   let ahead = 0;
   const now = () => performance.timeOrigin + performance.now() + ahead;

@@ -44,7 +44,7 @@ export const workflows = {
 };
 export const jobs = Object.values(workflows).flatMap((one) => Object.entries(one.jobs));
 
-/** What expressions stand for, unless a situation says otherwise. */
+/** The default values of expressions. */
 const values: Record<string, string> = {
   "matrix.folder": "shop",
   "matrix.project": "shop",
@@ -68,7 +68,7 @@ export async function runJob(
   name: string,
   given: Record<string, string> = {},
 ): Promise<Ran & { outputs: Record<string, string> }> {
-  const [, played] = jobs.find(([found, { steps }]) => found === name && steps.length > 0) ?? [];
+  const [, selected] = jobs.find(([found, { steps }]) => found === name && steps.length > 0) ?? [];
   const known: Record<string, string> = { ...values, ...given };
   const filled = (text: string) =>
     text.replace(/\$\{\{ *(.*?) *\}\}/g, (_, expression) => known[expression] ?? "");
@@ -76,13 +76,13 @@ export async function runJob(
     Object.fromEntries(Object.entries(all).map(([key, value]) => [key, filled(value)]));
   const file = join(machine.scratch, "output");
   const ended = { code: 0, output: "", outputs: {} as Record<string, string> };
-  for (const { id, if: condition, run, ...step } of played?.steps ?? []) {
+  for (const { id, if: condition, run, ...step } of selected?.steps ?? []) {
     const [, needed] = /^(steps\..*) != ''$/.exec(condition) ?? [];
     if (run === "" || (needed !== undefined && !known[needed])) continue;
     writeFileSync(file, "");
     const script = `cd ${filled(step["working-directory"])}\n${run}`;
     const { code, output } = await machine.run(["bash", "-eo", "pipefail", "-c", script], {
-      ...env(played?.env ?? {}),
+      ...env(selected?.env ?? {}),
       ...env(step.env),
       GITHUB_REPOSITORY: "acme/shop",
       GITHUB_WORKSPACE: machine.folder,

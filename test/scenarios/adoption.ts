@@ -1,6 +1,6 @@
-import { at, omitsInList, refused, type Scenario, scenario } from "./scenario";
+import { at, forbidden, listOmits, type Scenario, scenario } from "./scenario";
 
-/* What a resource takes over by `adopt`. */
+/* Adoptions of existing endpoints by `adopt` in the program. */
 
 const shop = { url: at("shop") };
 const described = { ...shop, description: "x" };
@@ -26,7 +26,7 @@ export const adoption: Scenario[] = [
     fields: { theirs: { metadata: '{ "a":1}' } },
     stacks: true,
   }),
-  scenario("an adoption that leaves the program later is no change", {
+  scenario("an adoption whose `adopt` leaves the program later changes nothing", {
     others: theirs,
     program: { o: adopted },
     next: [{ program: { o: "shop" } }, { command: "refresh" }, {}],
@@ -44,16 +44,16 @@ export const adoption: Scenario[] = [
     fails:
       /adopt must be an endpoint's id \(ep_…\), which the message of a taken URL, `npx pulumi-endpoints drift`/,
   }),
-  scenario("an adoption does not believe a list that omits an input", {
+  scenario("an adoption changes nothing if only the list omits an input of the endpoint", {
     others: { theirs: described },
     program: { o: { ...adopted, description: "x" } },
-    before: omitsInList("description"),
+    before: listOmits("description"),
     state: { o: "theirs" },
   }),
-  scenario("an adoption does not believe a list that omits what the program leaves out, and clears it", {
+  scenario("an adoption clears a field that the program lacks, even if the list omits the field", {
     others: { theirs: described },
     program: { o: adopted },
-    before: omitsInList("description"),
+    before: listOmits("description"),
     writes: ["PATCH theirs description"],
     state: { o: "theirs" },
   }),
@@ -63,7 +63,7 @@ export const adoption: Scenario[] = [
     before: ({ emulator }) =>
       emulator.intercept("update", {
         afterCommit: true,
-        before: () => void emulator.intercept("read", refused, 9),
+        before: () => void emulator.intercept("read", forbidden, 9),
         status: 200,
         body: "<html>",
       }),
@@ -104,7 +104,7 @@ export const adoption: Scenario[] = [
     fails: /already belongs to another resource/,
     state: { o: "shop" },
   }),
-  scenario("no resource adopts the endpoint that another one replaces, with another scheme", {
+  scenario("no resource adopts an endpoint that another resource replaces by a new scheme", {
     from: { o: "shop" },
     program: { o: { url: "http://shop.example.com" }, n: { ...shop, adopt: "@shop" } },
     fails: /already belongs to another resource/,
@@ -114,12 +114,12 @@ export const adoption: Scenario[] = [
     others: theirs,
     program: { one: adopted, two: { ...adopted, url: at("b") } },
     order: ["one", "two"],
-    on: "dynamic",
+    only: "dynamic",
     fails: /already belongs to another resource/,
   }),
   scenario("nothing is changed if two resources of the program have the same endpoint", {
     from: { o: "shop" },
-    on: "dynamic",
+    only: "dynamic",
     program: { n: { ...shop, adopt: "@shop" } },
     target: ["n"],
     next: [

@@ -1,6 +1,6 @@
 import { adoption } from "./adoption";
 import { consent, ownEndpoints, unclearRefusals } from "./consent";
-import { chosen, drift } from "./drift";
+import { drift, serviceDefaults } from "./drift";
 import { badReplies, lostCreates } from "./lostCreates";
 import { betweenProviders, moves, renames } from "./moves";
 import type { Scenario } from "./scenario";
@@ -9,7 +9,7 @@ import { gone, oddReplies } from "./service";
 import { takenUrls } from "./takenUrls";
 import { writes } from "./writes";
 
-/** All scenarios. */
+/** All scenarios by group. */
 export const allScenarios: Record<string, Scenario[]> = {
   renames,
   moves,
@@ -24,7 +24,7 @@ export const allScenarios: Record<string, Scenario[]> = {
   "endpoints that are gone": gone,
   "odd replies": oddReplies,
   drift,
-  "the service's choices": chosen,
+  "the service's defaults": serviceDefaults,
   secrets,
-  "writes that the service does not make": writes,
+  "writes that the service ignores or changes": writes,
 };

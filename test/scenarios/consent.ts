@@ -1,6 +1,6 @@
-import { at, coded, refused, type Scenario, scenario } from "./scenario";
+import { at, error, forbidden, type Scenario, scenario } from "./scenario";
 
-/* What one run takes over because the environment says so, and the endpoint that a skipped deletion left on a resource's URL. */
+/* Adoptions for one run by ENDPOINTS_ADOPT, own endpoints after skipped deletions, and creates that a gateway refused. */
 
 const shop = { url: at("shop") };
 const pooled = { ...shop, poolingEnabled: true };
@@ -18,16 +18,13 @@ export const consent: Scenario[] = [
     next: [{ environment: adopts("shop"), says: [ANNOUNCED] }, {}],
     state: { o: "shop" },
   }),
-  scenario(
-    "a killed run's endpoints are taken over in one run, each by the resource on its URL, and changed",
-    {
-      fromKilled: { one: "a", two: "b" },
-      program: { one: { url: at("a"), description: "x" }, two: "b", three: "c" },
-      environment: adopts("a", "b"),
-      writes: ["PATCH a description", "POST c"],
-      next: [{}],
-    },
-  ),
+  scenario("a killed run's endpoints are taken over in one run, each by the resource on its URL", {
+    fromKilled: { one: "a", two: "b" },
+    program: { one: { url: at("a"), description: "x" }, two: "b", three: "c" },
+    environment: adopts("a", "b"),
+    writes: ["PATCH a description", "POST c"],
+    next: [{}],
+  }),
   scenario("in a pool, an equal endpoint is taken over before another one", {
     others: {
       other: { ...shop, pooling_enabled: true, description: "x" },
@@ -45,10 +42,10 @@ export const consent: Scenario[] = [
     says: [
       /adopts one of ep_\w+, ep_\w+ \(ENDPOINTS_ADOPT\), unless other resources of this pool take them all/,
     ],
-    // Which one takes which is the engine's order.
+    // The engine's order decides which resource takes which endpoint.
     next: [{ command: "destroy", writes: ["DELETE shop", "DELETE shop#2", "DELETE shop#3"] }],
   }),
-  scenario("nothing is taken over on another URL, and an id that does not exist is told", {
+  scenario("nothing is taken over on another URL, and a warning names an id that does not exist", {
     others: { theirs: { url: at("other") } },
     environment: { ENDPOINTS_ADOPT: "shop/dev:@theirs,ep_nobody" },
     writes: ["POST shop"],
@@ -61,7 +58,7 @@ export const consent: Scenario[] = [
     fails: /an endpoint of type ephemeral/,
     says: [/ENDPOINTS_ADOPT names ep_\w+, which is of type ephemeral/],
   }),
-  scenario("the endpoint of another resource is not taken over, in a pool either", {
+  scenario("the endpoint of another resource is not taken over, not even in a pool", {
     from: { o: pooled },
     program: { o: pooled, n: pooled },
     environment: adopts("shop"),
@@ -81,7 +78,7 @@ export const consent: Scenario[] = [
       ),
     }),
   ),
-  scenario("what one run may take over, the same run does not delete: a replacement keeps its endpoint", {
+  scenario("a replacement does not delete an endpoint that ENDPOINTS_ADOPT names", {
     from: { o: "shop" },
     environment: adopts("shop"),
     program: { o: "shop" },
@@ -91,7 +88,7 @@ export const consent: Scenario[] = [
     state: {},
   }),
   scenario(
-    "what one run may take over, the same run does not delete, also in the process of the other provider",
+    "a move to the other provider, in a process of its own, deletes no endpoint that ENDPOINTS_ADOPT names",
     {
       from: { o: "shop" },
       program: { n: { ...shop, options: { provider: "other" } } },
@@ -105,7 +102,7 @@ export const consent: Scenario[] = [
     },
   ),
   ...["check of a new resource", "check of an old resource"].map((what, isOld) =>
-    scenario(`a variable that is for another stack fails at the ${what}, in full once`, {
+    scenario(`a variable for another stack fails at the ${what}, with one message in full`, {
       from: isOld ? { o: "shop", p: "a" } : {},
       others: isOld ? {} : { theirs: shop },
       program: { o: "shop", p: "a" },
@@ -116,7 +113,7 @@ export const consent: Scenario[] = [
       state: isOld ? { o: "shop", p: "a" } : {},
     }),
   ),
-  scenario("refresh and destroy do not compare the stack, and destroy keeps what the variable names", {
+  scenario("refresh and destroy ignore the variable's stack, and destroy keeps the variable's endpoints", {
     from: { o: "shop", p: "a" },
     environment: adoptsFor("shop/prod", "shop"),
     command: "refresh",
@@ -132,7 +129,7 @@ export const consent: Scenario[] = [
     ],
     live: ["shop"],
   }),
-  scenario("a variable that was left behind takes nothing else, and says to remove what the stack has", {
+  scenario("a variable that stays set takes nothing else over, and a warning names what the stack has", {
     fromKilled: { o: "shop" },
     environment: adopts("shop"),
     next: [
@@ -198,14 +195,14 @@ export const consent: Scenario[] = [
     fails: /already belongs to another resource/,
     state: { o: "shop" },
   }),
-  scenario("an endpoint that only a refresh has met is taken over by no new resource", {
+  scenario("with `--refresh`, a new resource cannot adopt the endpoint of a removed resource", {
     from: { o: "shop" },
     program: { n: { ...shop, adopt: "@shop" } },
     refresh: true,
     fails: /already belongs to another resource of this stack.*aliases/,
     state: { o: "shop" },
   }),
-  scenario("in a pool, a consented member that differs is named with its fields, and a new one is made", {
+  scenario("in a pool, a member in the variable that differs is named, and a new member is created", {
     others: { differs: { ...shop, pooling_enabled: true, description: "x" } },
     program: { o: pooled },
     environment: adopts("differs"),
@@ -213,7 +210,7 @@ export const consent: Scenario[] = [
     says: [/no endpoint in ENDPOINTS_ADOPT equals .* They differ: ep_\w+ in description\. If one of them is/],
     state: { o: "shop" },
   }),
-  scenario("in a pool, the member that the warning names is taken over by its id, and changed", {
+  scenario("in a pool, `adopt` with the id in that warning takes the member over, and changes it", {
     others: { differs: { ...shop, pooling_enabled: true, description: "x" } },
     program: { o: { ...pooled, adopt: "@differs" } },
     environment: adopts("differs"),
@@ -221,10 +218,10 @@ export const consent: Scenario[] = [
     next: [{ program: { o: pooled } }],
     state: { o: "differs" },
   }),
-  scenario("in a pool, one 404 for what the variable names makes no second member", {
+  scenario("in a pool, one 404 for the member in the variable creates no second member", {
     fromKilled: { o: pooled },
     environment: adopts("shop"),
-    replies: [["by id", coded(404, 1)]],
+    replies: [["by id", error(404, 1)]],
     says: [ANNOUNCED, /^(?![\s\S]*does not exist)/],
     state: { o: "shop" },
   }),
@@ -232,7 +229,7 @@ export const consent: Scenario[] = [
     ["x", "y"],
     ["y", "x"],
   ].map((order) =>
-    scenario(`what one resource adopts by id, the variable gives to no other resource on its URL: ${order}`, {
+    scenario(`the variable gives an endpoint that a resource adopts by id to no other resource: ${order}`, {
       others: { theirs: shop },
       program: { x: { url: at("moved"), adopt: "@theirs" }, y: "shop" },
       environment: adopts("theirs"),
@@ -243,7 +240,7 @@ export const consent: Scenario[] = [
         : { fails: /already belongs to another resource/, live: ["theirs"], state: {} }),
     }),
   ),
-  scenario("an equal member that another resource adopts is no stray one", {
+  scenario("no warning names an equal member of a pool that another resource adopts", {
     others: { theirs: { ...shop, pooling_enabled: true } },
     program: { o: { ...pooled, adopt: "@theirs" }, n: pooled },
     order: ["o", "n"],
@@ -251,7 +248,7 @@ export const consent: Scenario[] = [
     says: [/^(?![\s\S]*equal endpoint)/],
     state: { o: "theirs", n: "shop" },
   }),
-  scenario("with `--replace`, a consented member of a pool is kept and continued with", {
+  scenario("with `--replace`, a member of a pool in the variable stays the resource's endpoint", {
     from: { o: pooled },
     program: { o: pooled },
     replace: ["o"],
@@ -260,11 +257,11 @@ export const consent: Scenario[] = [
     next: [{}],
     state: { o: "shop" },
   }),
-  scenario("a recovery that failed half-way is run again as it was, in a pool of equal members", {
+  scenario("a recovery of equal members of a pool that failed half-way succeeds when run again", {
     fromKilled: { one: pooled, two: pooled, three: pooled },
     program: { one: pooled, two: pooled, three: pooled },
     environment: adopts("shop", "shop#2", "shop#3"),
-    replies: [["by id", refused, 1]],
+    replies: [["by id", forbidden, 1]],
     refresh: true,
     fails: /403/,
     continueOnError: true,
@@ -279,7 +276,7 @@ export const consent: Scenario[] = [
     engine: "serial",
     order: ["one", "two", "three"],
   }),
-  scenario("a lost state: the preview warns of each equal member of a pool, and the line recovers them", {
+  scenario("after the state was lost, the variable takes over each equal member of a pool", {
     fromKilled: { one: pooled, two: pooled },
     program: { one: pooled, two: pooled },
     environment: adopts("shop", "shop#2"),
@@ -289,7 +286,7 @@ export const consent: Scenario[] = [
     engine: "serial",
     order: ["one", "two"],
   }),
-  scenario("a create in a pool warns of an equal member that no entry has, and where to look", {
+  scenario("a create in a pool warns of an equal member that no resource has, and names `drift`", {
     fromKilled: { one: pooled },
     program: { one: pooled, two: pooled },
     writes: ["POST shop", "POST shop"],
@@ -299,7 +296,7 @@ export const consent: Scenario[] = [
     engine: "serial",
     order: ["one", "two"],
   }),
-  scenario("a create in a pool warns of no member that an entry of the run has", {
+  scenario("a create in a pool does not warn of a member that another resource has", {
     from: { one: pooled },
     program: { one: pooled, two: pooled },
     order: ["one", "two"],
@@ -309,18 +306,18 @@ export const consent: Scenario[] = [
   }),
 ];
 
-const retains = { retains: true } as const;
-const kept = { ...shop, options: retains };
-/** A replacement whose deletion the engine skipped, so that the create met its own endpoint. */
-const stuck = {
+const retained = { retainOnDelete: true } as const;
+const kept = { ...shop, options: retained };
+/** A replacement whose deletion the engine skipped: its create finds the resource's own endpoint on the URL. */
+const deletionSkipped = {
   from: { o: kept },
   replace: ["o"],
   fails: /ENDPOINTS_ADOPT=shop\/dev:ep_\w+ pulumi up --refresh/,
 };
 
 const secure = { url: "tls://secure.example.com" };
-const withBase = { deletedWith: "base", byDiff: true } as const;
-/** A replacement without the option `deleteBeforeReplace`, whose deletion the engine skipped, and whose create failed. */
+const withBase = { deletedWith: "base", deleteBeforeReplace: "unset" } as const;
+/** A replacement by the provider's diff: the engine skipped its deletion, and its create failed. */
 const skippedByBase = {
   from: { base: "base", o: { ...shop, options: withBase } },
   others: { theirs: secure },
@@ -369,8 +366,8 @@ export const ownEndpoints: Scenario[] = [
     state: { o: "shop#2" },
     live: ["shop#2"],
   }),
-  scenario("after a skipped deletion, the line of the message continues with the endpoint", {
-    ...stuck,
+  scenario("after a skipped deletion, the message's command keeps the endpoint", {
+    ...deletionSkipped,
     next: [
       {
         fails:
@@ -384,8 +381,8 @@ export const ownEndpoints: Scenario[] = [
     state: {},
     live: [],
   }),
-  scenario("after a skipped deletion, the program can ask for its own endpoint", {
-    ...stuck,
+  scenario("after a skipped deletion, `adopt` in the program keeps the endpoint", {
+    ...deletionSkipped,
     next: [
       { program: { o: { ...kept, adopt: "@shop" } } },
       { program: { o: "shop" } },
@@ -394,8 +391,8 @@ export const ownEndpoints: Scenario[] = [
     state: {},
     live: [],
   }),
-  scenario("an entry without a token asks for its own endpoint, too", {
-    ...stuck,
+  scenario("after a skipped deletion, an entry without `__entryId` keeps its endpoint, too", {
+    ...deletionSkipped,
     before: ({ editState }) => editState("o", ({ __entryId: _, ...outputs }) => outputs),
     next: [
       { environment: adopts("shop") },
@@ -405,8 +402,8 @@ export const ownEndpoints: Scenario[] = [
     state: {},
     live: [],
   }),
-  scenario("a refused change of the own endpoint fails, and works later", {
-    ...stuck,
+  scenario("after a skipped deletion, an adoption fails if its change is refused, and works later", {
+    ...deletionSkipped,
     next: [
       {
         program: { o: { ...kept, description: "x" } },
@@ -419,9 +416,9 @@ export const ownEndpoints: Scenario[] = [
     state: { o: "shop" },
   }),
   scenario(
-    "an own endpoint that the service no longer has is created anew without `adopt`, as the message says",
+    "after a skipped deletion, an endpoint that is gone is created again without `adopt`, as the message says",
     {
-      ...stuck,
+      ...deletionSkipped,
       next: [
         {
           before: ({ emulator, id }) => emulator.remove(id("shop")),
@@ -434,7 +431,7 @@ export const ownEndpoints: Scenario[] = [
     },
   ),
   scenario("with `--replace`, the engine deletes the old entry after the create, and the endpoint stays", {
-    from: { o: { ...shop, options: { byDiff: true } } },
+    from: { o: { ...shop, options: { deleteBeforeReplace: "unset" } } },
     replace: ["o"],
     environment: adopts("shop"),
     says: [/belongs to another resource of this stack, so it was not deleted/],
@@ -459,7 +456,7 @@ export const ownEndpoints: Scenario[] = [
     },
   ),
   scenario("after a skipped deletion, refresh and destroy leave the endpoint alone", {
-    ...stuck,
+    ...deletionSkipped,
     next: [
       { command: "refresh", reads: [] },
       { command: "destroy", reads: [] },
@@ -477,10 +474,10 @@ export const ownEndpoints: Scenario[] = [
     state: { o: "secure" },
   }),
   scenario(
-    "after a replacement whose create failed, another language's `--replace` meets an endpoint that is gone",
+    "after a replacement whose create failed, `--replace` from another language creates the endpoint",
     {
       from: { o: "a" },
-      program: { o: { ...secure, options: { byDiff: true } } },
+      program: { o: { ...secure, options: { deleteBeforeReplace: "unset" } } },
       replies: [["create", { status: 422, body: "" }]],
       writes: ["DELETE a"],
       fails: /status 422/,
@@ -489,14 +486,14 @@ export const ownEndpoints: Scenario[] = [
       state: { o: "secure" },
     },
   ),
-  scenario("`adopt` with an own id gives it to no other resource", {
+  scenario("`adopt` with a resource's own id does not let another resource adopt that id", {
     from: { o: "shop" },
     program: { o: { ...shop, adopt: "@shop" }, n: { url: at("other"), adopt: "@shop" } },
-    on: "dynamic",
+    only: "dynamic",
     fails: /already belongs to another resource/,
     state: { o: "shop" },
   }),
-  scenario("`adopt` that stays in the program does not keep a real replacement from its new endpoint", {
+  scenario("a replacement creates a new endpoint although `adopt` stays in the program", {
     from: { o: "shop" },
     program: { o: { ...shop, adopt: "@shop" } },
     replace: ["o"],
@@ -512,8 +509,8 @@ export const ownEndpoints: Scenario[] = [
   }),
 ];
 
-/** A refusal that a gateway made after the service had created the endpoint. */
-const unsigned = (status: number) =>
+/** A gateway's refusal of a create that took effect. */
+const gatewayRefusal = (status: number) =>
   ({ afterCommit: true, status, headers: { "content-type": "text/html" }, body: "<html>" }) as const;
 
 export const unclearRefusals: Scenario[] = [
@@ -521,7 +518,7 @@ export const unclearRefusals: Scenario[] = [
     scenario(
       `outside of pools, a create that a gateway refused with ${status} finds its endpoint, with a warning`,
       {
-        replies: [["create", unsigned(status)]],
+        replies: [["create", gatewayRefusal(status)]],
         writes: [],
         says: [/after a refusal \(status \d+\), this run continues with ep_\w+/],
         next: [{}],
@@ -531,7 +528,7 @@ export const unclearRefusals: Scenario[] = [
   ...[400, 409, 422].map((status) =>
     scenario(`in a pool, a create that a gateway refused with ${status} is not sent again`, {
       program: { o: pooled },
-      replies: [["create", unsigned(status)]],
+      replies: [["create", gatewayRefusal(status)]],
       fails:
         /The reply has no code of the service; look for an endpoint on https:\/\/shop\.example\.com before/,
       next: [{ environment: adopts("shop") }],
@@ -550,9 +547,9 @@ export const unclearRefusals: Scenario[] = [
       },
     ),
   ),
-  scenario("in a pool, a refusal with the service's code that may pass is sent again", {
+  scenario("in a pool, a create is sent again after a temporary refusal with the service's code", {
     program: { o: pooled },
-    replies: [["create", coded(400, 18016), 2]],
+    replies: [["create", error(400, 18016), 2]],
     writes: ["POST shop"],
   }),
   scenario("outside of pools, a 400 without a code fails at once", {
@@ -576,13 +573,13 @@ export const unclearRefusals: Scenario[] = [
     writes: ["POST shop"],
     seconds: 10,
   }),
-  scenario("a create that a gateway refused is found although a list shows it after three more attempts", {
+  scenario("a create that a gateway refused finds its endpoint although the list shows it late", {
     service: { urlTaken: "409-bare", listLag: 4_000 },
-    replies: [["create", unsigned(409)]],
+    replies: [["create", gatewayRefusal(409)]],
     says: [/after a refusal \(status 409\), this run continues with ep_\w+/],
     next: [{}],
   }),
-  scenario("a create's two seconds begin after ten minutes of 429 with the service's code", {
+  scenario("ten minutes of the service's 429 do not widen the two seconds around a lost create", {
     service: { urlTaken: "allowed" },
     before: ({ emulator, seed, clock }) => {
       const limited = {

@@ -1,15 +1,10 @@
-import { type Actor, at, coded, type Props, type Scenario, scenario } from "./scenario";
+import { type Actor, at, edited, error, type Props, type Scenario, scenario } from "./scenario";
 
-/* Drift: what somebody edits by hand, and what the service chooses. */
+/* Drift: edits by hand, and fields with defaults of the service. */
 
 const shop = { url: at("shop") };
 const described = { ...shop, description: "x" };
 const from = { o: "shop" };
-
-const edited =
-  (change: Props, name = "shop") =>
-  ({ emulator, id }: Actor) =>
-    emulator.edit(id(name), change);
 
 /** A field, an edit of it by hand, the input that a refresh shows, and the field that `up` sends. */
 const edits: [string, Props, Props, string][] = [
@@ -68,13 +63,13 @@ export const drift: Scenario[] = [
     next: [{ writes: ["PATCH shop description"] }],
   }),
   ...["0.0.9", "99.0.0", "unreadable"].map((__version) =>
-    scenario(`a state by the version ${__version} is no difference, and keeps it`, {
+    scenario(`a state of the version ${__version} causes no change, and keeps its version`, {
       from,
       before: ({ editState }) => editState("o", (outs) => ({ ...outs, __version })),
-      next: [{ command: "refresh", stored: { o: { __version } } }],
+      next: [{ command: "refresh", outputs: { o: { __version } } }],
     }),
   ),
-  scenario("another order of a policy's list is a change", {
+  scenario("another order in a list of a policy is a change", {
     from: { o: { ...shop, trafficPolicy: { a: [1, 2] } } },
     program: { o: { ...shop, trafficPolicy: { a: [2, 1] } } },
     writes: ["PATCH shop traffic_policy"],
@@ -88,32 +83,32 @@ export const drift: Scenario[] = [
 ];
 
 const internal = { url: "https://shop.internal" };
-/** Fields that the service chooses if the program does not give them: an edit, the service's choice, and both as inputs. */
-const choices = [
+/** Fields with a default of the service: an edit by hand, the default, and both as inputs. */
+const defaults = [
   {
     field: "bindings",
     name: "shop.internal",
     o: internal,
     edit: { bindings: ["public"] },
-    choice: { bindings: ["internal"] },
+    serviceDefault: { bindings: ["internal"] },
     edited: { bindings: ["public"] },
-    given: { bindings: ["internal"] },
+    setByProgram: { bindings: ["internal"] },
   },
   {
     field: "pooling_enabled",
     name: "shop",
     o: shop,
     edit: { pooling_enabled: true },
-    choice: { pooling_enabled: false },
+    serviceDefault: { pooling_enabled: false },
     edited: { poolingEnabled: true },
-    given: { poolingEnabled: false },
+    setByProgram: { poolingEnabled: false },
   },
 ];
 
 type Sent = { method: string; path: string };
 const isWrite = ({ method }: Sent) => method !== "GET";
 const isById = ({ method, path }: Sent) => method === "GET" && path !== "/endpoints";
-/** Replies that omit the service's choices. */
+/** The replies that omit the fields with defaults. */
 const omissions: [string, (sent: Sent) => boolean][] = [
   ["by id", isById],
   ["to writes", isWrite],
@@ -121,7 +116,7 @@ const omissions: [string, (sent: Sent) => boolean][] = [
   ["everywhere", () => true],
 ];
 
-/** From now on, such replies show endpoints without some fields. */
+/** From now on, these replies show endpoints without some fields. */
 const omitting =
   (omits: (sent: Sent) => boolean, omit: (shown: Props) => Props) =>
   ({ emulator }: Actor) => {
@@ -132,28 +127,28 @@ const omitting =
     };
     emulator.intercept(() => true, { afterCommit: true, body }, Number.POSITIVE_INFINITY);
   };
-const choicesOf = ({ bindings: _, pooling_enabled: __, ...rest }: Props): Props => rest;
-const poolingThatIsOff = ({ pooling_enabled, ...rest }: Props): Props =>
+const withoutDefaults = ({ bindings: _, pooling_enabled: __, ...rest }: Props): Props => rest;
+const withoutPoolingThatIsOff = ({ pooling_enabled, ...rest }: Props): Props =>
   pooling_enabled === true ? { pooling_enabled, ...rest } : rest;
 
 const FIXED =
   /ERR_NGROK_18014.*never changes url or poolingEnabled of an existing endpoint, give .* live value.*pulumi up --replace/;
 
-export const chosen: Scenario[] = [
-  ...choices.flatMap(({ field, name, o, edit, choice, edited: shown, given }) => {
+export const serviceDefaults: Scenario[] = [
+  ...defaults.flatMap(({ field, name, o, edit, serviceDefault, edited: shown, setByProgram }) => {
     const before = edited(edit, name);
     const back = { writes: [`PATCH ${name} ${field}`] };
     const found = { from: { o }, before, command: "refresh" } as const;
     const description = "x";
     return [
-      scenario(`the service's choice of ${field} comes back by one PATCH after an edit by hand`, {
+      scenario(`the service's default of ${field} comes back by one PATCH after an edit by hand`, {
         ...found,
         inputs: { o: { ...o, ...shown } },
         next: [{ command: "refresh" }, back, { command: "refresh" }, { inputs: { o } }],
-        fields: { [name]: choice },
+        fields: { [name]: serviceDefault },
         stacks: true,
       }),
-      scenario(`an edit of ${field} by hand stays if the program takes it on`, {
+      scenario(`an edit of ${field} by hand stays if the program gets the same value`, {
         ...found,
         next: [
           { program: { o: { ...o, ...shown } } },
@@ -165,7 +160,7 @@ export const chosen: Scenario[] = [
       }),
       scenario(`an edit of ${field} by hand that was undone by hand is no change`, {
         ...found,
-        next: [{ before: edited(choice, name), command: "refresh", inputs: { o } }, {}],
+        next: [{ before: edited(serviceDefault, name), command: "refresh", inputs: { o } }, {}],
       }),
       scenario(`an edit of ${field} by hand stays drift after an update of another field`, {
         from: { o },
@@ -173,16 +168,16 @@ export const chosen: Scenario[] = [
         program: { o: { ...o, description } },
         writes: [`PATCH ${name} description`],
         next: [back, {}],
-        fields: { [name]: choice },
+        fields: { [name]: serviceDefault },
       }),
       scenario(`an edit of ${field} is reverted to the value that the program had last`, {
-        from: { o: { ...o, ...given } },
+        from: { o: { ...o, ...setByProgram } },
         program: { o },
         next: [{ before, command: "refresh" }, back, {}],
-        fields: { [name]: choice },
+        fields: { [name]: serviceDefault },
       }),
       scenario(`an edit of ${field} is reverted to the value at the adoption`, {
-        others: { theirs: { ...o, ...choice } },
+        others: { theirs: { ...o, ...serviceDefault } },
         program: { o: { ...o, adopt: "@theirs" } },
         next: [
           { before: edited(edit, "theirs"), command: "refresh" },
@@ -190,7 +185,7 @@ export const chosen: Scenario[] = [
           {},
         ],
         state: { o: "theirs" },
-        fields: { theirs: choice },
+        fields: { theirs: serviceDefault },
       }),
     ];
   }),
@@ -198,10 +193,10 @@ export const chosen: Scenario[] = [
     [
       { ...shop, poolingEnabled: true },
       { ...shop, bindings: ["public"] },
-    ].map((given) =>
-      scenario(`a choice that the service omits ${where} is no change: ${JSON.stringify(given)}`, {
-        before: omitting(omits, choicesOf),
-        program: { o: given },
+    ].map((setByProgram) =>
+      scenario(`a default that the service omits ${where} is no change: ${JSON.stringify(setByProgram)}`, {
+        before: omitting(omits, withoutDefaults),
+        program: { o: setByProgram },
         writes: ["POST shop"],
         next: [
           { program: from },
@@ -217,8 +212,8 @@ export const chosen: Scenario[] = [
       }),
     ),
   ),
-  scenario("a choice that the service omits in replies to writes is noted by the first refresh", {
-    before: omitting(isWrite, choicesOf),
+  scenario("a default that replies to writes omit is recorded by the first refresh", {
+    before: omitting(isWrite, withoutDefaults),
     program: { o: internal },
     writes: ["POST shop.internal"],
     next: [
@@ -229,8 +224,8 @@ export const chosen: Scenario[] = [
     ],
   }),
   ...[shop, { ...shop, poolingEnabled: false }].map((o) =>
-    scenario(`a service that omits \`pooling_enabled: false\` has chosen no pooling: ${JSON.stringify(o)}`, {
-      before: omitting(() => true, poolingThatIsOff),
+    scenario(`a service that omits \`pooling_enabled: false\` has pooling off: ${JSON.stringify(o)}`, {
+      before: omitting(() => true, withoutPoolingThatIsOff),
       program: { o },
       writes: ["POST shop"],
       next: [
@@ -242,24 +237,21 @@ export const chosen: Scenario[] = [
       ],
     }),
   ),
-  scenario(
-    "the service may choose bindings again with the program's URL, but not with an edit of it by hand",
-    {
-      from,
-      program: { o: internal },
-      replies: [["update", { afterCommit: true, body: (real) => ({ ...real, bindings: ["internal"] }) }]],
-      writes: ["PATCH shop url=shop.internal"],
-      next: [
-        { before: edited({ bindings: ["internal"] }), command: "refresh" },
-        {},
-        { before: edited({ ...shop, bindings: ["public"] }), command: "refresh" },
-        { writes: ["PATCH shop url=shop.internal bindings"] },
-        {},
-      ],
-      state: { o: "shop=shop.internal" },
-    },
-  ),
-  scenario("the service's choice comes back with the program's URL if a refresh found an edit of it before", {
+  scenario("the default bindings may change with a new URL of the program, not with an edit of the URL", {
+    from,
+    program: { o: internal },
+    replies: [["update", { afterCommit: true, body: (real) => ({ ...real, bindings: ["internal"] }) }]],
+    writes: ["PATCH shop url=shop.internal"],
+    next: [
+      { before: edited({ bindings: ["internal"] }), command: "refresh" },
+      {},
+      { before: edited({ ...shop, bindings: ["public"] }), command: "refresh" },
+      { writes: ["PATCH shop url=shop.internal bindings"] },
+      {},
+    ],
+    state: { o: "shop=shop.internal" },
+  }),
+  scenario("a new URL of the program brings default bindings back that somebody had edited", {
     from: { o: internal },
     before: edited({ bindings: ["public"] }, "shop.internal"),
     command: "refresh",
@@ -273,7 +265,7 @@ export const chosen: Scenario[] = [
     state: { o: "shop.internal=b.internal" },
   }),
   ...[["internal", "public"], []].map((bindings) =>
-    scenario(`chosen bindings that come back as ${JSON.stringify(bindings)} are no change`, {
+    scenario(`default bindings that the service shows as ${JSON.stringify(bindings)} are no change`, {
       from: { o: { ...shop, bindings: ["public", "internal"] } },
       program: from,
       next: [{ before: edited({ bindings }), command: "refresh", inputs: { o: shop } }, {}],
@@ -308,7 +300,7 @@ export const chosen: Scenario[] = [
     program: { o: { ...shop, poolingEnabled: true, adopt: "@theirs" } },
     fails: /never changes url or poolingEnabled of an existing endpoint, give the program the live value/,
   }),
-  ...[coded(400, 18017), coded(400, 2201), coded(401, 200)].map((reply) =>
+  ...[error(400, 18017), error(400, 2201), error(401, 200)].map((reply) =>
     scenario(
       `an update that is refused for another reason names no \`--replace\`: ${JSON.stringify(reply)}`,
       {

@@ -1,27 +1,25 @@
 import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
 import { rival } from "../faults/serviceFaults";
-import { type Actor, at, coded, refused, type Scenario, scenario } from "./scenario";
+import { type Actor, at, committed, error, forbidden, type Scenario, scenario } from "./scenario";
 
 /* Creates whose answer is lost, or cannot be read. */
 
 const shop = { url: at("shop") };
 const pooled = { ...shop, poolingEnabled: true };
-/** A service that accepts a URL twice, so that no refusal reveals another endpoint. */
-const trusting = { urlTaken: "allowed" } as const;
+/** A service that accepts a URL twice: no refusal reveals another endpoint. */
+const acceptsEqualUrls = { urlTaken: "allowed" } as const;
 
-/** A create takes effect, and gets this reply. */
-const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
-/** A create that takes effect, and one without effect. The reply to both is lost. */
-const lost = answered({ reset: true });
+/** The lost reply to a create that takes effect, and to a create without effect. */
+const lost = committed({ reset: true });
 const unsent: ScriptedReply = { reset: true };
-const noList = ["list", refused, 99] as const;
+const noList = ["list", forbidden, 99] as const;
 /** The reply to a create whose URL is taken. */
-const conflict = coded(400, 18017);
+const conflict = error(400, 18017);
 
 const TAKEN = /is served by ep_.*ENDPOINTS_ADOPT=shop\/dev:ep_/;
 const DOUBTFUL = /may have created one of these.* ep_.*ENDPOINTS_ADOPT=shop\/dev:ep_/;
 
-/** Replies to a create that took effect, and what the service has seen. Those of the form 4xx look like refusals. */
+/** Replies to a create that took effect, and the recorded writes. A 4xx counts as a refusal, so its write is left out. */
 const lostReplies: [string, object, string[]][] = [
   ["a reset connection", { reset: true }, ["POST shop 0"]],
   ["no reply in time", { hang: true }, ["POST shop 0"]],
@@ -30,7 +28,7 @@ const lostReplies: [string, object, string[]][] = [
   ["an empty body", { body: "" }, ["POST shop"]],
   ["an HTML page", gatewayReply("html", 200), ["POST shop"]],
   ["a proxy's 502", gatewayReply("html", 502), ["POST shop 502"]],
-  ["the service's 500", coded(500, 20000), ["POST shop 500"]],
+  ["the service's 500", error(500, 20000), ["POST shop 500"]],
   ["a proxy's 429", gatewayReply("html", 429), []],
   ["a 408", { status: 408, body: "" }, []],
   ["a reply without an id", { status: 201, body: shop }, ["POST shop"]],
@@ -48,8 +46,8 @@ const appears =
   };
 const created = (time: number) => ({ created_at: new Date(time).toISOString() });
 
-/** Equal endpoints that a lost create meets: whether it takes one. */
-const equals: [string, (now: number) => object, RegExp?][] = [
+/** Equal endpoints beside a create without effect, and the error if the create does not take the endpoint. */
+const equalEndpoints: [string, (now: number) => object, RegExp?][] = [
   ["from a second before it", (now) => created(now - 1_000)],
   ["from a second after it", (now) => created(now + 1_000)],
   ["from five seconds before it", (now) => created(now - 5_000), TAKEN],
@@ -78,10 +76,10 @@ export const lostCreates: Scenario[] = [
   }),
   ...lostReplies.map(([what, reply, writes]) =>
     scenario(`a lost create finds its endpoint after ${what}, with a warning`, {
-      // Other scenarios have the usual limit, which no busy machine reaches.
+      // Other scenarios keep the default limit: a busy machine may exceed a short limit.
       settings: "hang" in reply ? { timeoutSeconds: "0.2" } : {},
       program: { o: { ...shop, description: "x" } },
-      replies: [["create", answered(reply)]],
+      replies: [["create", committed(reply)]],
       writes,
       says: [
         /after a lost answer, this run continues with ep_\w+, which it has probably created\. Another run may have, with the same content within two seconds/,
@@ -89,9 +87,9 @@ export const lostCreates: Scenario[] = [
       next: [{}],
     }),
   ),
-  ...equals.map(([which, fields, fails]) =>
+  ...equalEndpoints.map(([which, fields, fails]) =>
     scenario(`a create without effect ${fails ? "does not take" : "takes"} an equal endpoint ${which}`, {
-      service: trusting,
+      service: acceptsEqualUrls,
       before: appears(fields),
       writes: ["POST shop 0"],
       fails,
@@ -116,7 +114,7 @@ export const lostCreates: Scenario[] = [
     ],
     writes: ["POST shop 0", "POST shop 0"],
   }),
-  scenario("a second attempt does not take the older endpoint that it meets", {
+  scenario("the second attempt of a create does not take an older endpoint on its URL", {
     before: ({ emulator, seed }) => {
       emulator.intercept("create", unsent);
       emulator.intercept("create", {
@@ -128,7 +126,7 @@ export const lostCreates: Scenario[] = [
     fails: TAKEN,
     live: ["theirs"],
   }),
-  scenario("a lost create reads the whole list only at its third look, ten seconds later", {
+  scenario("a lost create reads the whole list only at its third check, ten seconds later", {
     service: { pageSize: 1 },
     others: Object.fromEntries(["a", "b", "c"].map((name) => [name, { url: at(name) }])),
     replies: [["create", unsent]],
@@ -143,7 +141,7 @@ export const lostCreates: Scenario[] = [
   ...[lost, unsent].map((second) =>
     scenario(`two lost creates with equal inputs never get the same endpoint: ${JSON.stringify(second)}`, {
       program: { one: "shop", two: "shop" },
-      on: "dynamic",
+      only: "dynamic",
       engine: "parallel",
       order: ["one", "two"],
       replies: [
@@ -162,7 +160,7 @@ export const lostCreates: Scenario[] = [
   }),
   ...(["before", "after"] as const).flatMap((when) => [
     scenario(`a lost create fails with both ids if somebody created an equal endpoint ${when} it`, {
-      service: trusting,
+      service: acceptsEqualUrls,
       before: ({ emulator }) => rival(emulator, when, { reply: { afterCommit: true, reset: true } }),
       writes: ["POST shop 0"],
       fails: /ep_\w+, ep_\w+.*ADOPT/,
@@ -170,8 +168,8 @@ export const lostCreates: Scenario[] = [
     }),
   ]),
   ...[{ date: null }, { date: 600_000 }, { date: -600_000 }, { createdAt: null }].map((behaviour) =>
-    scenario(`a lost create with another clock fails with the id: ${JSON.stringify(behaviour)}`, {
-      service: { ...trusting, ...behaviour },
+    scenario(`a lost create fails with the id if the service's clock differs: ${JSON.stringify(behaviour)}`, {
+      service: { ...acceptsEqualUrls, ...behaviour },
       replies: [["create", lost]],
       writes: ["POST shop 0"],
       fails: /ep_\w+.*ADOPT/,
@@ -187,7 +185,7 @@ export const lostCreates: Scenario[] = [
   scenario("a lost create fails if a read by id does not find what the list shows", {
     replies: [
       ["create", lost],
-      ["read", coded(404, 18100), 99],
+      ["read", error(404, 18100), 99],
     ],
     writes: ["POST shop 0"],
     fails: DOUBTFUL,
@@ -207,7 +205,7 @@ export const lostCreates: Scenario[] = [
       ["create", lost],
       [
         "list",
-        answered({
+        committed({
           body: (real: { endpoints: object[] }) => ({
             ...real,
             endpoints: [{ id: "ep_odd", ...shop, port: "high" }, ...real.endpoints],
@@ -251,7 +249,7 @@ export const lostCreates: Scenario[] = [
   }),
 ];
 
-/** What a reply to a create says of an endpoint that is ours all the same. */
+/** Replies with the created endpoint whose other fields are missing or invalid. */
 const garbled: [string, (real: object) => object][] = [
   [
     "lacks all but id, URL and type",
@@ -267,36 +265,36 @@ const garbled: [string, (real: object) => object][] = [
 export const badReplies: Scenario[] = [
   ...garbled.flatMap(([what, body]) =>
     [shop, pooled].map((o) =>
-      scenario(`a reply that ${what} is about our endpoint: ${JSON.stringify(o)}`, {
+      scenario(`a create whose reply ${what} keeps its endpoint: ${JSON.stringify(o)}`, {
         program: { o: { ...o, description: "x", metadata: { a: 1 } } },
         replies: [
-          ["create", answered({ body })],
-          ["read", refused, 9],
+          ["create", committed({ body })],
+          ["read", forbidden, 9],
         ],
         writes: ["POST shop"],
-        next: [{}, { command: "refresh" }, { stored: { o: { description: "x", metadata: '{"a":1}' } } }],
+        next: [{}, { command: "refresh" }, { outputs: { o: { description: "x", metadata: '{"a":1}' } } }],
       }),
     ),
   ),
-  scenario("a reply about an endpoint on another URL is not ours", {
+  scenario("a create does not keep the endpoint in its reply if that has another URL", {
     others: { theirs: { url: at("other") } },
     before: ({ emulator }) =>
-      emulator.intercept("create", answered({ status: 201, body: emulator.endpoints[0] })),
+      emulator.intercept("create", committed({ status: 201, body: emulator.endpoints[0] })),
     writes: ["POST shop"],
   }),
-  scenario("a reply with the id of another resource of this run is not ours", {
+  scenario("a create does not keep the id in its reply if another resource has that id", {
     from: { p: "other" },
     program: { p: "other", o: "shop" },
     order: ["p", "o"],
     before: ({ emulator, id }) =>
       emulator.intercept(
         "create",
-        answered({ status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
+        committed({ status: 201, body: { id: id("other"), type: "cloud", ...shop } }),
       ),
     writes: ["POST shop"],
   }),
   scenario(
-    "a create whose reply named the id of another resource is never sent again, and its message does not",
+    "a create whose reply named the id of another resource is never sent again, and fails without candidates",
     {
       from: { p: "other" },
       program: { p: "other", o: "shop" },
@@ -312,7 +310,7 @@ export const badReplies: Scenario[] = [
   scenario(
     "a create whose reply named an endpoint on another URL is never sent again, and fails with its id",
     {
-      service: trusting,
+      service: acceptsEqualUrls,
       before: ({ emulator, seed }) => {
         const before = () => void seed("made", { url: `${shop.url}:8443` });
         emulator.intercept("create", { before, status: 201, body: () => ({ ...emulator.endpoints[0] }) });
@@ -322,7 +320,6 @@ export const badReplies: Scenario[] = [
       live: ["made"],
     },
   ),
-  // Whatever becomes of the id.
   scenario("a create whose reply named an id that the service does not know is never sent again", {
     replies: [["create", { status: 201, body: { id: "ep_named", type: "cloud" } }]],
     writes: ["POST shop"],

@@ -9,16 +9,16 @@ import { secret, startEngine } from "../provider/plugin/pluginClient";
 import { virtualClock } from "../provider/virtualClock";
 import {
   type Actor,
-  type Kind,
   type Program,
   type Props,
+  type ProviderKind,
   type Run,
   resourceOf,
   type Scenario,
 } from "./scenario";
 import { ScenarioRunner } from "./scenarioRunner";
 
-/* Runs a scenario on the model of Pulumi's engine, with both providers in this process. */
+/* Runs scenarios on the model of Pulumi's engine, with a provider in this process. */
 
 const start = { dynamic: startDynamic, plugin: startPlugin };
 const TYPES = {
@@ -26,8 +26,8 @@ const TYPES = {
   plugin: "endpoints:index:CloudEndpoint",
 };
 
-/** Runs the scenario in one order, and checks all that it says. */
-export async function runOnModel(scenario: Scenario, kind: Kind, schedule: Schedule): Promise<void> {
+/** Runs the scenario with one schedule, and checks its expectations. */
+export async function runOnModel(scenario: Scenario, kind: ProviderKind, schedule: Schedule): Promise<void> {
   const clock = virtualClock();
   await new ModelRunner(
     scenario,
@@ -47,13 +47,13 @@ class ModelRunner extends ScenarioRunner {
     scenario: Scenario,
     emulator: Emulator,
     clock: Clock,
-    private readonly kind: Kind,
+    private readonly kind: ProviderKind,
     private readonly schedule: Schedule,
   ) {
     super(scenario, emulator, clock);
   }
 
-  protected async command(run: Run): Promise<{ errors: string; said: string }> {
+  protected async command(run: Run): Promise<{ errors: string; messages: string }> {
     vi.unstubAllEnvs();
     const { clock, schedule } = this;
     this.program = run.program ?? this.program;
@@ -62,9 +62,9 @@ class ModelRunner extends ScenarioRunner {
     const began = clock.now();
     const started: DrivenProvider[] = [];
     const startProcess = async (kind: string) => {
-      const process = await this.start(kind as Kind, run);
+      const process = await this.start(kind as ProviderKind, run);
       started.push(process);
-      return this.processOf(kind as Kind, process, run);
+      return this.processOf(kind as ProviderKind, process, run);
     };
     const engine = new Engine({ clock, schedule, start: startProcess }, state);
     const program = new Map(Object.keys(this.program).map((name) => [name, this.resource(name)]));
@@ -76,13 +76,13 @@ class ModelRunner extends ScenarioRunner {
     const errors = (await done()).errors.map(([, message]) => message).join("\n");
     if (run.seconds !== undefined) expect((clock.now() - began) / 1000).toBeLessThan(run.seconds);
     if (run.killed) this.states.set(run.stack ?? "dev", before);
-    return { errors, said: [errors, ...started.flatMap((process) => process.logged())].join("\n") };
+    return { errors, messages: [errors, ...started.flatMap((process) => process.logged())].join("\n") };
   }
 
-  protected override assertState({ stored = {}, inputs, stack }: Run): void {
-    for (const [name, { inputs: found, outputs }] of this.stateOf(stack)) {
-      expect(outputs).toMatchObject(stored[name] ?? {});
-      if (inputs) expect(found).toEqual(inputs[name]);
+  protected override assertState({ outputs = {}, inputs, stack }: Run): void {
+    for (const [name, entry] of this.stateOf(stack)) {
+      expect(entry.outputs).toMatchObject(outputs[name] ?? {});
+      if (inputs) expect(entry.inputs).toEqual(inputs[name]);
     }
   }
 
@@ -94,19 +94,18 @@ class ModelRunner extends ScenarioRunner {
 
   private resource(name: string): Resource {
     const { options, news } = resourceOf(this.program[name], (name) => this.names.idOf(name));
-    const { provider, secret: names, alias, retains, deletedWith, byDiff, ignores } = options;
+    const { provider, secret: names, deleteBeforeReplace: unset, ...others } = options;
     const kind = provider === "other" ? otherThan(this.kind) : this.kind;
-    const deletesFirst = byDiff ? undefined : true;
     return {
       provider: kind,
       news: withSecrets(kind, news, names),
-      options: { alias, retains, deletedWith, deletesFirst, ignores },
+      options: { ...others, deleteBeforeReplace: unset ? undefined : true },
     };
   }
 
-  private async start(kind: Kind, run: Run): Promise<DrivenProvider> {
+  private async start(kind: ProviderKind, run: Run): Promise<DrivenProvider> {
     const { emulator, clock } = this;
-    const settings = { retryForSeconds: "120", ...this.scenario.settings, ...run.with };
+    const settings = { retryForSeconds: "120", ...this.scenario.settings, ...run.overrides };
     const environment = mapValues(run.environment ?? {}, (value) =>
       value.replace(/@([\w#]+)/g, (_, name) => this.names.idOf(name)),
     );
@@ -115,7 +114,7 @@ class ModelRunner extends ScenarioRunner {
     return start[kind]({ emulator, clock, settings, environment, ...(engine && { engine }) });
   }
 
-  private processOf = (kind: Kind, process: DrivenProvider, { stack = "dev" }: Run): Process => ({
+  private processOf = (kind: ProviderKind, process: DrivenProvider, { stack = "dev" }: Run): Process => ({
     of: (name) => {
       const marked = process.of(`urn:pulumi:${stack}::shop::${TYPES[kind]}::${name}`);
       const driven = kind === "plugin" ? marked : withoutMarks(marked);
@@ -131,7 +130,7 @@ class ModelRunner extends ScenarioRunner {
     return state;
   }
 
-  protected editState({ stack }: Run): Pick<Actor, "editState" | "renameStack"> {
+  protected stateEdits({ stack }: Run): Pick<Actor, "editState" | "renameStack"> {
     return {
       editState: (name, edit) => {
         const entry = this.stateOf(stack).get(name);
@@ -148,19 +147,19 @@ class ModelRunner extends ScenarioRunner {
 const mapValues = <From, To>(values: Record<string, From>, to: (value: From) => To): Record<string, To> =>
   Object.fromEntries(Object.entries(values).map(([name, value]) => [name, to(value)]));
 
-const otherThan = (kind: Kind): Kind => (kind === "plugin" ? "dynamic" : "plugin");
+const otherThan = (kind: ProviderKind): ProviderKind => (kind === "plugin" ? "dynamic" : "plugin");
 
 const isSecret = (value: unknown): value is Props =>
   typeof value === "object" && value !== null && Object.keys(secret("")).every((key) => key in value);
 
-/** Expects that what goes into the state has its secrets marked. */
+/** Expects that all secrets in properties for the state are marked. */
 function expectMarked<T>(props: T): T {
   const masked = JSON.stringify(props, (_, value) => (isSecret(value) ? "[secret]" : value));
   expect(masked).not.toMatch(/CANARY/i);
   return props;
 }
 
-/** The provider of a dynamic resource: the engine unwraps the secrets that it sends. */
+/** The provider of a dynamic resource. The engine unwraps secrets before it calls this provider. */
 const withoutMarks = (provider: DrivenProvider): DrivenProvider => ({
   ...provider,
   check: (olds, news) => provider.check(unwrapped(olds), unwrapped(news)),
@@ -174,8 +173,8 @@ const withoutMarks = (provider: DrivenProvider): DrivenProvider => ({
 const unwrapped = (props: Props = {}): Props =>
   mapValues(props, (value) => (isSecret(value) ? value["value"] : value));
 
-/** The program's inputs with their secrets: the plugin gets marks, and the dynamic provider the names. */
-function withSecrets(kind: Kind, news: Props, names: string[] = []): Props {
+/** The program's inputs with their secrets: marked for the plugin, and listed by name for the dynamic provider. */
+function withSecrets(kind: ProviderKind, news: Props, names: string[] = []): Props {
   if (kind === "dynamic") return names.length > 0 ? { ...news, __secretFields: names } : news;
   return Object.fromEntries(
     Object.entries(news).map(([name, value]) => [name, names.includes(name) ? secret(value) : value]),

@@ -1,5 +1,5 @@
 import type { ScriptedReply } from "../../sdk/testing/emulator";
-import { at, coded, refused, type Scenario, scenario } from "./scenario";
+import { at, error, forbidden, type Scenario, scenario } from "./scenario";
 
 /* Renames, moves of URLs between resources, and moves between the two providers. */
 
@@ -26,7 +26,7 @@ export const renames: Scenario[] = [
     program: { n: { ...shop, description: "x", options: { alias: "o" } } },
     writes: ["PATCH shop description"],
   }),
-  scenario("a rename with `adopt` keeps the endpoint in one run, and its old entry goes without it", {
+  scenario("a rename with `adopt` keeps the endpoint in one run, and only drops the old entry", {
     from: { o: "shop" },
     program: { n: adopted },
     says: [/belongs to another resource of this stack, so it was not/],
@@ -44,27 +44,30 @@ export const renames: Scenario[] = [
     target: ["n"],
     next: [{ command: "refresh" }, {}, { command: "refresh" }],
   }),
-  scenario("of two entries with one endpoint, which adopted it in two runs, the last deletion deletes it", {
+  scenario("if two entries have one endpoint, the last deletion of the two deletes the endpoint", {
     from: { o: "shop" },
     program: { n: adopted },
     target: ["n"],
     next: [{ command: "refresh" }, { command: "destroy", writes: ["DELETE shop"] }],
   }),
-  scenario("`up --continue-on-error`: a refused take-over does not let the old entry delete the endpoint", {
-    from: { o: "shop" },
-    before: ({ emulator }) => emulator.intercept("update", { status: 422, body: "" }, 9),
-    program: { n: { ...adopted, description: "x" } },
-    continueOnError: true,
-    fails: /was not deleted/,
-    state: { o: "shop" },
-  }),
+  scenario(
+    "`up --continue-on-error`: after a refused adoption, the old entry's deletion keeps the endpoint",
+    {
+      from: { o: "shop" },
+      before: ({ emulator }) => emulator.intercept("update", { status: 422, body: "" }, 9),
+      program: { n: { ...adopted, description: "x" } },
+      continueOnError: true,
+      fails: /was not deleted/,
+      state: { o: "shop" },
+    },
+  ),
   ...[
     { adopt: "@shop", environment: {} },
     { adopt: "@shop", url: at("moved"), environment: {} },
     { environment: { ENDPOINTS_ADOPT: "shop/dev:@shop" } },
   ].map(({ environment, ...adopts }) =>
     scenario(
-      `a take-over that cannot be read does not let the old entry delete the endpoint: ${JSON.stringify({ ...adopts, ...environment })}`,
+      `after an adoption that cannot read its endpoint, the old entry's deletion keeps the endpoint: ${JSON.stringify({ ...adopts, ...environment })}`,
       {
         from: { o: "shop" },
         program: { first: "first", n: { ...shop, ...adopts } },
@@ -72,7 +75,7 @@ export const renames: Scenario[] = [
         before: ({ emulator }) =>
           emulator.intercept("create", {
             afterCommit: true,
-            after: () => emulator.intercept(({ method }) => method === "GET", refused, 99),
+            after: () => emulator.intercept(({ method }) => method === "GET", forbidden, 99),
           }),
         engine: "serial",
         order: ["first", "n", "o"],
@@ -93,13 +96,13 @@ export const renames: Scenario[] = [
     ],
     state: { fresh: "shop#2" },
   }),
-  scenario("an entry without a token, as of an older state, deletes its endpoint", {
+  scenario("an entry of an older state, without `__entryId`, deletes its endpoint", {
     from: { o: "shop" },
     before: withoutEntryId,
     command: "refresh",
     next: [{ command: "destroy", writes: ["DELETE shop"] }],
   }),
-  scenario("everything goes after `stack rename` and `destroy`", {
+  scenario("`stack rename` and then `destroy` delete every endpoint", {
     from: { one: "a", two: "b" },
     before: ({ renameStack }) => renameStack("dev", "prod"),
     stack: "prod",
@@ -107,7 +110,7 @@ export const renames: Scenario[] = [
     writes: ["DELETE a", "DELETE b"],
     reads: [],
   }),
-  scenario("`up` after `stack rename` changes nothing, and later updates and deletes", {
+  scenario("after `stack rename`, `up` changes nothing, and later runs update and delete", {
     from: { o: { ...shop, metadata: { a: 1 } } },
     before: ({ renameStack }) => renameStack("dev", "prod"),
     stack: "prod",
@@ -117,14 +120,13 @@ export const renames: Scenario[] = [
       { stack: "prod", program: {}, writes: ["DELETE shop"] },
     ],
   }),
-  scenario("an entry without a token is replaced, and its endpoint deleted", {
+  scenario("the replacement of an entry without `__entryId` deletes the old endpoint", {
     from: { o: "shop" },
     before: withoutEntryId,
     program: { o: { url: "tls://secure.example.com" } },
     writes: ["DELETE shop", "POST secure"],
   }),
-  scenario("an entry without a token gets one with the next update, and then deletes its endpoint", {
-    // The update gives the entry its token.
+  scenario("an entry without `__entryId` gets an id with the next update, and then deletes its endpoint", {
     from: { o: "shop" },
     before: withoutEntryId,
     program: { o: { ...shop, description: "x" } },
@@ -171,7 +173,7 @@ export const moves: Scenario[] = [
     state: { l0: "a=b", l1: "b=c", l2: "c=d" },
     engine: "parallel",
   }),
-  scenario("a move waits for longer than five seconds while the other's own request is repeated", {
+  scenario("a move waits longer than five seconds while the request that frees its URL is repeated", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },
     before: ({ emulator, id }) => {
@@ -195,7 +197,7 @@ export const moves: Scenario[] = [
         ...page,
         endpoints: page.endpoints.map((item) => (item.id === id("a") ? stale(item) : item)),
       });
-      emulator.intercept(of("PATCH", "b"), coded(400, 18017), 99);
+      emulator.intercept(of("PATCH", "b"), error(400, 18017), 99);
       emulator.intercept(of("GET", "a"), { afterCommit: true, body: stale } as ScriptedReply, 99);
       emulator.intercept("list", { afterCommit: true, body: stalePage } as ScriptedReply, 99);
     },
@@ -205,7 +207,7 @@ export const moves: Scenario[] = [
     engine: "parallel",
     order: ["one", "two"],
   }),
-  scenario("at `--parallel 1` a chain of moves works if the first to be asked leaves first", {
+  scenario("at `--parallel 1`, a chain of moves works if the engine begins with the free URL", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },
     writes: ["PATCH a url=b", "PATCH b url=c"],
@@ -213,7 +215,7 @@ export const moves: Scenario[] = [
     engine: "serial",
     order: ["two", "one"],
   }),
-  scenario("at `--parallel 1` a chain of moves fails if the first to be asked needs the second one's URL", {
+  scenario("at `--parallel 1`, a chain of moves fails if the engine begins with a URL that is not free yet", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },
     fails: /--target.*--replace/,
@@ -257,16 +259,13 @@ export const moves: Scenario[] = [
     state: { o: "b", p: "a#2" },
     engine: "parallel",
   }),
-  scenario(
-    "a list that drops its first URL fails, since deletions come last; `--target` of the removed helps",
-    {
-      from: { l0: "a", l1: "b" },
-      program: { l0: "b" },
-      fails: /--target/,
-      next: [{ target: ["l1"], writes: ["DELETE b"] }, { writes: ["PATCH a url=b"] }],
-      state: { l0: "a=b" },
-    },
-  ),
+  scenario("a list that drops its first URL fails, since deletions come last, and `--target` helps", {
+    from: { l0: "a", l1: "b" },
+    program: { l0: "b" },
+    fails: /--target/,
+    next: [{ target: ["l1"], writes: ["DELETE b"] }, { writes: ["PATCH a url=b"] }],
+    state: { l0: "a=b" },
+  }),
   scenario("a move with `--target` to a URL whose owner is no target fails, and names `--target`", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },
@@ -284,7 +283,7 @@ export const moves: Scenario[] = [
   }),
   scenario("a move to a URL that is just being freed succeeds", {
     from: { o: "a" },
-    before: ({ emulator }) => emulator.intercept("update", coded(400, 18016), 2),
+    before: ({ emulator }) => emulator.intercept("update", error(400, 18016), 2),
     program: { o: "b" },
     writes: ["PATCH a url=b"],
     state: { o: "a=b" },

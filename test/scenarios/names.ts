@@ -1,9 +1,9 @@
 import type { WireEndpoint } from "../../provider/service/contract";
 import type { RecordedRequest } from "../../sdk/testing";
 import type { Emulator, Seed } from "../../sdk/testing/emulator";
-import { labelOf, type Reply } from "./scenario";
+import { labelOf, type Stub } from "./scenario";
 
-/** Names endpoints in scenarios, since their ids are random. */
+/** The names of a scenario's endpoints, since their ids are random. */
 export class EndpointNames {
   private readonly names = new Map<string, string>();
   /** The label of each endpoint's URL when it got its name. */
@@ -11,7 +11,7 @@ export class EndpointNames {
 
   constructor(private readonly emulator: Emulator) {}
 
-  of = (id: string): string => this.names.get(id) ?? `unknown ${id}`;
+  nameOf = (id: string): string => this.names.get(id) ?? `unknown ${id}`;
 
   idOf(name: string): string {
     this.nameNew();
@@ -39,22 +39,24 @@ export class EndpointNames {
   }
 
   /** The name of an endpoint, with its URL's label if it has moved: `a=b`. */
-  shown = (id: string): string => {
+  nameWithUrl = (id: string): string => {
     const live = this.emulator.endpoints.find((endpoint) => endpoint.id === id);
     const label = live && labelOf(urlOf(live));
-    return label === undefined || label === this.labels.get(id) ? this.of(id) : `${this.of(id)}=${label}`;
+    return label === undefined || label === this.labels.get(id)
+      ? this.nameOf(id)
+      : `${this.nameOf(id)}=${label}`;
   };
 
-  live(): string[] {
+  liveNames(): string[] {
     this.nameNew();
-    return this.emulator.endpoints.map(({ id = "" }) => this.shown(id)).sort();
+    return this.emulator.endpoints.map(({ id = "" }) => this.nameWithUrl(id)).sort();
   }
 
   /** The reading requests in the form of `Run.reads`. */
   readsOf(requests: readonly RecordedRequest[]): string[] {
     return requests
       .filter(({ method }) => method === "GET")
-      .map(({ path }) => path.replace(/ep_\w+/, this.of));
+      .map(({ path }) => path.replace(/ep_\w+/, this.nameOf));
   }
 
   /** The writing requests in the form of `Run.writes`. */
@@ -64,7 +66,7 @@ export class EndpointNames {
       .filter((request) => request.method !== "GET" && !isRefused(request))
       .map(({ method, path, body, status }) => {
         const { url, ...fields } = Object(body) as { url?: string };
-        const name = method === "POST" ? labelOf(url) : this.of(path.split("/").at(-1) ?? "");
+        const name = method === "POST" ? labelOf(url) : this.nameOf(path.split("/").at(-1) ?? "");
         const changed = Object.keys(fields).filter((field) => field !== "id");
         const what = method === "PATCH" ? [...(url ? [`url=${labelOf(url)}`] : []), ...changed] : [];
         return [method, name, ...what, ...(status >= 200 && status < 300 ? [] : [status])].join(" ");
@@ -73,11 +75,11 @@ export class EndpointNames {
   }
 }
 
-/** Edges only have a public URL. */
+/** The URL of an endpoint. Edges have only a public URL. */
 const urlOf = ({ url, public_url }: Partial<WireEndpoint>) => url ?? public_url;
 
 type Sent = Pick<RecordedRequest, "method" | "path">;
-const operations: Record<Reply[0], (request: Sent) => boolean> = {
+const operations: Record<Stub[0], (request: Sent) => boolean> = {
   create: ({ method }) => method === "POST",
   list: ({ method, path }) => method === "GET" && path === "/endpoints",
   read: ({ method, path }) => method === "GET" && path !== "/endpoints",
@@ -87,8 +89,8 @@ const operations: Record<Reply[0], (request: Sent) => boolean> = {
   any: () => true,
 };
 
-/** Scripts the service's replies. Returns a function that ends them. */
-export function reply(emulator: Emulator, replies: Reply[] = []): () => void {
+/** Scripts the service's replies. The returned function ends the scripts. */
+export function scriptReplies(emulator: Emulator, replies: Stub[] = []): () => void {
   let isOver = false;
   for (const [operation, reply, times] of replies)
     emulator.intercept((request) => !isOver && operations[operation](request), reply, times);

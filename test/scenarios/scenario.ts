@@ -2,18 +2,18 @@ import type { Clock } from "../../provider/service/clock";
 import type { Emulator, EmulatorOptions, ScriptedReply, Seed } from "../../sdk/testing/emulator";
 
 /*
- * A scenario is a row of data: what somebody does, one run after the other, and what follows from it. `modelRunner.ts` runs each
- * scenario on both providers, in all orders of calls that the engine may choose; `stackRunner.ts` runs those with `stacks` as
- * real programs.
+ * A scenario is a row of data: the runs of Pulumi, what others do between them, and the expected requests, messages and state.
+ * `modelRunner.ts` runs each scenario on both providers, with all schedules of the engine. `stackRunner.ts` runs the scenarios
+ * with `stacks` as real programs.
  *
- * Names of endpoints: a new endpoint gets the label of its URL, `shop` for https://shop.example.com (the second one `shop#2`),
- * and keeps that name when it moves. An endpoint of somebody else gets its name from `others` or `seed`.
+ * Names of endpoints: a new endpoint gets the label of its URL, `shop` for https://shop.example.com (the second endpoint is
+ * `shop#2`), and keeps that name when it moves. An endpoint of somebody else gets its name from `others` or `seed`.
  */
 
 export type Props = Record<string, unknown>;
 
 /** One of the two providers. */
-export type Kind = "dynamic" | "plugin";
+export type ProviderKind = "dynamic" | "plugin";
 
 export const at = (label: string) => `https://${label}.example.com`;
 
@@ -26,17 +26,17 @@ type Resource = string | (Props & { url: string; options?: ResourceOptions });
 interface ResourceOptions {
   /** The resource's name in the earlier run. */
   alias?: string;
-  /** The other one of the two providers. */
+  /** The provider that the scenario does not run with. */
   provider?: "other";
   /** The inputs that the program marks as secret. */
   secret?: string[];
-  /** Without the option `deleteBeforeReplace`, which the class of Node.js sets: the provider's diff decides. */
-  byDiff?: true;
+  /** Default: true, as the class of Node.js sets it. If it is unset, the provider's diff decides. */
+  deleteBeforeReplace?: "unset";
   /** `retainOnDelete`: the engine skips the deletion. */
-  retains?: true;
+  retainOnDelete?: true;
   /** `ignoreChanges`. */
-  ignores?: string[];
-  /** `deletedWith`: the engine skips the deletion if it deletes this resource, too. */
+  ignoreChanges?: string[];
+  /** `deletedWith`: the engine skips the deletion if it also deletes this resource. */
   deletedWith?: string;
 }
 
@@ -52,11 +52,11 @@ export function resourceOf(resource: Resource = "", idOf: (name: string) => stri
 export type Program = Record<string, Resource>;
 
 /** An error of the service, with its code. */
-export const coded = (status: number, code: number): ScriptedReply => ({
+export const error = (status: number, code: number): ScriptedReply => ({
   status,
   body: { error_code: `ERR_NGROK_${code}`, msg: "no" },
 });
-export const refused: ScriptedReply = { status: 403, body: "" };
+export const forbidden: ScriptedReply = { status: 403, body: "" };
 
 /** The writing requests of a program's first run. */
 export const createsOf = (program: Program): string[] =>
@@ -64,7 +64,7 @@ export const createsOf = (program: Program): string[] =>
 
 export const labelOf = (url = "") => new URL(url).hostname.replace(/\.example\.com$/, "");
 
-/** What others do to the service and to the state, between two runs. */
+/** Somebody who changes the service and the state between two runs. */
 export interface Actor {
   emulator: Emulator;
   clock: Clock;
@@ -78,29 +78,38 @@ export interface Actor {
   renameStack(from: string, to: string): void;
 }
 
-/** The service's list omits a field. */
-export const omitsInList =
+/** Makes the service's list omit a field. */
+export const listOmits =
   (field: string) =>
   ({ emulator }: Actor) => {
     const endpoints = emulator.endpoints.map(({ [field as "id"]: _, ...item }) => item);
     emulator.intercept("list", { status: 200, body: { endpoints } }, 9);
   };
 
-/** A scripted reply to the next requests of a kind. Default: to one. */
-export type Reply = [
+/** Edits a live endpoint by hand. */
+export const edited =
+  (change: Props, name = "shop") =>
+  ({ emulator, id }: Actor) =>
+    emulator.edit(id(name), change);
+
+/** The reply to a request that takes effect. */
+export const committed = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
+
+/** A scripted reply to the next requests of a kind. Default: to one request. */
+export type Stub = [
   kind: "create" | "list" | "read" | "update" | "delete" | "by id" | "any",
   reply: ScriptedReply,
   times?: number,
 ];
 
-/** A run of Pulumi, and what follows from it. */
+/** A run of Pulumi, and its expected effects. */
 export interface Run {
-  /** A minute after the run before, so that no list lags. */
+  /** The run begins a minute later, so that no list lags. */
   later?: true;
-  /** What happens before it. */
+  /** What others do before the run. */
   before?: (actor: Actor) => unknown;
-  /** The scripted replies of the service, until the run ends. */
-  replies?: Reply[];
+  /** Scripted replies of the service, until the run ends. */
+  replies?: Stub[];
   /** Default: `up`, with a preview. */
   command?: "up" | "refresh" | "destroy";
   /** Default: the program of the run before, or else the resource `o` with the URL `shop`. */
@@ -112,51 +121,51 @@ export interface Run {
   continueOnError?: true;
   /** `up --refresh` */
   refresh?: true;
-  /** The run does everything, and is killed before it stores that. */
+  /** The run is killed after its requests, and stores nothing. */
   killed?: true;
   /** The stack. Default: `dev`. */
   stack?: string;
   /** Other settings than the scenario's. */
-  with?: Settings;
-  /** `@shop` is the id of the endpoint `shop`. */
+  overrides?: Settings;
+  /** Variables of the environment. `@shop` is the id of the endpoint `shop`. */
   environment?: Record<string, string>;
 
   /**
-   * The writing requests, in any order: `POST shop`, `PATCH shop description metadata`, `PATCH a url=b`, `DELETE shop`; with the
-   * status if that is no success, 0 for none: `POST shop 0`. Requests that the service refuses (4xx) are left out. Default: none.
+   * The writing requests, in any order: `POST shop`, `PATCH shop description metadata`, `PATCH a url=b`, `DELETE shop`. A request
+   * without success ends with its status, or with 0 for no reply: `POST shop 0`. Refused requests (4xx) are left out. Default: none.
    */
   writes?: string[];
-  /** The reading requests, in order, by their paths with names: `/endpoints`, `/endpoints/shop`. Default: any. */
+  /** The paths of the reading requests, in order, with names: `/endpoints`, `/endpoints/shop`. Default: any. */
   reads?: string[];
-  /** The errors, one a line. Default: the run succeeds. */
+  /** A pattern of the errors, of which each is a line. Default: the run succeeds. */
   fails?: RegExp | undefined;
-  /** Messages of the run: each of these patterns fits one. */
+  /** Patterns of the run's messages. */
   says?: RegExp[];
-  /** The run does not take longer, by the virtual clock. */
+  /** The limit of the run's duration, by the virtual clock. */
   seconds?: number;
-  /** All inputs in the state after it, by resource. */
+  /** All inputs in the state after the run, by resource. */
   inputs?: Record<string, Props>;
-  /** Outputs in the state after it, by resource. */
-  stored?: Record<string, Props>;
+  /** Outputs in the state after the run, by resource. */
+  outputs?: Record<string, Props>;
 }
 
 type Settings = Record<string, string | undefined>;
 
-/** A scenario is its first run, what surrounds it, and the next runs. */
+/** A scenario: its first run, the next runs, and the situation before and after them. */
 interface Row extends Run {
   /** The settings of the stack. */
   settings?: Settings;
   service?: EmulatorOptions;
   /** The program of an earlier run, which succeeds. */
   from?: Program;
-  /** The program of an earlier run, which was killed before it stored what it did. */
+  /** The program of an earlier run that was killed before it stored its result. */
   fromKilled?: Program;
   /** Endpoints of somebody else, by name. They exist before the first run, or before `from`. */
   others?: Record<string, Partial<Seed>>;
   next?: Run[];
   /**
    * The resources in the state at the end, with their endpoints by name: `a=b` is `a` with the URL `b`. Default: the last
-   * program's resources, each with the endpoint of its URL, or none if a run fails or the last one is `destroy`.
+   * program's resources, each with the endpoint of its URL, or none if a run fails or the last run is `destroy`.
    */
   state?: Record<string, string>;
   /** The names of all endpoints at the end, in the same form. Default: those in the state, and `others`. */
@@ -164,14 +173,14 @@ interface Row extends Run {
   /** Fields of live endpoints, by name. */
   fields?: Record<string, Props>;
   /**
-   * The engine's orders. `parallel`: several steps at once. `serial`: `--parallel 1`. Default: any.
+   * The engine's parallelism. `parallel`: several steps at once. `serial`: `--parallel 1`. Default: both.
    */
   engine?: "parallel" | "serial";
-  /** The order in which the engine takes resources. Default: any. */
+  /** The order in which the engine takes resources. Default: each order. */
   order?: string[];
-  /** Run with this provider alone. The plugin's check knows all resources, so some mistakes end there. */
-  on?: "dynamic";
-  /** Run as stacks too. */
+  /** The only provider to run with. The plugin's check knows all resources, so it refuses some programs earlier. */
+  only?: "dynamic";
+  /** Whether the scenario also runs as a stack. */
   stacks?: true;
 }
 

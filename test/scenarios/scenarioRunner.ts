@@ -1,13 +1,13 @@
 import { expect } from "vitest";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
-import { EndpointNames, reply } from "./names";
+import { EndpointNames, scriptReplies } from "./names";
 import { type Actor, createsOf, type Run, type Scenario } from "./scenario";
 
-/** Advice that harms if it is obeyed: an entry may be protected, and another stack may have the endpoint. */
+/** Harmful advice: an entry may be protected, and another stack may have the endpoint. */
 const HARMFUL = /pulumi state delete(?! --force)|delete (that|the other) endpoint/;
 
-/** Runs a scenario, one run after the other, and checks all that it says. Subclasses know how to run Pulumi. */
+/** Runs a scenario, one run after the other, and checks all its expectations. Subclasses know how to run Pulumi. */
 export abstract class ScenarioRunner {
   protected readonly names: EndpointNames;
 
@@ -19,13 +19,13 @@ export abstract class ScenarioRunner {
     this.names = new EndpointNames(emulator);
   }
 
-  /** Runs Pulumi. Returns the errors, and these with all other messages. */
-  protected abstract command(run: Run): Promise<{ errors: string; said: string }>;
+  /** Runs Pulumi. Returns the errors alone, and all messages. */
+  protected abstract command(run: Run): Promise<{ errors: string; messages: string }>;
   /** The names of the resources in the state, with their ids. */
   protected abstract state(): Promise<[name: string, id: string][]>;
   /** Checks the state after a run. */
   protected assertState(_: Run): void {}
-  protected abstract editState(run: Run): Pick<Actor, "editState" | "renameStack">;
+  protected abstract stateEdits(run: Run): Pick<Actor, "editState" | "renameStack">;
 
   async runScenario(): Promise<void> {
     const { from, fromKilled, runs, others = {}, fields = {}, live } = this.scenario;
@@ -33,11 +33,13 @@ export abstract class ScenarioRunner {
     if (from) await this.run({ program: from, writes: createsOf(from) });
     if (fromKilled) await this.run({ program: fromKilled, killed: true, writes: createsOf(fromKilled) });
     for (const run of runs) await this.run(run);
-    expect(this.names.live()).toEqual(live.toSorted());
-    const shown = (await this.state()).map(([name, id]) => [name, this.names.shown(id)]);
+    expect(this.names.liveNames()).toEqual(live.toSorted());
+    const shown = (await this.state()).map(([name, id]) => [name, this.names.nameWithUrl(id)]);
     expect(Object.fromEntries(shown)).toEqual(this.scenario.state);
     for (const [name, expected] of Object.entries(fields))
-      expect(this.emulator.endpoints.find(({ id }) => this.names.of(id) === name)).toMatchObject(expected);
+      expect(this.emulator.endpoints.find(({ id }) => this.names.nameOf(id) === name)).toMatchObject(
+        expected,
+      );
   }
 
   private async run(run: Run): Promise<void> {
@@ -48,16 +50,16 @@ export abstract class ScenarioRunner {
       clock,
       seed: (name, endpoint) => names.seed(name, endpoint),
       id: (name) => names.idOf(name),
-      ...this.editState(run),
+      ...this.stateEdits(run),
     });
-    const endReplies = reply(emulator, run.replies);
+    const endReplies = scriptReplies(emulator, run.replies);
     const sent = emulator.requests.length;
-    const { errors, said } = await this.command(run);
+    const { errors, messages } = await this.command(run);
     if (run.fails) expect(errors).toMatch(run.fails);
     else expect(errors).toBe("");
-    for (const pattern of run.says ?? []) expect(said).toMatch(pattern);
-    expect(said).not.toMatch(/CANARY/i);
-    expect(said).not.toMatch(HARMFUL);
+    for (const pattern of run.says ?? []) expect(messages).toMatch(pattern);
+    expect(messages).not.toMatch(/CANARY/i);
+    expect(messages).not.toMatch(HARMFUL);
     names.nameNew();
     const requests = emulator.requests.slice(sent);
     expect(names.writesOf(requests)).toEqual((run.writes ?? []).toSorted());

@@ -1,12 +1,12 @@
 import type { Schedule } from "../model/phase";
 import type { Run, Scenario } from "./scenario";
 
-/* The schedules by which the engine may call providers in a scenario. */
+/* The schedules with which a scenario runs. */
 
-/** The modes of an engine's schedule. In all but `one by one`, it asks for several resources before a step has ended. */
+/** The modes of a schedule by the engine's parallelism. */
 const modes = { parallel: ["together", "late"], serial: ["one by one", "planned"] } as const;
 
-/** All schedules that the engine may choose, and that make a difference. */
+/** All schedules that could make a difference to the scenario. */
 export function schedulesOf(scenario: Scenario): Schedule[] {
   const { from = {}, fromKilled = {}, runs, engine, order } = scenario;
   const programs = [from, fromKilled, ...runs.map(({ program = {} }) => program)];
@@ -17,7 +17,7 @@ export function schedulesOf(scenario: Scenario): Schedule[] {
   return chosen.flatMap((mode) => permutations(names).map((names) => ({ mode, names })));
 }
 
-/** Whether the engine may ask for several resources in one phase. Deletions have their own. */
+/** Whether a run has several resources in one phase. Deletions are a phase of their own. */
 function hasSeveralAtOnce({ from = {}, runs }: Scenario): boolean {
   let program = from;
   const known = new Set(Object.keys(from));

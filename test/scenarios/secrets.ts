@@ -1,9 +1,9 @@
 import { canonicalJson } from "../../sdk/traffic-policy/data/index";
 import { CANARY_KEY } from "../provider/emulated";
 import { secret } from "../provider/plugin/pluginClient";
-import { type Actor, at, coded, type Props, type Reply, refused, type Scenario, scenario } from "./scenario";
+import { at, edited, error, forbidden, type Props, type Scenario, type Stub, scenario } from "./scenario";
 
-/* Secrets of a program. The runner looks for canaries in every message, state and refresh. */
+/* Secrets of a program. The runner searches every message, state and refresh for canaries. */
 
 const shop = { url: at("shop") };
 const theirs = { theirs: { url: at("canary"), description: "was CANARY-1" } };
@@ -15,12 +15,7 @@ const withPolicy = { ...shop, trafficPolicy: policy, options: { secret: ["url", 
 /** A resource with one secret. */
 const described = { ...shop, description: "CANARY-1", options: { secret: ["description"] } };
 
-const edited =
-  (change: Props) =>
-  ({ emulator, id }: Actor) =>
-    emulator.edit(id("shop"), change);
-
-const unexact = (name: string) => `{"id":123456789012345678,"${name}":"Bearer CANARY-1"}`;
+const inexactJson = (name: string) => `{"id":123456789012345678,"${name}":"Bearer CANARY-1"}`;
 
 const refusal = {
   status: 418,
@@ -45,7 +40,7 @@ const unmarked: [string, Props][] = [
   ["a value under a secret's name in metadata", { metadata: '{"password":12345678}' }],
 ];
 
-/** A policy that calls the service with the account's key, under a name that is no secret's. */
+/** A policy that calls the service with the account's key. Its header has a name that does not suggest a secret. */
 const CALLS_SERVICE = JSON.stringify({
   on_http_request: [
     {
@@ -59,7 +54,7 @@ const CALLS_SERVICE = JSON.stringify({
   ],
 });
 
-/** The account's key, where a program may have it. */
+/** The places where a program may have the account's key. */
 const withKey: [string, Props][] = [
   ["a policy", { trafficPolicy: JSON.parse(CALLS_SERVICE) }],
   ["metadata that is text", { metadata: `of ${CANARY_KEY}` }],
@@ -77,31 +72,28 @@ export const secrets: Scenario[] = [
     }),
   ),
   ...["adoption", "edit"].map((how) =>
-    scenario(
-      `a policy with the account's own key in it is secret as a whole, and never changed by its ${how}`,
-      {
-        ...(how === "adoption"
-          ? {
-              others: { theirs: { ...shop, traffic_policy: CALLS_SERVICE } },
-              program: { o: { ...shop, adopt: "@theirs" } },
-            }
-          : {
-              from: { o: "shop" },
-              before: edited({ traffic_policy: CALLS_SERVICE }),
-              command: "refresh" as const,
-            }),
-        next: [
-          { command: "refresh" },
-          {
-            program: { o: { ...shop, description: "x" } },
-            writes: [how === "adoption" ? "PATCH theirs description" : "PATCH shop description"],
-          },
-          {},
-        ],
-        state: { o: how === "adoption" ? "theirs" : "shop" },
-        fields: { [how === "adoption" ? "theirs" : "shop"]: { traffic_policy: CALLS_SERVICE } },
-      },
-    ),
+    scenario(`a policy with the account's own key is secret as a whole, and its ${how} changes nothing`, {
+      ...(how === "adoption"
+        ? {
+            others: { theirs: { ...shop, traffic_policy: CALLS_SERVICE } },
+            program: { o: { ...shop, adopt: "@theirs" } },
+          }
+        : {
+            from: { o: "shop" },
+            before: edited({ traffic_policy: CALLS_SERVICE }),
+            command: "refresh" as const,
+          }),
+      next: [
+        { command: "refresh" },
+        {
+          program: { o: { ...shop, description: "x" } },
+          writes: [how === "adoption" ? "PATCH theirs description" : "PATCH shop description"],
+        },
+        {},
+      ],
+      state: { o: how === "adoption" ? "theirs" : "shop" },
+      fields: { [how === "adoption" ? "theirs" : "shop"]: { traffic_policy: CALLS_SERVICE } },
+    }),
   ),
   scenario("an adoption that takes the account's own key out of the keys of metadata does not show it", {
     others: { theirs: { ...shop, metadata: JSON.stringify({ [CANARY_KEY]: 1 }) } },
@@ -153,7 +145,7 @@ export const secrets: Scenario[] = [
       program: { o: { ...described, metadata: "new" } },
       command,
       replies: [
-        ["list", refused],
+        ["list", forbidden],
         ["by id", refusal, 99],
       ],
       fails: HIDDEN,
@@ -170,12 +162,12 @@ export const secrets: Scenario[] = [
     settings: { listFilter: "on" },
     program: { o: hiddenUrl },
     replies: [
-      ["create", coded(400, 18017)],
+      ["create", error(400, 18017)],
       ["list", { status: 401, body: { msg: "for canary.example.com" } }, 9],
     ],
     fails: /could not find out whether another endpoint has \[secret\] .*401/,
   }),
-  scenario("the text of another request, the list, is not quoted, but its status and code are named", {
+  scenario("the service's text about a list is not quoted, but the status and the code are", {
     from: { o: described },
     command: "destroy",
     replies: [
@@ -205,15 +197,15 @@ export const secrets: Scenario[] = [
     program: { o: hiddenUrl },
     fails: /^cannot create \[secret\]: .*\[secret\] is served by ep_\w+, a cloud endpoint/,
   }),
-  ...[{ reset: true } as const, coded(400, 18017)].flatMap((reply) => {
-    const replies: Reply[] = [["create", reply, 9]];
+  ...[{ reset: true } as const, error(400, 18017)].flatMap((reply) => {
+    const replies: Stub[] = [["create", reply, 9]];
     const writes = "reset" in reply ? ["POST canary 0"] : [];
     return [
       scenario(
         `a create that fails shows no secret URL if the list cannot be read: ${JSON.stringify(reply)}`,
         {
           program: { o: hiddenUrl },
-          replies: [...replies, ["list", refused, 99]],
+          replies: [...replies, ["list", forbidden, 99]],
           writes,
           fails: /\[secret\]/,
         },
@@ -244,9 +236,9 @@ export const secrets: Scenario[] = [
     says: [/^(warning: )?\[secret\]: adopts ep_\w+ and changes description, metadata/m],
     state: { o: "theirs" },
   }),
-  ...[{ traffic_policy: unexact("authorization") }, { metadata: unexact("api_key") }].map((fields) =>
+  ...[{ traffic_policy: inexactJson("authorization") }, { metadata: inexactJson("api_key") }].map((fields) =>
     scenario(
-      `text of the service that data cannot hold is secret if it names a secret: ${Object.keys(fields)}`,
+      `a document with long numbers is secret as a text if it names a secret: ${Object.keys(fields)}`,
       {
         from: { o: "shop" },
         before: edited(fields),
@@ -259,14 +251,14 @@ export const secrets: Scenario[] = [
     program: { o: { ...hiddenUrl, url: "tls://canary.example.com", adopt: "@theirs" } },
     fails: /\[secret\].*\[secret\]/,
   }),
-  scenario("outputs are secret if their inputs are, also those that follow from a secret URL", {
+  scenario("outputs are secret if their inputs are, also the outputs that derive from a secret URL", {
     from: { o: { ...withPolicy, description: "plain" } },
     command: "refresh",
     next: [
       {
         program: { o: { ...withPolicy, description: "new" } },
         writes: ["PATCH shop description"],
-        stored: {
+        outputs: {
           o: {
             url: secret(shop.url),
             publicUrl: secret(shop.url),
@@ -289,7 +281,7 @@ export const secrets: Scenario[] = [
     },
     before: edited({ description: "by hand" }),
     command: "refresh",
-    stored: {
+    outputs: {
       o: {
         ...shop,
         publicUrl: shop.url,
@@ -316,9 +308,9 @@ export const secrets: Scenario[] = [
     from: { o: { ...shop, metadata: { key: "x" } } },
     before: edited({ metadata: '{"client_secret":"CANARY-1"}' }),
     command: "refresh",
-    stored: { o: { metadata: secret('{"client_secret":"CANARY-1"}') } },
+    outputs: { o: { metadata: secret('{"client_secret":"CANARY-1"}') } },
   }),
-  scenario("a value that becomes secret is stored as one without a request, and stays so", {
+  scenario("a value that the program marks later is stored as a secret without a request, and stays secret", {
     from: { o: { ...shop, description: "CANARY-1" } },
     program: { o: described },
     next: [{}, { program: { o: { ...shop, description: "CANARY-1" } } }],

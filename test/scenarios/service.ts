@@ -1,16 +1,15 @@
 import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
-import { type Actor, at, coded, type Reply, refused, type Scenario, scenario } from "./scenario";
+import { type Actor, at, committed, error, forbidden, type Scenario, type Stub, scenario } from "./scenario";
 
-/* What the service shows later: odd replies, and endpoints that are gone. */
+/* Odd replies of the service, and endpoints that are gone. */
 
 const shop = { url: at("shop") };
 const described = { ...shop, description: "x" };
 const from = { o: "shop" };
-const missing = coded(404, 18100);
+const missing = error(404, 18100);
 const html = gatewayReply("html");
 const commands = ["refresh", "destroy"] as const;
 
-const answered = (reply: object) => ({ afterCommit: true, ...reply }) as ScriptedReply;
 const removed = ({ emulator, id }: Actor) => emulator.remove(id("shop"));
 
 /** An update that changes one field, and clears another. */
@@ -20,11 +19,11 @@ const changed = {
   writes: ["PATCH shop description metadata"],
 };
 
-/** All replies are compressed, although the requests ask for none of that. */
-const compressed: Reply[] = [["any", answered({ headers: { "content-encoding": "gzip" } }), 99]];
+/** All replies are compressed, although no request accepts compression. */
+const compressed: Stub[] = [["any", committed({ headers: { "content-encoding": "gzip" } }), 99]];
 
 /** Neither the list nor a first read by id shows the endpoint. */
-const nothing: Reply[] = [
+const nothing: Stub[] = [
   ["list", { status: 200, body: { endpoints: [], next_page_uri: null } }],
   ["read", missing],
 ];
@@ -48,7 +47,7 @@ export const oddReplies: Scenario[] = [
     }),
     scenario(`an update that is answered by a ${reply.status} takes effect once`, {
       ...changed,
-      replies: [["update", answered(reply)]],
+      replies: [["update", committed(reply)]],
       next: [{}],
       stacks: true,
     }),
@@ -73,7 +72,7 @@ export const oddReplies: Scenario[] = [
       command,
       before: ({ emulator }) => {
         const body = emulator.endpoints.at(-1) ?? {};
-        emulator.intercept("list", refused);
+        emulator.intercept("list", forbidden);
         emulator.intercept(command === "up" ? "update" : "read", { status: 200, body });
       },
       writes: command === "up" ? ["PATCH shop description"] : [],
@@ -97,7 +96,7 @@ export const oddReplies: Scenario[] = [
       from,
       later: true,
       command: "destroy",
-      replies: [["delete", answered(reply)]],
+      replies: [["delete", committed(reply)]],
       writes: ["DELETE shop"],
     }),
   ]),
@@ -117,10 +116,10 @@ const gateways: [string, ScriptedReply][] = [
   ["JSON with a code that is not the service's", { status: 404, body: { error_code: "GW_404", msg: "no" } }],
 ];
 
-/** What becomes of an endpoint, the replies about it, and the error if it stays in the state. */
-const absences: [string, Reply[], RegExp?][] = [
-  ["that is gone goes after the service's 404", []],
-  ["that is gone stays if the key may not list", [["list", refused, 99]], /pulumi state delete/],
+/** The end of a title, the replies about the endpoint, and the error if the endpoint stays in the state. */
+const absences: [string, Stub[], RegExp?][] = [
+  ["that is gone leaves the state after the service's 404", []],
+  ["that is gone stays if the key may not list", [["list", forbidden, 99]], /pulumi state delete/],
   [
     "that exists stays after the service's 404 if the first page shows it",
     [["by id", missing, 99]],
@@ -132,7 +131,7 @@ const absences: [string, Reply[], RegExp?][] = [
     STILL_LISTED,
   ],
   ...gateways.flatMap(([what, reply]): typeof absences => [
-    [`that is gone goes after ${what}`, [["by id", reply, 99]]],
+    [`that is gone leaves the state after ${what}`, [["by id", reply, 99]]],
     [`that exists stays after ${what}`, [["by id", reply, 99]], STILL_LISTED],
   ]),
   ...[401, 403].map((status): (typeof absences)[number] => [
@@ -160,8 +159,8 @@ export const gone: Scenario[] = [
           // The list shows the newest first, so the endpoint is its last item.
           for (const name of ["a", "b"]) actor.seed(name, { url: at(name) });
           if (!exists) removed(actor);
-          // A refresh asks the list first. It must not find the endpoint there.
-          if (command === "refresh") actor.emulator.intercept("list", refused);
+          // A refresh reads the list first, and must not find the endpoint there.
+          if (command === "refresh") actor.emulator.intercept("list", forbidden);
         },
         replies,
         command,
@@ -177,7 +176,7 @@ export const gone: Scenario[] = [
     later: true,
     before: (actor) => {
       actor.seed("a", { url: at("a") });
-      actor.emulator.intercept("list", refused);
+      actor.emulator.intercept("list", forbidden);
     },
     command: "refresh",
     replies: [["by id", missing]],
@@ -191,7 +190,7 @@ export const gone: Scenario[] = [
     later: true,
     before: ({ seed }) => seed("a", { url: at("a") }),
     command: "destroy",
-    // The deletion's own 404 is none of the two reads.
+    // The deletion's own 404 does not count as a read.
     replies: [["by id", missing, 2]],
     reads: ["/endpoints/shop", "/endpoints/shop"],
     fails: /DELETE \/endpoints\/ep_\w+: status 404/,
@@ -200,7 +199,7 @@ export const gone: Scenario[] = [
     live: ["a"],
   }),
   ...commands.map((command) =>
-    scenario(`${command}: with filters, a list of the id alone is read after the service's 404s`, {
+    scenario(`${command}: with filters, a list filtered by the id is read after the service's 404s`, {
       settings: { listFilter: "on" },
       from,
       later: true,
@@ -215,7 +214,7 @@ export const gone: Scenario[] = [
   ),
   ...["on", "off"].map((listFilter) =>
     scenario(
-      `an item of the list that cannot be read, with the endpoint's id, is proof of life: filters ${listFilter}`,
+      `an endpoint stays in the state if an invalid item of the list has its id: filters ${listFilter}`,
       {
         settings: { listFilter },
         from,
@@ -292,13 +291,13 @@ export const gone: Scenario[] = [
     live: [],
   }),
   ...commands.map((command) =>
-    scenario(`${command}: an endpoint goes if the list lags behind its deletion`, {
+    scenario(`${command}: an endpoint leaves the state although the list lags behind its deletion`, {
       from,
       service: { listLag: 4_000 },
       later: true,
       before: (actor) => {
         removed(actor);
-        actor.emulator.intercept("list", command === "refresh" ? refused : { status: 503, body: "" });
+        actor.emulator.intercept("list", command === "refresh" ? forbidden : { status: 503, body: "" });
       },
       command,
       state: {},
@@ -309,7 +308,7 @@ export const gone: Scenario[] = [
       from,
       later: true,
       before: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
-      with: otherKey,
+      overrides: otherKey,
       command,
       fails: WRONG_ACCOUNT,
       state: { o: "shop" },
@@ -324,27 +323,27 @@ export const gone: Scenario[] = [
       removed(actor);
       for (const name of ["a", "b"]) actor.seed(name, { url: at(name) });
     },
-    with: otherKey,
+    overrides: otherKey,
     command: "refresh",
     order: ["p", "o"],
     state: { p: "other" },
     live: ["a", "b", "other"],
   }),
-  scenario("of several endpoints in another account, the first is told in full, and the others by its name", {
+  scenario("another account's key is explained in full for the first endpoint, and in short for the others", {
     from: { o: "shop", p: "other" },
     later: true,
     before: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
-    with: otherKey,
+    overrides: otherKey,
     command: "refresh",
     fails:
       /does not have (ep_\w+), and may not be this stack's[^\n]*\n[^\n]*does not have ep_\w+ either\. See the message about \1\.$/,
     state: { o: "shop", p: "other" },
   }),
-  scenario("with a rotated key, the first read of a refresh has no evidence yet, and names the way out", {
+  scenario("with a rotated key, the first read of a refresh has no evidence yet, and names a command", {
     from: { o: "shop", p: "other" },
     later: true,
     before: (actor) => [rotated(actor), removed(actor)],
-    with: otherKey,
+    overrides: otherKey,
     command: "refresh",
     engine: "serial",
     order: ["o", "p"],
@@ -356,7 +355,7 @@ export const gone: Scenario[] = [
     from,
     later: true,
     before: (actor) => [rotated(actor), removed(actor)],
-    with: otherKey,
+    overrides: otherKey,
     program: { p: "new" },
     writes: ["POST new"],
     fails: WRONG_ACCOUNT,
@@ -370,32 +369,29 @@ export const gone: Scenario[] = [
     before: (actor) => {
       rotated(actor);
       actor.seed("a", { url: at("a") });
-      actor.emulator.intercept("list", refused);
+      actor.emulator.intercept("list", forbidden);
     },
     replies: [["by id", missing, 9]],
-    with: otherKey,
+    overrides: otherKey,
     command: "refresh",
     fails: STILL_LISTED,
     state: { o: "shop" },
     live: ["a", "shop"],
   }),
-  scenario(
-    "a refresh with a rotated key notes its account, in silence, so that a later one can drop the endpoint",
-    {
-      from,
-      before: rotated,
-      with: otherKey,
-      command: "refresh",
-      says: [/^$/],
-      next: [{ with: otherKey, later: true, before: removed, command: "refresh" }],
-      state: {},
-    },
-  ),
-  scenario("a rotated key is silent where nothing changes, and costs one read a process", {
+  scenario("a refresh with a rotated key silently records the account for a later refresh", {
+    from,
+    before: rotated,
+    overrides: otherKey,
+    command: "refresh",
+    says: [/^$/],
+    next: [{ overrides: otherKey, later: true, before: removed, command: "refresh" }],
+    state: {},
+  }),
+  scenario("a rotated key causes no message where nothing changes, and one read per process", {
     from: { o: "shop", p: "other" },
     later: true,
     before: rotated,
-    with: otherKey,
+    overrides: otherKey,
     says: [/^\s*$/],
     order: ["o", "p"],
     reads: ["/endpoints/shop", "/endpoints/shop"],
@@ -404,40 +400,40 @@ export const gone: Scenario[] = [
     from,
     later: true,
     before: rotated,
-    with: otherKey,
-    replies: [["by id", refused, 9]],
+    overrides: otherKey,
+    replies: [["by id", forbidden, 9]],
     says: [/^\s*$/],
   }),
   scenario("a preview does not wait for a service that fails, only because the key was rotated", {
     from,
     later: true,
     before: rotated,
-    with: otherKey,
+    overrides: otherKey,
     replies: [["by id", { status: 503, body: "" }, 9]],
     reads: ["/endpoints/shop", "/endpoints/shop"],
     says: [/^\s*$/],
   }),
   scenario(
-    "an unchanged resource that moved to another account is warned of, once, with the way to move it",
+    "one warning says that another account lacks the unchanged resources, and how to create them there",
     {
       from: { o: "shop", p: "other" },
       before: ({ emulator }) => emulator.addKey({ account: "other", ...otherKey }),
-      with: otherKey,
+      overrides: otherKey,
       order: ["o", "p"],
       says: [
         /does not have ep_\w+: the state was written with another key[^\n]*pulumi state delete --force[^\n]*pulumi up/,
       ],
     },
   ),
-  scenario("an update with a rotated key notes its account, so that a later refresh can drop the endpoint", {
+  scenario("an update with a rotated key records the account, so a later refresh can drop the endpoint", {
     from,
     before: rotated,
-    with: otherKey,
+    overrides: otherKey,
     command: "refresh",
     next: [
-      { with: otherKey },
-      { with: otherKey, program: { o: described }, writes: ["PATCH shop description"] },
-      { with: otherKey, later: true, before: removed, command: "refresh" },
+      { overrides: otherKey },
+      { overrides: otherKey, program: { o: described }, writes: ["PATCH shop description"] },
+      { overrides: otherKey, later: true, before: removed, command: "refresh" },
     ],
     state: {},
   }),

@@ -6,19 +6,19 @@ import { normalize } from "../e2e/normalize";
 import { newCase, writeProgram } from "../e2e/setup";
 import { emulatedService } from "../emulatedService";
 import { jumpingClock } from "../provider/virtualClock";
-import { type Kind, type Program, type Run, resourceOf, type Scenario } from "./scenario";
+import { type Program, type ProviderKind, type Run, resourceOf, type Scenario } from "./scenario";
 import { ScenarioRunner } from "./scenarioRunner";
 
-/* Runs a scenario as a real program, on the test kit's engine or on the Pulumi CLI. */
+/* Runs scenarios as real programs, on the test kit's engine or on the Pulumi CLI. */
 
-/** Runs the scenario, and checks what it says. Returns the final state, without what differs in each run. */
+/** Runs the scenario, and checks its expectations. Returns the final state, without the values that differ in each run. */
 export async function runAsStack(
   scenario: Scenario,
-  kind: Kind,
+  kind: ProviderKind,
   driver: TestStack["driver"],
 ): Promise<unknown> {
   const clock = jumpingClock();
-  if (scenario.settings) unfit();
+  if (scenario.settings) cannotRunAsStack();
   const emulator = await emulatedService({ now: () => new Date(clock.now()), ...scenario.service });
   const folder = newCase();
   writeProgram(folder, "");
@@ -28,7 +28,7 @@ export async function runAsStack(
   return normalize(await stack.exportState());
 }
 
-function unfit(): never {
+function cannotRunAsStack(): never {
   throw new Error("this scenario cannot be run as a stack");
 }
 
@@ -43,13 +43,14 @@ class StackRunner extends ScenarioRunner {
     super(scenario, emulator, clock);
   }
 
-  protected editState = () => ({ editState: unfit, renameStack: unfit });
+  protected stateEdits = () => ({ editState: cannotRunAsStack, renameStack: cannotRunAsStack });
 
-  protected async command(run: Run): Promise<{ errors: string; said: string }> {
-    if (run.killed || run.continueOnError || run.stack || run.with || run.environment || run.target) unfit();
-    if (run.program) writeProgram(this.folder, this.textOf(run.program));
+  protected async command(run: Run): Promise<{ errors: string; messages: string }> {
+    if (run.killed || run.continueOnError || run.stack || run.overrides || run.environment || run.target)
+      cannotRunAsStack();
+    if (run.program) writeProgram(this.folder, this.codeOf(run.program));
     const { command = "up", replace, says, fails } = run;
-    // Only messages need a preview.
+    // The preview matters only to expected messages.
     const options = { skipPreview: !says && !fails, ...(replace && { replace }) };
     const done = command === "up" ? this.stack.up(options) : this.stack[command]();
     const { ok, diagnostics, text } = await done.catch((error: unknown) => {
@@ -57,9 +58,9 @@ class StackRunner extends ScenarioRunner {
       throw error;
     });
     expect(text).not.toMatch(/CANARY/i);
-    const said = diagnostics.map(({ message }) => message).join("\n");
+    const messages = diagnostics.map(({ message }) => message).join("\n");
     const errors = diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);
-    return { errors: ok ? "" : errors.join("\n"), said };
+    return { errors: ok ? "" : errors.join("\n"), messages };
   }
 
   protected async state(): Promise<[string, string][]> {
@@ -71,11 +72,11 @@ class StackRunner extends ScenarioRunner {
     return (await this.stack.exportState()).deployment.resources ?? [];
   }
 
-  private textOf(program: Program): string {
+  private codeOf(program: Program): string {
     const lines = Object.entries(program).map(([name, resource]) => {
       const { news, options } = resourceOf(resource, (endpoint) => this.names.idOf(endpoint));
-      if (options.secret) unfit();
-      const { alias, ignores: ignoreChanges } = options;
+      if (options.secret) cannotRunAsStack();
+      const { alias, ignoreChanges } = options;
       const given = { ignoreChanges, ...(alias && { aliases: [{ name: alias }] }) };
       return `new CloudEndpoint("${name}", ${JSON.stringify(news)}, ${JSON.stringify(given)});`;
     });

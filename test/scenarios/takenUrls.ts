@@ -1,12 +1,12 @@
-import { at, coded, type Reply, refused, type Scenario, scenario } from "./scenario";
+import { at, error, forbidden, type Scenario, type Stub, scenario } from "./scenario";
 
-/* Creates that are refused, most of them because their URL is taken. */
+/* Refused creates, most of them because the URL is taken. */
 
 const shop = { url: at("shop") };
 const pooled = { ...shop, poolingEnabled: true };
 const theirs = { theirs: { ...shop, created_at: "2020-01-01T00:00:00Z" } };
 /** The reply to a create whose URL is taken. */
-const conflict = coded(400, 18017);
+const conflict = error(400, 18017);
 
 const CAUSES =
   /created at [^ ,]+\. If you renamed this resource, give it aliases.*--target.*deleteBeforeReplace\. If `npx pulumi-endpoints drift` shows that no stack has (ep_\w+), set adopt to this id, or run `ENDPOINTS_ADOPT=[\w-]+\/\w+:\1 pulumi up --refresh`\. Otherwise choose another url\.$/m;
@@ -43,7 +43,7 @@ export const takenUrls: Scenario[] = [
     from: { o: "shop", m: "a" },
     program: { o: "shop", m: "shop" },
     order: ["o", "m"],
-    on: "dynamic",
+    only: "dynamic",
     fails: /belongs to another resource of this stack, which keeps this URL[^.]*\.$/,
     seconds: 2,
     state: { o: "shop", m: "a" },
@@ -52,7 +52,7 @@ export const takenUrls: Scenario[] = [
     "a replacement that creates first meets its own endpoint, and says after five seconds what helps",
     {
       from: { o: "shop" },
-      program: { o: { ...shop, options: { byDiff: true } } },
+      program: { o: { ...shop, options: { deleteBeforeReplace: "unset" } } },
       replace: ["o"],
       fails: /A replacement frees its URL only with the option deleteBeforeReplace/,
       seconds: 10,
@@ -69,12 +69,12 @@ export const takenUrls: Scenario[] = [
   }),
   ...([18006, 18016, 18017] as const).flatMap((code) => [
     scenario(`a URL that is refused with ${code} for some seconds, and that nobody has, is created`, {
-      replies: [["create", coded(400, code), 3]],
+      replies: [["create", error(400, code), 3]],
       writes: ["POST shop"],
       seconds: 10,
     }),
     scenario(`a create that is refused with ${code} for longer fails with that`, {
-      replies: [["create", coded(400, code), 4]],
+      replies: [["create", error(400, code), 4]],
       fails: new RegExp(`ERR_NGROK_${code}`),
     }),
   ]),
@@ -86,7 +86,7 @@ export const takenUrls: Scenario[] = [
     ] as const
   ).map(([status, fails]) =>
     scenario(
-      `a create that is refused with ${status} is neither repeated nor followed by a look at the list`,
+      `a create that is refused with ${status} fails at once, without another create or a list request`,
       {
         replies: [["create", { status, body: "" }]],
         reads: [],
@@ -96,44 +96,44 @@ export const takenUrls: Scenario[] = [
   ),
   ...[217, 249, 2201, 15005, 18002, 18008, 18010, 18012, 18013, 18015, 18019, 18022].flatMap((code) =>
     [400, 422].map((status) =>
-      scenario(`a refusal for another reason fails with it, without a look at the list: ${status}, ${code}`, {
-        replies: [["create", coded(status, code)]],
+      scenario(`a refusal for another reason fails with it, without a list request: ${status}, ${code}`, {
+        replies: [["create", error(status, code)]],
         reads: [],
         fails: new RegExp(`ERR_NGROK_${code}`),
       }),
     ),
   ),
   ...[18001, 18014, 19999].map((code) =>
-    scenario(`a refusal that may mean a taken URL is followed by a look at the list: ${code}`, {
-      replies: [["create", coded(422, code), 9]],
+    scenario(`a refusal that may mean a taken URL is followed by a list request: ${code}`, {
+      replies: [["create", error(422, code), 9]],
       reads: ["/endpoints"],
       fails: new RegExp(`ERR_NGROK_${code}`),
     }),
   ),
   scenario(
-    "a limit of the account that a create's own endpoint has reached, after a refusal of a gateway, is no failure",
+    "a create that a gateway refused succeeds although its own endpoint has reached a limit of the account",
     {
       service: { listLag: 900 },
       replies: [
         ["create", { status: 409, body: "", afterCommit: true }],
-        ["create", coded(400, 18010)],
+        ["create", error(400, 18010)],
       ],
       says: [/this run continues with ep_/],
     },
   ),
-  scenario("a move to another URL that is refused for another reason fails, without a look at the list", {
+  scenario("a move to another URL that is refused for another reason fails, without a list request", {
     from: { o: "a" },
     program: { o: "b" },
-    replies: [["update", coded(400, 18005)]],
+    replies: [["update", error(400, 18005)]],
     reads: [],
     fails: /ERR_NGROK_18005/,
     state: { o: "a" },
   }),
-  scenario("a move whose requests fail and are refused by turns ends with its time", {
+  scenario("a move whose requests fail and are refused in turn ends after `retryForSeconds`", {
     settings: { retryForSeconds: "10" },
     from: { o: "a" },
     program: { o: "b" },
-    replies: [1, 2, 3, 4].flatMap((): Reply[] => [
+    replies: [1, 2, 3, 4].flatMap((): Stub[] => [
       ["update", { status: 503, body: "" }, 5],
       ["update", { status: 409, body: "" }],
     ]),
@@ -142,21 +142,21 @@ export const takenUrls: Scenario[] = [
     fails: /status 503/,
     state: { o: "a" },
   }),
-  ...[refused, { status: 200, body: "" }, { status: 200, body: { endpoints: [], next_page_uri: null } }].map(
-    (list) =>
-      scenario(
-        `a refusal without a code has a next step if the list shows nothing: ${JSON.stringify(list)}`,
-        {
-          others: theirs,
-          replies: [
-            ["create", { status: 409, body: "" }, 9],
-            ["list", list, 99],
-          ],
-          fails: /status 409.*[Rr]un the command again.*choose another url/,
-        },
-      ),
+  ...[
+    forbidden,
+    { status: 200, body: "" },
+    { status: 200, body: { endpoints: [], next_page_uri: null } },
+  ].map((list) =>
+    scenario(`a refusal without a code has a next step if the list shows nothing: ${JSON.stringify(list)}`, {
+      others: theirs,
+      replies: [
+        ["create", { status: 409, body: "" }, 9],
+        ["list", list, 99],
+      ],
+      fails: /status 409.*[Rr]un the command again.*choose another url/,
+    }),
   ),
-  scenario("the endpoint that a killed run left is named, and its adoption ends it", {
+  scenario("the endpoint that a killed run left is named, and `adopt` takes it over", {
     fromKilled: { o: "shop" },
     fails: TAKEN,
     next: [{ program: { o: { ...shop, adopt: "@shop" } } }],

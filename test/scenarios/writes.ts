@@ -1,8 +1,8 @@
 import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
 import type { Behaviour } from "../../sdk/testing/emulator/behaviour";
-import { type Actor, at, coded, type Props, type Reply, refused, type Scenario, scenario } from "./scenario";
+import { type Actor, at, error, forbidden, type Props, type Scenario, type Stub, scenario } from "./scenario";
 
-/* Writes that the service accepts, and does not make, or stores in another form. */
+/* Writes that the service accepts and then ignores, or stores in another form. */
 
 const shop = { url: at("shop") };
 const policy = (status: number) => ({
@@ -50,9 +50,6 @@ const hiding = (...fields: string[]): Partial<Behaviour> => ({
 
 const hidden = (label: string) => ({ url: at(label), metadata: { a: 1 } });
 
-/** The reply to a write lacks these fields, or has other values. */
-const replied = (change: (real: object) => object) => ({ afterCommit: true, body: change }) as ScriptedReply;
-
 const OLD = /accepted the change, but old values of ep_\w+ still live: /;
 const lives = (what: string) => new RegExp(`${OLD.source}${what}.*ignoreChanges.*--replace`);
 const spaced = { ...shop, description: "x " };
@@ -60,7 +57,7 @@ const read = "/endpoints/shop";
 
 const { description: _, ...removed } = full;
 
-/** What an update changes, its request, and the place in the message. */
+/** What an update changes, the program, the field in the request, and the words in the message. */
 const ignored: [string, Props & { url: string }, string, string][] = [
   ["description", { ...full, description: "b" }, "description", 'description \\(sent "b", lives "a"\\)'],
   ["a removed description", removed, "description", 'description \\(sent nothing, lives "a"\\)'],
@@ -91,17 +88,17 @@ const ignored: [string, Props & { url: string }, string, string][] = [
   ],
 ];
 
-/** Replies to the reads that decide, after which nothing is known. */
-const unread: [string, ScriptedReply][] = [
+/** Replies to reads by id that leave open what lives. */
+const failedReads: [string, ScriptedReply][] = [
   ["a 503", { status: 503, body: "" }],
   ["a reset connection", { reset: true }],
-  ["the service's own 404", coded(404, 18100)],
+  ["the service's own 404", error(404, 18100)],
   ["a gateway's 404", gatewayReply("html")],
-  ["a 403", refused],
+  ["a 403", forbidden],
   ["a reply that cannot be read", { status: 200, body: "<html>" }],
 ];
 
-const lacking: Reply = ["create", replied((real) => without(real, ["description"]))];
+const lacking: Stub = ["create", { afterCommit: true, body: (real) => without(real, ["description"]) }];
 
 export const writes: Scenario[] = [
   scenario("a write takes no further request if the reply shows everything that was sent", {
@@ -132,7 +129,7 @@ export const writes: Scenario[] = [
         writes: [`PATCH shop ${field === "url" ? "url=moved" : field}`],
         reads: [read, read],
         fails: lives(place),
-        stored: { o: { url: full.url, description: "a", bindings: ["public"], poolingEnabled: false } },
+        outputs: { o: { url: full.url, description: "a", bindings: ["public"], poolingEnabled: false } },
         next: [
           { writes: [`PATCH shop ${field === "url" ? "url=moved" : field}`], fails: lives(place) },
           { program: { o: full } },
@@ -142,21 +139,18 @@ export const writes: Scenario[] = [
       },
     ),
   ),
-  scenario(
-    "an update that the service makes in part fails, and a revert of the program puts everything back",
-    {
-      from: { o: full },
-      program: { o: { ...full, description: "b", trafficPolicy: policy(405) } },
-      before: behaving(ignoring("traffic_policy")),
-      writes: ["PATCH shop description traffic_policy"],
-      fails: lives("trafficPolicy"),
-      stored: { o: { description: "b" } },
-      next: [{ program: { o: full }, writes: ["PATCH shop description"] }, { command: "refresh" }, {}],
-      state: { o: "shop" },
-      fields: { shop: { description: "a" } },
-      stacks: true,
-    },
-  ),
+  scenario("an update that the service makes in part fails, and a revert of the program undoes it", {
+    from: { o: full },
+    program: { o: { ...full, description: "b", trafficPolicy: policy(405) } },
+    before: behaving(ignoring("traffic_policy")),
+    writes: ["PATCH shop description traffic_policy"],
+    fails: lives("trafficPolicy"),
+    outputs: { o: { description: "b" } },
+    next: [{ program: { o: full }, writes: ["PATCH shop description"] }, { command: "refresh" }, {}],
+    state: { o: "shop" },
+    fields: { shop: { description: "a" } },
+    stacks: true,
+  }),
   scenario("an update that the service ignores is sent again by the next `up`, once the service makes it", {
     from: { o: full },
     program: { o: { ...full, description: "b" } },
@@ -176,7 +170,7 @@ export const writes: Scenario[] = [
       fails: lives("description"),
       next: [
         { command: "refresh" },
-        { program: { o: { ...full, description: "b", options: { ignores: ["description"] } } } },
+        { program: { o: { ...full, description: "b", options: { ignoreChanges: ["description"] } } } },
         {},
       ],
       state: { o: "shop" },
@@ -206,7 +200,7 @@ export const writes: Scenario[] = [
       state: { o: "shop" },
     }),
   ),
-  scenario("another process sees that an ignored move still has its URL", {
+  scenario("a create on the old URL of an ignored move fails", {
     from: { o: "shop" },
     program: { o: "moved", p: "shop" },
     before: behaving(ignoring("url")),
@@ -217,20 +211,23 @@ export const writes: Scenario[] = [
     fails: /old values.*url[\s\S]*is served by ep_\w+.*which keeps this URL/,
     state: { o: "shop" },
   }),
-  scenario("a text that the service trims is a warning, and later a change until the program has it so", {
-    program: { o: spaced },
-    before: behaving(trimming),
-    writes: ["POST shop"],
-    says: [/^.*https:..shop.*stores another value than it was sent: description \(sent "x ", lives "x"\)/m],
-    stored: { o: { description: "x" } },
-    next: [
-      { writes: ["PATCH shop description"], fails: /stores both alike/ },
-      { program: { o: { ...shop, description: "x" } } },
-      {},
-    ],
-    state: { o: "shop" },
-    stacks: true,
-  }),
+  scenario(
+    "a text that the service trims is a warning, and then a change until the program has the new text",
+    {
+      program: { o: spaced },
+      before: behaving(trimming),
+      writes: ["POST shop"],
+      says: [/^.*https:..shop.*stores another value than it was sent: description \(sent "x ", lives "x"\)/m],
+      outputs: { o: { description: "x" } },
+      next: [
+        { writes: ["PATCH shop description"], fails: /stores both alike/ },
+        { program: { o: { ...shop, description: "x" } } },
+        {},
+      ],
+      state: { o: "shop" },
+      stacks: true,
+    },
+  ),
   scenario("an update to a value that the service stores in another form is a warning", {
     from: { o: full },
     program: { o: { ...full, description: " c " } },
@@ -238,7 +235,7 @@ export const writes: Scenario[] = [
     writes: ["PATCH shop description"],
     reads: [read, read],
     says: [/description \(sent " c ", lives "c"\)/],
-    stored: { o: { description: "c" } },
+    outputs: { o: { description: "c" } },
   }),
   scenario("a default that the service adds to a policy is a warning with its place", {
     program: { o: full },
@@ -252,7 +249,7 @@ export const writes: Scenario[] = [
     says: [/trafficPolicy.on_tcp_connect \(sent nothing, lives \[\]\)/],
   }),
   scenario(
-    "an ignored change of a secret, which the program no longer marks, tells and stores it nowhere in plain",
+    "an ignored change of a secret that the program no longer marks is shown and stored nowhere in plain",
     {
       from: { o: { ...shop, description: "CANARY", options: { secret: ["description"] } } },
       program: { o: { ...shop, description: "public" } },
@@ -281,12 +278,12 @@ export const writes: Scenario[] = [
     writes: ["POST shop"],
     reads: [read, read],
     says: [/https:..shop\.example\.com: the service shows no metadata, neither/],
-    stored: { o: { metadata: '{"a":1}' } },
+    outputs: { o: { metadata: '{"a":1}' } },
     next: [{}, { program: { o: shop }, writes: ["PATCH shop metadata"], reads: [] }],
     stacks: true,
   }),
   scenario(
-    "a field that the service does not show is looked for once, and told once, however many writes have it",
+    "a field that the service does not show causes one search and one warning, however many writes have it",
     {
       program: { a: hidden("a"), b: hidden("b"), c: hidden("c") },
       service: hiding("metadata"),
@@ -294,7 +291,7 @@ export const writes: Scenario[] = [
       writes: ["POST a", "POST b", "POST c"],
       reads: ["/endpoints/a", "/endpoints/a"],
       says: [/https:..a\.example\.com: the service shows no metadata, neither(?![\s\S]*shows no metadata)/],
-      stored: { a: { metadata: '{"a":1}' }, c: { metadata: '{"a":1}' } },
+      outputs: { a: { metadata: '{"a":1}' }, c: { metadata: '{"a":1}' } },
       next: [{}],
     },
   ),
@@ -307,7 +304,7 @@ export const writes: Scenario[] = [
     },
     writes: ["PATCH shop description"],
     reads: [read, read],
-    stored: { o: { description: "b" } },
+    outputs: { o: { description: "b" } },
     next: [{}],
   }),
   scenario("a create whose reply lacks a field that a read shows succeeds, after one read", {
@@ -318,17 +315,17 @@ export const writes: Scenario[] = [
     says: [/^\s*$/],
     next: [{}],
   }),
-  ...unread.map(([what, reply]) =>
+  ...failedReads.map(([what, reply]) =>
     scenario(`a create whose reply lacks a field keeps its endpoint, with a warning, after ${what}`, {
       program: { o: full },
       replies: [lacking, ["read", reply, 999]],
       writes: ["POST shop"],
       says: [/reply has no description, and reads by id failed \(GET .*pulumi refresh/],
-      stored: { o: { description: "a" } },
+      outputs: { o: { description: "a" } },
       next: [{ command: "refresh" }, {}],
     }),
   ),
-  ...unread.map(([what, reply]) =>
+  ...failedReads.map(([what, reply]) =>
     scenario(
       `an update whose reply has the old value fails, and the next \`up\` sends it again, after ${what}`,
       {
@@ -343,14 +340,14 @@ export const writes: Scenario[] = [
       },
     ),
   ),
-  scenario("an answer that cannot be read is one, and what lives decides", {
+  scenario("after an answer that cannot be read, the live values decide what the update has changed", {
     from: { o: full },
     program: { o: { ...full, description: "b", metadata: { a: 2 } } },
     before: behaving(ignoring("metadata")),
     replies: [["update", { afterCommit: true, status: 202, body: {} }]],
     writes: ["PATCH shop description metadata"],
     fails: /PATCH \/endpoints\/ep_\w+: status 202/,
-    stored: { o: { description: "b", metadata: '{"a":1}' } },
+    outputs: { o: { description: "b", metadata: '{"a":1}' } },
     next: [{ program: { o: full }, writes: ["PATCH shop description"] }],
     state: { o: "shop" },
   }),
@@ -382,13 +379,16 @@ export const writes: Scenario[] = [
       state: { n: "shop" },
     },
   ),
-  scenario("after an adoption whose change is ignored, `up` of the old entry's removal leaves the endpoint", {
-    from: { o: full },
-    program: { n: { ...full, adopt: "@shop", description: "b" } },
-    before: behaving(ignoring("description")),
-    writes: ["PATCH shop description"],
-    fails: lives("description"),
-    next: [{ program: { n: full }, says: [/belongs to another resource of this stack/] }, {}],
-    state: { n: "shop" },
-  }),
+  scenario(
+    "after an adoption whose change is ignored, the next `up` drops the old entry, and keeps the endpoint",
+    {
+      from: { o: full },
+      program: { n: { ...full, adopt: "@shop", description: "b" } },
+      before: behaving(ignoring("description")),
+      writes: ["PATCH shop description"],
+      fails: lives("description"),
+      next: [{ program: { n: full }, says: [/belongs to another resource of this stack/] }, {}],
+      state: { n: "shop" },
+    },
+  ),
 ];

@@ -32,7 +32,7 @@ afterEach(async () => {
   await emulator.close();
 });
 
-/** Begins a run. Mocks would answer the data sources: this engine only registers resources, and hides that it is a mock. */
+/** Begins a run with an engine that only registers resources. It hides that it is a mock, because mocks answer data sources. */
 async function mockRun(): Promise<void> {
   await pulumi.runtime.setMocks({
     newResource: ({ name, inputs }) => {
@@ -205,7 +205,7 @@ describe("getEndpoint", () => {
   );
 });
 
-test("mocks of the user's own answer the data sources, and no request is sent", async () => {
+test("the user's mocks answer the data sources, and no request is sent", async () => {
   const call = vi.fn(() => ({ endpoints: [{ id: "ep_mocked", type: "cloud" }], id: "ep_mocked" }));
   await pulumi.runtime.setMocks({ newResource: ({ name }) => ({ id: name, state: {} }), call });
   expect((await getEndpoint({ id: "ep_1" })).id).toBe("ep_mocked");
@@ -217,7 +217,7 @@ test("mocks of the user's own answer the data sources, and no request is sent", 
   expect(emulator.requests).toEqual([]);
 });
 
-test("mocks of the user's own can answer with a call's arguments, as on Pulumi's page on unit tests", async () => {
+test("the user's mocks can answer with a call's arguments, as on Pulumi's page on unit tests", async () => {
   await pulumi.runtime.setMocks({
     newResource: ({ name, inputs }) => ({ id: `${name}_id`, state: inputs }),
     call: ({ inputs }) => inputs,

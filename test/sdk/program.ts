@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { onTestFinished } from "vitest";
 
-/** Lets a test construct resources without an engine: each one is created with its inputs as its outputs. */
+/** Lets a test construct resources without an engine. The inputs of each resource become its outputs. */
 export function mockEngine(onResource: (resource: pulumi.runtime.MockResourceArgs) => void = () => {}) {
   return pulumi.runtime.setMocks({
     newResource: (resource) => {
@@ -15,7 +15,7 @@ export function mockEngine(onResource: (resource: pulumi.runtime.MockResourceArg
 /** The value of an output, after the resources that it depends on are registered. */
 export const resolved = <T>(output: pulumi.Output<T>) => new Promise<T>((resolve) => output.apply(resolve));
 
-/** Takes the errors in a program until the test ends. They become unhandled rejections, which would fail the test run. */
+/** Collects the errors in a program until the test ends, because an unhandled rejection would fail the test run. */
 export function onUnhandled(take: (error: Error) => void): void {
   const listeners = process.listeners("unhandledRejection");
   process.removeAllListeners("unhandledRejection");

@@ -47,7 +47,7 @@ test("the stack's configuration takes precedence over the environment, and an ex
   ]);
 });
 
-test("options that need the plugin are mistakes of a dynamic endpoint, which say only what the project lacks", async () => {
+test("options that need the plugin fail on a dynamic endpoint, and the errors name only what the project lacks", async () => {
   const options = { import: "ep_1", replaceOnChanges: ["trafficPolicy"] };
   const problems = (plugin: string) => [
     `the option import needs the plugin: ${plugin}run \`pulumi config set endpoints:provider plugin\`; or take the endpoint over with the input adopt`,
@@ -95,7 +95,7 @@ test("a missing plugin is an error that shows the lines for Pulumi.yaml", () => 
   const lines =
     /finds no plugin [\s\S]*Pulumi\.yaml:\nplugins:\n {2}providers:\n {4}- name: endpoints\n {6}path: \S*provider\/plugin$/;
   expect(() => endpoint("a")).toThrow(lines);
-  // Otherwise the engine's own message about its registration could come first.
+  // Otherwise the engine's own message about the registration could come first.
   expect(() => new Provider("theirs")).toThrow(lines);
   expect(registered).toEqual([]);
 });

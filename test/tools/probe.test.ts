@@ -45,14 +45,14 @@ test.each([
   expect(await probe(emulator.baseUrl, emulator.apiKey)).toContain(line);
 });
 
-/** A service that lies, and repeats what must not be told: its names, codes and types carry the key and an address. */
+/** A service that lies, with the key and an address in its names, codes and types. */
 const LIES = {
   error_code: `ERR_${KEY}`,
   endpoints: [{ id: "ep_canary", type: `cloud ${KEY}`, [`http://canary.example.com`]: 1, extra: KEY }, null],
   next_page_uri: "http://canary.example.com/next",
 };
 
-test("the probe repeats nothing of a service that lies", async () => {
+test("the probe prints no key and no address of a service that repeats them", async () => {
   const server = createServer((_, response) =>
     response.writeHead(200, { date: KEY }).end(JSON.stringify(LIES)),
   );

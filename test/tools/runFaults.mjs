@@ -1,5 +1,5 @@
 // Longer runs of the fault suite. Without options, a run is as long as in `npm run test:slow`.
-//   npm run test:faults -- --runs 1000 [--seed N] [--pools]   random runs of steps and faults
+//   npm run test:faults -- --runs 1000 [--seed N] [--pools]   random runs of events and faults
 //   npm run test:faults -- --kills 20    real processes that are killed during 100 creates
 import { spawnSync } from "node:child_process";
 import { parseArgs } from "node:util";
@@ -7,7 +7,7 @@ import { parseArgs } from "node:util";
 const text = { type: "string" };
 const flag = { type: "boolean" };
 const { values } = parseArgs({ options: { runs: text, seed: text, kills: text, pools: flag } });
-// Node.js leaves out what is undefined.
+// Node.js leaves out undefined variables.
 const env = {
   ...process.env,
   FAULT_RUNS: values.runs,

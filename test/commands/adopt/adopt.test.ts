@@ -144,7 +144,7 @@ describe("with secrets for a stack's configuration", () => {
     return { folder, adopt, set };
   }
 
-  test("the file is written before they are set", async () => {
+  test("the file is written before the secrets are set", async () => {
     const { adopt, folder, set } = await stackWithSecret();
     const file = join(folder, "endpoints.ts");
     const { code, stderr } = await adopt("--out", file);
@@ -153,7 +153,7 @@ describe("with secrets for a stack's configuration", () => {
     expect(readFileSync(file, "utf8")).toContain("aExampleComSecret");
   });
 
-  test("none is set if the file cannot be written, and the message says why", async () => {
+  test("no secret is set if the file cannot be written, and the message says why", async () => {
     const { adopt, folder, set } = await stackWithSecret();
     const link = join(folder, "link.ts");
     symlinkSync(join(folder, "nowhere/endpoints.ts"), link);
@@ -169,7 +169,7 @@ describe("with secrets for a stack's configuration", () => {
     for (const { stderr } of [full, dangling]) expect(stderr).not.toMatch(/Selected|Set|Next|Error/);
   });
 
-  test("a failure to set them says that the file is there, and that the same command sets them", async () => {
+  test("a failure to set them says that the file exists, and that the same command sets the secrets", async () => {
     const { adopt, folder, set } = await stackWithSecret(1);
     const file = join(folder, "endpoints.ts");
     const { code, stderr } = await adopt("--out", file);
@@ -195,7 +195,7 @@ describe("--format import", () => {
     expect(stderr).toContain("Next: pulumi import --file FILE\n");
   });
 
-  test("leaves out what a program would change or could not give, also if the list omits policies", async () => {
+  test("leaves out endpoints that a program would change or could not express, also if the list omits policies", async () => {
     const emulator = await service();
     const seed = (host: string, traffic_policy: string) =>
       emulator.seed({ type: "cloud", url: `https://${host}.example.com`, traffic_policy }).id;

@@ -3,7 +3,7 @@ import { namesOf } from "../../../sdk/commands/adopt/names";
 
 const at = (id: string, url: string) => ({ id, type: "cloud", url });
 
-test("a name is the URL's host, with a port and, if it has been given or is taken, with a number", () => {
+test("a name is the URL's host, with a port, and with a number if the name is already in use", () => {
   const names = {
     "shop-example-com": "http://shop.example.com",
     "shop-example-com-2": "https://shop.example.com",

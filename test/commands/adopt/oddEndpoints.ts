@@ -22,7 +22,7 @@ const odd: Record<string, Omit<Seed, "type">> = {
   "empty-texts": { description: "", metadata: "", traffic_policy: "" },
 };
 
-/** The line of the log about each of them. There is none for a field that a program can give. */
+/** The line of the log about each of these endpoints. */
 export const oddLines: Record<string, RegExp> = {
   "a-description": /^Left out: .* description must have at most 255 characters, but has 256/,
   "an-unknown": /^Left out: .*: description cannot .*means “not known yet” to Pulumi/,

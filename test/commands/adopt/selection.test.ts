@@ -11,7 +11,7 @@ import { projectWith, stateOf } from "./stubbedProject";
 const adopt = (args: string[], account?: Parameters<typeof runInProcess>[2]) =>
   runInProcess(adoptCommand, args, account);
 
-test("takes what --select matches, by URL, id, metadata or binding, leaves out what --except matches, and logs the numbers", async () => {
+test("takes the endpoints of --select by URL, id, metadata or binding, leaves out those of --except, and logs the numbers", async () => {
   const emulator = await service();
   const seed = (host: string, more: object) =>
     emulator.seed({ type: "cloud", url: `https://${host}`, ...more }).id;
@@ -127,7 +127,7 @@ const idsIn = (stdout: string) => stdout.match(/ep_\w+/g);
 const seeded = (emulator: Emulator, ...hosts: string[]) =>
   hosts.map((host) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id);
 
-test("leaves out what a stack creates after the command has begun, because states are read after the list", async () => {
+test("leaves out endpoints that a stack creates after the command has begun, because states are read after the list", async () => {
   const emulator = await service();
   const [free, fresh, mine] = seeded(emulator, "free", "fresh", "mine");
   const isListed = join(temporaryFolder(), "listed");
@@ -145,7 +145,7 @@ test("leaves out what a stack creates after the command has begun, because state
   expect(idsIn(stdout)).toEqual([free]);
 });
 
-test("leaves out what the stacks of two organizations manage, also if nothing else tells them apart", async () => {
+test("leaves out the endpoints of stacks that differ only in their organizations", async () => {
   const emulator = await service();
   const [free, old, moved] = seeded(emulator, "free", "old", "moved");
   const listed = { projects: [{ folder: ".", stacks: ["old/dev", "new/dev"] }] };
@@ -156,7 +156,7 @@ test("leaves out what the stacks of two organizations manage, also if nothing el
   expect(stderr).toContain("Left out: 1 that the stack old/web/dev manages already");
 });
 
-test("leaves out what the target stack and those of a file manage, and what the file ignores", async () => {
+test("leaves out endpoints that the target stack or the stacks of a file manage, or that the file ignores", async () => {
   const emulator = await service();
   const [free, mine, theirs, ignored] = seeded(emulator, "free", "mine", "theirs", "ignored");
   const ignore = [{ id: ignored, reason: "x" }];

@@ -35,7 +35,7 @@ const modules = (depth: number): string =>
 const adopt = (emulator: Emulator, file: string, ...args: string[]) =>
   runInProcess(adoptCommand, ["--terraform", file, ...args], emulator);
 
-/** The words of the command that the log shows, as a shell reads them. */
+/** The command in the log, split into words by a shell. */
 function forgotten(stderr: string): string[] {
   const [, words = ""] = /\n {2}terraform state rm (.*)/s.exec(stderr) ?? [];
   const loop = `for word in ${words.trimStart()}\ndo printf '%s\\n' "$word"; done`;
@@ -86,7 +86,7 @@ test.each(["program", "import"])(
   },
 );
 
-test("leaves out what Terraform deletes at its next apply, with the next step", async () => {
+test("leaves out endpoints that Terraform deletes at its next apply, and names the next step", async () => {
   const emulator = await service();
   seedShown(emulator);
   const { stdout, stderr } = await adopt(emulator, SHOWN);
@@ -144,7 +144,7 @@ test("reports endpoints that the account does not have, and fails if it has none
   expect(forgotten(stderr)).toEqual(movable.slice(1));
 });
 
-test("refuses what terraform show -json does not print, before any request, and quotes none of it", async () => {
+test("refuses a file that terraform show -json did not print, before any request, and quotes nothing of the file", async () => {
   const emulator = await service();
   const next = "In Terraform's folder, run terraform show -json > state.json, and give that file";
   const mistakes: [string, string | RegExp][] = [
@@ -158,7 +158,7 @@ test("refuses what terraform show -json does not print, before any request, and 
       fileOf({ encrypted_data: SECRET }),
       "state.json is an encrypted state. Where it can be decrypted, run tofu show -json > state.json, and give that file",
     ],
-    // So do scripts, and the wrapper of setup-terraform on GitHub.
+    // Scripts, and the wrapper of setup-terraform on GitHub, do the same.
     ...[
       `${SECRET}\n${JSON.stringify({ format_version: "1.0" }, undefined, 2)}\n`,
       `[command]\n{}\n::debug::0\n`,

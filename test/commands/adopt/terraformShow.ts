@@ -27,12 +27,12 @@ const resourcesOf = ({ resources = [], child_modules = [] }: Module): Shown[] =>
   ...child_modules.flatMap(resourcesOf),
 ];
 
-/** Its endpoints. */
+/** The endpoints in the output. */
 export const shownEndpoints = resourcesOf(JSON.parse(readFileSync(SHOWN, "utf8")).values.root_module).filter(
   ({ mode, type }) => mode === "managed" && type === "ngrok_cloud_endpoint",
 );
 
-/** The addresses of those that can move. */
+/** The addresses of the endpoints that can move. */
 export const movable = shownEndpoints
   .map(({ address }) => address)
   .filter((address) => !/moving|spelled/.test(address));

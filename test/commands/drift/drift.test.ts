@@ -13,11 +13,11 @@ import {
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { pathWithPulumi, runInProcess } from "../runCommand";
-import { drift } from "./driftRun";
+import { runDrift } from "./driftRun";
 import { begunCreate } from "./fixtures";
 import { emulator, fakeStack } from "./stacks";
 
-/* What no row of `fixtures.ts` shows: order and interruption, and the length of a report. */
+/* The drift command beyond `fixtures.ts`: order, interruption, and the length of a report. */
 
 const NAMES = ["one", "two", "three", "four", "five", "six"];
 
@@ -40,7 +40,7 @@ test("four stacks are read at once, and each account is listed once, after all s
     running--;
     expect(emulator.requests).toEqual([]);
   });
-  const ended = await drift(stacks);
+  const ended = await runDrift(stacks);
   expect(ended.code).toBe(0);
   expect(most).toBe(4);
   expect(emulator.requests.map(({ path }) => path)).toEqual(["/endpoints"]);
@@ -60,7 +60,7 @@ test("after an interruption, nothing more is read, no request is sent, and the r
     },
   };
   const listeners = process.listenerCount("SIGTERM");
-  const ended = await drift(stacks, { known });
+  const ended = await runDrift(stacks, { known });
   expect(process.listenerCount("SIGTERM")).toBe(listeners);
   expect(ended.code).toBe(1);
   expect(read).toEqual(NAMES.slice(0, 4));
@@ -70,7 +70,7 @@ test("after an interruption, nothing more is read, no request is sent, and the r
   expect(ended.stderr).toContain("waiting for Pulumi to complete");
 });
 
-test("a stack that does not exist is an invalid argument, in one line, and one that a file lists is unchecked, with the way out", async () => {
+test("a missing stack is an invalid argument, in one line, and a missing stack of a file is unchecked, with what to remove", async () => {
   const folder = temporaryFolder();
   const missing = "error: no stack named 'nosuch' found";
   vi.stubEnv("PATH", pathWithPulumi(`[ "$2" != export ] || { echo "${missing}" >&2; exit 255; }\necho '{}'`));
@@ -89,7 +89,7 @@ test("a stack that does not exist is an invalid argument, in one line, and one t
   expect(listed.stdout).toContain(wayOut);
 });
 
-test("a known stack that may be a given one is an invalid argument, because each of its endpoints would be shared", async () => {
+test("a known stack that may be the checked stack is an invalid argument, because all its endpoints would be shared", async () => {
   const folder = temporaryFolder();
   vi.stubEnv("PATH", pathWithPulumi("exit 1"));
   writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
@@ -103,7 +103,7 @@ test("a known stack that may be a given one is an invalid argument, because each
 test("an interruption ends a listing that waits for the rate limit", async () => {
   const headers = { "retry-after": "300" };
   emulator.intercept(({ path }) => path === "/endpoints", { status: 429, headers, body: {} });
-  const ended = await drift([fakeStack([{ name: "a" }])], {
+  const ended = await runDrift([fakeStack([{ name: "a" }])], {
     async during({ stderr }) {
       await until(() => stderr().includes("requests wait 300 s"));
       process.emit("SIGTERM", "SIGTERM");
@@ -113,7 +113,7 @@ test("an interruption ends a listing that waits for the rate limit", async () =>
   expect(ended.stdout).toMatch(/the account's endpoints: it was interrupted/);
 });
 
-test("the first signal stops the command, and reaches Pulumi, which a pipeline does not signal itself", () => {
+test("the first signal stops the command, and is forwarded to Pulumi, because a pipeline signals only the command", () => {
   const { stopped, forward, end } = onInterruption(() => {});
   expect([stopped.aborted, forward.aborted]).toEqual([false, false]);
   process.emit("SIGTERM", "SIGTERM");
@@ -168,7 +168,7 @@ test.each<[string, Updates, object[]]>([
   },
 );
 
-test.each(["--json", "--html"])("says why it cannot write the file of %s", async (option) => {
+test.each(["--json", "--html"])("drift says why it cannot write the file of %s", async (option) => {
   const command = driftWith({ open: async () => [], readKnown: async () => [], stackNames: async () => [] });
   const cwd = temporaryFolder();
   writeFileSync(join(cwd, "Pulumi.yaml"), "name: shop\n");
@@ -181,7 +181,7 @@ test.each(["--json", "--html"])("says why it cannot write the file of %s", async
 test("the text has the first fifty findings of a section, and JSON and page have all", async () => {
   for (let index = 0; index < 53; index++)
     emulator.seed({ type: "cloud", url: `https://loose-${index}.example.com` });
-  const { code, stdout, report, page } = await drift([fakeStack([])]);
+  const { code, stdout, report, page } = await runDrift([fakeStack([])]);
   expect(code).toBe(0);
   expect(stdout.match(/https:\/\/loose-/g)).toHaveLength(50);
   expect(stdout).toContain("and 3 more (listed in --json and --html)");
@@ -189,12 +189,12 @@ test("the text has the first fifty findings of a section, and JSON and page have
   expect(page.match(/https:\/\/loose-/g)).toHaveLength(53);
 });
 
-test("the line that takes over what a killed run left has all ids, however many", async () => {
+test("the command that adopts the endpoints of a killed run has all ids, however many", async () => {
   const ids = Array.from({ length: 150 }, (_, index) => `ep_${"a".repeat(27)}${index}`);
   const pooled = { url: "https://pool.example.com", poolingEnabled: true };
   for (const id of ids) emulator.seed({ id, type: "cloud", url: pooled.url, pooling_enabled: true });
   const begun = ids.map((_, index) => begunCreate(`one-${index}`, pooled));
-  const { stdout, page } = await drift([fakeStack([], { begun })]);
+  const { stdout, page } = await runDrift([fakeStack([], { begun })]);
   for (const form of [stdout, page.replaceAll("&#38;", "&")]) {
     const [, command = "", line = ""] =
       /(pulumi refresh .*) && ENDPOINTS_ADOPT=shop\/prod:(\S+) pulumi up --refresh --stack prod/.exec(form) ??

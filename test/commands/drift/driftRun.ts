@@ -17,12 +17,12 @@ export interface DriftResult extends CommandResult {
 }
 
 interface Options extends Omit<DriftFixture, "stacks"> {
-  /** Called with what is printed so far, while the command runs. */
+  /** Called while the command runs, with its output so far. */
   during?: (printed: { stderr: () => string }) => Promise<void>;
 }
 
 /** Runs `drift` on these stacks, beside these known ones, and writes every form of the report. */
-export async function drift(
+export async function runDrift(
   stacks: TestStack | DriftStack[],
   { args = [], ignore = [], known = {}, backend, during }: Options = {},
 ): Promise<DriftResult> {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { DriftReport } from "../../../sdk/commands/drift/report";
-import { drift } from "./driftRun";
+import { runDrift } from "./driftRun";
 import { fixtures } from "./fixtures";
 import { emulator, other } from "./stacks";
 
@@ -29,7 +29,7 @@ function linesOf({ outcome, exitCode, stacks, accounts, shared }: DriftReport): 
 test.each(Object.keys(fixtures))("drift reports a fixture in which %s", async (name) => {
   const fixture = fixtures[name]?.();
   if (!fixture) throw new Error(`there is no fixture ${name}`);
-  const ended = await drift(fixture.stacks, fixture);
+  const ended = await runDrift(fixture.stacks, fixture);
   const { report, stdout, stderr, json, page, code } = ended;
   const steady = (text: string) =>
     text

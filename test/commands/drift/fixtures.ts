@@ -6,16 +6,16 @@ import { PulumiFailed } from "../../../sdk/test-engine/index";
 import type { Seed } from "../../../sdk/testing";
 import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
 
-/* Accounts and stacks as `drift` may find them. */
+/* Fixtures of `drift`: stacks, their accounts, and the arguments. */
 
 export interface DriftFixture {
   stacks: DriftStack[];
   args?: string[];
   /** The ignored endpoints of the projects file. */
   ignore?: object[];
-  /** Known stacks, with their entries; undefined for one that cannot be read. */
+  /** Known stacks with their entries, or undefined for a stack that cannot be read. */
   known?: Record<string, StateEntry[] | undefined>;
-  /** The stacks of the backend; undefined if Pulumi does not list them. */
+  /** The stacks of the backend. Default: Pulumi cannot list them. */
   backend?: string[];
 }
 
@@ -26,14 +26,14 @@ const fail = (reason: string) => async () => {
   throw new UserError(reason);
 };
 
-/** An endpoint that no state of these fixtures has, unless a row names its id. */
-function loose(name: string, more: Partial<Seed> = {}, on = emulator): string {
+/** Seeds an endpoint, which is unmanaged unless a stack of the fixture has its id. */
+function seed(name: string, more: Partial<Seed> = {}, on = emulator): string {
   const times = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" };
   const url = `https://${name}.example.com`;
   return on.seed({ type: "cloud", id: `ep_${name}`, url, ...times, ...more }).id;
 }
 
-/** What the state of a known stack of the project web has. */
+/** An entry in a known stack of the project web. */
 const entry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
   ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
   ...{ account: undefined, isOld: false, isPending: false, ...more },
@@ -45,7 +45,7 @@ export const begunCreate = (name: string, inputs: object = { url: `https://${nam
   resource: { urn: urnOf(name), type: TYPE, custom: true, inputs },
 });
 
-/** A stack whose second state, and every later one, is another one. */
+/** A stack whose state changes after the first read. */
 function changing(first: DriftStack, then: DriftStack): DriftStack {
   let reads = 0;
   return { ...first, state: () => (reads++ === 0 ? first : then).state() };
@@ -65,7 +65,7 @@ function repaired(first: DriftStack, then: DriftStack): DriftStack {
 }
 
 /** A fixture with one stack. */
-const alone = (
+const oneStack = (
   endpoints: Parameters<typeof fakeStack>[0],
   around?: Parameters<typeof fakeStack>[1],
   ...args: string[]
@@ -81,11 +81,11 @@ const outputs = (more: object) => ({
 export const fixtures: Record<string, () => DriftFixture> = {
   "nothing has drifted since a pre-release of this version wrote the state": () => {
     const version = `${VERSION.replace(/[-+].*/, "")}-rc.1`;
-    return alone([{ name: "a", more: outputs({ __version: version }) }, { name: "b" }]);
+    return oneStack([{ name: "a", more: outputs({ __version: version }) }, { name: "b" }]);
   },
 
   "every field has drifted": () =>
-    alone([
+    oneStack([
       { name: "a-url", live: { url: "https://else.example.com" } },
       { name: "b-description", inputs: { description: `${long}one` }, live: { description: `${long}two` } },
       { name: "c-added", live: byHand },
@@ -95,7 +95,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
       { name: "g-pooling", inputs: { poolingEnabled: false }, live: { poolingEnabled: true } },
       { name: "h-deleted", live: "gone" },
       { name: "i-order", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { y: 2, x: 1 } } },
-      // A choice of the service, which the state notes.
+      // A default of the service that the state has recorded.
       {
         name: "j-chosen",
         live: { bindings: ["internal"] },
@@ -105,15 +105,15 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "edits put the account's own key into texts and into the key of one": () => {
     const own = emulator.apiKey;
-    loose("unmanaged", { description: `of ${own}` });
-    return alone([
+    seed("unmanaged", { description: `of ${own}` });
+    return oneStack([
       { name: "a", live: { trafficPolicy: policy({ with: `of ${own}` }), description: `of ${own}` } },
       { name: "b", inputs: { metadata: { [own]: 1 } }, live: { metadata: { team: own } } },
     ]);
   },
 
   "changes are ignored, and an endpoint is only read, or waits for its deletion": () =>
-    alone([
+    oneStack([
       { name: "a", live: byHand, more: { ignoreChanges: ["description"] } },
       {
         name: "b",
@@ -127,7 +127,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "the list lacks an input, which is read by id, and has an item that cannot be read": () => {
     const withPolicy = (a: number) => ({ trafficPolicy: policy({ a }) });
-    const fixture = alone([{ name: "a", inputs: withPolicy(1), live: withPolicy(2) }]);
+    const fixture = oneStack([{ name: "a", inputs: withPolicy(1), live: withPolicy(2) }]);
     const a = { id: "ep_a", type: "cloud", url: "https://a.example.com" };
     const endpoints = [a, { ...a, id: "ep_bad", url: ["https://bad.example.com"] }];
     emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body: { endpoints } });
@@ -135,13 +135,13 @@ export const fixtures: Record<string, () => DriftFixture> = {
   },
 
   "an endpoint is gone, and its account is not proven": () =>
-    alone([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
+    oneStack([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
 
-  "a later version wrote the state": () => alone([{ ...gone, more: outputs({ __version: "99.0.0" }) }]),
+  "a later version wrote the state": () => oneStack([{ ...gone, more: outputs({ __version: "99.0.0" }) }]),
 
   "an endpoint of the state is of another type": () => {
     emulator.seed({ type: "ephemeral", id: "ep_a", url: "https://a.example.com" });
-    return alone([{ name: "a" }]);
+    return oneStack([{ name: "a" }]);
   },
 
   "an up removes an endpoint during the check": () => ({
@@ -160,7 +160,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
       ...{ custom: true, id: "1", inputs: { baseUrl: other.baseUrl, apiKey: secret(other.apiKey) } },
     };
     const onOther = { type: "endpoints:index:CloudEndpoint", provider: `${provider.urn}::1` };
-    const id = loose("b", byHand, other);
+    const id = seed("b", byHand, other);
     return {
       stacks: [
         fakeStack([{ name: "a" }]),
@@ -177,7 +177,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
   },
 
   "stacks share a cause": () => {
-    loose("maybe-theirs");
+    seed("maybe-theirs");
     const locked = fail("the passphrase must be set");
     return {
       stacks: [
@@ -192,12 +192,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const state = async () => {
       throw new PulumiFailed(3, { stdout: "", stderr: "error: please log in", run: undefined });
     };
-    return alone([], { state });
+    return oneStack([], { state });
   },
 
   "the last update failed, and an operation is pending": () => {
     const pending = [{ type: "creating", resource: { urn: "", type: "" } }];
-    return alone([], {
+    return oneStack([], {
       state: async () => stateWith([], pending),
       updates: async () => ({ failed: true, refreshes: [] }),
     });
@@ -206,9 +206,9 @@ export const fixtures: Record<string, () => DriftFixture> = {
   "a killed run left creates in and out of a pool, of one without effect, and another stack has a member of the pool":
     () => {
       const pool = { url: "https://pool.example.com", pooling_enabled: true };
-      for (const name of ["plain", "taken"]) loose(name);
-      for (const name of ["first", "second", "third"]) loose(name, pool);
-      loose("differs", { ...pool, description: "theirs" });
+      for (const name of ["plain", "taken"]) seed(name);
+      for (const name of ["first", "second", "third"]) seed(name, pool);
+      seed("differs", { ...pool, description: "theirs" });
       const pooled = { url: pool.url, poolingEnabled: true };
       const begun = [
         begunCreate("taken", { url: "https://taken.example.com", description: "ours" }),
@@ -219,47 +219,50 @@ export const fixtures: Record<string, () => DriftFixture> = {
         ...["one", "two"].map((name) => begunCreate(name, pooled)),
       ];
       const prod = fakeStack([{ name: "a" }], { begun });
-      const dev = fakeStack([{ name: "member", id: loose("member", pool), inputs: pooled }], { name: "dev" });
+      const dev = fakeStack([{ name: "member", id: seed("member", pool), inputs: pooled }], { name: "dev" });
       return { stacks: [prod, dev] };
     },
 
   "a replacement was killed in its create, and a later run has repeated another create": () => {
-    loose("new", { url: "https://replaced.example.com" });
-    loose("left", { url: "https://repeated.example.com", pooling_enabled: true });
+    seed("new", { url: "https://replaced.example.com" });
+    seed("left", { url: "https://repeated.example.com", pooling_enabled: true });
     const repeated = { url: "https://repeated.example.com", poolingEnabled: true };
     const begun = [begunCreate("replaced"), begunCreate("repeated", repeated)];
     const replaced = { name: "replaced", live: "gone" as const, more: { pendingReplacement: true } };
-    return alone([replaced, { name: "repeated", inputs: repeated }], { begun });
+    return oneStack([replaced, { name: "repeated", inputs: repeated }], { begun });
   },
 
   "two stacks have a pending create in one pool": () => {
     const pooled = { url: "https://pool.example.com", poolingEnabled: true };
-    loose("pool", { pooling_enabled: true });
+    seed("pool", { pooling_enabled: true });
     const begun = [begunCreate("one", pooled)];
     return { stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })) };
   },
 
   "a create is pending, and a known stack, which may have what is on its URL, cannot be read": () => {
-    loose("plain");
-    return { ...alone([], { begun: [begunCreate("plain")] }), known: { "organization/web/lost": undefined } };
+    seed("plain");
+    return {
+      ...oneStack([], { begun: [begunCreate("plain")] }),
+      known: { "organization/web/lost": undefined },
+    };
   },
 
   "a create is pending whose secret URL is not shown, of an account that cannot be listed": () => {
     emulator.intercept(({ path }) => path === "/endpoints", { status: 403, body: {} });
-    return alone([], { begun: [begunCreate("hidden", { url: secret("https://CANARY-7.example.com") })] });
+    return oneStack([], { begun: [begunCreate("hidden", { url: secret("https://CANARY-7.example.com") })] });
   },
 
   "an up finishes a create during the check": () => ({
     stacks: [
       changing(
         fakeStack([], { begun: [begunCreate("plain")] }),
-        fakeStack([{ name: "plain", id: loose("plain") }]),
+        fakeStack([{ name: "plain", id: seed("plain") }]),
       ),
     ],
   }),
 
   "the last update failed, and there is drift": () =>
-    alone([changed], { updates: async () => ({ failed: true, refreshes: [] }) }),
+    oneStack([changed], { updates: async () => ({ failed: true, refreshes: [] }) }),
 
   "a refresh, since the last up, has written an edit into the state, or what another provider has changed":
     () => {
@@ -286,7 +289,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
     },
 
   "replacements are pending whose old endpoints Pulumi has not deleted": () =>
-    alone(["kept", "also"].map((name) => ({ name, more: { pendingReplacement: true } }))),
+    oneStack(["kept", "also"].map((name) => ({ name, more: { pendingReplacement: true } }))),
 
   "replacements are pending whose program moves to another URL, or cannot be previewed, and whose old endpoints Pulumi has not deleted":
     () => {
@@ -332,8 +335,8 @@ export const fixtures: Record<string, () => DriftFixture> = {
   },
 
   "the key was rotated, an endpoint is gone, and only a known stack shows that the account is right": () => ({
-    ...alone([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
-    known: { "organization/web/prod": [entry("web", { id: loose("web"), account: "before" })] },
+    ...oneStack([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
+    known: { "organization/web/prod": [entry("web", { id: seed("web"), account: "before" })] },
   }),
 
   "two stacks, and two entries of one state, have one endpoint": () => {
@@ -343,17 +346,17 @@ export const fixtures: Record<string, () => DriftFixture> = {
   },
 
   "endpoints are unmanaged, known and ignored": () => {
-    loose("by-hand", { description: "made by hand", principal: { id: "usr_1", uri: "" } });
-    loose("status", { metadata: '{"team":"vendor"}' });
-    const id = loose("by-id");
-    loose("*", { id: "ep_wildcard" });
+    seed("by-hand", { description: "made by hand", principal: { id: "usr_1", uri: "" } });
+    seed("status", { metadata: '{"team":"vendor"}' });
+    const id = seed("by-id");
+    seed("*", { id: "ep_wildcard" });
     return {
-      ...alone([], {}, "--fail-on-unmanaged"),
-      known: { "organization/web/prod": [entry("known", { id: loose("known") })] },
+      ...oneStack([], {}, "--fail-on-unmanaged"),
+      known: { "organization/web/prod": [entry("known", { id: seed("known") })] },
       backend: ["prod", "organization/web/prod", "dev", "organization/web/dev"],
       // All conditions of an entry must hold.
       ignore: [
-        // Without the backslash, it would also hold for the others.
+        // Without the backslash, this pattern would also match the other endpoints.
         { url: "https://\\*.example.com", reason: "the wildcard" },
         { url: "https://STATUS.*", metadata: { team: "vendor" }, reason: "the vendor's" },
         { id, reason: "its id" },
@@ -364,14 +367,14 @@ export const fixtures: Record<string, () => DriftFixture> = {
   },
 
   "an endpoint is unmanaged, and all stacks of the backend were read": () => {
-    loose("by-hand");
-    return { ...alone([{ name: "a" }]), backend: ["prod"] };
+    seed("by-hand");
+    return { ...oneStack([{ name: "a" }]), backend: ["prod"] };
   },
 
   "a known stack has an endpoint of a given stack, too": () => {
     const known = [entry("a"), entry("ours", { id: "ep_b" }), entry("old", { id: "ep_c", isOld: true })];
     return {
-      ...alone([{ name: "a" }, { name: "c" }]),
+      ...oneStack([{ name: "a" }, { name: "c" }]),
       known: { "organization/web/prod": known, "organization/web/dev": [entry("b")] },
     };
   },
@@ -387,17 +390,17 @@ export const fixtures: Record<string, () => DriftFixture> = {
   },
 
   "--fix leaves an endpoint that a known stack has, too": () => ({
-    ...alone([changed], { repair: fail("must not run") }, "--fix"),
+    ...oneStack([changed], { repair: fail("must not run") }, "--fix"),
     known: { "organization/web/prod": [entry("a")] },
   }),
 
   "a known stack cannot be read": () => {
-    loose("maybe-its");
-    return { ...alone([changed]), known: { "organization/web/lost": undefined } };
+    seed("maybe-its");
+    return { ...oneStack([changed]), known: { "organization/web/lost": undefined } };
   },
 
   "secrets have drifted, and were copied to other fields": () =>
-    alone([
+    oneStack([
       {
         name: "a",
         inputs: {
@@ -434,12 +437,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "an unmanaged endpoint repeats its secrets in its description": () => {
     const description = "see https://bob:p5@db.example.com, with CANARY-SECRET";
-    loose("x", { description, traffic_policy: JSON.stringify(policy({ secret: "CANARY-SECRET" })) });
-    return alone([]);
+    seed("x", { description, traffic_policy: JSON.stringify(policy({ secret: "CANARY-SECRET" })) });
+    return oneStack([]);
   },
 
   "fields that the state keeps secret have drifted": () =>
-    alone([
+    oneStack([
       {
         name: "a",
         inputs: {
@@ -457,7 +460,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
   "the texts of other people try to control what shows them": () => {
     const hostile = `\u001b[31m\u202e</style><script>hacked = 1</script>"><img src=x onerror="hacked = 1">\u200b\u0000
 ##vso[task.complete]##[add-mask]`;
-    loose("x", { description: hostile, metadata: hostile });
+    seed("x", { description: hostile, metadata: hostile });
     const inputs = { url: "https://a.example.com" };
     const endpoint = { name: `a${hostile}`, id: "ep_a", inputs, live: { description: hostile } };
     const lost = fakeStack([], { name: "lost", state: fail(hostile) });
@@ -471,7 +474,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
       const steps = [{ urn: urnOf("a"), op: "update" }];
       return { ok: false, steps, diagnostics: [{ severity: "error", urn: urnOf("b"), message }] };
     };
-    return alone([changed, { name: "b", live: "gone" }], { repair }, "--fix");
+    return oneStack([changed, { name: "b", live: "gone" }], { repair }, "--fix");
   },
 
   "--fix creates the endpoint anew, which is then not unmanaged": () => {
@@ -485,12 +488,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
   }),
 
   "--fix finds the stack locked": () =>
-    alone([changed], { repair: fail("the stack is currently locked") }, "--fix"),
+    oneStack([changed], { repair: fail("the stack is currently locked") }, "--fix"),
 
   "--fix finds a program that does not run": () => {
     const diagnostics = [{ severity: "error" as const, message: "it does not compile" }];
     const preview = async () => ({ ok: false, steps: [], diagnostics });
-    return alone([changed], { preview, repair: fail("must not run") }, "--fix");
+    return oneStack([changed], { preview, repair: fail("must not run") }, "--fix");
   },
 
   "--fix leaves endpoints of more than one resource": () => {
@@ -510,7 +513,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
       emulator.edit("ep_b", { description: undefined });
       return { ok: true, steps: [], diagnostics: [] };
     };
-    return alone([changed, { name: "b", live: byHand }], { repairPreview, repair }, "--fix");
+    return oneStack([changed, { name: "b", live: byHand }], { repairPreview, repair }, "--fix");
   },
 
   "--fix leaves what the program changes or lacks, and an adopted endpoint that it would create again":
@@ -527,6 +530,6 @@ export const fixtures: Record<string, () => DriftFixture> = {
         ...["d", "e"].map((name) => ({ urn: urnOf(name), op: "same" })),
       ]);
       const repairPreview = ran([{ urn: urnOf("e"), op: "replace" }]);
-      return alone(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
+      return oneStack(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
     },
 };

@@ -22,7 +22,7 @@ interface FakeEndpoint {
   name: string;
   id?: string;
   inputs?: Record<string, unknown>;
-  /** The fields that differ on the service; `gone` if it lacks the endpoint. Default: none differs. */
+  /** The fields that differ on the service, or `gone` if the service lacks the endpoint. Default: none. */
   live?: Record<string, unknown> | "gone";
   more?: Partial<ExportedResource>;
 }
@@ -33,7 +33,7 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.str
 const plain = (value: unknown) =>
   isMapping(value) && value[SIGNATURE] === SECRET ? JSON.parse(String(value["plaintext"])) : value;
 
-/** The inputs as the service has them. */
+/** The inputs in the form of the service. */
 function wireOf({ url, trafficPolicy, metadata, poolingEnabled, ...others }: Record<string, unknown>) {
   return {
     ...others,
@@ -44,7 +44,7 @@ function wireOf({ url, trafficPolicy, metadata, poolingEnabled, ...others }: Rec
   };
 }
 
-/** A stack whose state is made up, and whose account is an emulator with its endpoints. */
+/** A stack with a fictional state, and an emulator with its endpoints. */
 export function fakeStack(
   endpoints: FakeEndpoint[],
   around: Partial<DriftStack> & { on?: Emulator; extra?: ExportedResource[]; begun?: object[] } = {},

@@ -5,7 +5,7 @@ import { Emulator, type EmulatorOptions } from "../../../sdk/testing";
 import { CHANGEABLE } from "../../../sdk/testing/emulator/serviceRules";
 import { EmulatorFixture, type Exchange } from "./requests";
 
-/* The emulator's contract: a row is a few requests with their replies, or what others do between them. */
+/* The emulator's contract. A row has requests with their replies, and what others do between them. */
 
 type Row = [
   outcome: string,
@@ -442,7 +442,7 @@ test.each(rows)("%s", async (_, ...parts) => {
   }
 });
 
-test("the emulator takes the fields that the provider sends, by a table of its own", () => {
+test("the emulator's own table of fields equals the fields that the provider sends", () => {
   expect(Object.keys(CHANGEABLE).sort()).toEqual(managedInputs.map(snakeCase).sort());
 });
 

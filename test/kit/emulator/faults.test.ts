@@ -49,7 +49,7 @@ describe("intercept", () => {
     expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);
   });
 
-  it("gives the reply the set number of times, and each operation the oldest script that matches", async () => {
+  it("gives the reply the set number of times, and each operation the oldest matching script", async () => {
     const fixture = await EmulatorFixture.start();
     fixture.seed({ type: "cloud", url: "https://b.example.com" });
     const operations = { create: "POST", list: "GET", read: "GET 1", update: "PATCH 1", delete: "DELETE 1" };
@@ -113,7 +113,7 @@ const kinds: [FaultKind, object, boolean][] = [
   ["truncated", { status: 201, error: failure.closed, text: half }, true],
 ];
 
-/** An emulator that disturbs every request by one of these kinds of fault. */
+/** An emulator with a fault of one of these kinds for every request. */
 async function withFaults(
   kinds: FaultInjectionOptions["kinds"] = faultKinds,
   more: Partial<FaultInjectionOptions> = {},
@@ -139,7 +139,7 @@ describe("injectFaults", () => {
     expect([...drawn].sort()).toEqual([500, 502, 503, 504]);
   });
 
-  it("draws a fault of one's own, for the requests that it matches", async () => {
+  it("draws a custom fault, for the requests that the fault matches", async () => {
     const reply = (random: () => number) => ({ status: 299, body: `${random()}` });
     const emulator = await withFaults([{ kind: "odd", match: "create", reply }]);
     expect((await send(emulator, "GET", "/endpoints")).status).toBe(200);

@@ -8,7 +8,7 @@ interface Sent {
   body?: unknown;
   /** A body that is not JSON. */
   text?: string;
-  /** Additional headers. `null` removes a header that is usually sent. */
+  /** Additional headers. `null` removes a default header. */
   headers?: Record<string, string | null>;
 }
 
@@ -23,9 +23,9 @@ export interface Reply {
   error?: string;
 }
 
-/** How long to wait for a reply that must arrive. Unit: milliseconds. */
+/** The milliseconds to wait for a reply that must arrive. */
 const PATIENCE = 10_000;
-/** How long to wait if no reply must arrive. Unit: milliseconds. */
+/** The milliseconds to wait if no reply may arrive. */
 export const SHORT = 200;
 
 /** The client's error for each kind of failed connection. */
@@ -65,7 +65,7 @@ export async function send(
   return reply;
 }
 
-/** Counts short timers instead of one long one, so that a reply that a busy machine delays is still read between them. */
+/** Aborts after many short timers, not a single long timer, so that a busy machine still reads a late reply between them. */
 function giveUpAfter(patience: number, leaving: AbortController): () => void {
   let left = patience / 10;
   const timer = setInterval(() => {
@@ -79,7 +79,7 @@ function nameOf(error: unknown): string {
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
 }
 
-/** An emulator with a clock that only `pass` moves, and its endpoints, which exchanges name by their numbers. */
+/** An emulator with numbered endpoints, and with a clock that only `pass` moves. */
 export class EmulatorFixture {
   private readonly ids: string[] = [];
   private constructor(
@@ -102,7 +102,7 @@ export class EmulatorFixture {
     return endpoint;
   }
 
-  /** The id of the endpoint with this number. The first created or seeded one is 1. */
+  /** The id of the endpoint with this number. The first created or seeded endpoint has the number 1. */
   id = (number: number): string => this.ids[number - 1] ?? `no endpoint ${number}`;
 
   /**

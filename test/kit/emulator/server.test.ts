@@ -24,7 +24,7 @@ test("the log contains each request with its query, body and status, and never t
   expect(JSON.stringify(emulator.requests)).not.toContain(emulator.apiKey);
 });
 
-test("the log is in order of arrival, even if a later request is answered first or a client leaves", async () => {
+test("the log has the order of arrival, even if a later request is answered first or a client disconnects", async () => {
   const answered: string[] = [];
   const emulator = await emulatedService({
     onAnswer: ({ method, status }) => answered.push(`${method} ${status}`),
@@ -44,7 +44,7 @@ test("the log is in order of arrival, even if a later request is answered first 
   expect(emulator.requests.map(({ status }) => status)).toEqual([401, 0, 200]);
 });
 
-test("frees its port when it closes, even if requests are in progress", async () => {
+test("the emulator frees its port when it closes, even if requests are in progress", async () => {
   const emulator = await emulatedService();
   emulator.intercept("list", { status: 200, delayMs: 60_000 });
   const cut = send(emulator, "GET", "/endpoints");

@@ -26,7 +26,7 @@ test("changes of a document have the smallest possible paths", () => {
     { path: ["trafficPolicy", "on", 0, "actions", 1], kind: "add" },
     { path: ["trafficPolicy", "gone"], kind: "delete" },
   ]);
-  // A change of the type is one update, and null is a value.
+  // A change of the type is a single update, and null is a value.
   expect(changesBetween({ a: [1], b: null }, { a: { 0: 1 }, b: null })).toEqual([
     { path: ["a"], kind: "update" },
   ]);

@@ -38,7 +38,7 @@ describe("a text that stands in place of a value fails with what to write, and w
   const ofNode = `${pulumi.output(1)}`;
   const ofPython = "Calling __str__ on an Output[T] is not supported.\n\nTo get the value of an Output[T]…";
   const ofGo = "of %!s(*internal.OutputState=&{{{} [0 0 0]} 0xc000})";
-  // Pulumi's protocol, which a dynamic provider receives as it is.
+  // A dynamic provider receives assets in the form of Pulumi's protocol.
   const asset = { "4dabf18193072939515e22adb298388d": "c44067f5952c0a294b673a41bacd8c17", text: "CANARY" };
   const ofDotnet = "Calling [ToString] on an [Output<T>] is not supported.";
 

@@ -5,8 +5,8 @@ import { wireText } from "../../../provider/endpoint/documents";
 import { inputFields } from "../../../provider/endpoint/fields";
 
 /*
- * Texts of policies, each with what is sent and stored. Parsed data lies in every state, so another parse of a text would show a
- * change where there is none. Add lines, but never change one: a release that does is a major one.
+ * Texts of policies, each with the text that is sent and stored. Every state has parsed data, so another result of the parser
+ * would show a change where there is none. Add lines, but never change a line: such a change needs a major release.
  */
 
 const lines = readFileSync(join(import.meta.dirname, "parsedPolicies.jsonl"), "utf8")

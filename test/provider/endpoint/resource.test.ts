@@ -4,7 +4,7 @@ import { engineInputs } from "../../../provider/endpoint/inputs";
 import { paths } from "../../requests";
 import { service, thrown } from "../emulated";
 
-/* What no scenario runs: `get`, imports, what many resources share, and texts of any length in messages. */
+/* The core beyond the scenarios: `get`, imports, shared requests of many resources, and long texts in messages. */
 
 const url = "https://shop.example.com";
 const at = (index: number) => `https://n${index}.example.com`;
@@ -60,7 +60,7 @@ test.each<[string, (service: Service, text: string) => Promise<unknown>]>([
   }
 });
 
-test("a create whose answer was lost after half a minute finds what it made when it was sent", async () => {
+test("a create whose answer was lost after half a minute finds the endpoint from the time of its sending", async () => {
   let taken = 0;
   const { core, emulator, logged } = await service({ taken: () => taken });
   const after = () => {
@@ -106,7 +106,7 @@ test("diff reports a change if the outputs lack the provider string", async () =
   expect((await core.diff("ep_1", { ...outs, ...code }, { url, ...code })).changes).toBe(false);
 });
 
-test("a list that was read before this process created the endpoint does not prove that it is gone", async () => {
+test("an endpoint does not count as gone if the list was read before this process created the endpoint", async () => {
   const { core, emulator } = await service();
   const { id: other = "" } = emulator.seed({ type: "cloud", url: "https://other.example.com" });
   await core.read(other, { __version: "1" });

@@ -3,7 +3,7 @@ import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { created, full, plugin, rules } from "./pluginClient";
 
 /*
- * What the engine shows at a preview: the exact places of a diff, and the outputs. Conformance and scenarios have what follows.
+ * Previews of the engine: the exact places of a diff, and the outputs. Conformance and scenarios test the operations themselves.
  */
 
 const rule = "trafficPolicy.on_http_request[0]";
@@ -66,7 +66,7 @@ test.each<[string, edit: object, detailed: object]>([
   emulator.edit(id, edit);
   const { props = {}, inputs: found } = await client.read(id, outs, inputs);
   expect(await client.diff(id, props, inputs, found)).toMatchObject({ changes: true, detailed });
-  // If the inputs are equal, the drift is that of the whole document.
+  // If the inputs are equal, the diff has the whole document.
   const whole = { [Object.keys(detailed)[0]?.split(/[.[]/)[0] ?? ""]: "UPDATE" };
   expect(await client.diff(id, props, inputs, inputs)).toMatchObject({ detailed: whole });
 });
@@ -101,7 +101,7 @@ describe("the preview of a create", () => {
   });
 });
 
-test("the preview of an update that reverts an edit by hand has the service's choice", async () => {
+test("the preview of an update that reverts an edit by hand has the service's default", async () => {
   const news = { url: "https://shop.internal" };
   const { client, emulator, id, outs } = await created(news);
   emulator.edit(id, { bindings: ["public"] });

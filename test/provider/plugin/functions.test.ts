@@ -14,14 +14,14 @@ async function withThree() {
 }
 
 describe("getEndpoint", () => {
-  test("fails with the reply after a 404 without the service's code, which proves nothing", async () => {
+  test("fails with the reply after a 404 without the service's code", async () => {
     const { client, emulator } = await withThree();
     emulator.intercept("read", { status: 404, body: "<html>" });
     const { message } = await thrown(client.invoke(GET, { id: "ep_shop" }));
     expect(message).toMatch(/^GET \/endpoints\/ep_shop: status 404\. /);
   });
 
-  test("has no secret URL in its error, neither its own nor one of a resource of the run", async () => {
+  test("has no secret URL in its error, neither the argument's nor a resource's", async () => {
     const { client } = await plugin();
     await client.create({ url: secret("https://hidden.example.com") });
     const { message } = await thrown(client.invoke(GET, { url: "https://hiden.example.com" }));
@@ -33,7 +33,7 @@ describe("getEndpoint", () => {
   });
 });
 
-test("a text with the account's own key in it is a secret of the result, and no other field is", async () => {
+test("a text with the account's own key in it is secret in the result, and no other field is", async () => {
   const { client, emulator } = await plugin();
   const metadata = `of ${CANARY_KEY}`;
   const { id } = emulator.seed({
@@ -69,7 +69,7 @@ describe("getEndpoints", () => {
     expect(emulator.requests).toEqual([]);
   });
 
-  test("warns of an unknown type, and of an unreadable item, which it omits", async () => {
+  test("warns of an unknown type, and of an unreadable item that the result omits", async () => {
     const { client, emulator, logged } = await plugin();
     const body = {
       endpoints: [

@@ -21,7 +21,7 @@ describe("an import", () => {
     expect(await client.diff(id, props, own)).toMatchObject({ changes: false });
   });
 
-  test("notes the service's choices, so that a later edit is drift", async () => {
+  test("records the service's defaults, so that a later edit is drift", async () => {
     const { client, emulator } = await plugin();
     const { id } = emulator.seed({ type: "cloud", url, bindings: ["internal"] });
     const { props = {} } = await client.read(id);

@@ -14,7 +14,7 @@ test("the plugin works with its own copies of gRPC and protobuf, as after a glob
   for (const part of ["dist", "package.json", join("provider", "plugin"), ...own])
     cpSync(join(root, part), join(install, part), { recursive: true });
   const { client } = await started(join(install, "provider", "plugin", "pulumi-resource-endpoints"));
-  // The reply is an empty message, as that of `delete` is.
+  // The reply is an empty message, like the reply to `delete`.
   const error = await new Promise((resolve) => client.raw.cancel(new Empty(), resolve));
   expect(error).toBeNull();
 });

@@ -100,7 +100,7 @@ export async function plugin(
   return { client, emulator, logged: engine.logged };
 }
 
-/** The provider as a client that calls it in this process: a connection would take most of the time of a short test. */
+/** A client that calls the provider in this process, because a connection would take most of a short test's time. */
 function direct(provider: ReturnType<typeof pluginProvider>): ResourceProviderClient {
   const calls = Object.entries(provider).map(([name, handle]) => {
     const call = (request: unknown, then: Answer) =>
@@ -113,8 +113,8 @@ function direct(provider: ReturnType<typeof pluginProvider>): ResourceProviderCl
 }
 
 /**
- * Starts the engine's side of registrations. Returns its address, and the components that are registered. `onRegister` is called
- * in place of an answer to a registration.
+ * Starts the engine's monitor. Returns its address and the registered components. `onRegister` is called in place of an answer to
+ * a registration.
  */
 export async function monitor(onRegister?: () => void, { failsAtFirst = false } = {}) {
   let fails = failsAtFirst;
@@ -224,7 +224,7 @@ export function pluginClient(raw: ResourceProviderClient, urn = URN) {
       const answer = await call<pb.InvokeResponse>((then) => raw.invoke(request, then));
       return { result: plain(answer.getReturn()), failures: answer.toObject().failuresList };
     },
-    /** Constructs a component with the engine's monitor at this address. Unknown inputs are those of a preview. */
+    /** Constructs a component with the engine's monitor at this address. Only a preview has unknown inputs. */
     construct: async (monitor: string, name: string, inputs: Props, type = WEBHOOK_TYPE) => {
       const request = new pb.ConstructRequest().setType(type).setName(name).setMonitorendpoint(monitor);
       request.setProject("project").setStack("stack").setParallel(4).setDryrun(true);
@@ -236,9 +236,9 @@ export function pluginClient(raw: ResourceProviderClient, urn = URN) {
   };
 }
 
-/** The message is the plugin's own, and the cause is gRPC's error. */
+/** A failed call. The message is the plugin's own, and the cause is gRPC's error. */
 class CallFailed extends Error {
-  /** What a create or an update has done before it failed. */
+  /** The partial result of a create or an update that failed. */
   readonly id: string | undefined;
   readonly properties: Props | undefined;
 

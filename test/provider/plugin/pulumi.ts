@@ -8,14 +8,14 @@ import { localBackend, newProject } from "../../folders";
 
 export { emulatedService as service } from "../../emulatedService";
 
-/* Runs commands of the Pulumi CLI with this repository's plugin, each case in its own project. */
+/* Commands of the Pulumi CLI with this repository's plugin, in a new project for each case. */
 
 export const cli = await findPulumiCli();
 
 const root = join(import.meta.dirname, "..", "..", "..");
 const MAIN = join(root, "dist/sdk/commands/main.js");
 
-/** The parts of a generated SDK that the cases need. */
+/** The parts of a generated SDK that these tests need. */
 const SDK = `
 const pulumi = require("@pulumi/pulumi");
 class CloudEndpoint extends pulumi.CustomResource {

@@ -15,7 +15,7 @@ describe("secrets", () => {
     expect(outs["trafficPolicy"]).toEqual(secret(canonicalJson(rules(404))));
   });
 
-  test("that only the engine has marked in the state hide the service's texts, and stay marked", async () => {
+  test("that only the engine has marked in the state hide the service's texts and stay marked", async () => {
     const { client, id, outs, inputs, emulator } = await created(full);
     const state = { ...outs, description: secret("CANARY-1") };
     const { props } = await client.read(id, state, inputs);
@@ -136,7 +136,7 @@ test("after a cancel, a request in flight is completed, and no further one is se
   expect(methods(emulator)).toEqual(["POST"]);
 });
 
-test("an unknown type fails with the known one", async () => {
+test("an unknown type fails, and the error names the known type", async () => {
   const { client } = await plugin();
   for (const type of ["Tunnel", "WebhookVerification"])
     await expect(

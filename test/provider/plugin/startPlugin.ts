@@ -14,8 +14,8 @@ export const root = join(import.meta.dirname, "..", "..", "..");
 export const folder = join(root, "provider", "plugin");
 
 /**
- * Starts the plugin as Pulumi does, with an engine. The first line of its output is its port. Rejects with its output if it ends
- * before.
+ * Starts the plugin as Pulumi does, with an engine. The plugin's first line of output is its port. If the plugin ends before that
+ * line, the promise is rejected with the output.
  */
 export async function started(...command: string[]) {
   const [program = "", ...args] = command;

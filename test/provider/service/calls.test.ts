@@ -116,7 +116,7 @@ describe("the remedy", () => {
   });
 });
 
-test("a reply with one key twice is no reply", async () => {
+test("a reply with a duplicate key is refused", async () => {
   const { api, emulator } = await service();
   emulator.intercept("create", {
     status: 201,

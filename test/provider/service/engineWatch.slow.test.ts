@@ -36,11 +36,11 @@ test.runIf(process.platform === "linux")(
   },
 );
 
-test("a provider that writes after its engine was killed ends, too, and does not fill the memory", async () => {
+test("a provider ends even if it writes after its engine was killed, and does not fill the memory", async () => {
   const engine = startProcess(LISTEN);
   const [port] = await once(engine.stdout, "data");
   const module = join(import.meta.dirname, "../../../dist/provider/pulumi/engineWatch.js");
-  // Like Pulumi's host, it writes each uncaught error, also that of a write to the engine's closed pipe.
+  // Like Pulumi's host, this process prints each uncaught error, also the error of a write to the engine's closed pipe.
   const provider = startProcess(`process.on("uncaughtException", (error) => console.error(error));
     require(${JSON.stringify(module)}).exitWithEngine({ host: "127.0.0.1", port: ${Number(port)} });
     setInterval(() => console.error("a line"), 50);`);

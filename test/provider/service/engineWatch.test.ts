@@ -16,7 +16,7 @@ test("the last argument of the provider's process is the engine's address", () =
   expect(engineAddress([])).toBeUndefined();
 });
 
-test("an engine counts as there unless it refuses the connection, also if its address is unknown", async () => {
+test("an engine counts as running unless it refuses the connection, also if its address is unknown", async () => {
   const { server, address } = await startEngine();
   expect(await isEngineAlive(address)).toBe(true);
   expect(await isEngineAlive(undefined)).toBe(true);
@@ -33,7 +33,7 @@ test("the provider's process ends after its engine, once the engine has refused 
   exitWithEngine(address, end);
   const look = async () => {
     vi.advanceTimersByTime(1_000);
-    // This connection is made after that of the look.
+    // This connection is made after the check's connection.
     await isEngineAlive(address);
     await new Promise(setImmediate);
     return end.mock.calls.length;

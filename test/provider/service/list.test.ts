@@ -17,7 +17,7 @@ interface Seeded {
   outs: { type: string; url: string; createdAt: string; __accountFingerprint: string };
 }
 
-/** Seeds cloud endpoints, none of them young, and returns their states. */
+/** Seeds old cloud endpoints, and returns their states. */
 function seeded(emulator: Emulator, endpoints: number) {
   const createdAt = "2025-01-01T00:00:00Z";
   const seed = (i: number) => {
@@ -28,7 +28,7 @@ function seeded(emulator: Emulator, endpoints: number) {
       outs: { type: "cloud", url, createdAt, __accountFingerprint: accountFingerprint(emulator) },
     };
   };
-  // The type has a first item, which every caller asks for.
+  // The type promises a first item, and every caller asks for at least one id.
   return Array.from({ length: endpoints }, (_, i) => seed(i)) as [Seeded, ...Seeded[]];
 }
 
@@ -41,7 +41,7 @@ function agents(emulator: Emulator, endpoints: number) {
 }
 
 type Core = Awaited<ReturnType<typeof service>>["core"];
-/** Reads the endpoints at once, as a refresh does. Returns the ids of the existing ones. */
+/** Reads the endpoints in parallel, as a refresh does. Returns the ids of the existing endpoints. */
 const refresh = async (core: Core, states: Seeded[]) =>
   (await Promise.all(states.map(({ id, outs }) => core.read(id, outs)))).flatMap(({ id }) => id || []);
 
@@ -55,7 +55,7 @@ describe("the whole list", () => {
   });
 
   const odd = [{ id: "ep_1", type: "hologram", port: null }, { id: "ep_2", port: "high" }, "x"];
-  /* The items of each page, in which `@` is the base URL of the service; and what is read of them, or the error. */
+  /* The pages of the list (`@` is the service's base URL), and the read ids or the error. */
   // biome-ignore format: one line for each list
   test.each<[string, pages: [items: unknown[], next: string | null][], read: string[] | RegExp]>([
     ["with items of unknown types and invalid ones", [[odd, null]], ["ep_1", "skipped ep_2", "skipped -"]],
@@ -89,7 +89,7 @@ test("the warning of an unreadable item does not show the account's key", async 
 });
 
 describe("a refresh", () => {
-  /* The endpoints of an account, oldest first, on pages of 10; how many are gone; and the requests. */
+  /* The endpoints of an account, oldest first, on pages of 10, the number of those that are gone, and the requests. */
   // biome-ignore format: one line for each account
   test.each<[string, account: ["ours" | "theirs", number][], gone: number, pages: number, reads: number]>([
     ["all are on its pages", [["ours", 40]], 0, 4, 0],
@@ -125,7 +125,7 @@ describe("a refresh", () => {
     expect(paths(emulator)).toEqual(requests);
   });
 
-  test("takes no item once this process has sent a write, also while a page was in flight", async () => {
+  test("uses no item of the list once this process has sent a write, also while a page was in flight", async () => {
     const { core, api, emulator } = await service();
     const [{ id, outs }] = seeded(emulator, 1);
     emulator.intercept(isList, { afterCommit: true, after: () => api.list.invalidate() });
@@ -147,7 +147,7 @@ describe("a refresh", () => {
   });
 });
 
-/** An account with 6 cloud endpoints, and 30 newer ones of agents, on four pages. */
+/** An account with 6 cloud endpoints, and 30 newer endpoints of agents, on four pages. */
 async function account(filters: Behaviour["filters"], listFilter: "on" | "off" = "on") {
   const parts = await service({ filters, pageSize: 10, settings: { listFilter: listFilter } });
   const { emulator } = parts;
@@ -166,7 +166,7 @@ const WHOLE = 4;
 
 const withoutFilter = ({ query }: { query: object }) => !("filter" in query);
 
-/** What the service does with filters, and the requests: of a refresh, of three look-ups, and of a data source. */
+/** The service's behaviour with filters, and the requests of a refresh, of three look-ups, and of a data source. */
 type Row = [Behaviour["filters"], "on" | "off", refresh: number, lookUps: number, named: number];
 
 describe.each<Row>([
@@ -174,7 +174,7 @@ describe.each<Row>([
   ["works", "off", WHOLE, WHOLE, WHOLE],
   ["refused", "on", 1 + WHOLE, 1 + WHOLE, 1 + WHOLE],
   ["ignored", "on", WHOLE, 3 * WHOLE, WHOLE],
-  // The look-ups that a filter answers with nothing share the whole list. A refresh reads by id what a filter omits.
+  // Look-ups without a result of the filter share the whole list. A refresh reads endpoints that a filter omits by id.
   ["incomplete", "on", 1 + CLOUDS / 2, 3 + WHOLE, 1],
 ])("with a filter that %s, and `listFilter` %s", (filters, setting, ...requests) => {
   test("reads find every endpoint, with the expected requests", async () => {
@@ -192,7 +192,7 @@ describe.each<Row>([
     });
     const named = await cost(async (api) => {
       const data = await findEndpoints(api, { name: "agent-7", region: "eu" }, "recent");
-      // What a filter omits from a data source is not noticed.
+      // A data source does not notice endpoints that a filter omits.
       expect(data.map(({ name }) => name)).toEqual(
         filters === "incomplete" ? expect.anything() : ["agent-7"],
       );
@@ -207,7 +207,7 @@ describe.each<Row>([
 });
 
 describe("a filter", () => {
-  test("finds types, and an edge, which only has a public URL, and quotes what it looks for", async () => {
+  test("finds types and the public URL of an edge, and quotes the searched text", async () => {
     const { api, emulator, cloud } = await account("works");
     const edge = emulator.seed({ type: "edge", url: undefined, public_url: "https://edge.example.com" });
     const idsOf = async (args: object) => (await findEndpoints(api, args, "fresh")).map(({ id }) => id);
@@ -239,7 +239,7 @@ describe("a list that cannot be read", () => {
     expect(emulator.requests.filter(isList)).toHaveLength(1);
   });
 
-  test("because the key is refused fails each waiting read with its own id, and the next read asks again", async () => {
+  test("because of a refused key fails each waiting read with its own id, and the next read lists again", async () => {
     const { core, emulator } = await service();
     const states = seeded(emulator, 3);
     emulator.intercept(isList, { status: 401, body: "" });

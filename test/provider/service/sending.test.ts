@@ -14,15 +14,15 @@ import { until } from "../../until";
 import { service, thrown } from "../emulated";
 import { listening, useProxy } from "../servers";
 
-/* A request that was never sent had no effect. A request that was sent may have had one. */
+/* Sending and repeating requests: an unsent request has no effect, and a sent request may have an effect. */
 
 const url = "https://shop.example.com";
 const isCreate = ({ method }: { method: string }) => method === "POST";
 
-/** An address whose port is closed. No other test can get this port meanwhile: it is reserved, and nothing uses it. */
+/** An address with a closed port. No other test can get this port, because it is reserved. */
 const refused = async (): Promise<string> => "127.0.0.1:1";
 
-describe("a connection that only another setup can mend", () => {
+describe("a connection that fails until the setup is changed", () => {
   test("ends after five seconds, and names the remedy of an untrusted certificate", async () => {
     const server = createTlsServer(issue("gateway"));
     const { core, waits } = await service({ settings: { baseUrl: `https://${await listening(server)}` } });
@@ -74,20 +74,17 @@ describe("a create that was never sent", () => {
         return {};
       },
     ],
-  ])(
-    "because of %s is repeated, and fails with the reason, without a look at the list",
-    async (_, settings) => {
-      const { core, waits } = await service({
-        settings: { retryForSeconds: "3", ...(await settings()) },
-      });
-      const { message } = await thrown(core.create({ url }));
-      expect(message).toMatch(/cannot create .*POST \/endpoints: no answer .*endpoints:baseUrl/);
-      expect(message).not.toMatch(/GET|could not find out|may have been created/);
-      expect(waits.length).toBeGreaterThan(1);
-    },
-  );
+  ])("because of %s is repeated, and fails with the reason, without a list request", async (_, settings) => {
+    const { core, waits } = await service({
+      settings: { retryForSeconds: "3", ...(await settings()) },
+    });
+    const { message } = await thrown(core.create({ url }));
+    expect(message).toMatch(/cannot create .*POST \/endpoints: no answer .*endpoints:baseUrl/);
+    expect(message).not.toMatch(/GET|could not find out|may have been created/);
+    expect(waits.length).toBeGreaterThan(1);
+  });
 
-  test("is sent once the service listens, after a look at the engine; if it is then lost, its time is that of this attempt", async () => {
+  test("is sent once the service listens and the engine was checked; if that attempt is lost, its time counts", async () => {
     const address = await refused();
     const [host, port] = address.split(":");
     const server = createTcpServer((socket) => socket.on("data", () => socket.destroy()));
@@ -126,7 +123,7 @@ describe("an address that refuses connections", () => {
   const hint = /Nothing listens on http:.*`npx pulumi-endpoints emulator`/;
   const sum = (waits: number[]) => waits.reduce((all, wait) => all + wait, 0);
 
-  test("of this machine ends the attempt within five seconds, with the emulator in the message", async () => {
+  test("on this machine ends the attempts within five seconds, with the emulator in the message", async () => {
     const { api, waits, logged } = await service({ settings: { baseUrl: `http://${await refused()}` } });
     expect((await thrown(api.get("ep_1"))).message).toMatch(hint);
     expect(waits.length).toBeGreaterThan(2);
@@ -134,7 +131,7 @@ describe("an address that refuses connections", () => {
     expect(logged).toEqual([]);
   });
 
-  test("as a proxy of this machine is tried for as long as any other failure", async () => {
+  test("of a proxy on this machine is retried for as long as after any other failure", async () => {
     useProxy(await refused());
     const { api, waits } = await service();
     expect((await thrown(api.get("ep_1"))).message).not.toMatch(hint);
@@ -142,7 +139,7 @@ describe("an address that refuses connections", () => {
   });
 });
 
-/* An engine that has ended cannot store a new endpoint, so no create is sent, whatever it waited for. */
+/* An engine that has ended cannot store a new endpoint, so no create is sent any more. */
 describe("after the engine ended", () => {
   /** A client and an engine that a test can end, also after the reply to a request with this method. */
   async function client(settings: Record<string, string> = {}, endsAfter?: string) {
@@ -164,10 +161,10 @@ describe("after the engine ended", () => {
       ),
     );
 
-  test("only those of 64 parallel creates are sent that had a connection before", async () => {
+  test("of 64 parallel creates, only those that already had a connection are sent", async () => {
     const { provider } = MAX_CONNECTIONS;
     let looks = 0;
-    // Each create looks at the engine when it has a connection. The engine ends once all connections are in use.
+    // Each create with a connection checks the engine. The engine ends once all connections are in use.
     const isEngineAlive = async () => {
       const isThere = ++looks <= provider;
       await until(() => looks >= provider);

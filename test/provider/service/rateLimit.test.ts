@@ -5,10 +5,10 @@ import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provide
 import { service, thrown } from "../emulated";
 import { virtualClock } from "../virtualClock";
 
-/* When requests are sent, and whether they are repeated. */
+/* The rate of requests, and their repetitions. */
 
 describe("many requests, eight at a time", () => {
-  /** Sends requests that take `takes` milliseconds each, and returns when each was sent. */
+  /** Sends requests that take `takes` milliseconds each, and returns their times. */
   async function send({
     requests,
     window,
@@ -127,7 +127,7 @@ describe("a 429", () => {
     expect(waits).toEqual([]);
   });
 
-  test("causes a long wait, which is logged once", async () => {
+  test("causes a long wait that is logged once", async () => {
     const { api, emulator, logged } = await service();
     emulator.intercept(any, limited, 2);
     await Promise.all(Array.from({ length: 8 }, () => thrown(api.get("ep_1"))));
@@ -136,7 +136,7 @@ describe("a 429", () => {
   });
 });
 
-test("the budget causes a long wait, which is logged once", async () => {
+test("the budget causes a long wait that is logged once", async () => {
   const { api, logged } = await service({ settings: { requestsPerWindow: "3" } });
   await Promise.all(Array.from({ length: 8 }, () => thrown(api.get("ep_1"))));
   const message =
