@@ -20,13 +20,15 @@ describe("a mistake is reported with its place", () => {
   });
 
   /** The other names of an action and of its keys, each in a policy, and the right one. */
-  const otherNames = Object.entries<ActionInfo>(actions).flatMap(([type, { also = [], keys, phases }]) => {
-    const policy = (action: object) => Object.fromEntries(phases.map((name) => [name, [rule(action)]]));
-    const ofKeys = Object.entries(keys).flatMap(([key, { also = [] }]) =>
-      also.map((other) => ({ other, policy: policy(act(type, { [other]: "a" })), right: key })),
-    );
-    return [...also.map((other) => ({ other, policy: policy(act(other)), right: type })), ...ofKeys];
-  });
+  const otherNames = Object.entries<ActionInfo>(actions).flatMap(
+    ([type, { misnamed = [], keys, phases }]) => {
+      const policy = (action: object) => Object.fromEntries(phases.map((name) => [name, [rule(action)]]));
+      const ofKeys = Object.entries(keys).flatMap(([key, { misnamed = [] }]) =>
+        misnamed.map((other) => ({ other, policy: policy(act(type, { [other]: "a" })), right: key })),
+      );
+      return [...misnamed.map((other) => ({ other, policy: policy(act(other)), right: type })), ...ofKeys];
+    },
+  );
   test.each(otherNames)(
     "the other name $other of an action or a key, with the right one",
     ({ policy, right }) => {
