@@ -2,13 +2,13 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../engine/testEngine";
-import { PLUGGED, type ScenarioOptions, Things } from "./runScenario";
+import { PLUGGED, type ScenarioOptions, ScenarioStack } from "./runScenario";
 import { programFolder } from "./tools";
 
 /* What needs a program's or a provider's own process. `engine.test.ts` has what the engine does in between. */
 
-async function kit(options?: ScenarioOptions): Promise<Things> {
-  const things = await Things.onKit(options);
+async function kit(options?: ScenarioOptions): Promise<ScenarioStack> {
+  const things = await ScenarioStack.onTestEngine(options);
   onTestFinished(() => things.close());
   return things;
 }

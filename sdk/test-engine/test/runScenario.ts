@@ -23,7 +23,7 @@ export const PLUGGED = join(import.meta.dirname, "programs/plugged");
 const ROOT = join(import.meta.dirname, "..");
 const RECORDED = join(import.meta.dirname, "recorded");
 /** On the test engine, processes start quickly, because a scenario compares the engine and not Pulumi's loader. */
-export const QUICK = {
+export const FAST_START = {
   NODE_OPTIONS: `--require ${JSON.stringify(join(import.meta.dirname, "programs/quick.cjs"))}`,
 };
 
@@ -32,7 +32,7 @@ const recording = process.env["RECORD"] === "yes";
 const cli = await findPulumiCli();
 
 /** A part of a scenario: a command with the program's variant, or an edit of the provider's objects. */
-export type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
+export type ScenarioStep = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
 export type ObjectsById = Record<string, Record<string, unknown>>;
 
 export interface ScenarioOptions extends Pick<StackOptions, "program" | "config" | "stackReferences"> {
@@ -41,7 +41,7 @@ export interface ScenarioOptions extends Pick<StackOptions, "program" | "config"
   others?: NonNullable<StackOptions["others"]>;
 }
 
-export type Scenario = [ScenarioOptions, ...Part[]];
+export type Scenario = [ScenarioOptions, ...ScenarioStep[]];
 
 const fileOf = (name: string) => join(RECORDED, `${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.jsonl`);
 
@@ -54,27 +54,27 @@ const recorded = (name: string): unknown[] =>
     .map((line) => JSON.parse(line));
 
 /** Compares both engines with the recorded runs of the CLI, or replaces the recordings. */
-export function testAll(scenarios: Record<string, Scenario>): void {
+export function testScenarios(scenarios: Record<string, Scenario>): void {
   const all = Object.entries(scenarios);
   describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, scenario]) => {
       const version = execFileSync("pulumi", ["version"], { encoding: "utf8" }).trim();
-      const lines = [{ cli: version }, ...(await runScenario(scenario, Things.onCli))];
+      const lines = [{ cli: version }, ...(await runScenario(scenario, ScenarioStack.onCli))];
       mkdirSync(RECORDED, { recursive: true });
       writeFileSync(fileOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     });
   });
-  if (!recording) for (const [name, scenario] of all) testOnKit(name, scenario);
+  if (!recording) for (const [name, scenario] of all) testOnTestEngine(name, scenario);
   describe.runIf(cli && !recording)("the CLI equals its recording", { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, scenario]) => {
-      expect(await runScenario(scenario, Things.onCli)).toEqual(recorded(name));
+      expect(await runScenario(scenario, ScenarioStack.onCli)).toEqual(recorded(name));
     });
   });
 }
 
-export function testOnKit(name: string, scenario: Scenario): void {
+export function testOnTestEngine(name: string, scenario: Scenario): void {
   test(`the test engine equals the recorded CLI: ${name}`, { timeout: 900_000 }, async () => {
-    expect(await runScenario(scenario, Things.onKit)).toEqual(recorded(name));
+    expect(await runScenario(scenario, ScenarioStack.onTestEngine)).toEqual(recorded(name));
   });
 }
 
@@ -84,7 +84,7 @@ export function testOnKit(name: string, scenario: Scenario): void {
  */
 async function runScenario(
   [options, ...parts]: Scenario,
-  start: (options: ScenarioOptions) => Promise<Things>,
+  start: (options: ScenarioOptions) => Promise<ScenarioStack>,
 ): Promise<unknown[]> {
   const things = await start(options);
   const lines: unknown[] = [];
@@ -112,7 +112,7 @@ async function runScenario(
 }
 
 /** A stack of one of the programs on one of the engines, and the file with its provider's objects. */
-export class Things {
+export class ScenarioStack {
   private constructor(
     readonly stack: PulumiStack,
     readonly env: Record<string, string>,
@@ -120,15 +120,16 @@ export class Things {
     private readonly isDynamic: boolean,
   ) {}
 
-  static onKit = ({ others, ...options }: ScenarioOptions = { program: THINGS }) =>
-    Things.on({ ...options, ...(others && { others }), env: { ...QUICK, ...options.env } });
-  static onCli = ({ others: _, ...options }: ScenarioOptions) => Things.on({ ...options, driver: "cli" });
+  static onTestEngine = ({ others, ...options }: ScenarioOptions = { program: THINGS }) =>
+    ScenarioStack.on({ ...options, ...(others && { others }), env: { ...FAST_START, ...options.env } });
+  static onCli = ({ others: _, ...options }: ScenarioOptions) =>
+    ScenarioStack.on({ ...options, driver: "cli" });
 
-  private static async on(options: StackOptions): Promise<Things> {
+  private static async on(options: StackOptions): Promise<ScenarioStack> {
     const file = join(mkdtempSync(join(tmpdir(), "things-")), "objects.json");
     const env = { THINGS: file, ...options.env };
     const stack = await PulumiStack.create({ ...options, env });
-    return new Things(stack, env, file, options.program === THINGS);
+    return new ScenarioStack(stack, env, file, options.program === THINGS);
   }
 
   /** Runs `preview`, `up`, `refresh` or `destroy`, followed by a variant of the program. The result must be equal on both engines. */

@@ -2,10 +2,10 @@ import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import {
   type ObjectsById,
-  type Part,
   PLUGGED,
   type Scenario,
   type ScenarioOptions,
+  type ScenarioStep,
   THINGS,
 } from "./runScenario";
 
@@ -45,7 +45,7 @@ const others: ScenarioOptions = {
 export const moves = "aliases, replacements, and moves between a dynamic type and a plugin's";
 
 /** A create, an update, a replacement and more that a provider makes in part, each followed by a whole one. */
-const partial: Part[] = [
+const partial: ScenarioStep[] = [
   inPart,
   "up partial.1",
   whole,
