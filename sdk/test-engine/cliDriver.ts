@@ -172,7 +172,6 @@ export class CliDriver implements Driver {
     return join(this.options.program, `Pulumi.${this.stackName}.yaml`);
   }
 
-  /** Runs a command on the stack. */
   private pulumi(args: string[], options: { input?: string; events?: boolean } = {}): Promise<PulumiResult> {
     const { program: cwd, longestRun = MAX_RUN } = this.options;
     const common = { cwd, env: this.environment, timeout: longestRun * 1000 };

@@ -149,10 +149,8 @@ export const commandOptions = {
   import: ["protect"],
 } as const satisfies Record<string, readonly (keyof RunOptions)[]>;
 
-/** A command of Pulumi. */
 export type Command = keyof typeof commandOptions;
 
-/** The options of a command. */
 export type OptionsOf<C extends Command> = Pick<RunOptions, (typeof commandOptions)[C][number]>;
 
 /** The result of a command: what it did, or in a preview would do. */

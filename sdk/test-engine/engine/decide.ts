@@ -227,13 +227,8 @@ async function wouldBeReplaced(
   );
   if (concerned.length === 0) return false;
   const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, unknownValue])) };
-  const asked = await askDiff(
-    await run.providers.forResource(state),
-    state,
-    inputs,
-    state.ignoreChanges,
-    run,
-  );
+  const provider = await run.providers.forResource(state);
+  const asked = await askDiff(provider, state, inputs, state.ignoreChanges, run);
   return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges));
 }
 

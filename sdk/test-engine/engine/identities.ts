@@ -61,10 +61,10 @@ export class Identities {
   private urnOfAlias(alias: Alias, name: string, type: string): string {
     if ("urn" in alias) return alias.urn;
     const former = alias.noparent ? "" : (this.formerByCurrent.get(alias.parenturn) ?? alias.parenturn);
-    const place = {
+    const scope = {
       stack: alias.stack || this.scope.stack,
       project: alias.project || this.scope.project,
     };
-    return createUrn(place, former, alias.type || type, alias.name || name);
+    return createUrn(scope, former, alias.type || type, alias.name || name);
   }
 }

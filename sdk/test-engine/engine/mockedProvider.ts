@@ -25,7 +25,6 @@ export const stackReferences = (stacks: StackOptions["stackReferences"] = {}): P
   },
 });
 
-/** A provider to which resources can refer. */
 export type RunningProvider = ResourceProvider &
   Pick<Plugin, "checkConfig" | "diffConfig" | "configure" | "invoke">;
 

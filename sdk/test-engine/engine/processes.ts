@@ -41,7 +41,6 @@ export class RunningProcess {
   }
 }
 
-/** The settings of a run. */
 export interface RunSetup {
   project: Project;
   stack: string;

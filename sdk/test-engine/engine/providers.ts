@@ -131,7 +131,6 @@ export class Providers implements ResourceProvider {
     return inputs;
   }
 
-  /** Configures an unchanged provider. */
   async configureUnchanged({ urn, id, inputs }: ResourceState): Promise<void> {
     if (!this.running.has(`${urn}::${id}`)) await this.configure(urn, id, inputs);
   }

@@ -12,13 +12,13 @@ import type { RunOptions, StackOptions } from "../index";
 import type { Props } from "../properties";
 import { temporaryFolder } from "./tools";
 
-/* The engine without processes: the test itself is the program, and mocks are the providers. */
+/* Runs the engine without processes: the test itself is the program, and mocks are the providers. */
 
 export type ReplyCallback<A> = (error: Error | null, reply: A) => void;
-export const callMonitor = <A>(send: (answer: ReplyCallback<A>) => unknown): Promise<A> =>
+export const call = <A>(send: (answer: ReplyCallback<A>) => unknown): Promise<A> =>
   new Promise((resolve, reject) => send((error, reply) => (error ? reject(error) : resolve(reply))));
 
-/** A resource of the package `random`, which the mocks answer. */
+/** The registration of a resource, by default of the package `random`, for which the engine has mocks. */
 export const resource = (name: string, inputs: Props = {}, type = "random:index:Thing") =>
   new pb.RegisterResourceRequest()
     .setType(type)
@@ -39,17 +39,17 @@ export class InProcessEngine {
     return { resources, pending_operations } as { resources: Props[]; pending_operations?: Props[] };
   }
 
-  /** The names of the resources in the state for which this holds. */
+  /** The names of the resources in the state for which the condition holds. */
   named = (wanted: (state: Props) => unknown) =>
     this.state.resources.filter(wanted).map(({ urn }) => String(urn).split("::").at(-1));
 
-  /** An `up` of a program that registers these resources in this order. */
+  /** Runs `up` for a program that registers these resources in this order. */
   register = (...all: pb.RegisterResourceRequest[]) =>
     this.run(async (monitor) => {
-      for (const each of all) await callMonitor((answer) => monitor.registerResource(each, answer));
+      for (const each of all) await call((answer) => monitor.registerResource(each, answer));
     });
 
-  /** Runs a program, which ends early at the first failure. */
+  /** Runs a program. It ends at the first failure. */
   async run(
     program: (monitor: ResourceMonitorClient) => Promise<unknown>,
     { dryRun = false, ...options }: RunOptions & { dryRun?: boolean } = {},

@@ -4,8 +4,8 @@ import { PulumiStack, type RunResult } from "../index";
 import { FAST_START } from "./runScenario";
 
 /**
- * Runs a program that has a component, a dynamic provider of its own, a plugin in a folder, and a stack reference: a preview, an
- * update, a change, a refresh, and its end.
+ * Runs a program with a component, a dynamic provider, a plugin in a folder and a stack reference: previews, updates, changes,
+ * refreshes and destroys it.
  */
 export async function expectMixedProgramRuns(driver: PulumiStack["driver"]): Promise<void> {
   await using stack = await PulumiStack.create({

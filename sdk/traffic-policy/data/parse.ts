@@ -113,7 +113,6 @@ const UTF_16 = "is UTF-16 text; save the file as UTF-8";
 /** Whether UTF-16 was read as UTF-8: its byte order mark is then two invalid characters, or a letter has a zero byte. */
 const isUtf16 = (text: string) => text.startsWith("\ufffd\ufffd") || text.slice(0, 2).includes("\0");
 
-/** Parses a JSON document. */
 export function fromJson(written: string): Parsed {
   if (isUtf16(written)) return { problem: UTF_16 };
   const text = withoutByteOrderMark(written);

@@ -84,7 +84,6 @@ function parse(text: string): Node | SyntaxProblem | undefined {
 
 const finding = (offset: number, reason: string): Finding => ({
   offset,
-  // Cuts long names.
   reason: reason.replace(/(\S{100})\S+/g, "$1…"),
 });
 
