@@ -6,7 +6,6 @@
 
 /** A platform whose webhooks the service can verify. */
 export interface WebhookPlatformInfo {
-  /** The platform's name. */
   name: string;
   /**
    * Where the secret comes from. `chosen`: you choose it and enter it on both sides. `shown`: the platform's console shows it.
