@@ -1,4 +1,4 @@
-/** Removes what this process has started or created, and still has at its end. */
+/** The functions that remove what this process has started or created. They run when it ends. */
 const cleanups = new Set<() => void>();
 const removeAll = () => {
   for (const remove of cleanups) remove();
@@ -6,7 +6,7 @@ const removeAll = () => {
 
 /** Calls `remove` when this process ends, or earlier when the returned function is called. */
 export function removeAtExit(remove: () => void): () => void {
-  // A single listener, since Node warns of more than ten.
+  // A single listener for all of them, because Node warns of more than ten.
   if (!process.listeners("exit").includes(removeAll)) process.once("exit", removeAll);
   cleanups.add(remove);
   return () => {

@@ -21,12 +21,12 @@ import {
   type StepOp,
 } from "./types";
 
-/** The programs of tests are small. In seconds. */
+/** The default time limit of a command, in seconds. */
 const MAX_RUN = 180;
 
 /**
- * A stack of the real Pulumi CLI, with its state in a temporary folder. The CLI needs the stack's settings file in the program's
- * folder; `close` removes it. It does not use the Automation API, whose `up` never previews, and which starts three
+ * A stack that the Pulumi CLI runs, with its state in a temporary folder. The CLI needs the stack's settings file in the program's
+ * folder; `close` removes it. The driver does not use the Automation API, because that never previews in `up` and starts three
  * more commands after each run.
  */
 export class CliDriver implements Driver {
@@ -55,9 +55,9 @@ export class CliDriver implements Driver {
     });
     try {
       await stack.pulumi(["stack", "init"]);
-      await stack.setAll(options.config ?? {});
+      await stack.setConfigValues(options.config ?? {});
       for (const [name, outputs] of Object.entries(options.stackReferences ?? {}))
-        await stack.createOther(name, outputs);
+        await stack.createReferencedStack(name, outputs);
       return stack;
     } catch (error) {
       await stack.close();
@@ -71,18 +71,18 @@ export class CliDriver implements Driver {
   }
 
   async importState(state: ExportedState): Promise<void> {
-    // The stack encrypts with its own salt, so it keeps its own secrets provider.
+    // Keeps the stack's own secrets provider, because the stack encrypts with its own salt.
     const { secrets_providers } = (await this.exportState()).deployment;
     const deployment = { ...state.deployment, ...(secrets_providers && { secrets_providers }) };
     await this.pulumi(["stack", "import"], { input: JSON.stringify({ ...state, deployment }) });
   }
 
   setConfig(key: string, value: ConfigValue): Promise<void> {
-    return this.setAll({ [key]: value });
+    return this.setConfigValues({ [key]: value });
   }
 
-  /** Creates another stack in the same backend. */
-  private async createOther(name: string, outputs: Record<string, unknown>): Promise<void> {
+  /** Creates a stack in the same backend that the program can read with `StackReference`. */
+  private async createReferencedStack(name: string, outputs: Record<string, unknown>): Promise<void> {
     const [stack = name, project = ""] = name.split("/").reverse();
     const program = join(this.folder, "others", project);
     await mkdir(program, { recursive: true });
@@ -95,7 +95,7 @@ export class CliDriver implements Driver {
     await other.importState({ ...state, deployment: { ...state.deployment, resources: [root] } });
   }
 
-  private async setAll(config: Record<string, ConfigValue>): Promise<void> {
+  private async setConfigValues(config: Record<string, ConfigValue>): Promise<void> {
     const settings = Object.entries(config).flatMap(([key, value]) =>
       typeof value === "string" ? ["--plaintext", `${key}=${value}`] : ["--secret", `${key}=${value.secret}`],
     );
@@ -137,7 +137,7 @@ export class CliDriver implements Driver {
       ok: failure === undefined,
       seconds,
       outputs: plain(propsFromState(root?.outputs ?? {})),
-      steps: steps.filter(({ urn }) => isUserResource(urn)).map((step) => stepOf(step, stdout)),
+      steps: steps.filter(({ urn }) => isUserResource(urn)).map((step) => stepWithDiff(step, stdout)),
       changes,
       diagnostics,
       text: stdout + stderr,
@@ -172,7 +172,6 @@ export class CliDriver implements Driver {
     return join(this.options.program, `Pulumi.${this.stackName}.yaml`);
   }
 
-  /** Runs a command on the stack. */
   private pulumi(args: string[], options: { input?: string; events?: boolean } = {}): Promise<PulumiResult> {
     const { program: cwd, longestRun = MAX_RUN } = this.options;
     const common = { cwd, env: this.environment, timeout: longestRun * 1000 };
@@ -180,24 +179,24 @@ export class CliDriver implements Driver {
   }
 }
 
-/** What a run has left that failed or was stopped. */
+/** The output of a run that failed or was stopped. */
 function failedRun(error: unknown): PulumiResult & { failure: string } {
   if (error instanceof PulumiFailed) return { ...error.result, failure: error.message };
   throw error;
 }
 
-/** A step with its diff, which only the output for the terminal has. */
-function stepOf({ op, urn, id, outputs }: EngineStep, text: string): Step {
-  // The line of a replaced resource's deletion repeats the replacement's diff, and the change after an import is another step.
+/** A step with its diff. The diff is only in the output for the terminal. */
+function stepWithDiff({ op, urn, id, outputs }: EngineStep, text: string): Step {
+  // A deletion's line repeats the diff of the replacement, and an import's change is a step of its own.
   const hasNone = /^(delete|discard|import)/.test(op);
   const named = ` ${typeInUrn(urn)} ${nameInUrn(urn)} `;
   const line = text.split("\n").findLast((each) => each.includes(named) && each.includes("[diff: "));
   const diff = hasNone ? undefined : /\[diff: ([^\]]*)\]/.exec(line ?? "")?.[1]?.split(",");
-  return reportedStep(op as StepOp, urn, id, withSigns(diff ?? []), outputs);
+  return reportedStep(op as StepOp, urn, id, expandSigns(diff ?? []), outputs);
 }
 
-/** The CLI writes a sign once for all properties that share it: `+a,b~c`. */
-function withSigns(parts: string[]): string[] {
+/** Gives each property its sign. The CLI writes a sign once for all properties that share it: `+a,b~c`. */
+function expandSigns(parts: string[]): string[] {
   let sign = "~";
   return parts
     .flatMap((part) => part.split(/(?=[+\-~])/))

@@ -1,4 +1,4 @@
-/* What runs stacks. It is loaded with the first one. */
+/* The drivers. This module is loaded when the first stack is created. */
 
 export { CliDriver } from "./cliDriver";
 export { TestEngine } from "./engine/testEngine";

@@ -3,7 +3,7 @@ import { type PropertyPath, parsePath, valueAt } from "./propertyPath";
 
 /**
  * Applies the resource option `ignoreChanges` as Pulumi's engine does: resets the inputs at the paths to their old values.
- * `failed` lists the paths that could not be reset. A secret is an object with Pulumi's signature, and stays one.
+ * `failed` lists the paths that could not be reset. Secrets (objects with Pulumi's signature) stay secret.
  */
 export function ignoreChanges(
   inputs: Props,
@@ -19,8 +19,8 @@ export function ignoreChanges(
 }
 
 /**
- * Copies the value at the path from `from` to `to`. Returns false if this would need a new object on the path or another
- * length of a list. `mark` marks the copied value as secret if it was.
+ * Copies the value at the path from `from` to `to`. Returns false if `to` would need a new object on the path or a list of another
+ * length. `mark` marks the copied value as secret if it was secret.
  */
 function reset(path: PropertyPath, from: unknown, to: unknown, mark: (value: unknown) => unknown): boolean {
   if (isSecret(from)) return reset(path, from.value, to, secret);

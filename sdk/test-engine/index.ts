@@ -1,6 +1,6 @@
 /*
- * What other code may use of this package. Loading it loads no driver: the engine and the driver of the CLI are loaded with the first
- * stack.
+ * The public API of this package. Loading it loads no driver: the engine and the CLI driver are loaded when the first stack is
+ * created.
  */
 
 export { ignoreChanges } from "./ignoreChanges";

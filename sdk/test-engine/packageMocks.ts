@@ -3,7 +3,7 @@ import type * as pulumi from "@pulumi/pulumi";
 type Mocks = pulumi.runtime.Mocks;
 export type PartialMocks = Partial<Mocks>;
 
-/** Mocks with an answer for everything. By default, the outputs of a resource are its inputs, and a call returns its arguments. */
+/** Mocks with defaults for what the test leaves out: a resource's outputs are its inputs, and a call returns its arguments. */
 export const completeMocks = ({ newResource, call }: PartialMocks): Mocks => ({
   newResource: async (args) => (await newResource?.(args)) ?? { id: `${args.name}_id`, state: args.inputs },
   call: async (args) => (await call?.(args)) ?? args.inputs,

@@ -2,13 +2,13 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isObject } from "./properties";
 
-/** The project file in a folder. */
+/** The path of the project file in a folder. Undefined if there is none. */
 export function projectFile(folder: string): string | undefined {
   const files = ["Pulumi.yaml", "Pulumi.yml", "Pulumi.json"];
   return files.map((file) => join(folder, file)).find((file) => existsSync(file));
 }
 
-/** The folders of the plugins that a project file names, by package. */
+/** The folders of plugins by package, from `plugins.providers` of a project file. */
 export function pluginFolders(project: unknown, root: string): Map<string, string> {
   const plugins = isObject(project) ? project["plugins"] : undefined;
   const providers = isObject(plugins) ? plugins["providers"] : undefined;

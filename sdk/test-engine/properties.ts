@@ -1,23 +1,23 @@
 import type * as rpc from "@pulumi/pulumi/runtime/rpc";
 
 /*
- * Properties have the same format as in Pulumi's protocol: JSON in which an unknown value is a reserved text, and a secret or
- * a resource is an object with a signature. In comparisons, null is the same as a missing value.
+ * Properties of a resource, in the format of Pulumi's protocol: JSON in which an unknown value is a reserved text, and a secret
+ * or a resource is an object with a signature. In comparisons, null equals a missing value.
  */
 export type Props = Record<string, unknown>;
 
 /*
- * The reserved texts that commands need, too. The compiler knows that the SDK has the same, which takes four times as long to load
- * as a command.
+ * The reserved texts of Pulumi's SDK. They are copied here, because the SDK takes four times as long to load as a command. Their
+ * types make the compiler compare them with the SDK's.
  */
 
-/** A value that is not known yet. */
+/** The text that stands for a value that is not known yet. */
 export const unknownValue: typeof rpc.unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-/** The key of a signature, and its value for a secret. */
+/** The key of an object's signature. `specialSecretSig` is the signature of a secret. */
 export const specialSigKey: typeof rpc.specialSigKey = "4dabf18193072939515e22adb298388d";
 export const specialSecretSig: typeof rpc.specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
 
-/** Whether this is an object of data, also one of another realm. */
+/** Whether this is a plain object. Objects of another realm count, too. */
 export function isObject(value: unknown): value is Props {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
   const prototype = Object.getPrototypeOf(value);
@@ -25,15 +25,15 @@ export function isObject(value: unknown): value is Props {
 }
 
 /** Converts each object with a signature. Leaves out undefined values, or makes them null in a list, as JSON does. */
-export function rebuilt(value: unknown, signed: (object: Props) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => rebuilt(item ?? null, signed));
+export function mapSigned(value: unknown, signed: (object: Props) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapSigned(item ?? null, signed));
   if (!isObject(value)) return value;
   return value[specialSigKey] === undefined
-    ? mapProps(value, (part) => rebuilt(part, signed))
+    ? mapProps(value, (part) => mapSigned(part, signed))
     : signed(value);
 }
 
-/** A value that must not be shown. The value of a secret is never another secret. */
+/** A secret. Its value is never another secret. */
 interface Secret {
   value: unknown;
 }
@@ -51,7 +51,7 @@ export function secret(value: unknown): Props {
   return isSecret(value) ? { ...value } : { [specialSigKey]: specialSecretSig, value };
 }
 
-/** Values, and secrets in the form `{ secret: value }`. */
+/** Properties from values, in which `{ secret: value }` stands for a secret. */
 export const fromSecretForm = (values: Record<string, unknown>) =>
   mapProps(values, (value) =>
     isProps(value) && Object.keys(value).join() === "secret" ? secret(value["secret"]) : value,
@@ -68,7 +68,7 @@ export function plain(props: Props): Props {
 }
 
 function withoutSignatures(value: unknown): unknown {
-  return rebuilt(value, (signed) => {
+  return mapSigned(value, (signed) => {
     if (isSecret(signed)) return withoutSignatures(signed.value);
     return "id" in signed ? signed["id"] || unknownValue : signed["urn"];
   });
@@ -89,7 +89,7 @@ export function propsToState(props: Props): Props {
 
 export function propsFromState(props: Props): Props {
   const fromState = (value: unknown): unknown =>
-    rebuilt(value, (signed) => {
+    mapSigned(value, (signed) => {
       if (signed[specialSigKey] !== specialSecretSig) return signed;
       if (typeof signed["plaintext"] === "string") return secret(fromState(JSON.parse(signed["plaintext"])));
       throw new Error("the state holds an encrypted secret: export it with --show-secrets");
@@ -97,16 +97,14 @@ export function propsFromState(props: Props): Props {
   return mapProps(props, fromState);
 }
 
-/** Whether this holds for a value or a part of it. */
-function somewhere(value: unknown, is: (part: unknown) => boolean): boolean {
+/** Whether the condition holds for a value or a part of it. */
+function someIn(value: unknown, is: (part: unknown) => boolean): boolean {
   if (is(value)) return true;
-  return (
-    typeof value === "object" && value !== null && Object.values(value).some((part) => somewhere(part, is))
-  );
+  return typeof value === "object" && value !== null && Object.values(value).some((part) => someIn(part, is));
 }
 
-export const containsSecret = (value: unknown) => somewhere(value, isSecret);
-export const containsUnknown = (value: unknown) => somewhere(value, (part) => part === unknownValue);
+export const containsSecret = (value: unknown) => someIn(value, isSecret);
+export const containsUnknown = (value: unknown) => someIn(value, (part) => part === unknownValue);
 
 /**
  * Marks values that a provider returned as secret if the input of the same name is secret. Objects are compared key by key.
@@ -114,15 +112,15 @@ export const containsUnknown = (value: unknown) => somewhere(value, (part) => pa
  */
 export function markSecrets(outs: Props, ins: Props): Props {
   return mapProps(outs, (out, key) => {
-    const given = ins[key];
-    if (isProps(out) && isProps(given)) return markSecrets(out, given);
-    return containsSecret(given) ? secret(out) : out;
+    const input = ins[key];
+    if (isProps(out) && isProps(input)) return markSecrets(out, input);
+    return containsSecret(input) ? secret(out) : out;
   });
 }
 
-/** Replaces the value of each secret, so that a change of a secret is not shown. */
+/** Replaces each secret by a mask, so that a change of a secret is not shown. */
 export function masked(value: unknown, mask: unknown = secret("[secret]")): unknown {
-  return rebuilt(value, (signed) => (isSecret(signed) ? mask : signed));
+  return mapSigned(value, (signed) => (isSecret(signed) ? mask : signed));
 }
 
 export const maskedProps = (props: Props) => mapProps(props, (value) => masked(value));

@@ -3,7 +3,7 @@ import { isProps } from "./properties";
 /** The names and indexes that lead to a part of a resource's properties. */
 export type PropertyPath = (string | number)[];
 
-/** Parses a path of a program, in which `*` matches any part. Undefined if the text is no path. */
+/** Parses a path of a resource option, in which `*` matches any part. Undefined if the text is no path. */
 export function parsePath(text: string): PropertyPath | undefined {
   const path: PropertyPath = [];
   let rest = text.startsWith(".") ? "[" : text;
@@ -18,7 +18,7 @@ export function parsePath(text: string): PropertyPath | undefined {
   return path;
 }
 
-/** Whether a path of a program names this path or one that contains it, as for `ignoreChanges` and `replaceOnChanges`. */
+/** Whether the path of a resource option (`ignoreChanges`, `replaceOnChanges`) names this path or a path that contains it. */
 export const isWithin = (path: PropertyPath, written: PropertyPath): boolean =>
   written.length <= path.length && written.every((part, index) => part === "*" || part === path[index]);
 

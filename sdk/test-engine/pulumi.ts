@@ -5,31 +5,31 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import type { Diagnostic } from "./types";
 
-/* The Pulumi CLI. It never asks a question. */
+/* Runs the Pulumi CLI without questions, and reads its events. */
 
 interface PulumiOptions {
   cwd: string;
-  /** The text for stdin. A secret belongs there: the arguments of a process are visible to all users. */
+  /** The text for stdin. Secrets belong there, because all users can see the arguments of a process. */
   input?: string;
   env?: NodeJS.ProcessEnv;
-  /** Whether the command runs the engine, so that it writes events. */
+  /** Whether to read the engine's events. Only for commands that run the engine. */
   events?: boolean;
-  /** When it aborts, Pulumi completes its current operations, as after Ctrl-C. */
+  /** Stops the command as Ctrl-C does: Pulumi completes its current operations first. */
   signal?: AbortSignal | undefined;
-  /** In milliseconds; 0 for none. */
+  /** The time limit in milliseconds; 0 for none. */
   timeout?: number;
 }
 
 /** The output of a command of the CLI. */
 export interface PulumiResult {
-  /** It may have secrets in it. */
+  /** The output, which may contain secrets. */
   stdout: string;
   stderr: string;
-  /** Undefined if the engine wrote no event, because it never began. */
+  /** What the events say. Undefined if the engine wrote no event, because it did not start. */
   run: EngineRun | undefined;
 }
 
-/** What the engine did, or in a preview would do. The second of two runs, if a preview came first. */
+/** What the engine did, or in a preview would do. If a command previews first, this is the run after the preview. */
 export interface EngineRun {
   steps: EngineStep[];
   /** The number of steps by operation. */
@@ -37,20 +37,20 @@ export interface EngineRun {
   diagnostics: Diagnostic[];
 }
 
-/** The end of an operation on a resource. */
+/** A finished operation on a resource. */
 export interface EngineStep {
-  /** `same`, `update`, `create-replacement`… */
+  /** The operation: `same`, `update`, `create-replacement`… */
   op: string;
   urn: string;
   id?: string;
-  /** The outputs after it. Secrets have no value. */
+  /** The outputs after the operation, without the values of secrets. */
   outputs?: Record<string, unknown>;
 }
 
-/** The CLI failed. The message is its own; stdout is never part of it. */
+/** The error if the CLI failed. Its message is the CLI's, without stdout. */
 export class PulumiFailed extends Error {
   override readonly name = "PulumiFailed";
-  /** The backend has no stack with this name. */
+  /** Whether the backend has no stack with this name. */
   readonly isUnknownStack: boolean;
 
   constructor(
@@ -94,7 +94,7 @@ export async function pulumi(args: string[], options: PulumiOptions): Promise<Pu
   const folder = events ? await mkdtemp(join(tmpdir(), "pulumi-events-")) : "";
   const file = join(folder, "events.json");
   const all = [...args, "--non-interactive", ...(events ? ["--event-log", file] : [])];
-  // Nobody reads that there is a newer CLI, and asking takes time. Without the other variable it does not know `--event-log`.
+  // The check for a newer CLI takes time. The CLI accepts `--event-log` only with the variable for debug commands.
   const environment = {
     PULUMI_SKIP_UPDATE_CHECK: "true",
     ...env,
@@ -111,7 +111,7 @@ export async function pulumi(args: string[], options: PulumiOptions): Promise<Pu
       });
       const interrupt = () => child.kill("SIGINT");
       signal?.addEventListener("abort", interrupt);
-      // If the CLI ends before it has read everything, its own message has the reason.
+      // If the CLI ends before it has read its input, its own message has the reason.
       child.stdin?.on("error", () => {});
       child.stdin?.end(input);
     });
@@ -148,14 +148,14 @@ interface StepMetadata {
   new?: { id?: string; outputs?: Record<string, unknown> } | null;
 }
 
-/** Reads an event log. The last line of a CLI that was killed may be a part of an event, and is left out. */
+/** Reads an event log. The text after the last line break is left out, because a killed CLI may have written half an event. */
 function eventsIn(text: string): EngineRun | undefined {
   const steps = new Map<string, EngineStep>();
   const run: EngineRun = { steps: [], changes: {}, diagnostics: [] };
   let hasEnded = false;
   const lines = text.split("\n").slice(0, -1);
   for (const { summaryEvent, diagnosticEvent, resOutputsEvent } of lines.map(eventOf)) {
-    // A summary ends a preview, and then the run after it.
+    // A summary ends each run: first the preview, then the run after it.
     if (summaryEvent) run.changes = summaryEvent.resourceChanges ?? {};
     hasEnded ||= summaryEvent !== undefined;
     // The log also has the engine's debug messages, which a terminal does not show.

@@ -29,7 +29,7 @@ type Running = Promise<RunResult>;
 export class PulumiStack {
   protected constructor(
     readonly driver: "kit" | "cli",
-    private readonly driven: Driver,
+    private readonly runner: Driver,
     private readonly service: EmulatedService = { requests: [] },
   ) {}
 
@@ -38,7 +38,7 @@ export class PulumiStack {
     return new PulumiStack(options.driver ?? "kit", await PulumiStack.open(options), options.service);
   }
 
-  /** Starts the driver of a stack. */
+  /** Creates the driver of a stack. */
   protected static async open({ driver = "kit", ...options }: StackOptions): Promise<Driver> {
     const { CliDriver, TestEngine } = await drivers();
     if (driver === "kit") return new TestEngine(options);
@@ -63,29 +63,29 @@ export class PulumiStack {
   import = (file: string, options?: OptionsOf<"import">): Running => this.run("import", options, file);
 
   /** The state as from `pulumi stack export --show-secrets`, with secrets in plain text. */
-  exportState = (): Promise<ExportedState> => this.driven.exportState();
+  exportState = (): Promise<ExportedState> => this.runner.exportState();
   /** Replaces the state. @throws Error if its version is not 3, or if it has an encrypted secret. */
-  importState = (state: ExportedState): Promise<void> => this.driven.importState(state);
+  importState = (state: ExportedState): Promise<void> => this.runner.importState(state);
   /** Sets a value of the configuration for later runs. A key without a namespace belongs to the project. */
-  setConfig = (key: string, value: ConfigValue): Promise<void> => this.driven.setConfig(key, value);
+  setConfig = (key: string, value: ConfigValue): Promise<void> => this.runner.setConfig(key, value);
   /** Unlocks the stack after a killed run, as `pulumi cancel`. The test engine has no lock. */
-  cancel = (): Promise<void> => this.driven.cancel();
+  cancel = (): Promise<void> => this.runner.cancel();
 
   /** Removes the temporary state, and stops what the stack started. Does not destroy the resources. */
   async close(): Promise<void> {
-    await this.driven.close();
+    await this.runner.close();
   }
 
   /** Calls `close`, at the end of the block of an `await using`. */
   readonly [Symbol.asyncDispose] = () => this.close();
 
-  /** Adds the requests that the service received during the run. */
+  /** Runs a command. Adds the requests that the emulated service received meanwhile to the result. */
   private async run(command: Command, options: RunOptions = {}, file?: string): Running {
-    refuseOthers(command, options);
+    assertOptions(command, options);
     const before = this.service.requests.length;
     const requests = () => this.service.requests.slice(before);
     try {
-      return { ...(await this.driven.run(command, { ...options, file })), requests: requests() };
+      return { ...(await this.runner.run(command, { ...options, file })), requests: requests() };
     } catch (error) {
       throw error instanceof RunFailed ? new RunFailed({ ...error.result, requests: requests() }) : error;
     }
@@ -93,14 +93,14 @@ export class PulumiStack {
 }
 
 /**
- * Loads the drivers. Compiled code requires them, because a test runner that keeps modules apart, such as Jest, refuses `import()`.
- * Only the source can be run by one that has no `require` for it.
+ * Loads the drivers. Compiled code uses `require`, because test runners such as Jest refuse `import()`. The TypeScript source uses
+ * `import()`, because `require` cannot load it.
  */
 const drivers = async (): Promise<typeof import("./drivers")> =>
   __filename.endsWith(".js") ? require("./drivers") : import("./drivers.js");
 
 /** @throws TypeError for an option of another command. Ignoring it could deploy what a test only wanted to preview. */
-function refuseOthers(command: Command, options: RunOptions): void {
+function assertOptions(command: Command, options: RunOptions): void {
   const known: readonly string[] = commandOptions[command];
   const unknown = Object.keys(options).find((name) => !known.includes(name));
   if (unknown !== undefined)

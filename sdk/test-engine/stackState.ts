@@ -7,7 +7,7 @@ export interface ExportedState {
     manifest: { time: string; magic: string; version: string };
     secrets_providers?: { type: string; state?: unknown };
     resources?: ExportedResource[];
-    /** The operations that have begun and not ended: of a run that was killed, or that still runs. */
+    /** The operations that have begun and not ended, of a killed run or of a run that still runs. */
     pending_operations?: { resource: ExportedResource; type: string }[];
     metadata?: Record<string, unknown>;
   };
@@ -29,9 +29,9 @@ export interface ExportedResource {
 }
 
 /**
- * Parses the output of `pulumi stack export`, as far as its callers rely on it.
+ * Parses the output of `pulumi stack export`. Checks only the fields that callers of this function use.
  *
- * @throws Error with what is wrong. It quotes nothing, because a state has secrets.
+ * @throws Error with what is wrong. It quotes nothing, because a state may contain secrets.
  */
 export function parseState(text: string): ExportedState {
   const state = dataOf(text);

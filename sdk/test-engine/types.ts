@@ -4,13 +4,13 @@ import type { ExportedState } from "./stackState";
 export type { ExportedResource, ExportedState } from "./stackState";
 
 declare global {
-  /** Standard in newer libraries of TypeScript. Declared here, so that programs compile with older ones. */
+  /** Newer versions of TypeScript's library have this symbol. Declared for programs that compile with an older version. */
   interface SymbolConstructor {
     readonly asyncDispose: unique symbol;
   }
 }
 
-/** A request that the emulated service received, with the status of its reply. Credentials are never recorded. */
+/** A request that the emulated service received, and the status of its reply. Credentials are never recorded. */
 export interface RecordedRequest {
   method: string;
   /** The path below the base URL, without the query. */
@@ -28,7 +28,7 @@ export interface RecordedRequest {
 /** A value of the stack's configuration: plain text, or a secret. */
 export type ConfigValue = string | { secret: string };
 
-/** A stack, its driver, and what the drivers need to know of the test. */
+/** The settings of a stack for tests. */
 export interface StackOptions {
   /** The folder of the Pulumi program, with its `package.json` or `Pulumi.yaml`. */
   program: string;
@@ -115,7 +115,7 @@ export interface Diagnostic {
   urn?: string;
 }
 
-/** What a command can do beyond the usual. `commandOptions` says which command takes which. */
+/** The options of commands. `commandOptions` lists the options that each command takes. */
 export interface RunOptions {
   /** Preview, up and refresh: fail if there is any change (`--expect-no-changes`). Default: false. */
   expectNoChanges?: boolean;
@@ -149,20 +149,18 @@ export const commandOptions = {
   import: ["protect"],
 } as const satisfies Record<string, readonly (keyof RunOptions)[]>;
 
-/** A command of Pulumi. */
 export type Command = keyof typeof commandOptions;
 
-/** The options of a command. */
 export type OptionsOf<C extends Command> = Pick<RunOptions, (typeof commandOptions)[C][number]>;
 
-/** What a command did, or in a preview would do. */
+/** The result of a command: what it did, or in a preview would do. */
 export interface RunResult {
   command: Command;
   /** Whether the run succeeded. If not, `diagnostics` has the errors. */
   ok: boolean;
   /** The stack's outputs after the run, with secrets in plain text. */
   outputs: Record<string, unknown>;
-  /** The steps of all resources except the stack and providers, in the order of their ends. */
+  /** The steps of all resources except the stack and providers, in the order in which they ended. */
   steps: Step[];
   /** The number of steps by operation, as in Pulumi's summary. */
   changes: Partial<Record<StepOp, number>>;
@@ -178,7 +176,7 @@ export interface RunResult {
 /** The options of any command, and the file of an import. */
 export type CommandOptions = RunOptions & { file?: string | undefined };
 
-/** What runs the commands of a stack: the test engine, or the Pulumi CLI. */
+/** The driver that runs the commands of a stack: the test engine or the Pulumi CLI. */
 export interface Driver {
   /** @throws RunFailed */
   run(command: Command, options: CommandOptions): Promise<RunResult>;
@@ -189,7 +187,7 @@ export interface Driver {
   close(): Promise<void>;
 }
 
-/** A failed run. `result` has everything that a successful run returns. */
+/** The error of a failed run. `result` has everything that a successful run returns. */
 export class RunFailed extends Error {
   override readonly name = "RunFailed";
   constructor(readonly result: RunResult) {
@@ -202,7 +200,7 @@ export class RunFailed extends Error {
   }
 }
 
-/** The most changes that the message names for a run that expected none. */
+/** The most changes that the message lists if a run expected none. */
 const MAX_CHANGES = 10;
 
 /** `: update shop (~description), create api`. */

@@ -10,30 +10,30 @@ const optionalTexts = z.array(z.string()).default([]);
 const properties = z.record(z.string(), z.unknown());
 
 /** A resource in the format of `pulumi stack export`. Unknown fields are kept. */
-const exported = z.looseObject({
+const exportedSchema = z.looseObject({
   urn: z.string(),
   type: z.string(),
   custom: optionalFlag,
   id: optionalText,
   inputs: properties.default({}).transform(propsFromState),
-  /** Undefined for a component that registered none. */
+  /** Undefined for a component that registered no outputs. */
   outputs: properties.transform(propsFromState).optional(),
   parent: optionalText,
   protect: optionalFlag,
   external: optionalFlag,
-  /** Already replaced. The old resource must still be deleted. */
+  /** Whether the resource was replaced, and the old one must still be deleted. */
   delete: optionalFlag,
-  /** Already deleted for a replacement. The new resource must still be created. */
+  /** Whether the resource was deleted for a replacement, and the new one must still be created. */
   pendingReplacement: optionalFlag,
   dependencies: optionalTexts,
   propertyDependencies: z.record(z.string(), z.array(z.string())).default({}),
-  /** `URN::id`. */
+  /** The reference of the provider: `URN::id`. */
   provider: optionalText,
   additionalSecretOutputs: optionalTexts,
   retainOnDelete: optionalFlag,
   ignoreChanges: optionalTexts,
   replaceOnChanges: optionalTexts,
-  /** Why its last create or update was made only in part. Its next update repairs it. */
+  /** Why the last create or update succeeded only in part. The next update repairs the resource. */
   initErrors: optionalTexts,
   /** The id in the resource option `import`. */
   importID: optionalText,
@@ -42,17 +42,17 @@ const exported = z.looseObject({
 });
 
 /**
- * The state of one resource. The steps and the checkpoint share these objects. Steps change `delete` and
- * `pendingReplacement` of old states in place, so that the checkpoint has the change at once.
+ * The state of one resource. Steps and the checkpoint share these objects: steps change `delete` and `pendingReplacement` of old
+ * states in place, so that the checkpoint has the change at once.
  */
-export type ResourceState = z.infer<typeof exported>;
+export type ResourceState = z.infer<typeof exportedSchema>;
 
 export function newState(type: string, fields: Partial<ResourceState>): ResourceState {
-  return { ...exported.parse({ urn: "", type }), ...fields };
+  return { ...exportedSchema.parse({ urn: "", type }), ...fields };
 }
 
 function fromExported(resource: unknown): ResourceState {
-  const state = exported.parse(resource);
+  const state = exportedSchema.parse(resource);
   return { ...state, outputs: state.outputs ?? {} };
 }
 
@@ -84,27 +84,28 @@ export const isProvider = (type: string) => type.startsWith(PROVIDERS);
 export const packageOf = (token: string) =>
   isProvider(token) ? token.slice(PROVIDERS.length) : (token.split(":")[0] ?? "");
 export const providerType = (package_: string) => PROVIDERS + package_;
-/** Whether Pulumi's engine takes this provider for one that it created. It goes by the name: a user's `default-eu` is one. */
-export const isNamedDefault = (urn: string) =>
+/** Whether Pulumi's engine treats a provider as its own default. It only looks at the name, so a user's `default-eu` counts. */
+export const isDefaultProvider = (urn: string) =>
   isProvider(typeInUrn(urn)) && nameInUrn(urn).startsWith("default");
 
-/** Whether results report the steps of this resource: all but the stack's and those of providers. */
+/** Whether results report the steps of this resource. They leave out the stack and providers. */
 export const isUserResource = (urn: string) => typeInUrn(urn) !== ROOT_STACK && !isProvider(typeInUrn(urn));
 
-/** The stack and the project in a run's URNs. */
-export interface Place {
+/** The first parts of a run's URNs. */
+export interface UrnScope {
   stack: string;
   project: string;
 }
 
-/** The type of a URN contains the types of its parents, except for the stack. */
-export function createUrn({ stack, project }: Place, parent: string, type: string, name: string): string {
+/** A URN. Its type begins with the types of the parents, except for the stack. */
+export function createUrn({ stack, project }: UrnScope, parent: string, type: string, name: string): string {
   const ofParent = parent.split("::")[2] ?? "";
   const qualified = ofParent === "" || ofParent === ROOT_STACK ? type : `${ofParent}$${type}`;
   return `urn:pulumi:${stack}::${project}::${qualified}::${name}`;
 }
 
-export const rootUrn = (place: Place) => createUrn(place, "", ROOT_STACK, `${place.project}-${place.stack}`);
+export const rootUrn = (scope: UrnScope) =>
+  createUrn(scope, "", ROOT_STACK, `${scope.project}-${scope.stack}`);
 
 export type PendingType = "creating" | "updating" | "deleting" | "reading" | "importing";
 interface Pending {
@@ -116,8 +117,8 @@ interface Pending {
 const VERSION = "v3.260.0";
 
 /**
- * The stack's state in a file. It is written before and after each step, so that after a killed run the file has the
- * completed steps and the interrupted ones.
+ * The stack's state in a file. The file is written before and after each step, so that after a killed run it has the completed
+ * and the interrupted steps.
  */
 export class Checkpoint {
   olds: ResourceState[] = [];
@@ -170,7 +171,7 @@ export class Checkpoint {
 
   export(): ExportedState {
     const states = this.snapshot();
-    // Only an interrupted create is kept, until the user clears it. For other operations, a refresh updates the state.
+    // Keeps interrupted creates until the user clears them. For other operations, a refresh updates the state.
     const pending = [...this.pending, ...this.interrupted.filter(({ type }) => type === "creating")];
     return {
       version: 3,
@@ -197,13 +198,13 @@ export class Checkpoint {
   }
 }
 
-/** The URNs that a resource depends on. Its parent is not one of them. */
+/** The URNs that a resource depends on, without its parent. */
 function requiredUrns({ dependencies, propertyDependencies, provider }: ResourceState): Set<string> {
   const urns = [...dependencies, ...Object.values(propertyDependencies).flat()];
   return new Set(provider === "" ? urns : [...urns, providerUrn(provider)]);
 }
 
-/** The later states that depend directly or indirectly on this one, in order. A child is not a dependent. */
+/** The later states that depend directly or indirectly on a state, in order. A child is not a dependent. */
 export function dependentsOf(
   root: ResourceState,
   states: ResourceState[],
@@ -217,8 +218,7 @@ export function dependentsOf(
 }
 
 /**
- * All states that a state depends on, including parents. A state that is being replaced depends on other replaced states if
- * there are any.
+ * All states that a state depends on, including parents. If a URN has two states, a replaced state depends on the replaced one.
  */
 export function requirementsOf(root: ResourceState, states: ResourceState[]): Set<ResourceState> {
   const found = new Set<ResourceState>();
@@ -235,7 +235,7 @@ export function requirementsOf(root: ResourceState, states: ResourceState[]): Se
   return found;
 }
 
-/** The states to delete, in groups. No later group depends on an earlier one. */
+/** The states to delete, in groups in the order of deletion: dependents come first. */
 export function deleteOrder(deletions: Iterable<ResourceState>, states: ResourceState[]): ResourceState[][] {
   const left = new Set(deletions);
   const groups: ResourceState[][] = [];
@@ -252,7 +252,7 @@ export function deleteOrder(deletions: Iterable<ResourceState>, states: Resource
   return groups;
 }
 
-/** Removes references to resources that no longer exist. A state can only refer to URNs before it. */
+/** Removes references to resources that no longer exist. A state can refer only to earlier states. */
 export function withoutMissingReferences(states: ResourceState[]): ResourceState[] {
   const known = new Set<string>();
   for (const state of states) {

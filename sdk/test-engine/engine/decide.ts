@@ -17,8 +17,8 @@ import type { ResourceProvider } from "./providerCalls";
 import type { Context } from "./steps";
 import type { PlannedStep } from "./summary";
 
-/** What the decisions of a run depend on. */
-export interface Deciding extends Context {
+/** The state of a run on which its decisions depend. */
+export interface RunState extends Context {
   identities: Identities;
   /** The URNs of the only resources to change. Empty if the run may change any. */
   targets: ReadonlySet<string>;
@@ -33,19 +33,19 @@ export interface Deciding extends Context {
   fail(message: string, urn: string): void;
 }
 
-/** Ends the run. The error has already been reported. */
+/** The error that ends a run after its message has been reported. */
 export class Bail extends Error {
   override readonly name = "Bail";
 }
 
-/** Whether a run may change a resource. Without targets it may change any, otherwise targets, providers and the stack. */
+/** Whether a run may change a resource. With targets, only the targets, providers and the stack may change. */
 export function isTarget(targets: ReadonlySet<string>, urn: string): boolean {
   const type = typeInUrn(urn);
   return targets.size === 0 || targets.has(urn) || isProvider(type) || type === ROOT_STACK;
 }
 
-/** The step for a resource that is not a target. It keeps its old state. */
-export function untargeted(urn: string, old: ResourceState | undefined): PlannedStep {
+/** The step for a resource that is not a target, which keeps its old state. */
+export function untargetedStep(urn: string, old: ResourceState | undefined): PlannedStep {
   if (!old) throw new Error(`the test engine cannot skip ${urn}: it is new and not one of the targets`);
   return { op: "same", urn: old.urn, old, new: { ...old } };
 }
@@ -57,18 +57,18 @@ const desiredState = (urn: string, { state }: Goal, old?: ResourceState): Resour
   modified: old?.modified ?? "",
 });
 
-/** The steps for one registration. An import is performed at once, because the other steps depend on what it reads. */
-export async function decide(urn: string, goal: Goal, run: Deciding): Promise<PlannedStep[]> {
+/** Decides the steps for one registration. Imports at once, because the other steps depend on what the import reads. */
+export async function decideSteps(urn: string, goal: Goal, run: RunState): Promise<PlannedStep[]> {
   const old = run.identities.find(urn, goal);
   const next = desiredState(urn, goal, old);
   const name = nameInUrn(urn);
   if (old && old.external !== next.external)
     throw new Unsupported(`a resource that is only read in one run, but not in another (${name})`);
   if (next.external) return [{ op: "read", urn, ...(old && { old }), new: next }];
-  if (!isTarget(run.targets, urn)) return [untargeted(urn, old)];
+  if (!isTarget(run.targets, urn)) return [untargetedStep(urn, old)];
   if (isProvider(next.type) && old && old.urn !== urn)
     throw new Unsupported(`aliases of providers (of ${name})`);
-  // An imported resource is recognized by the id in the program, even if the provider returned another id.
+  // Compares the id in the program, because the provider of an imported resource may have returned another id.
   if (next.importID === "" || (old?.importID || old?.id) === next.importID)
     return stepsFor(goal, old, next, run);
 
@@ -82,13 +82,13 @@ async function stepsFor(
   { state: { inputs: given }, deleteBeforeReplace }: Goal,
   old: ResourceState | undefined,
   next: ResourceState,
-  run: Deciding,
+  run: RunState,
 ): Promise<PlannedStep[]> {
   const { urn } = next;
-  const provider = next.custom ? await run.providers.of(next) : undefined;
+  const provider = next.custom ? await run.providers.forResource(next) : undefined;
   const isDeleted = old !== undefined && run.deletedFirst.has(old);
   const isForced = run.forced.has(urn);
-  // For a new resource, the check gets no old inputs.
+  // The check of a new resource gets no old inputs.
   const olds = old && !isDeleted && !isForced ? old.inputs : undefined;
   if (olds) next.inputs = withIgnored(urn, given, olds, next.ignoreChanges, run);
   if (provider) next.inputs = await check(provider, next, olds ?? {}, run);
@@ -97,7 +97,7 @@ async function stepsFor(
   const create: PlannedStep = { ...replace, op: "create-replacement" };
   if (isDeleted) return [replace, create];
 
-  const asked = await diffOf(old, next, provider, run);
+  const asked = await decideDiff(old, next, provider, run);
   const diff = applyReplaceOnChanges(asked, next.replaceOnChanges);
   const { changes, changedKeys, detailed } = diff;
   const found = { urn, old, new: next, changedKeys, detailed };
@@ -126,7 +126,7 @@ async function check(
   provider: ResourceProvider,
   next: ResourceState,
   olds: Props,
-  run: Deciding,
+  run: RunState,
 ): Promise<Props> {
   const { inputs, failures } = await provider.check(next.urn, olds, next.inputs);
   // Like Pulumi's engine, the message shows the value of a top-level input, even if it is secret.
@@ -140,32 +140,32 @@ async function check(
   return inputs;
 }
 
-async function diffOf(
+async function decideDiff(
   old: ResourceState,
   next: ResourceState,
   provider: ResourceProvider | undefined,
-  run: Deciding,
+  run: RunState,
 ): Promise<Diff> {
-  // For a forced replacement the provider is not asked. Only the option `deleteBeforeReplace` can change its order.
+  // The provider is not asked about a forced replacement, so only the option `deleteBeforeReplace` decides its order.
   if (run.forced.has(next.urn)) return someDiff("id");
   if (await isProviderReplaced(old, next, run)) return someDiff("provider");
-  if (provider) return ask(provider, { ...old, urn: next.urn }, next.inputs, next.ignoreChanges, run);
+  if (provider) return askDiff(provider, { ...old, urn: next.urn }, next.inputs, next.ignoreChanges, run);
   return { ...someDiff(), changes: equal(old.inputs, next.inputs) ? "none" : "some" };
 }
 
-async function ask(
+async function askDiff(
   provider: ResourceProvider,
   old: ResourceState,
   inputs: Props,
   ignored: string[],
-  run: Deciding,
+  run: RunState,
 ): Promise<Diff> {
   const diff = await provider.diff(old, inputs, ignored);
   return resolveDiff(diff, old.inputs, withIgnored(old.urn, inputs, old.inputs, ignored, run));
 }
 
-/** Whether a move to another provider requires a replacement. The new provider decides it from both configurations. */
-async function isProviderReplaced(old: ResourceState, next: ResourceState, run: Deciding): Promise<boolean> {
+/** Whether a change of the provider requires a replacement. The new provider decides by both configurations. */
+async function isProviderReplaced(old: ResourceState, next: ResourceState, run: RunState): Promise<boolean> {
   if (old.provider === next.provider) return false;
   if (old.provider === "" || next.provider === "") return true;
   const before = run.identities.old(providerUrn(old.provider));
@@ -175,7 +175,7 @@ async function isProviderReplaced(old: ResourceState, next: ResourceState, run: 
 }
 
 /** The inputs without the changes that the option `ignoreChanges` names. */
-function withIgnored(urn: string, inputs: Props, olds: Props, paths: string[], run: Deciding): Props {
+function withIgnored(urn: string, inputs: Props, olds: Props, paths: string[], run: RunState): Props {
   const ignored = ignoreChanges(inputs, olds, paths);
   const failed = `cannot ignore changes in added or removed elements of the path: ${JSON.stringify(ignored.failed.join(", "))}`;
   if (ignored.failed.length > 0) run.summary.report("info", failed, urn);
@@ -183,8 +183,8 @@ function withIgnored(urn: string, inputs: Props, olds: Props, paths: string[], r
 }
 
 /** The deletions before a replacement: first the dependents that must also be replaced, in reverse order, then the resource. */
-async function deletionsBefore(urn: string, old: ResourceState, run: Deciding): Promise<PlannedStep[]> {
-  const dependents = await replacedWith(old, run);
+async function deletionsBefore(urn: string, old: ResourceState, run: RunState): Promise<PlannedStep[]> {
+  const dependents = await dependentsToReplace(old, run);
   const kept = dependents.find((dependent) => dependent.protect && !dependent.delete);
   if (kept) throw new Error(protectedMessage(kept.urn, ` as part of replacing "${urn}"`));
   for (const dependent of dependents) run.deletedFirst.add(dependent);
@@ -199,10 +199,10 @@ async function deletionsBefore(urn: string, old: ResourceState, run: Deciding): 
 }
 
 /**
- * The dependents that must be replaced together with `root`. For each one, the provider is asked for a diff in which the
- * inputs that depend on a replaced resource are unknown.
+ * The dependents that must be replaced together with `root`. The provider decides by a diff in which inputs from replaced
+ * resources are unknown.
  */
-async function replacedWith(root: ResourceState, run: Deciding): Promise<ResourceState[]> {
+async function dependentsToReplace(root: ResourceState, run: RunState): Promise<ResourceState[]> {
   const replaced = new Set([root.urn]);
   const handled = new Set([...run.identities.registered, ...[...run.deletedFirst].map(({ urn }) => urn)]);
   const found: ResourceState[] = [];
@@ -219,7 +219,7 @@ async function replacedWith(root: ResourceState, run: Deciding): Promise<Resourc
 async function wouldBeReplaced(
   state: ResourceState,
   replaced: ReadonlySet<string>,
-  run: Deciding,
+  run: RunState,
 ): Promise<boolean> {
   const { propertyDependencies, inputs: olds, replaceOnChanges } = state;
   const concerned = Object.keys(olds).filter((key) =>
@@ -227,7 +227,8 @@ async function wouldBeReplaced(
   );
   if (concerned.length === 0) return false;
   const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, unknownValue])) };
-  const asked = await ask(await run.providers.of(state), state, inputs, state.ignoreChanges, run);
+  const provider = await run.providers.forResource(state);
+  const asked = await askDiff(provider, state, inputs, state.ignoreChanges, run);
   return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges));
 }
 

@@ -8,22 +8,22 @@ import {
   createUrn,
   deleteOrder,
   dependentsOf,
-  isNamedDefault,
+  isDefaultProvider,
   isProvider,
   nameInUrn,
   newState,
-  type Place,
   packageOf,
   providerType,
   type ResourceState,
   ROOT_STACK,
   requirementsOf,
   typeInUrn,
+  type UrnScope,
 } from "./checkpoint";
-import { Bail, type Deciding, decide, isTarget, untargeted } from "./decide";
+import { Bail, decideSteps, isTarget, type RunState, untargetedStep } from "./decide";
 import { type Goal, goalOf, readGoalOf } from "./goals";
 import { Identities } from "./identities";
-import type { Run } from "./processes";
+import type { RunSetup } from "./processes";
 import { fromStruct } from "./protocol";
 import { Providers } from "./providers";
 import { Protected, perform } from "./steps";
@@ -33,11 +33,11 @@ import { type PlannedStep, Summary } from "./summary";
 export type RunOutcome = Omit<RunResult, "command" | "seconds" | "requests">;
 
 /**
- * One run: a preview, an update, a refresh or a destroy. As in Pulumi's engine, what a registration needs is decided for one
- * registration at a time, and the steps run in parallel. After the first failure, running steps finish and no other step starts.
+ * One run: a preview, an update, a refresh or a destroy. As in Pulumi's engine, steps are decided for one registration at a time,
+ * and run in parallel. After the first failure, running steps finish, and no other step starts.
  */
-export class Deployment implements Deciding {
-  readonly place: Place;
+export class Deployment implements RunState {
+  readonly scope: UrnScope;
   readonly dryRun: boolean;
   readonly summary: Summary;
   readonly checkpoint: Checkpoint;
@@ -52,23 +52,23 @@ export class Deployment implements Deciding {
   onCancel: () => void = () => {};
   private isBailed = false;
   private hasFailedStep = false;
-  private readonly defaults = new Map<string, Promise<string>>();
-  private readonly kept: ResourceState[] = [];
+  private readonly defaultProviders = new Map<string, Promise<string>>();
+  private readonly protectedStates: ResourceState[] = [];
   private readonly running = new Set<Promise<void>>();
   private deciding: Promise<unknown> = Promise.resolve();
   private stackOutputs: { urn: string; outputs: Props } | undefined;
 
   constructor(
-    private readonly run: Run,
+    private readonly run: RunSetup,
     title: string,
     { target = [], replace = [] }: RunOptions = {},
   ) {
-    this.place = { stack: run.stack, project: run.project.name };
+    this.scope = { stack: run.stack, project: run.project.name };
     this.dryRun = run.dryRun;
-    this.summary = new Summary(title, this.place, run.dryRun);
+    this.summary = new Summary(title, this.scope, run.dryRun);
     this.checkpoint = new Checkpoint(run.stateFile, run.dryRun);
     this.providers = new Providers(run, this.checkpoint.olds, this.onLine);
-    this.identities = new Identities(this.place, this.checkpoint.olds);
+    this.identities = new Identities(this.scope, this.checkpoint.olds);
     this.targets = new Set(target);
     this.forced = new Set(replace.flatMap((named) => this.urnsOf(named)));
   }
@@ -90,7 +90,7 @@ export class Deployment implements Deciding {
     return { ok: !this.isFailed, outputs, steps, changes, diagnostics, text };
   }
 
-  /** The URNs with this URN or name. Without one, the run fails. */
+  /** The URNs of the resources with this URN or name. The run fails if there are none. */
   private urnsOf(named: string): string[] {
     const urns = this.checkpoint.olds.map(({ urn }) => urn);
     const found = urns.filter((urn) => urn === named || nameInUrn(urn) === named);
@@ -98,26 +98,26 @@ export class Deployment implements Deciding {
     return found;
   }
 
-  /** Fails the run if neither the state nor the program has a target, such as one with a typing mistake. */
+  /** Fails the run if neither the state nor the program has a target, such as a misspelt URN. */
   checkTargets(): void {
     const { identities, targets } = this;
     for (const urn of targets)
       if (!identities.old(urn) && !identities.registered.has(urn)) this.bail(notFound(urn));
   }
 
-  /** Does not resolve if the resource fails, because the program is ended then. */
+  /** Registers a resource. If it fails, the promise never resolves, because the program is then stopped. */
   async register(request: pb.RegisterResourceRequest): Promise<ResourceState> {
     const goal = goalOf(request, this.news.get(request.getParent()));
     const { type, custom } = goal.state;
-    if (isProvider(type)) this.providers.refuseForeign(type, request);
+    if (isProvider(type)) this.providers.assertKnownPackage(type, request);
     else if (custom) goal.state.provider = await this.providerFor(type, request);
-    return this.reach(goal);
+    return this.registerGoal(goal);
   }
 
   async read(request: pb.ReadResourceRequest): Promise<ResourceState> {
     const goal = readGoalOf(request);
     goal.state.provider = await this.providerFor(goal.state.type, request);
-    return this.reach(goal);
+    return this.registerGoal(goal);
   }
 
   async invoke(request: pb.ResourceInvokeRequest): Promise<InvokeResponse> {
@@ -126,17 +126,17 @@ export class Deployment implements Deciding {
     return plugin.invoke(token, fromStruct(request.getArgs()), this.dryRun);
   }
 
-  /** The provider that the program names, otherwise the default provider. The SDK inherits providers from parents. */
+  /** The provider that the program or the SDK (from the parent) names, or else the package's default provider. */
   private async providerFor(
     token: string,
     request: pb.RegisterResourceRequest | pb.ReadResourceRequest | pb.ResourceInvokeRequest,
   ): Promise<string> {
-    this.providers.refuseForeign(token, request);
+    this.providers.assertKnownPackage(token, request);
     const package_ = packageOf(token);
-    const known = request.getProvider() || this.defaults.get(package_);
+    const known = request.getProvider() || this.defaultProviders.get(package_);
     if (known) return known;
     const registered = this.registerDefault(package_);
-    this.defaults.set(package_, registered);
+    this.defaultProviders.set(package_, registered);
     return registered;
   }
 
@@ -145,20 +145,20 @@ export class Deployment implements Deciding {
       throw new Unsupported("pulumi:disable-default-providers");
     const inputs = this.providers.configOf(package_);
     const state = newState(providerType(package_), { custom: true, inputs });
-    const { urn, id } = await this.reach({ name: "default", state, aliases: [] });
+    const { urn, id } = await this.registerGoal({ name: "default", state, aliases: [] });
     return `${urn}::${id}`;
   }
 
-  private reach(goal: Goal): Promise<ResourceState> {
-    const urn = createUrn(this.place, goal.state.parent, goal.state.type, goal.name);
+  private registerGoal(goal: Goal): Promise<ResourceState> {
+    const urn = createUrn(this.scope, goal.state.parent, goal.state.type, goal.name);
     return new Promise((resolve) => {
       this.deciding = this.deciding.then(async () => {
         if (this.isCanceled) return;
         try {
-          const steps = await decide(urn, goal, this);
-          await this.start(async () => {
+          const steps = await decideSteps(urn, goal, this);
+          await this.startWhenFree(async () => {
             for (const step of steps) if (!(await this.perform(step))) return;
-            // A renamed resource that is no target keeps its old URN.
+            // A renamed resource that is not a target keeps its old URN.
             const state = this.news.get(steps.at(-1)?.urn ?? urn);
             if (state) resolve(state);
           });
@@ -169,18 +169,18 @@ export class Deployment implements Deciding {
     });
   }
 
-  /** Resolves when the work has started, which waits while too much is running. */
-  async start(work: () => Promise<void>): Promise<void> {
+  /** Starts work as soon as fewer steps run than may run in parallel. Resolves at the start. */
+  async startWhenFree(work: () => Promise<void>): Promise<void> {
     while (this.running.size >= this.run.parallel) await Promise.race(this.running);
     const done = work().finally(() => this.running.delete(done));
     this.running.add(done);
   }
 
-  async idle(): Promise<void> {
+  async waitForSteps(): Promise<void> {
     while (this.running.size > 0) await Promise.all(this.running);
   }
 
-  /** Returns false if the step failed or must not start. */
+  /** Performs a step. Returns false if it failed, or if the run is canceled. */
   async perform(step: PlannedStep): Promise<boolean> {
     if (this.isCanceled) return false;
     const { op, urn, old, new: next } = step;
@@ -188,10 +188,10 @@ export class Deployment implements Deciding {
       await perform(step, this);
     } catch (error) {
       const message = this.dryRun ? `Preview failed: ${reasonOf(error)}` : reasonOf(error);
-      this.fail(message, isNamedDefault(urn) ? "" : urn);
+      this.fail(message, isDefaultProvider(urn) ? "" : urn);
       this.summary.addFailure(step);
-      // The provider was not called, so the other deletions can continue.
-      if (error instanceof Protected && old) this.kept.push(old);
+      // Other deletions continue after a protected resource, because its provider was not called.
+      if (error instanceof Protected && old) this.protectedStates.push(old);
       else this.cancel();
       return false;
     }
@@ -202,10 +202,10 @@ export class Deployment implements Deciding {
 
   private async performAll(steps: PlannedStep[]): Promise<void> {
     for (const step of steps)
-      await this.start(async () => {
+      await this.startWhenFree(async () => {
         await this.perform(step);
       });
-    await this.idle();
+    await this.waitForSteps();
   }
 
   fail(message: string, urn: string): void {
@@ -213,7 +213,7 @@ export class Deployment implements Deciding {
     this.summary.report("error", message, urn);
   }
 
-  /** Ends the run because of an error that is no step's. */
+  /** Ends the run because of an error outside of steps. */
   bail(error: unknown, urn = ""): void {
     this.isBailed = true;
     if (!(error instanceof Bail) && !this.isCanceled) this.summary.report("error", reasonOf(error), urn);
@@ -225,7 +225,7 @@ export class Deployment implements Deciding {
     this.isCanceled = true;
   }
 
-  /** The stack's outputs are written at the end, because they depend on the success of the run. */
+  /** Sets a component's outputs. The stack's outputs are set at the end, because they depend on the success of the run. */
   async registerOutputs(urn: string, outputs: Props): Promise<void> {
     if (typeInUrn(urn) === ROOT_STACK) {
       this.stackOutputs = { urn, outputs };
@@ -237,19 +237,19 @@ export class Deployment implements Deciding {
   }
 
   /**
-   * Called when the program has ended. Waits for running steps. If the program succeeded, deletes the resources that it did
-   * not register.
+   * Ends the run after the program: waits for running steps, and if the program succeeded, deletes the resources that it did not
+   * register.
    */
   async finish(programSucceeded: boolean): Promise<void> {
     if (!programSucceeded) this.isBailed = this.isCanceled = true;
     await this.deciding;
-    await this.idle();
+    await this.waitForSteps();
     if (!this.isCanceled) this.checkTargets();
     if (!this.isCanceled) await this.deleteUnregistered().catch((error: unknown) => this.bail(error));
     const { urn = "", outputs } = this.stackOutputs ?? {};
     const stack = this.news.get(urn);
     if (stack) {
-      // After a failed run, missing outputs keep their old values, because the program may have ended before it set them.
+      // After a failure, missing outputs keep their old values, because the program may have ended before it set them.
       stack.outputs = this.isFailed ? { ...this.identities.old(urn)?.outputs, ...outputs } : outputs;
       this.checkpoint.save();
     }
@@ -264,7 +264,7 @@ export class Deployment implements Deciding {
     const left: PlannedStep[] = [];
     for (const old of olds) {
       if (!isTarget(targets, old.urn)) {
-        if (!identities.isRegistered(old.urn)) left.push(untargeted(old.urn, old));
+        if (!identities.isRegistered(old.urn)) left.push(untargetedStep(old.urn, old));
         continue;
       }
       const step = this.deletion(old);
@@ -275,12 +275,12 @@ export class Deployment implements Deciding {
         );
       deletions.set(old, step);
       // A preview also loads the provider, to report a missing one.
-      if (old.provider !== "") await this.providers.of(old);
+      if (old.provider !== "") await this.providers.forResource(old);
     }
     await this.performAll(left);
     for (const group of deleteOrder(deletions.keys(), olds)) {
       if (this.isCanceled) return;
-      const needed = new Set(this.kept.flatMap((old) => [...requirementsOf(old, olds)]));
+      const needed = new Set(this.protectedStates.flatMap((old) => [...requirementsOf(old, olds)]));
       const steps = group.filter((state) => !needed.has(state)).map((state) => deletions.get(state));
       await this.performAll(steps.filter((step) => step !== undefined));
     }
@@ -290,7 +290,7 @@ export class Deployment implements Deciding {
     const { urn, external } = old;
     if (old.delete) return this.deletedFirst.has(old) ? undefined : { op: "delete-replaced", urn, old };
     if (this.identities.isRegistered(urn)) return undefined;
-    // It was already deleted for a replacement, or its deletion was skipped. Nothing asks the provider again.
+    // The resource was deleted for a replacement, or its deletion was skipped. In both cases, the provider is not called again.
     if (old.pendingReplacement) return { op: "remove-pending-replace", urn, old };
     return { op: external ? "discard" : "delete", urn, old };
   }

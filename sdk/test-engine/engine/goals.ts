@@ -4,7 +4,7 @@ import { newState, packageOf, type ResourceState } from "./checkpoint";
 import { BUILT_IN } from "./mockedProvider";
 import { fromStruct } from "./protocol";
 
-/** What a program asks for: the state of a resource that it manages, or one to read, which is external. */
+/** The state that a program asks for in a registration. The state of a resource that is only read is `external`. */
 export interface Goal {
   name: string;
   state: ResourceState;
@@ -13,11 +13,11 @@ export interface Goal {
   aliases: Alias[];
 }
 
-/** A former identity: a URN, or the parts of it that differ from the current one. */
+/** A former URN of a resource, or its parts that differ from the current URN. */
 export type Alias = { urn: string } | ReturnType<NonNullable<ReturnType<PbAlias["getSpec"]>>["toObject"]>;
 type PbAlias = ReturnType<pb.RegisterResourceRequest["getAliasesList"]>[number];
 
-function refuseUnsupported(request: pb.RegisterResourceRequest): void {
+function assertSupported(request: pb.RegisterResourceRequest): void {
   const type = request.getType();
   const option = (name: string) => `the option ${name} (of ${request.getName()})`;
   const found: [boolean, string][] = [
@@ -40,9 +40,9 @@ function refuseUnsupported(request: pb.RegisterResourceRequest): void {
 
 type Dependencies = pb.RegisterResourceRequest.PropertyDependencies;
 
-/** @param parent Its option `retainOnDelete` is inherited. The SDK inherits the other options. */
+/** The goal of a registration. @param parent Gives `retainOnDelete` to children. The SDK passes on its other options. */
 export function goalOf(request: pb.RegisterResourceRequest, parent: ResourceState | undefined): Goal {
-  refuseUnsupported(request);
+  assertSupported(request);
   const byProperty = [
     ...(request.getPropertydependenciesMap().entries() as Iterable<[string, Dependencies]>),
   ].map(([key, value]) => [key, sorted(value.getUrnsList())]);

@@ -1,7 +1,7 @@
-import { createUrn, nameInUrn, type Place, type ResourceState, typeInUrn } from "./checkpoint";
+import { createUrn, nameInUrn, type ResourceState, typeInUrn, type UrnScope } from "./checkpoint";
 import type { Alias, Goal } from "./goals";
 
-/** Finds the old state of a registration by its URN, or by its first alias that has a state. */
+/** Finds the old state of a registered resource: by its URN, or by the first alias that has a state. */
 export class Identities {
   readonly registered = new Set<string>();
   private readonly currentByFormer = new Map<string, string>();
@@ -9,7 +9,7 @@ export class Identities {
   private readonly byUrn: Map<string, ResourceState>;
 
   constructor(
-    private readonly place: Place,
+    private readonly scope: UrnScope,
     olds: ResourceState[],
   ) {
     this.byUrn = new Map(olds.filter((old) => !old.delete).map((old) => [old.urn, old]));
@@ -39,7 +39,7 @@ export class Identities {
     return this.byUrn.get(found);
   }
 
-  /** The URNs from the resource's aliases, and those from an alias of its parent. */
+  /** The former URNs: from the resource's aliases, and from the alias by which its parent was found. */
   private formerUrns({ name, state: { type, parent }, aliases }: Goal): string[] {
     const own = aliases.map((alias) => this.urnOfAlias(alias, name, type));
     const formerParent = this.formerByCurrent.get(parent);
@@ -52,19 +52,19 @@ export class Identities {
         // If the child's name begins with the parent's name, its former name began with the parent's former name.
         const isNamedAfter = name.startsWith(parentName);
         const former = isNamedAfter ? nameInUrn(formerParent) + name.slice(parentName.length) : name;
-        return createUrn(this.place, formerParent, type, former);
+        return createUrn(this.scope, formerParent, type, former);
       }),
     ];
   }
 
-  /** Missing parts of an alias have their current value. The SDK always sets the parent. */
+  /** The URN of an alias. Missing parts have their current value, except the parent, which the SDK always sets. */
   private urnOfAlias(alias: Alias, name: string, type: string): string {
     if ("urn" in alias) return alias.urn;
     const former = alias.noparent ? "" : (this.formerByCurrent.get(alias.parenturn) ?? alias.parenturn);
-    const place = {
-      stack: alias.stack || this.place.stack,
-      project: alias.project || this.place.project,
+    const scope = {
+      stack: alias.stack || this.scope.stack,
+      project: alias.project || this.scope.project,
     };
-    return createUrn(place, former, alias.type || type, alias.name || name);
+    return createUrn(scope, former, alias.type || type, alias.name || name);
   }
 }

@@ -1,17 +1,17 @@
 import { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { Unsupported } from "../errors";
 import { completeMocks, type PartialMocks } from "../packageMocks";
-import { containsSecret, fromSecretForm, markSecrets, type Props, plain, rebuilt } from "../properties";
+import { containsSecret, fromSecretForm, mapSigned, markSecrets, type Props, plain } from "../properties";
 import type { StackOptions } from "../types";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
 import type { Diff } from "./propertyDiff";
 import { toStruct } from "./protocol";
-import type { CheckResult, Found, Plugin, ResourceProvider, ToRead } from "./providerCalls";
+import type { CheckResult, Plugin, ReadResult, ResourceProvider, ResourceToRead } from "./providerCalls";
 
 /** The package of the engine's own resources. */
 export const BUILT_IN = "pulumi";
 
-/** Answers `StackReference`, the only built-in resource that the engine supports, from a table of other stacks' outputs. */
+/** Mocks for `StackReference`, the only built-in resource that the engine supports. The table has the outputs of other stacks. */
 export const stackReferences = (stacks: StackOptions["stackReferences"] = {}): PartialMocks => ({
   newResource({ id: name = "" }) {
     const found = stacks[name];
@@ -25,13 +25,12 @@ export const stackReferences = (stacks: StackOptions["stackReferences"] = {}): P
   },
 });
 
-/** A provider that resources can refer to. */
 export type RunningProvider = ResourceProvider &
   Pick<Plugin, "checkConfig" | "diffConfig" | "configure" | "invoke">;
 
 /**
- * A provider without a process: mocks answer it. Like the simplest plugin, it takes no secrets and no previews, and does not
- * compare: any changed input is an update, which asks the mocks again. A refresh changes nothing.
+ * A provider whose resources and functions come from mocks, without a process. Like the simplest plugin, it supports no secrets,
+ * previews and diffs: any changed input is an update, which calls the mocks again. A refresh changes nothing.
  */
 export class MockedProvider implements RunningProvider {
   private readonly mocks: ReturnType<typeof completeMocks>;
@@ -64,7 +63,7 @@ export class MockedProvider implements RunningProvider {
     return preview ? next.inputs : (await this.newResource(next)).outputs;
   }
 
-  async read(resource: ToRead): Promise<Found> {
+  async read(resource: ResourceToRead): Promise<ReadResult> {
     const { urn, id, inputs, outputs, external } = resource;
     if (!inputs) throw new Unsupported(`imports of resources without a provider (${nameInUrn(urn)})`);
     if (!external) return { id, outputs, inputs };
@@ -86,5 +85,5 @@ export class MockedProvider implements RunningProvider {
   }
 }
 
-/** Leaves out undefined values, which the protocol cannot hold. */
-const asProps = (values: object) => rebuilt(values, (signed) => signed) as Props;
+/** The values without undefined, which the protocol cannot hold. */
+const asProps = (values: object) => mapSigned(values, (signed) => signed) as Props;

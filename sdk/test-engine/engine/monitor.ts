@@ -10,8 +10,8 @@ import type { Deployment } from "./deployment";
 import { CHANNEL, EmptyMessage, fromStruct, toStruct } from "./protocol";
 
 /**
- * The features that the engine reports to the SDK. Some of them are refused when a program uses them. If they were missing
- * here, the error of the SDK would ask for a newer CLI.
+ * The features that the engine reports to the SDK. A program that uses an unsupported one of them fails with this engine's error.
+ * If the feature were missing here, the SDK's error would ask for a newer CLI.
  */
 const FEATURES = new Set([
   "secrets",
@@ -29,6 +29,7 @@ const SEVERITIES = ["debug", "info", "warning", "error"] as const;
 
 type Unary<Q, A> = (call: grpc.ServerUnaryCall<Q, A>, answer: grpc.sendUnaryData<A>) => void;
 
+/** The server that the program's SDK and the providers call: Pulumi's resource monitor and its engine service. */
 export class Monitor {
   private readonly server = new grpc.Server(CHANNEL);
 
@@ -37,7 +38,7 @@ export class Monitor {
     this.server.addService(EngineService, this.engineService());
   }
 
-  /** Returns the address: `host:port`. */
+  /** Starts the server. Returns its address: `host:port`. */
   async listen(): Promise<string> {
     const bind = promisify(this.server.bindAsync).bind(this.server);
     return `127.0.0.1:${await bind("127.0.0.1:0", grpc.ServerCredentials.createInsecure())}`;
@@ -47,7 +48,7 @@ export class Monitor {
     this.server.forceShutdown();
   }
 
-  private refused(what: string): Unary<unknown, unknown> {
+  private unsupported(what: string): Unary<unknown, unknown> {
     return (_, answer) => {
       const error = new Unsupported(what);
       this.deployment.bail(error);
@@ -56,7 +57,7 @@ export class Monitor {
   }
 
   /** Replies with the result of `work`. If it throws, the run fails and the program gets no reply. */
-  private answering<Q, A>(work: (request: Q) => A | Promise<A>): Unary<Q, A> {
+  private handler<Q, A>(work: (request: Q) => A | Promise<A>): Unary<Q, A> {
     return async ({ request }, answer) => {
       try {
         answer(null, await work(request));
@@ -69,38 +70,38 @@ export class Monitor {
   private monitorService(): grpc.UntypedServiceImplementation {
     const { deployment } = this;
     return {
-      supportsFeature: this.answering((request: pb.SupportsFeatureRequest) =>
+      supportsFeature: this.handler((request: pb.SupportsFeatureRequest) =>
         new pb.SupportsFeatureResponse().setHassupport(FEATURES.has(request.getId())),
       ),
-      registerResource: this.answering(async (request: pb.RegisterResourceRequest) => {
+      registerResource: this.handler(async (request: pb.RegisterResourceRequest) => {
         const state = await deployment.register(request);
-        // The outputs of a component can refer to resources that are not registered yet.
+        // No outputs for a component, because they can refer to resources that are not registered yet.
         const outputs = request.getCustom() ? (state.outputs ?? {}) : {};
         return new pb.RegisterResourceResponse()
           .setUrn(state.urn)
           .setId(state.id)
           .setObject(toStruct(outputs));
       }),
-      readResource: this.answering(async (request: pb.ReadResourceRequest) => {
+      readResource: this.handler(async (request: pb.ReadResourceRequest) => {
         const state = await deployment.read(request);
         return new pb.ReadResourceResponse().setUrn(state.urn).setProperties(toStruct(state.outputs ?? {}));
       }),
-      registerResourceOutputs: this.answering(async (request: pb.RegisterResourceOutputsRequest) => {
+      registerResourceOutputs: this.handler(async (request: pb.RegisterResourceOutputsRequest) => {
         await deployment.registerOutputs(request.getUrn(), fromStruct(request.getOutputs()));
         return new EmptyMessage();
       }),
       invoke: this.invoke,
-      signalAndWaitForShutdown: this.answering(() => new EmptyMessage()),
-      call: this.refused("methods of resources"),
-      registerStackTransform: this.refused("transforms"),
-      registerStackInvokeTransform: this.refused("transforms of invokes"),
-      registerResourceHook: this.refused("resource hooks"),
-      registerErrorHook: this.refused("error hooks"),
-      registerPackage: this.refused("packages with parameters"),
+      signalAndWaitForShutdown: this.handler(() => new EmptyMessage()),
+      call: this.unsupported("methods of resources"),
+      registerStackTransform: this.unsupported("transforms"),
+      registerStackInvokeTransform: this.unsupported("transforms of invokes"),
+      registerResourceHook: this.unsupported("resource hooks"),
+      registerErrorHook: this.unsupported("error hooks"),
+      registerPackage: this.unsupported("packages with parameters"),
     };
   }
 
-  /** Returns the errors of a function to the program, which can handle them. */
+  /** Calls a function. Its errors go to the program, which can handle them. */
   private readonly invoke: Unary<pb.ResourceInvokeRequest, InvokeResponse> = async ({ request }, answer) => {
     try {
       answer(null, await this.deployment.invoke(request));
@@ -112,15 +113,15 @@ export class Monitor {
 
   private engineService(): grpc.UntypedServiceImplementation {
     return {
-      log: this.answering((request: LogRequest) => {
+      log: this.handler((request: LogRequest) => {
         const severity = SEVERITIES[request.getSeverity()] ?? "info";
         if (!request.getEphemeral())
           this.deployment.summary.report(severity, request.getMessage(), request.getUrn());
         return new EmptyMessage();
       }),
-      setRootResource: this.answering(() => new SetRootResourceResponse()),
-      startDebugging: this.refused("debugging"),
-      requirePulumiVersion: this.refused("asking for a version of the CLI"),
+      setRootResource: this.handler(() => new SetRootResourceResponse()),
+      startDebugging: this.unsupported("debugging"),
+      requirePulumiVersion: this.unsupported("asking for a version of the CLI"),
     };
   }
 }

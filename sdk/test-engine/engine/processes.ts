@@ -9,11 +9,12 @@ import type { PartialMocks } from "../packageMocks";
 import { isSecret, type Props, plain } from "../properties";
 import type { Project } from "./project";
 
-const MAX_OUTPUT = 50;
+const MAX_OUTPUT_LINES = 50;
 
 export type OnLine = (line: string) => void;
 
-export class Child {
+/** A process of a run, which is killed when this process ends. */
+export class RunningProcess {
   readonly exited: Promise<number>;
 
   constructor(
@@ -40,7 +41,7 @@ export class Child {
   }
 }
 
-export interface Run {
+export interface RunSetup {
   project: Project;
   stack: string;
   env: Record<string, string | undefined>;
@@ -52,11 +53,11 @@ export interface Run {
   stateFile: string;
   /** The stack configuration by full keys. */
   config: Props;
-  /** The mocks that answer a package. Undefined if a provider must. */
+  /** The mocks for a package. Undefined if the package needs a provider process. */
   mocksOf: (package_: string) => PartialMocks | undefined;
 }
 
-/** Finds a module of the program's SDK, so that the program and its providers have the same version. */
+/** Finds a module of the program's own SDK, so that the program and its providers use the same version. */
 export function resolveFrom(folder: string, module: string): string {
   try {
     return createRequire(join(folder, "package.json")).resolve(module);
@@ -67,7 +68,7 @@ export function resolveFrom(folder: string, module: string): string {
 
 const PRELOAD = JSON.stringify(join(__dirname, "preload.cjs"));
 
-function startNode({ project, env }: Run, args: string[], more: Record<string, string>): ChildProcess {
+function startNode({ project, env }: RunSetup, args: string[], more: Record<string, string>): ChildProcess {
   const options = `${env["NODE_OPTIONS"] ?? ""} --require ${PRELOAD}`.trim();
   return spawn(process.execPath, args, {
     cwd: project.folder,
@@ -78,7 +79,7 @@ function startNode({ project, env }: Run, args: string[], more: Record<string, s
 }
 
 /** Runs the program like the Node language host. */
-export function startProgram(run: Run, address: string, onLine: OnLine): Child {
+export function startProgram(run: RunSetup, address: string, onLine: OnLine): RunningProcess {
   const { project, stack, dryRun, parallel, config, env } = run;
   const flags = {
     monitor: address,
@@ -103,15 +104,15 @@ export function startProgram(run: Run, address: string, onLine: OnLine): Child {
     PULUMI_NODEJS_TRANSPILE_ONLY: env["PULUMI_NODEJS_TRANSPILE_ONLY"] ?? "true",
     ...(project.typescript && { PULUMI_NODEJS_TYPESCRIPT: "true" }),
   });
-  return new Child(child, onLine);
+  return new RunningProcess(child, onLine);
 }
 
 /**
- * Starts a provider. `port` is the port that it prints, and rejects if the process ends first, or at the time limit. `printed` is the
- * end of an error message, with the rest of its output; empty if there is none.
+ * Starts a provider. `port` resolves to the port that the provider prints, and rejects if the process ends first or at the time
+ * limit. `printed` returns its other output for the end of an error message.
  */
 export function startProvider(
-  run: Run,
+  run: RunSetup,
   args: string[],
   env: Record<string, string>,
   onLine: OnLine | undefined,
@@ -122,13 +123,13 @@ export function startProvider(
   const found = new Promise<number>((resolve) => {
     print = resolve;
   });
-  const child = new Child(startNode(run, args, env), (line, isError) => {
+  const child = new RunningProcess(startNode(run, args, env), (line, isError) => {
     if (print && !isError && /^\d+$/.test(line)) {
       print(Number(line));
       print = undefined;
       return;
     }
-    if (output.length < MAX_OUTPUT) output.push(line);
+    if (output.length < MAX_OUTPUT_LINES) output.push(line);
     onLine?.(line);
   });
   const { startLimit } = run;

@@ -12,11 +12,11 @@ export interface Project {
   folder: string;
   /** The program in this folder: `.`, or the file in `main`. */
   entry: string;
-  /** Whether TypeScript is compiled when it is loaded. The runtime's option `typescript`, default: true. */
+  /** Whether TypeScript is compiled when it is loaded: the runtime's option `typescript`. */
   typescript: boolean;
   /** The folders of provider plugins by package, from `plugins.providers`. */
   plugins: Map<string, string>;
-  /** The packages under test, which `others` never answers for. */
+  /** The packages under test, for which `others` never answers. */
   own: ReadonlySet<string>;
   config: Record<string, ConfigValue>;
 }
@@ -25,7 +25,7 @@ const runtime = z.object({
   name: z.string(),
   options: z.object({ typescript: z.boolean().default(true) }).default({ typescript: true }),
 });
-/** `runtime` of `Pulumi.yaml` and `PulumiPlugin.yaml`: a name, or a name with options. */
+/** The key `runtime` of `Pulumi.yaml` and `PulumiPlugin.yaml`: a name, or a name with options. */
 export const runtimeSchema = z
   .union([z.string().transform((name) => runtime.parse({ name })), runtime])
   .default(runtime.parse({ name: "nodejs" }));

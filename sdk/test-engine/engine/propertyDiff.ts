@@ -11,10 +11,10 @@ export interface ValueChange {
   new?: unknown;
 }
 
-/** Properties whose names start with two underscores are internal to the SDK and are not shown. */
+/** Whether a property is internal to the SDK (its name starts with two underscores) and not shown. */
 export const isInternal = (key: unknown) => String(key).startsWith("__");
 
-/** All differences. Objects and lists are compared item by item. Other values, such as secrets, are compared as a whole. */
+/** All differences between two values. Objects and lists are compared item by item, other values (also secrets) as a whole. */
 export function valueChanges(from: unknown, to: unknown, path: PropertyPath = []): ValueChange[] {
   if (equal(from, to)) return [];
   if (from === undefined || from === null) return [{ path, kind: "add", new: to }];
@@ -55,7 +55,7 @@ export interface Diff {
   changes: "unknown" | "none" | "some";
   replaces: string[];
   deleteBeforeReplace: boolean;
-  /** The top-level properties to show. If it is empty, all changed ones are shown. */
+  /** The top-level properties to show. If the list is empty, all changed properties are shown. */
   changedKeys: string[];
   /** Undefined if the provider does not list the changed properties. */
   detailed?: PropertyDiff[] | undefined;
@@ -70,7 +70,7 @@ export function mustReplace({ replaces, detailed = [] }: Diff): boolean {
   return replaces.length > 0 || detailed.some(({ replace }) => replace);
 }
 
-/** If the provider does not know whether there are changes, compares the inputs, including secrets. */
+/** Compares the inputs, including secrets, if the provider does not know whether there are changes. */
 export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
   if (diff.changes !== "unknown") return diff;
   const found = valueChanges(plain(olds), plain(news));
@@ -83,7 +83,7 @@ export function resolveDiff(diff: Diff, olds: Props, news: Props): Diff {
   };
 }
 
-/** Applies the option `replaceOnChanges`. It has an effect only on changes that the diff names. */
+/** Applies the option `replaceOnChanges` to the changes of a diff. */
 export function applyReplaceOnChanges(diff: Diff, texts: string[]): Diff {
   if (diff.changes !== "some") return diff;
   const paths = texts.map(parsePath).filter((path) => path !== undefined);

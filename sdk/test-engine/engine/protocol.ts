@@ -5,8 +5,8 @@ import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { Unsupported } from "../errors";
 import {
   mapProps,
+  mapSigned,
   type Props,
-  rebuilt,
   secret,
   specialSecretSig,
   specialSigKey,
@@ -14,8 +14,8 @@ import {
 } from "../properties";
 
 /*
- * gRPC and protobuf in the copies of Pulumi's SDK. Its clients refuse the credentials of another copy of gRPC, and its services
- * refuse empty answers of another copy of protobuf.
+ * Loads gRPC and protobuf from the dependencies of Pulumi's SDK, because the SDK refuses gRPC credentials and empty protobuf
+ * messages of another copy.
  */
 const ofPulumi = createRequire(createRequire(__filename).resolve("@pulumi/pulumi"));
 
@@ -27,16 +27,16 @@ const empty: typeof import("google-protobuf/google/protobuf/empty_pb") = ofPulum
 /** The credentials for a client of Pulumi's protocol. */
 export const insecureCredentials = (): ChannelCredentials => grpc.credentials.createInsecure();
 
-/** An answer without content. */
+/** A message without content. */
 export const EmptyMessage = empty.Empty;
 export type EmptyMessage = InstanceType<typeof EmptyMessage>;
 
-/** Messages contain complete states, which can be larger than gRPC's default limit of four megabytes. */
+/** gRPC options without limits, because messages contain complete states and can exceed the default of four megabytes. */
 export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };
 
 /** @throws Unsupported for assets and archives. */
 function fromWire(value: unknown): unknown {
-  return rebuilt(value, (signed) => {
+  return mapSigned(value, (signed) => {
     if (signed[specialSigKey] === specialSecretSig) return secret(fromWire(signed["value"] ?? null));
     if (signed[specialSigKey] === specialOutputValueSig) {
       const value = "value" in signed ? fromWire(signed["value"]) : unknownValue;

@@ -10,15 +10,15 @@ import type { Diff, Kind } from "./propertyDiff";
 import { CHANNEL, EmptyMessage, fromStruct, insecureCredentials, toStruct } from "./protocol";
 
 /**
- * The provider of a resource: `Plugin`, the client of a provider process, `MockedProvider`, or `Providers` for provider
- * resources.
+ * The provider of a resource: `Plugin` (the client of a provider process), `MockedProvider`, or `Providers` (for resources that
+ * are providers themselves).
  */
 export interface ResourceProvider {
   check(urn: string, olds: Props, news: Props): Promise<CheckResult>;
   diff(old: ResourceState, news: Props, ignoreChanges: string[]): Promise<Diff>;
   create(next: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }>;
   update(old: ResourceState, next: ResourceState, preview: boolean): Promise<Props>;
-  read(resource: ToRead): Promise<Found>;
+  read(resource: ResourceToRead): Promise<ReadResult>;
   delete(old: ResourceState): Promise<void>;
 }
 
@@ -27,23 +27,23 @@ export interface CheckResult {
   failures: pb.CheckFailure.AsObject[];
 }
 
-/** For an import, only the id is known. */
-export type ToRead = Pick<ResourceState, "urn" | "id"> & {
+/** A resource to read. For an import, only the id is known. */
+export type ResourceToRead = Pick<ResourceState, "urn" | "id"> & {
   inputs?: Props;
   outputs?: Props | undefined;
   external?: boolean;
 };
 
-export interface Found {
+export interface ReadResult {
   /** Empty if the resource does not exist. */
   id: string;
   /** Undefined if the resource does not exist. */
   outputs: Props | undefined;
-  /** Undefined if they have not changed. */
+  /** Undefined if the provider returned no inputs. */
   inputs: Props | undefined;
 }
 
-/** A create or an update that the provider has made in part. The resource exists, and the next update repairs it. */
+/** The error of a create or update that succeeded in part. The resource exists, and the next update repairs it. */
 export class PartialFailure extends Error {
   override readonly name = "PartialFailure";
   constructor(
@@ -55,12 +55,13 @@ export class PartialFailure extends Error {
   }
 }
 
-/** The package of dynamic providers. Their process is part of the SDK. */
+/** The package of dynamic providers, whose process is part of the SDK. */
 export const DYNAMIC = "pulumi-nodejs";
 
+/** The client of a provider process. */
 export class Plugin implements ResourceProvider {
   private readonly client: rpc.ResourceProviderClient;
-  /** The process of dynamic providers accepts no secrets and no previews. Its results are marked as secret here. */
+  /** Whether this is the process of dynamic providers. It accepts no secrets and previews, so secrets are marked here. */
   private readonly isDynamic: boolean;
   private configured: Promise<unknown> = Promise.resolve();
 
@@ -84,7 +85,7 @@ export class Plugin implements ResourceProvider {
       .setProgramDirectory(folder)
       .setConfigureWithUrn(true)
       .setInvokeWithPreview(true);
-    const response = await optional<pb.ProviderHandshakeResponse>((answer) =>
+    const response = await tryCall<pb.ProviderHandshakeResponse>((answer) =>
       this.client.handshake(request, new grpc.Metadata(), { deadline: Date.now() + limit }, answer),
     );
     if (!response) throw new Unsupported(`plugins without a handshake (${this.package_} in ${folder})`);
@@ -94,21 +95,21 @@ export class Plugin implements ResourceProvider {
       );
   }
 
-  /** If a provider does not implement this method, it accepts any configuration. */
+  /** Checks a configuration. A provider without this method accepts any configuration. */
   async checkConfig(urn: string, olds: Props, news: Props): Promise<CheckResult> {
-    const request = about(new pb.CheckRequest(), urn).setOlds(plainStruct(olds)).setNews(plainStruct(news));
-    const response = await optional<pb.CheckResponse>((answer) => this.client.checkConfig(request, answer));
+    const request = forUrn(new pb.CheckRequest(), urn).setOlds(plainStruct(olds)).setNews(plainStruct(news));
+    const response = await tryCall<pb.CheckResponse>((answer) => this.client.checkConfig(request, answer));
     if (!response) return { inputs: news, failures: [] };
     return { inputs: markSecrets(fromStruct(response.getInputs()), news), failures: failuresOf(response) };
   }
 
   async diffConfig(old: ResourceState, news: Props): Promise<Diff> {
     const request = diffRequest(old, news, [], plainStruct);
-    const response = await optional<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer));
-    return diffOf(response ?? new pb.DiffResponse());
+    const response = await tryCall<pb.DiffResponse>((answer) => this.client.diffConfig(request, answer));
+    return diffFromResponse(response ?? new pb.DiffResponse());
   }
 
-  /** Later calls wait for this, and fail if it fails. */
+  /** Starts to configure the provider. Later calls wait for the end, and fail if this fails. */
   configure(urn: string, id: string, config: Props): void {
     this.configured = this.sendConfiguration(urn, id, config);
     this.configured.catch(() => {});
@@ -119,7 +120,7 @@ export class Plugin implements ResourceProvider {
       throw new Unsupported(
         `previews with a provider whose configuration is not known yet (${nameInUrn(urn)})`,
       );
-    const request = about(new pb.ConfigureRequest(), urn)
+    const request = forUrn(new pb.ConfigureRequest(), urn)
       .setId(id)
       .setArgs(toStruct(config))
       .setAcceptsecrets(true)
@@ -133,41 +134,43 @@ export class Plugin implements ResourceProvider {
     await call<pb.ConfigureResponse>((answer) => this.client.configure(request, answer));
   }
 
-  /** Asks the provider to finish its operations and to start no others. */
+  /** Asks the provider to finish its operations and to start no other operation. */
   async cancel(): Promise<void> {
-    await optional<EmptyMessage>((answer) => this.client.cancel(new EmptyMessage(), answer));
+    await tryCall<EmptyMessage>((answer) => this.client.cancel(new EmptyMessage(), answer));
   }
 
   async check(urn: string, olds: Props, news: Props): Promise<CheckResult> {
     await this.configured;
-    const request = about(new pb.CheckRequest(), urn).setOlds(this.struct(olds)).setNews(this.struct(news));
+    const request = forUrn(new pb.CheckRequest(), urn).setOlds(this.struct(olds)).setNews(this.struct(news));
     const response = await call<pb.CheckResponse>((answer) => this.client.check(request, answer));
-    return { inputs: this.marked(response.getInputs(), news), failures: failuresOf(response) };
+    return { inputs: this.unpack(response.getInputs(), news), failures: failuresOf(response) };
   }
 
   async diff(old: ResourceState, news: Props, ignoreChanges: string[]): Promise<Diff> {
     await this.configured;
     const request = diffRequest(old, news, ignoreChanges, (props) => this.struct(props));
-    return diffOf(await call<pb.DiffResponse>((answer) => this.client.diff(request, answer)));
+    return diffFromResponse(await call<pb.DiffResponse>((answer) => this.client.diff(request, answer)));
   }
 
-  /** Without support for previews, the outputs of a preview are the inputs. */
+  /** Creates a resource. If the provider does not support previews, the planned outputs are the inputs. */
   async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
     await this.configured;
     if (preview && this.isDynamic) return { id: "", outputs: { ...inputs } };
-    const request = about(new pb.CreateRequest(), urn).setProperties(this.struct(inputs)).setPreview(preview);
+    const request = forUrn(new pb.CreateRequest(), urn)
+      .setProperties(this.struct(inputs))
+      .setPreview(preview);
     const response = await call<pb.CreateResponse>((answer) => this.client.create(request, answer)).catch(
       this.partial(inputs),
     );
     const id = response.getId();
     if (id === "" && !preview) throw new Error(`plugin returned empty resource.ID from create '${urn}'`);
-    return { id, outputs: this.marked(response.getProperties(), inputs) };
+    return { id, outputs: this.unpack(response.getProperties(), inputs) };
   }
 
   async update(old: ResourceState, next: ResourceState, preview: boolean): Promise<Props> {
     await this.configured;
     if (preview && this.isDynamic) return { ...next.inputs };
-    const request = about(new pb.UpdateRequest(), next.urn)
+    const request = forUrn(new pb.UpdateRequest(), next.urn)
       .setId(old.id)
       .setOldInputs(this.struct(old.inputs))
       .setOlds(this.struct(old.outputs))
@@ -177,29 +180,29 @@ export class Plugin implements ResourceProvider {
     const response = await call<pb.UpdateResponse>((answer) => this.client.update(request, answer)).catch(
       this.partial(next.inputs),
     );
-    return this.marked(response.getProperties(), next.inputs);
+    return this.unpack(response.getProperties(), next.inputs);
   }
 
-  async read({ urn, id, inputs, outputs }: ToRead): Promise<Found> {
+  async read({ urn, id, inputs, outputs }: ResourceToRead): Promise<ReadResult> {
     await this.configured;
-    const request = about(new pb.ReadRequest(), urn).setId(id);
+    const request = forUrn(new pb.ReadRequest(), urn).setId(id);
     if (inputs) request.setInputs(this.struct(inputs)).setProperties(this.struct(outputs));
     const response = await call<pb.ReadResponse>((answer) => this.client.read(request, answer)).catch(
       (error: unknown) => {
-        throw partialIn(error) ? new Unsupported("reads of resources that are not ready") : error;
+        throw partialFailureIn(error) ? new Unsupported("reads of resources that are not ready") : error;
       },
     );
     const [properties, liveInputs] = [response.getProperties(), response.getInputs()];
     return {
       id: response.getId(),
-      outputs: properties && this.marked(properties, outputs ?? {}),
-      inputs: liveInputs && this.marked(liveInputs, inputs ?? {}),
+      outputs: properties && this.unpack(properties, outputs ?? {}),
+      inputs: liveInputs && this.unpack(liveInputs, inputs ?? {}),
     };
   }
 
   async delete({ urn, id, inputs, outputs }: ResourceState): Promise<void> {
     await this.configured;
-    const request = about(new pb.DeleteRequest(), urn)
+    const request = forUrn(new pb.DeleteRequest(), urn)
       .setId(id)
       .setOldInputs(this.struct(inputs))
       .setProperties(this.struct(outputs));
@@ -212,12 +215,12 @@ export class Plugin implements ResourceProvider {
     return call<pb.InvokeResponse>((answer) => this.client.invoke(request, answer));
   }
 
-  /** For `catch`: throws what the provider has done before it failed. */
+  /** A handler for `catch` that turns the provider's report of a partial success into a `PartialFailure`. */
   private partial(ins: Props): (error: unknown) => never {
     return (error) => {
-      const done = partialIn(error);
+      const done = partialFailureIn(error);
       if (!done) throw error;
-      throw new PartialFailure(done.getId(), this.marked(done.getProperties(), ins), done.getReasonsList());
+      throw new PartialFailure(done.getId(), this.unpack(done.getProperties(), ins), done.getReasonsList());
     };
   }
 
@@ -225,7 +228,7 @@ export class Plugin implements ResourceProvider {
     return this.isDynamic ? plainStruct(props) : toStruct(props);
   }
 
-  private marked(outs: pb.CheckResponse["getInputs"] extends () => infer S ? S : never, ins: Props): Props {
+  private unpack(outs: pb.CheckResponse["getInputs"] extends () => infer S ? S : never, ins: Props): Props {
     return this.isDynamic ? markSecrets(fromStruct(outs), ins) : fromStruct(outs);
   }
 }
@@ -247,8 +250,8 @@ function call<T>(send: (answer: Callback<T>) => unknown): Promise<T> {
   });
 }
 
-/** A provider's error with which it reports what it has done before it failed. */
-function partialIn(error: unknown): pb.ErrorResourceInitFailed | undefined {
+/** The report of a partial success in a provider's error. Undefined for any other error. */
+function partialFailureIn(error: unknown): pb.ErrorResourceInitFailed | undefined {
   if (!(error instanceof CallFailed)) return undefined;
   const [details] = error.cause.metadata.get("grpc-status-details-bin");
   if (!Buffer.isBuffer(details)) return undefined;
@@ -259,8 +262,8 @@ function partialIn(error: unknown): pb.ErrorResourceInitFailed | undefined {
   return found?.unpack(read, "pulumirpc.ErrorResourceInitFailed") ?? undefined;
 }
 
-/** Undefined if the provider does not implement the method. */
-async function optional<T>(send: (answer: Callback<T>) => unknown): Promise<T | undefined> {
+/** Calls a provider's method. Undefined if the provider does not implement it. */
+async function tryCall<T>(send: (answer: Callback<T>) => unknown): Promise<T | undefined> {
   try {
     return await call(send);
   } catch (error) {
@@ -269,13 +272,13 @@ async function optional<T>(send: (answer: Callback<T>) => unknown): Promise<T | 
   }
 }
 
-interface AboutResource {
+interface ResourceRequest {
   setUrn(urn: string): unknown;
   setName(name: string): unknown;
   setType(type: string): unknown;
 }
 
-function about<R extends AboutResource>(request: R, urn: string): R {
+function forUrn<R extends ResourceRequest>(request: R, urn: string): R {
   request.setUrn(urn);
   request.setName(nameInUrn(urn));
   request.setType(typeInUrn(urn));
@@ -288,7 +291,7 @@ function diffRequest(
   ignoreChanges: string[],
   struct: typeof toStruct,
 ): pb.DiffRequest {
-  return about(new pb.DiffRequest(), urn)
+  return forUrn(new pb.DiffRequest(), urn)
     .setId(id)
     .setOldInputs(struct(inputs))
     .setOlds(struct(outputs))
@@ -298,7 +301,7 @@ function diffRequest(
 
 const { ADD, ADD_REPLACE, DELETE, DELETE_REPLACE, UPDATE_REPLACE } = pb.PropertyDiff.Kind;
 
-function diffOf(response: pb.DiffResponse): Diff {
+function diffFromResponse(response: pb.DiffResponse): Diff {
   const detailed = [...(response.getDetaileddiffMap().entries() as Iterable<[string, pb.PropertyDiff]>)];
   return {
     changes: (["unknown", "none", "some"] as const)[response.getChanges()],

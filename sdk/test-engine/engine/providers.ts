@@ -4,30 +4,30 @@ import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
-import { CLI_DRIVER, reasonOf, Unsupported } from "../errors";
+import { reasonOf, Unsupported, USE_CLI_DRIVER } from "../errors";
 import { equal, type Props, plain, unknownValue } from "../properties";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
 import { MockedProvider, type RunningProvider } from "./mockedProvider";
-import { type Child, type OnLine, type Run, resolveFrom, startProvider } from "./processes";
+import { type OnLine, type RunningProcess, type RunSetup, resolveFrom, startProvider } from "./processes";
 import { type Project, runtimeSchema } from "./project";
 import { type Diff, mustReplace, resolveDiff } from "./propertyDiff";
-import { type CheckResult, DYNAMIC, type Found, Plugin, type ResourceProvider } from "./providerCalls";
+import { type CheckResult, DYNAMIC, Plugin, type ReadResult, type ResourceProvider } from "./providerCalls";
 
 /** The time limit for replies to `Cancel`, in milliseconds. */
 const CANCEL_LIMIT = 1000;
 
-/** @throws Error if the package has no provider: neither in the SDK nor in a folder that `Pulumi.yaml` names. */
+/** The folder of a package's provider. @throws Error if neither the SDK nor `Pulumi.yaml` has a provider for it. */
 function pluginFolder(package_: string, project: Project): string {
   const folder = package_ === DYNAMIC ? project.folder : project.plugins.get(package_);
   if (folder !== undefined) return folder;
   const others = project.own.has(package_) ? "" : 'answer for it with the option "others", or ';
   throw new Error(
     `there is no plugin for the package ${package_}: plugins.providers in Pulumi.yaml does not name its folder, and the ` +
-      `test engine does not look for plugins elsewhere and does not download them: ${others}${CLI_DRIVER}`,
+      `test engine does not look for plugins elsewhere and does not download them: ${others}${USE_CLI_DRIVER}`,
   );
 }
 
-/** The folder, the environment and the arguments of a plugin, but for the last one, which is the engine's address. */
+/** How to start a plugin. The last argument, the engine's address, is added later. */
 function findPlugin(package_: string, project: Project) {
   const folder = pluginFolder(package_, project);
   if (package_ === DYNAMIC) {
@@ -42,35 +42,35 @@ function findPlugin(package_: string, project: Project) {
 }
 
 /**
- * The provider processes of one run. It is also the provider of provider resources: their check starts a process, and their
- * create or update configures it.
+ * The provider processes of one run. In Pulumi, providers are resources, too. This class is their provider: `check` starts a
+ * process, and `create` or `update` configures it.
  */
 export class Providers implements ResourceProvider {
   private readonly running = new Map<string, Promise<RunningProvider>>();
   /** The started providers by URN that are not configured yet. */
   private readonly unconfigured = new Map<string, RunningProvider>();
-  /** The engine's address. Set before the first provider starts. */
+  /** The engine's address, set before the first provider starts. */
   address = "";
-  private readonly processes: Child[] = [];
+  private readonly processes: RunningProcess[] = [];
   private readonly plugins: Plugin[] = [];
 
   constructor(
-    readonly run: Run,
+    readonly run: RunSetup,
     private readonly olds: ResourceState[],
     private readonly onLine: OnLine,
   ) {}
 
-  async of({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<ResourceProvider> {
+  async forResource({ type, provider }: Pick<ResourceState, "type" | "provider">): Promise<ResourceProvider> {
     return isProvider(type) ? this : this.get(provider);
   }
 
-  /** The provider of a reference. If the run has not registered it, it gets its configuration from the state. */
+  /** The provider with a reference. If this run has not registered it, its configuration comes from the state. */
   get(reference: string): Promise<RunningProvider> {
     const running = this.running.get(reference);
     if (running) return running;
     const state = this.olds.find(({ urn, id }) => `${urn}::${id}` === reference);
     if (!state) return Promise.reject(new Error(`could not find provider ${reference}`));
-    const started = this.start(state.urn).then((plugin) => {
+    const started = this.startPlugin(state.urn).then((plugin) => {
       plugin.configure(state.urn, state.id, state.inputs);
       return plugin;
     });
@@ -79,11 +79,11 @@ export class Providers implements ResourceProvider {
   }
 
   /**
-   * The mocks of `others` answer for any version of their package.
+   * Checks that the engine can serve a package. With mocks it serves any version.
    *
-   * @throws Error if the engine has no plugin for the package, or if the program asks for a version of it.
+   * @throws Error if the engine has no plugin for the package, or if the program asks for a version of the plugin.
    */
-  refuseForeign(token: string, request: { getVersion(): string; getPlugindownloadurl(): string }): void {
+  assertKnownPackage(token: string, request: { getVersion(): string; getPlugindownloadurl(): string }): void {
     if (this.run.mocksOf(packageOf(token))) return;
     pluginFolder(packageOf(token), this.run.project);
     if (request.getVersion() !== "" || request.getPlugindownloadurl() !== "")
@@ -100,13 +100,13 @@ export class Providers implements ResourceProvider {
   }
 
   async check(urn: string, olds: Props, news: Props): Promise<CheckResult> {
-    const plugin = await this.start(urn);
+    const plugin = await this.startPlugin(urn);
     const checked = await plugin.checkConfig(urn, olds, news);
     if (checked.failures.length === 0) this.unconfigured.set(urn, plugin);
     return checked;
   }
 
-  /** If the provider does not know whether its configuration has changed, the values are compared. */
+  /** Compares configurations. If the provider cannot tell whether they differ, the values are compared here. */
   async diff(old: ResourceState, news: Props): Promise<Diff> {
     const plugin = this.unconfigured.get(old.urn) ?? (await this.get(`${old.urn}::${old.id}`));
     const diff = await plugin.diffConfig(old, news);
@@ -131,21 +131,20 @@ export class Providers implements ResourceProvider {
     return inputs;
   }
 
-  /** Configures an unchanged provider. */
-  async same({ urn, id, inputs }: ResourceState): Promise<void> {
+  async configureUnchanged({ urn, id, inputs }: ResourceState): Promise<void> {
     if (!this.running.has(`${urn}::${id}`)) await this.configure(urn, id, inputs);
   }
 
-  read(): Promise<Found> {
+  read(): Promise<ReadResult> {
     return Promise.reject(new Error("provider resources may not be read"));
   }
 
-  /** The process runs until the end of the run. */
+  /** Removes a provider. Its process ends with the run. */
   async delete({ urn, id }: ResourceState): Promise<void> {
     this.running.delete(`${urn}::${id}`);
   }
 
-  /** Resolves when all processes have ended. They get a second to finish their operations. */
+  /** Ends all processes. They get a second to finish their operations. */
   async close(): Promise<void> {
     await Promise.allSettled(this.running.values());
     const asked = Promise.allSettled(this.plugins.map((plugin) => plugin.cancel()));
@@ -155,7 +154,7 @@ export class Providers implements ResourceProvider {
   }
 
   private async configure(urn: string, id: string, config: Props): Promise<void> {
-    const plugin = this.unconfigured.get(urn) ?? (await this.start(urn));
+    const plugin = this.unconfigured.get(urn) ?? (await this.startPlugin(urn));
     this.unconfigured.delete(urn);
     plugin.configure(urn, id, config);
     this.set(`${urn}::${id}`, Promise.resolve(plugin));
@@ -166,7 +165,7 @@ export class Providers implements ResourceProvider {
     this.running.set(reference, plugin);
   }
 
-  private async start(urn: string): Promise<RunningProvider> {
+  private async startPlugin(urn: string): Promise<RunningProvider> {
     const package_ = packageOf(typeInUrn(urn));
     const mocks = this.run.mocksOf(package_);
     if (mocks) return new MockedProvider(mocks);

@@ -4,11 +4,11 @@ import type { RunOptions } from "../types";
 import { isProvider, type ResourceState, withoutMissingReferences } from "./checkpoint";
 import { Deployment, type RunOutcome } from "./deployment";
 import { Monitor } from "./monitor";
-import { type Run, startProgram } from "./processes";
+import { type RunSetup, startProgram } from "./processes";
 import { invert, resolveDiff } from "./propertyDiff";
 import { markSecretOutputs } from "./steps";
 
-/** Serves the protocol while `work` runs. Each run starts its own processes, and ends them. */
+/** Serves Pulumi's protocol while `work` runs, and ends the processes of the run afterwards. */
 async function serve(deployment: Deployment, work: (address: string) => Promise<void>): Promise<RunOutcome> {
   const monitor = new Monitor(deployment);
   try {
@@ -21,8 +21,8 @@ async function serve(deployment: Deployment, work: (address: string) => Promise<
   }
 }
 
-/** Previews or updates. */
-export async function runProgram(run: Run, options: RunOptions): Promise<RunOutcome> {
+/** Runs the program, for a preview or an update. */
+export async function runProgram(run: RunSetup, options: RunOptions): Promise<RunOutcome> {
   const deployment = new Deployment(run, run.dryRun ? "Previewing update" : "Updating", options);
   if (!run.dryRun) warnOfInterrupted(deployment);
   if (deployment.isFailed) return deployment.outcome;
@@ -32,14 +32,13 @@ export async function runProgram(run: Run, options: RunOptions): Promise<RunOutc
     try {
       const code = await program.exited;
       const { isCanceled } = deployment;
-      // With the exit code 32 the program has already reported its error.
+      // With the exit code 32, the program has already reported its error.
       if (code !== 0 && code !== 32 && !isCanceled)
         deployment.summary.report(
           "error",
           `an unhandled error occurred: Program exited with non-zero exit code: ${code}`,
         );
-      // If the program ended early, the SDK sets an exit code. Then nothing may be deleted, because the program may not have
-      // registered all of its resources.
+      // Deletes nothing after an exit code, because the program may have ended before it registered all its resources.
       await deployment.finish(code === 0 && !isCanceled);
     } finally {
       await program.stop("SIGKILL", 0);
@@ -48,18 +47,20 @@ export async function runProgram(run: Run, options: RunOptions): Promise<RunOutc
 }
 
 /** Deletes all resources in the state. Providers get their configuration from the state. */
-export function runDestroy(run: Run): Promise<RunOutcome> {
+export function runDestroy(run: RunSetup): Promise<RunOutcome> {
   const deployment = new Deployment(run, "Destroying");
   warnOfInterrupted(deployment);
   return serve(deployment, () => deployment.finish(true));
 }
 
 /**
- * Updates the state from the existing resources. A preview only reports the changes. A resource that no longer exists is
- * removed from the state. If a resource cannot be read, its state does not change, the others are still read, and the run
- * fails.
+ * Updates the state from the existing resources, or only reports the changes (preview). A resource that no longer exists leaves
+ * the state. If a resource cannot be read, it keeps its state, the other resources are still read, and the run fails.
  */
-export async function runRefresh(run: Run, { clearPendingCreates, target }: RunOptions): Promise<RunOutcome> {
+export async function runRefresh(
+  run: RunSetup,
+  { clearPendingCreates, target }: RunOptions,
+): Promise<RunOutcome> {
   const title = run.dryRun ? "Previewing refresh" : "Refreshing";
   const deployment = new Deployment(run, title, { ...(target && { target }) });
   const { checkpoint, summary, targets } = deployment;
@@ -72,7 +73,7 @@ export async function runRefresh(run: Run, { clearPendingCreates, target }: RunO
     for (const old of checkpoint.olds) {
       refreshed.set(old, old);
       if (targets.size > 0 && !targets.has(old.urn)) continue;
-      await deployment.start(async () => {
+      await deployment.startWhenFree(async () => {
         try {
           refreshed.set(old, await refreshOne(old, deployment));
         } catch (error) {
@@ -81,7 +82,7 @@ export async function runRefresh(run: Run, { clearPendingCreates, target }: RunO
         }
       });
     }
-    await deployment.idle();
+    await deployment.waitForSteps();
     const states = [...refreshed.values()].filter((state) => state !== undefined);
     checkpoint.olds = withoutMissingReferences(states);
     checkpoint.save();
@@ -89,7 +90,7 @@ export async function runRefresh(run: Run, { clearPendingCreates, target }: RunO
   });
 }
 
-/** Undefined if the resource no longer exists. */
+/** The state of a resource after its refresh. Undefined if the resource no longer exists. */
 async function refreshOne(
   old: ResourceState,
   { providers, summary }: Deployment,
@@ -112,11 +113,11 @@ async function refreshOne(
     next.modified = new Date().toISOString();
   if (old.external) {
     markSecretOutputs(next);
-    // Pulumi does not manage this resource, so only its outputs are compared.
+    // Only the outputs are compared, because Pulumi does not manage this resource.
     summary.add({ ...step, new: next, op: equal(next.outputs, old.outputs ?? {}) ? "same" : "update" });
     return next;
   }
-  // The drift is the inverse of the changes with which an update would undo it.
+  // The provider's diff says how an update would undo the drift, so the drift is its inverse.
   const diff = resolveDiff(await provider.diff(next, old.inputs, ignoreChanges), inputs, old.inputs);
   markSecretOutputs(next);
   summary.add({

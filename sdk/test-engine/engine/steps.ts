@@ -4,7 +4,7 @@ import { PartialFailure } from "./providerCalls";
 import type { Providers } from "./providers";
 import { OPS, type PlannedStep, type Summary } from "./summary";
 
-/** A protected resource cannot be deleted. Other deletions continue. */
+/** The error of the deletion of a protected resource. Other deletions continue. */
 export class Protected extends Error {
   override readonly name = "Protected";
   constructor(urn: string) {
@@ -16,6 +16,7 @@ export class Protected extends Error {
   }
 }
 
+/** The parts of a run that its steps use. */
 export interface Context {
   dryRun: boolean;
   checkpoint: Checkpoint;
@@ -40,8 +41,8 @@ export async function perform(step: PlannedStep, context: Context): Promise<void
   } finally {
     if (operation) checkpoint.end(operation);
   }
-  if (type && next && next.initErrors.length > 0) throw new Error(listed(next.initErrors));
-  // An unchanged resource needs no write, and writing the whole state for each one would be slow.
+  if (type && next && next.initErrors.length > 0) throw new Error(errorList(next.initErrors));
+  // An unchanged resource needs no write. To write the whole state for every resource would be slow.
   if (!operation && !equal(old, next)) checkpoint.save();
 }
 
@@ -71,13 +72,14 @@ async function callProvider(step: PlannedStep, context: Context): Promise<void> 
   if (!old || !next) return;
   next.id = old.id;
   next.outputs = old.outputs;
-  // If the provider ignores a change of its configuration, it keeps the old one.
-  if (isProvider(next.type)) await context.providers.same({ ...next, inputs: old.inputs });
+  // Configures with the old inputs: a step `same` means that the provider ignores the change of its configuration.
+  if (isProvider(next.type)) await context.providers.configureUnchanged({ ...next, inputs: old.inputs });
 }
 
 async function create(step: PlannedStep, next: ResourceState, { dryRun, providers }: Context): Promise<void> {
   next.outputs = {};
-  if (next.custom) Object.assign(next, await made((await providers.of(next)).create(next, dryRun)));
+  if (next.custom)
+    Object.assign(next, await resultOf((await providers.forResource(next)).create(next, dryRun)));
   next.created = next.modified = now();
   if (step.old && step.pendingDelete) step.old.delete = true;
 }
@@ -89,18 +91,18 @@ async function update(
 ): Promise<void> {
   next.id = old.id;
   if (!next.custom) return;
-  const provider = await providers.of(next);
+  const provider = await providers.forResource(next);
   const updated = provider.update(old, next, dryRun).then((outputs) => ({ id: old.id, outputs }));
-  const { outputs, initErrors } = await made(updated);
+  const { outputs, initErrors } = await resultOf(updated);
   Object.assign(next, { outputs, initErrors, modified: now() });
-  // So that the next run finds the change again.
+  // Keeps the old inputs, so that the next run finds the change again.
   if (initErrors.length > 0) next.inputs = old.inputs;
 }
 
-type Made = Pick<ResourceState, "id" | "outputs" | "initErrors">;
+type ProviderResult = Pick<ResourceState, "id" | "outputs" | "initErrors">;
 
-/** What a provider has made, also if it has made that in part. */
-async function made(work: Promise<Omit<Made, "initErrors">>): Promise<Made> {
+/** The result of a provider's create or update, also of one that succeeded in part. */
+async function resultOf(work: Promise<Omit<ProviderResult, "initErrors">>): Promise<ProviderResult> {
   try {
     return { ...(await work), initErrors: [] };
   } catch (error) {
@@ -109,16 +111,16 @@ async function made(work: Promise<Omit<Made, "initErrors">>): Promise<Made> {
   }
 }
 
-/** In Pulumi's words. */
-const listed = (reasons: string[]): string =>
+/** The message for a partial success, in Pulumi's words. */
+const errorList = (reasons: string[]): string =>
   [`${reasons.length} error${reasons.length === 1 ? "" : "s"} occurred:`, ...reasons].join("\n\t* ");
 
 async function remove(step: PlannedStep, old: ResourceState, { dryRun, providers }: Context): Promise<void> {
   if (!/-replaced$/.test(step.op) && old.protect) throw new Protected(old.urn);
-  // Resources that Pulumi does not manage, or must retain, are only removed from the state.
+  // Resources that Pulumi does not manage or must retain only leave the state.
   if (!dryRun && old.custom && !old.external && !old.retainOnDelete)
-    await (await providers.of(old)).delete(old);
-  // A state without `delete` is not replaced yet.
+    await (await providers.forResource(old)).delete(old);
+  // Without `delete`, the replacement does not exist yet: it is created after this deletion.
   if (step.op === "delete-replaced" && !old.delete) old.pendingReplacement = true;
 }
 
@@ -126,7 +128,7 @@ async function remove(step: PlannedStep, old: ResourceState, { dryRun, providers
 async function read({ old }: PlannedStep, next: ResourceState, { providers }: Context): Promise<void> {
   if (next.id === unknownValue) next.outputs = {};
   else {
-    const found = await (await providers.of(next)).read({ ...next, outputs: next.inputs });
+    const found = await (await providers.forResource(next)).read({ ...next, outputs: next.inputs });
     if (found.outputs === undefined) throw new Error(`resource '${next.id}' does not exist`);
     next.outputs = found.outputs;
     next.id = found.id || next.id;
@@ -139,7 +141,7 @@ async function read({ old }: PlannedStep, next: ResourceState, { providers }: Co
 
 /** Reads an existing resource by its id, also in a preview. The next steps compare it with the program. */
 async function importResource(next: ResourceState, { providers }: Context): Promise<void> {
-  const provider = await providers.of(next);
+  const provider = await providers.forResource(next);
   const found = await provider.read({ urn: next.urn, id: next.importID });
   if (found.outputs === undefined) throw new Error(`resource '${next.importID}' does not exist`);
   if (found.inputs === undefined)

@@ -2,14 +2,14 @@ import { isProps, isSecret, maskedData, maskedProps, type Props, plain, unknownV
 import { formatPath } from "../propertyPath";
 import type { Diagnostic, RunResult, Step, StepOp } from "../types";
 import {
-  isNamedDefault,
+  isDefaultProvider,
   isUserResource,
   nameInUrn,
   type PendingType,
-  type Place,
   type ResourceState,
   rootUrn,
   typeInUrn,
+  type UrnScope,
 } from "./checkpoint";
 import {
   isInternal,
@@ -20,7 +20,7 @@ import {
   valueChanges,
 } from "./propertyDiff";
 
-/** The operations of this engine. It refuses the rare ones that only the CLI has. */
+/** The operations that this engine performs. The CLI has some more. */
 type PlannedOp = Exclude<StepOp, "read-replacement" | "import-replacement" | "discard-replaced">;
 
 /** One operation on one resource. */
@@ -33,7 +33,7 @@ export interface PlannedStep {
   changedKeys?: string[];
   /** The changed properties, if the provider lists them. */
   detailed?: PropertyDiff[] | undefined;
-  /** A creation after which the old resource is deleted. */
+  /** Whether the old resource is deleted after this creation. */
   pendingDelete?: boolean;
 }
 
@@ -53,7 +53,7 @@ export const OPS: Record<PlannedOp, [sign: string, toDo: string, done: string, p
   "remove-pending-replace": ["~ ", "", ""],
 };
 
-/** A step of a result. */
+/** A step as results report it. */
 export function reportedStep(
   op: StepOp,
   urn: string,
@@ -75,11 +75,11 @@ export class Summary {
 
   constructor(
     title: string,
-    place: Place,
+    scope: UrnScope,
     private readonly dryRun: boolean,
   ) {
-    this.lines = [`${title} (${place.stack}):`, ""];
-    this.root = rootUrn(place);
+    this.lines = [`${title} (${scope.stack}):`, ""];
+    this.root = rootUrn(scope);
   }
 
   /** Ignores debug messages, because the SDK logs secrets in plain text in them. */
@@ -89,13 +89,13 @@ export class Summary {
 
   add(step: PlannedStep): void {
     const { op, urn, old, new: next } = step;
-    if (isNamedDefault(urn)) return;
+    if (isDefaultProvider(urn)) return;
     if (isCounted(step)) this.changes[op] = (this.changes[op] ?? 0) + 1;
     const changes = old && next && op !== "same" ? inputChanges(old, next) : [];
     const named = step.detailed ?? changes.filter(({ path }) => !isInternal(path[0]));
     const diff =
       old && next
-        ? shortDiff(op === "same" ? [] : named, metadata(op, old, next), step.changedKeys ?? [])
+        ? shortDiff(op === "same" ? [] : named, changedOptions(op, old, next), step.changedKeys ?? [])
         : [];
     if (isUserResource(urn)) this.steps.push(reportedStep(op, urn, next?.id || old?.id, diff, next?.outputs));
     if (op === "same" && diff.length === 0) return;
@@ -107,7 +107,7 @@ export class Summary {
   }
 
   addFailure(step: PlannedStep): void {
-    if (!isNamedDefault(step.urn)) this.addLine(step, `**${OPS[step.op][1]} failed**`, []);
+    if (!isDefaultProvider(step.urn)) this.addLine(step, `**${OPS[step.op][1]} failed**`, []);
   }
 
   private addLine({ op, urn }: PlannedStep, words: string, diff: string[]): void {
@@ -148,26 +148,27 @@ function isCounted({ op, old, new: next }: PlannedStep): boolean {
 const inputChanges = (old: ResourceState, next: ResourceState): ValueChange[] =>
   valueChanges(maskedProps(old.inputs), maskedProps(next.inputs));
 
-/** The changed options. For an unchanged resource, a change of the provider is shown only with one of the protection. */
-function metadata(op: PlannedOp, old: ResourceState, next: ResourceState): string[] {
+/** The changed options to show. For an unchanged resource, the provider is shown only if the protection changes, too. */
+function changedOptions(op: PlannedOp, old: ResourceState, next: ResourceState): string[] {
   const isProtected = old.protect !== next.protect;
   const isServed = old.provider !== next.provider && (op !== "same" || isProtected);
   return [...(isServed ? ["provider"] : []), ...(isProtected ? ["protect"] : [])];
 }
 
-function inline(value: unknown): string {
+function inlineValue(value: unknown): string {
   if (value === unknownValue) return "[unknown]";
   if (isSecret(value)) return "[secret]";
-  if (Array.isArray(value)) return `[${value.map(inline).join(", ")}]`;
+  if (Array.isArray(value)) return `[${value.map(inlineValue).join(", ")}]`;
   if (!isProps(value)) return JSON.stringify(plain({ value })["value"] ?? null);
   const entries = Object.entries(value).filter(([key]) => !isInternal(key));
-  return `{${entries.map(([key, item]) => `${key}: ${inline(item)}`).join(", ")}}`;
+  return `{${entries.map(([key, item]) => `${key}: ${inlineValue(item)}`).join(", ")}}`;
 }
 
 const changeLines = (changes: ValueChange[]) =>
   changes
     .filter(({ path }) => !path.some(isInternal))
     .map(({ path, kind, old, new: now }) => {
-      const value = kind === "update" ? `${inline(old)} => ${inline(now)}` : inline(old ?? now);
+      const value =
+        kind === "update" ? `${inlineValue(old)} => ${inlineValue(now)}` : inlineValue(old ?? now);
       return `      ${SIGNS[kind]} ${formatPath(path)}: ${value}`;
     });

@@ -18,12 +18,12 @@ import {
 import { Checkpoint } from "./checkpoint";
 import type { RunOutcome } from "./deployment";
 import { BUILT_IN, stackReferences } from "./mockedProvider";
-import type { Run } from "./processes";
+import type { RunSetup } from "./processes";
 import { fullKey, type Project, readProject } from "./project";
 import { DYNAMIC } from "./providerCalls";
 import { runDestroy, runProgram, runRefresh } from "./runs";
 
-/** The most steps at once, unless the variable `PULUMI_PARALLEL` says otherwise. */
+/** The default number of steps that run at once. The variable `PULUMI_PARALLEL` changes it. */
 const PARALLEL = 8;
 
 interface TestEngineOptions extends StackOptions {
@@ -32,16 +32,16 @@ interface TestEngineOptions extends StackOptions {
 }
 
 /**
- * Runs a Pulumi program without the Pulumi CLI, for tests and demonstrations, not for deployments. The program and its
- * providers are real processes that use Pulumi's protocol. The engine between them does the same as Pulumi's engine, or
- * refuses with an error.
+ * A driver that runs a Pulumi program without the Pulumi CLI, for tests and demonstrations, not for deployments. The program and
+ * its providers are real processes that use Pulumi's protocol. The engine between them does what Pulumi's engine does, or fails
+ * with an error.
  */
 export class TestEngine implements Driver {
   private running: Promise<unknown> = Promise.resolve();
   private isClosed = false;
   private readonly project: Project;
   private readonly config: Map<string, ConfigValue>;
-  private readonly scratch: string;
+  private readonly temporaryFolder: string;
   private readonly remove: () => void;
   private readonly stateFile: string;
 
@@ -51,13 +51,13 @@ export class TestEngine implements Driver {
     this.config = new Map(Object.entries(this.project.config));
     for (const [key, value] of Object.entries(options.config ?? {}))
       this.config.set(fullKey(this.project.name, key), value);
-    this.scratch = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
-    this.remove = removeAtExit(() => rmSync(this.scratch, { recursive: true, force: true }));
-    this.stateFile = options.stateFile ?? join(this.scratch, "state.json");
+    this.temporaryFolder = mkdtempSync(join(tmpdir(), "pulumi-kit-"));
+    this.remove = removeAtExit(() => rmSync(this.temporaryFolder, { recursive: true, force: true }));
+    this.stateFile = options.stateFile ?? join(this.temporaryFolder, "state.json");
   }
 
   run(command: Command, options: CommandOptions): Promise<RunResult> {
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const started = performance.now();
       const outcome = await this[command](options);
       const seconds = (performance.now() - started) / 1000;
@@ -77,34 +77,34 @@ export class TestEngine implements Driver {
   }
 
   private async preview(options: RunOptions): Promise<RunOutcome> {
-    if (!options.refresh) return runProgram(this.runOf(true), options);
+    if (!options.refresh) return runProgram(this.setup(true), options);
     // A preview must not change the state, so the refresh works on a copy.
-    const stateFile = join(this.scratch, "refreshed.json");
+    const stateFile = join(this.temporaryFolder, "refreshed.json");
     rmSync(stateFile, { force: true });
     if (existsSync(this.stateFile)) copyFileSync(this.stateFile, stateFile);
-    const refresh = await runRefresh({ ...this.runOf(false), stateFile }, options);
+    const refresh = await runRefresh({ ...this.setup(false), stateFile }, options);
     if (!refresh.ok) return refresh;
-    return afterRefresh(refresh, await runProgram({ ...this.runOf(true), stateFile }, options));
+    return withRefreshSteps(refresh, await runProgram({ ...this.setup(true), stateFile }, options));
   }
 
   private async up(options: RunOptions): Promise<RunOutcome> {
     if (options.refresh && !options.skipPreview)
       throw new Unsupported("refresh in an update with a preview (set skipPreview too)");
-    const preview = options.skipPreview ? undefined : await runProgram(this.runOf(true), options);
+    const preview = options.skipPreview ? undefined : await runProgram(this.setup(true), options);
     if (preview && !preview.ok) return preview;
-    const refresh = options.refresh ? await runRefresh(this.runOf(false), options) : undefined;
+    const refresh = options.refresh ? await runRefresh(this.setup(false), options) : undefined;
     if (refresh && !refresh.ok) return refresh;
-    const update = afterRefresh(refresh, await runProgram(this.runOf(false), options));
+    const update = withRefreshSteps(refresh, await runProgram(this.setup(false), options));
     return preview ? { ...update, text: `${preview.text}\n${update.text}` } : update;
   }
 
   private refresh(options: RunOptions): Promise<RunOutcome> {
-    return runRefresh(this.runOf(options.previewOnly ?? false), options);
+    return runRefresh(this.setup(options.previewOnly ?? false), options);
   }
 
   private async destroy({ target = [] }: RunOptions): Promise<RunOutcome> {
     if (target.length > 0) throw new Unsupported("destroying only targets");
-    return runDestroy(this.runOf(false));
+    return runDestroy(this.setup(false));
   }
 
   private import(): Promise<RunOutcome> {
@@ -112,11 +112,11 @@ export class TestEngine implements Driver {
   }
 
   exportState(): Promise<ExportedState> {
-    return this.alone(async () => new Checkpoint(this.stateFile).export());
+    return this.runExclusively(async () => new Checkpoint(this.stateFile).export());
   }
 
   importState(state: ExportedState): Promise<void> {
-    return this.alone(async () => {
+    return this.runExclusively(async () => {
       const checkpoint = new Checkpoint(this.stateFile);
       checkpoint.load(state);
       checkpoint.save();
@@ -135,15 +135,15 @@ export class TestEngine implements Driver {
     this.remove();
   }
 
-  /** Runs one command at a time, because concurrent commands would overwrite each other's changes of the state. */
-  private alone<T>(work: () => Promise<T>): Promise<T> {
+  /** Runs one command at a time, because concurrent commands would overwrite each other's state. */
+  private runExclusively<T>(work: () => Promise<T>): Promise<T> {
     if (this.isClosed) return Promise.reject(new Error("this stack is closed"));
     const result = this.running.then(work);
     this.running = result.catch(() => {});
     return result;
   }
 
-  private runOf(dryRun: boolean): Run {
+  private setup(dryRun: boolean): RunSetup {
     const { project, stateFile, options } = this;
     const { stackName: stack = "test" } = options;
     const env = { ...process.env, ...options.env };
@@ -163,7 +163,7 @@ export class TestEngine implements Driver {
     };
   }
 
-  /** The option `others` never answers for packages whose own code runs: dynamic resources, plugins, and those under test. */
+  /** The mocks for a package. Undefined for dynamic resources, plugins and packages under test, because their own code runs. */
   private mocksOf(package_: string): TestEngineOptions["others"] {
     if (package_ === BUILT_IN) return stackReferences(this.options.stackReferences);
     const isServed =
@@ -172,7 +172,7 @@ export class TestEngine implements Driver {
   }
 }
 
-function afterRefresh(refresh: RunOutcome | undefined, run: RunOutcome): RunOutcome {
+function withRefreshSteps(refresh: RunOutcome | undefined, run: RunOutcome): RunOutcome {
   const read = refresh?.steps.filter(({ id }) => id !== undefined) ?? [];
   run.steps.unshift(...read.map((step) => ({ ...step, op: "refresh" as const, diff: [] })));
   return run;

@@ -1,7 +1,7 @@
 import type { ExportedResource, ExportedState } from "../index";
 import { isObject } from "../properties";
 
-/** Fields that differ in each run: times and places in source files. */
+/** Fields that differ between runs: times and places in source files. */
 const VOLATILE = ["created", "modified", "sourcePosition", "stackTrace"];
 
 const MASKS: [RegExp, string][] = [
@@ -9,7 +9,7 @@ const MASKS: [RegExp, string][] = [
   [/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "a uuid"],
 ];
 
-/** A state without what differs in each run, sorted, because the CLI writes much of it in any order. */
+/** A state without the fields that differ between runs. It is sorted, because the CLI writes many parts in any order. */
 export function comparableState({ deployment }: ExportedState): { resources: unknown[]; pending: unknown[] } {
   const { resources: all = [], pending_operations: pending = [] } = deployment;
   const resources = all.map(comparable).sort((a, b) => key(a).localeCompare(key(b)));
@@ -18,7 +18,7 @@ export function comparableState({ deployment }: ExportedState): { resources: unk
     JSON.stringify({ resources, pending }),
   );
   return JSON.parse(masked, (name, value) => {
-    // The CLI's JSON of secrets has other escapes.
+    // Parsed and written again, because the CLI's JSON of secrets has other escapes.
     if (name === "plaintext") return JSON.stringify(JSON.parse(value));
     return isObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
   });

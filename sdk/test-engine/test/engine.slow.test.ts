@@ -2,19 +2,19 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { TestEngine } from "../engine/testEngine";
-import { PLUGGED, type ScenarioOptions, Things } from "./runScenario";
+import { PLUGGED, type ScenarioOptions, ScenarioStack } from "./runScenario";
 import { programFolder } from "./tools";
 
-/* What needs a program's or a provider's own process. `engine.test.ts` has what the engine does in between. */
+/* Tests that need the process of a program or a provider. `engine.test.ts` tests the engine without processes. */
 
-async function kit(options?: ScenarioOptions): Promise<Things> {
-  const things = await Things.onKit(options);
+async function startOnEngine(options?: ScenarioOptions): Promise<ScenarioStack> {
+  const things = await ScenarioStack.onTestEngine(options);
   onTestFinished(() => things.close());
   return things;
 }
 
 test("a program that throws, rejects or exits early fails the run, nothing is deleted, and its output is shown", async () => {
-  const { run, stack, env } = await kit();
+  const { run, stack, env } = await startOnEngine();
   await run("up createFails.2");
   for (const [variant, message] of [
     ["throws", "the program threw"],
@@ -33,7 +33,7 @@ test("a program that throws, rejects or exits early fails the run, nothing is de
   const printed = JSON.stringify((await stack.preview()).diagnostics);
   for (const text of ["to stdout", "to stderr", "logged an error"]) expect(printed).toContain(text);
   expect(printed).not.toContain("not shown");
-  // What depends on a resource is deleted before it.
+  // Dependents are deleted first.
   expect((await stack.destroy()).steps.map(({ name }) => name)).toEqual(["b", "a"]);
 });
 
@@ -51,7 +51,7 @@ test.for<[what: string, options: ScenarioOptions | undefined, run: string, messa
     "yet (late): use",
   ],
 ])("%s is refused", async ([, options, line, message]) => {
-  const { messages } = await (await kit(options)).run(line);
+  const { messages } = await (await startOnEngine(options)).run(line);
   expect(messages.join()).toContain(message);
 });
 
@@ -73,7 +73,7 @@ test.for<[what: string, code: string, ...parts: string[]]>([
   };
   mkdirSync(join(program, "plugin"));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(program, name), text);
-  // A process needs longer to start on a busy machine.
+  // Tries longer limits, because a process can start slowly on a busy machine.
   for (let startLimit = 2000, message = ""; !parts.every((part) => message.includes(part)); startLimit *= 3) {
     expect(startLimit, message).toBeLessThan(60_000);
     const engine = new TestEngine({ program, startLimit });

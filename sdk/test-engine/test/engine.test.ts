@@ -5,10 +5,10 @@ import { expect, test } from "vitest";
 import { toStruct } from "../engine/protocol";
 import { PulumiStack } from "../index";
 import { secret, unknownValue } from "../properties";
-import { type Answer, ask, InProcess, resource } from "./inProcess";
+import { call, InProcessEngine, type ReplyCallback, resource } from "./inProcess";
 import { programFolder, until } from "./tools";
 
-type RunResult = Awaited<ReturnType<InProcess["run"]>>;
+type RunResult = Awaited<ReturnType<InProcessEngine["run"]>>;
 
 const errorsOf = ({ diagnostics }: RunResult) =>
   diagnostics
@@ -35,7 +35,7 @@ test.each<[what: string, request: pb.RegisterResourceRequest]>([
   ["the option hideDiffs (of a)", resource("a").setHidediffsList(["n"])],
   ["imports of resources without a provider (a)", resource("a").setImportid("there")],
 ])("a resource with %s is refused, and the message names the CLI driver", async (what, request) => {
-  const refused = await new InProcess().register(request);
+  const refused = await new InProcessEngine().register(request);
   expect([refused.ok, errorsOf(refused)]).toEqual([false, unsupported(what)]);
 });
 
@@ -43,34 +43,35 @@ test.each([
   ["random:index:Thing", /no plugin for the package random: .* with the option "others", or use the driver/],
   ["ours:index:Thing", /no plugin for the package ours: .* download them: use the driver/],
 ])("a package without a plugin is refused: %s", async (type, words) => {
-  expect(errorsOf(await new InProcess(null).register(resource("a", {}, type)))).toMatch(words);
+  expect(errorsOf(await new InProcessEngine(null).register(resource("a", {}, type)))).toMatch(words);
 });
 
-test("a program with transforms is refused, and before that told that they are supported", async () => {
+test("transforms are reported as supported, and then refused with the engine's own message", async () => {
   const features: boolean[] = [];
-  const refused = await new InProcess().run(async (monitor) => {
+  const refused = await new InProcessEngine().run(async (monitor) => {
     for (const feature of ["transforms", "resourceHooks", "of a later version"]) {
       const request = new pb.SupportsFeatureRequest().setId(feature);
-      const send = (answer: Answer<pb.SupportsFeatureResponse>) => monitor.supportsFeature(request, answer);
-      features.push((await ask(send)).getHassupport());
+      const send = (answer: ReplyCallback<pb.SupportsFeatureResponse>) =>
+        monitor.supportsFeature(request, answer);
+      features.push((await call(send)).getHassupport());
     }
-    await ask((answer) => monitor.registerStackTransform(new Callback(), answer));
+    await call((answer) => monitor.registerStackTransform(new Callback(), answer));
   });
   expect(features).toEqual([true, true, false]);
   expect([refused.ok, errorsOf(refused)]).toEqual([false, unsupported("transforms")]);
 });
 
-test("errors of functions and other stacks reach the program, or fail the run", async () => {
+test("the error of a function reaches the program, and an unknown stack fails the run", async () => {
   const failed: string[] = [];
   const name = "organization/network/prod";
-  const { ok, ...result } = await new InProcess(null).run(async (monitor) => {
+  const { ok, ...result } = await new InProcessEngine(null).run(async (monitor) => {
     const invoke = new pb.ResourceInvokeRequest().setTok("random:index:get");
-    await ask((answer) => monitor.invoke(invoke, answer)).catch(({ details }) => failed.push(details));
+    await call((answer) => monitor.invoke(invoke, answer)).catch(({ details }) => failed.push(details));
     const read = new pb.ReadResourceRequest()
       .setId(name)
       .setType("pulumi:pulumi:StackReference")
       .setName("s");
-    await ask((answer) => monitor.readResource(read.setProperties(toStruct({ name })), answer));
+    await call((answer) => monitor.readResource(read.setProperties(toStruct({ name })), answer));
   });
   expect(failed).toEqual([expect.stringContaining("there is no plugin for the package random")]);
   expect([ok, errorsOf({ ok, ...result })]).toEqual([false, 'unknown stack "organization/network/prod"']);
@@ -94,7 +95,7 @@ test.each<[what: string, first: pb.RegisterResourceRequest, then: pb.RegisterRes
   ],
 ])("%s is refused, and nothing is changed", async (what, first, then) => {
   const calls: string[] = [];
-  const engine = new InProcess({
+  const engine = new InProcessEngine({
     newResource: ({ name, inputs, id }) => {
       calls.push(name);
       return { id: id || `${name}_id`, state: inputs };
@@ -106,19 +107,19 @@ test.each<[what: string, first: pb.RegisterResourceRequest, then: pb.RegisterRes
   expect([refused.ok, errorsOf(refused), calls]).toEqual([false, unsupported(what), []]);
 });
 
-test("two resources with one former identity are refused", async () => {
-  const engine = new InProcess();
+test("two resources with the same former URN are refused", async () => {
+  const engine = new InProcessEngine();
   await engine.register(resource("a"));
   const refused = await engine.register(withAlias(resource("b"), "a"), withAlias(resource("c"), "a"));
   expect(errorsOf(refused)).toMatch(/::c' and '.*::b' both have the old resource '.*::a', by name or alias/);
 });
 
 test("a target that neither the state nor the program has fails the run before anything is deleted", async () => {
-  const engine = new InProcess();
+  const engine = new InProcessEngine();
   await engine.register(resource("a"), resource("b"));
   const [b, mistyped] = ["b", "bb"].map((name) => `urn:pulumi:test::case::random:index:Thing::${name}`);
   const run = await engine.run(
-    (monitor) => ask((answer) => monitor.registerResource(resource("a"), answer)),
+    (monitor) => call((answer) => monitor.registerResource(resource("a"), answer)),
     { target: [b ?? "", mistyped ?? ""] },
   );
   expect([run.ok, errorsOf(run)]).toEqual([false, `Target '${mistyped}' could not be found in the stack.`]);
@@ -133,8 +134,8 @@ test("refreshing an unknown target, destroying only targets and importing by com
   await expect(stack.import("import.json")).rejects.toThrow(unsupported("importing by command"));
 });
 
-test("retainOnDelete is inherited by children, and a child can do without it", async () => {
-  const engine = new InProcess();
+test("retainOnDelete is inherited by children, unless a child sets it to false", async () => {
+  const engine = new InProcessEngine();
   const parent = (retained: boolean) =>
     resource("p", {}, "case:index:Group").setCustom(false).setRetainondelete(retained);
   const urn = "urn:pulumi:test::case::case:index:Group::p";
@@ -144,28 +145,28 @@ test("retainOnDelete is inherited by children, and a child can do without it", a
 });
 
 test("a preview and an up print steps with unknowns and secrets masked, and return the outputs in plain text", async () => {
-  const engine = new InProcess();
+  const engine = new InProcessEngine();
   const root = resource("case-test", {}, "pulumi:pulumi:Stack").setCustom(false);
-  const play = (dryRun: boolean) =>
+  const runProgram = (dryRun: boolean) =>
     engine.run(
       async (monitor) => {
         const register = (request: pb.RegisterResourceRequest) =>
-          ask<pb.RegisterResourceResponse>((answer) => monitor.registerResource(request, answer));
+          call<pb.RegisterResourceResponse>((answer) => monitor.registerResource(request, answer));
         const urn = (await register(root)).getUrn();
         await register(
           resource("a", { from: dryRun ? unknownValue : "x", deep: [secret("hush")], __internal: 1 }),
         );
         const outputs = { id: "a", nested: { s: secret("hush") } };
         const request = new pb.RegisterResourceOutputsRequest().setUrn(urn).setOutputs(toStruct(outputs));
-        await ask((answer) => monitor.registerResourceOutputs(request, answer));
+        await call((answer) => monitor.registerResourceOutputs(request, answer));
       },
       { dryRun },
     );
-  const preview = (await play(true)).text;
+  const preview = (await runProgram(true)).text;
   expect(preview).toContain("Previewing update (test):");
   for (const line of ["random:index:Thing a create", "from: [unknown]", "deep: [secret]", "+ 2 to create"])
     expect(preview).toContain(line);
-  const { text, outputs } = await play(false);
+  const { text, outputs } = await runProgram(false);
   for (const line of ["Updating (test):", "    + 2 created"]) expect(text).toContain(line);
   expect(preview + text).not.toMatch(/hush|__internal/);
   expect(outputs).toMatchObject({ id: "a", nested: { s: secret("hush") } });
@@ -176,7 +177,7 @@ test("the state has each operation on disk while the provider runs it, at most e
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
-  const engine = new InProcess({
+  const engine = new InProcessEngine({
     newResource: async ({ name, inputs }) => {
       await released;
       return { id: name, state: inputs };
@@ -185,7 +186,7 @@ test("the state has each operation on disk while the provider runs it, at most e
   const things = Array.from({ length: 12 }, (_, index) => resource(`s${index}`));
   const all = () =>
     engine.run((monitor) =>
-      Promise.all(things.map((each) => ask((answer) => monitor.registerResource(each, answer)))),
+      Promise.all(things.map((each) => call((answer) => monitor.registerResource(each, answer)))),
     );
   const run = all();
   await until(() => engine.state.pending_operations?.length === 8);
@@ -195,7 +196,7 @@ test("the state has each operation on disk while the provider runs it, at most e
   expect((await all()).changes).toEqual({ same: 12 });
 });
 
-test("the pending operations of a killed run are told, and kept until a refresh clears them", async () => {
+test("the pending operations of a killed run are a warning, and stay until a refresh clears them", async () => {
   await using stack = await PulumiStack.create({ program: programFolder() });
   const urn = "urn:pulumi:test::case::random:index:Thing::a";
   const state = await stack.exportState();

@@ -6,19 +6,19 @@ import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { Deployment, type RunOutcome } from "../engine/deployment";
 import { stackReferences } from "../engine/mockedProvider";
 import { Monitor } from "../engine/monitor";
-import type { Run } from "../engine/processes";
+import type { RunSetup } from "../engine/processes";
 import { toStruct } from "../engine/protocol";
 import type { RunOptions, StackOptions } from "../index";
 import type { Props } from "../properties";
 import { temporaryFolder } from "./tools";
 
-/* The engine without processes: the test itself is the program, and mocks are the providers. */
+/* Runs the engine without processes: the test itself is the program, and mocks are the providers. */
 
-export type Answer<A> = (error: Error | null, reply: A) => void;
-export const ask = <A>(send: (answer: Answer<A>) => unknown): Promise<A> =>
+export type ReplyCallback<A> = (error: Error | null, reply: A) => void;
+export const call = <A>(send: (answer: ReplyCallback<A>) => unknown): Promise<A> =>
   new Promise((resolve, reject) => send((error, reply) => (error ? reject(error) : resolve(reply))));
 
-/** A resource of the package `random`, which the mocks answer. */
+/** The registration of a resource, by default of the package `random`, for which the engine has mocks. */
 export const resource = (name: string, inputs: Props = {}, type = "random:index:Thing") =>
   new pb.RegisterResourceRequest()
     .setType(type)
@@ -28,7 +28,7 @@ export const resource = (name: string, inputs: Props = {}, type = "random:index:
     .setAcceptsecrets(true)
     .setAcceptresources(true);
 
-export class InProcess {
+export class InProcessEngine {
   readonly stateFile = join(temporaryFolder(), "state.json");
 
   constructor(private readonly others: StackOptions["others"] | null = {}) {}
@@ -39,23 +39,23 @@ export class InProcess {
     return { resources, pending_operations } as { resources: Props[]; pending_operations?: Props[] };
   }
 
-  /** The names of the resources in the state for which this holds. */
+  /** The names of the resources in the state for which the condition holds. */
   named = (wanted: (state: Props) => unknown) =>
     this.state.resources.filter(wanted).map(({ urn }) => String(urn).split("::").at(-1));
 
-  /** An `up` of a program that registers these resources in this order. */
+  /** Runs `up` for a program that registers these resources in this order. */
   register = (...all: pb.RegisterResourceRequest[]) =>
     this.run(async (monitor) => {
-      for (const each of all) await ask((answer) => monitor.registerResource(each, answer));
+      for (const each of all) await call((answer) => monitor.registerResource(each, answer));
     });
 
-  /** Runs a program, which ends early at the first failure. */
+  /** Runs a program. It ends at the first failure. */
   async run(
     program: (monitor: ResourceMonitorClient) => Promise<unknown>,
     { dryRun = false, ...options }: RunOptions & { dryRun?: boolean } = {},
   ): Promise<RunOutcome> {
     const folder = temporaryFolder();
-    const run: Run = {
+    const run: RunSetup = {
       project: {
         name: "case",
         root: folder,

@@ -1,17 +1,17 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import { PulumiStack, type RunResult } from "../index";
-import { QUICK } from "./runScenario";
+import { FAST_START } from "./runScenario";
 
 /**
- * Runs a program that has a component, a dynamic provider of its own, a plugin in a folder, and a stack reference: a preview, an
- * update, a change, a refresh, and its end.
+ * Runs a program with a component, a dynamic provider, a plugin in a folder and a stack reference: previews, updates, changes,
+ * refreshes and destroys it.
  */
 export async function expectMixedProgramRuns(driver: PulumiStack["driver"]): Promise<void> {
   await using stack = await PulumiStack.create({
     driver,
     program: join(import.meta.dirname, "programs/mixed"),
-    ...(driver === "kit" && { env: QUICK }),
+    ...(driver === "kit" && { env: FAST_START }),
     stackReferences: { "organization/region/dev": { groundwater: 7 } },
   });
   const named = ({ steps }: RunResult) =>

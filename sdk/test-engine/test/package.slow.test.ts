@@ -7,7 +7,7 @@ import { temporaryFolder } from "./tools";
 
 const ROOT = join(import.meta.dirname, "../../..");
 
-/** Loads the package in functions without `import()`, as Jest does, and then does the same. */
+/** A script that loads the package in functions without `import()`, as Jest does, and runs a program with it. */
 const LIKE_JEST = `
   const { readFileSync } = require("node:fs");
   const { createRequire } = require("node:module");

@@ -7,7 +7,7 @@ import { temporaryFolder } from "./tools";
 
 const PRELOAD = join(import.meta.dirname, "../engine/preload.cjs");
 
-/** Starts a process that never ends by itself, kills its parent, and returns its output, which closes with the process. */
+/** Starts a process that never ends by itself, and kills its parent. Returns the process's output, which closes at its end. */
 async function orphan(folder: string, file: string): Promise<NonNullable<ChildProcess["stdout"]>> {
   const path = join(folder, file);
   mkdirSync(join(path, ".."), { recursive: true });
@@ -20,7 +20,7 @@ async function orphan(folder: string, file: string): Promise<NonNullable<ChildPr
     try {
       process.kill(Number(pid), "SIGKILL");
     } catch {
-      // It has ended.
+      // The process has already ended.
     }
   });
   parent.kill("SIGKILL");

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { PulumiFailed, pulumi } from "../index";
 import { temporaryFolder } from "./tools";
 
-/* What the CLI is taken to have done, by a script in its place. */
+/* Tests how the output and events of the CLI are read, with a script in place of the CLI. */
 
 /** Runs a script in place of the CLI, whose last argument is the event log. */
 function run(script: string) {

@@ -7,7 +7,7 @@ import { programFolder, temporaryFolder } from "./tools";
 
 const THINGS = join(import.meta.dirname, "programs/things");
 
-test("a program with a component, a dynamic provider, a plugin and a stack reference runs, changes and goes", () =>
+test("a program with a component, a dynamic provider, a plugin and a stack reference runs, changes and is destroyed", () =>
   expectMixedProgramRuns("kit"));
 
 test("a result has the requests that the emulated service received during its run", async () => {
@@ -25,7 +25,7 @@ test("a result has the requests that the emulated service received during its ru
   expect((await destroy).requests).toEqual([request("/during")]);
 });
 
-test("a run refuses an option of another command, which it would ignore", async () => {
+test("a command refuses an option of another command", async () => {
   await using stack = await PulumiStack.create({ program: THINGS });
   const untyped: object = { previewOnly: true };
   for (const command of ["preview", "up", "destroy"] as const)

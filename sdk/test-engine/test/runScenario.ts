@@ -13,39 +13,38 @@ import {
 } from "../index";
 import { comparableState } from "./comparableState";
 
-/** A program with many variants, of which the variable VARIANT names one, with a dynamic provider that keeps its objects in a file. */
+/** A program with a dynamic provider that keeps its objects in a file. The environment's VARIANT selects the program's variant. */
 export const THINGS = join(import.meta.dirname, "programs/things");
 
-/** The same with a provider plugin, which logs all calls with their arguments. */
+/** A program like `THINGS` with a provider plugin, which logs all calls with their arguments. */
 export const PLUGGED = join(import.meta.dirname, "programs/plugged");
 
-/** The package's folder. */
 const ROOT = join(import.meta.dirname, "..");
 const RECORDED = join(import.meta.dirname, "recorded");
-/** On the test engine, processes start quickly, because a scenario compares the engine and not Pulumi's loader. */
-export const QUICK = {
+/** The environment with which processes start faster on the test engine. Scenarios compare the engine, not Pulumi's loader. */
+export const FAST_START = {
   NODE_OPTIONS: `--require ${JSON.stringify(join(import.meta.dirname, "programs/quick.cjs"))}`,
 };
 
-/** `npm run record` replaces the recordings, with the CLI on the PATH. */
+/** Whether to replace the recordings by runs of the CLI: `npm run record`. */
 const recording = process.env["RECORD"] === "yes";
 const cli = await findPulumiCli();
 
-/** A part of a scenario: a command with the program's variant, or an edit of the provider's objects. */
-export type Part = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
+/** A step of a scenario: a command with the program's variant (`up changes.1`), or a change of the provider's objects. */
+export type ScenarioStep = string | [run: string, options: RunOptions] | ((objects: ObjectsById) => void);
 export type ObjectsById = Record<string, Record<string, unknown>>;
 
 export interface ScenarioOptions extends Pick<StackOptions, "program" | "config" | "stackReferences"> {
   env?: Record<string, string>;
-  /** For the test engine. */
+  /** The mocks of other packages, for the test engine only. */
   others?: NonNullable<StackOptions["others"]>;
 }
 
-export type Scenario = [ScenarioOptions, ...Part[]];
+export type Scenario = [ScenarioOptions, ...ScenarioStep[]];
 
 const fileOf = (name: string) => join(RECORDED, `${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}.jsonl`);
 
-/** What the CLI did: a line for each run and for each resource that it changed, after one with the CLI's version. */
+/** The recording of a scenario: a line for each run and each resource that it changed. The first line has the CLI's version. */
 const recorded = (name: string): unknown[] =>
   readFileSync(fileOf(name), "utf8")
     .trim()
@@ -54,37 +53,37 @@ const recorded = (name: string): unknown[] =>
     .map((line) => JSON.parse(line));
 
 /** Compares both engines with the recorded runs of the CLI, or replaces the recordings. */
-export function testAll(scenarios: Record<string, Scenario>): void {
+export function testScenarios(scenarios: Record<string, Scenario>): void {
   const all = Object.entries(scenarios);
   describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, scenario]) => {
       const version = execFileSync("pulumi", ["version"], { encoding: "utf8" }).trim();
-      const lines = [{ cli: version }, ...(await runScenario(scenario, Things.onCli))];
+      const lines = [{ cli: version }, ...(await runScenario(scenario, ScenarioStack.onCli))];
       mkdirSync(RECORDED, { recursive: true });
       writeFileSync(fileOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
     });
   });
-  if (!recording) for (const [name, scenario] of all) testOnKit(name, scenario);
+  if (!recording) for (const [name, scenario] of all) testOnEngine(name, scenario);
   describe.runIf(cli && !recording)("the CLI equals its recording", { timeout: 900_000 }, () => {
     test.for(all)("%s", async ([name, scenario]) => {
-      expect(await runScenario(scenario, Things.onCli)).toEqual(recorded(name));
+      expect(await runScenario(scenario, ScenarioStack.onCli)).toEqual(recorded(name));
     });
   });
 }
 
-export function testOnKit(name: string, scenario: Scenario): void {
+export function testOnEngine(name: string, scenario: Scenario): void {
   test(`the test engine equals the recorded CLI: ${name}`, { timeout: 900_000 }, async () => {
-    expect(await runScenario(scenario, Things.onKit)).toEqual(recorded(name));
+    expect(await runScenario(scenario, ScenarioStack.onTestEngine)).toEqual(recorded(name));
   });
 }
 
 /**
- * Runs a scenario. Returns each run, followed by the resources of the state that it has changed. Local paths and serialized
- * functions are masked.
+ * Runs a scenario. Returns each run, followed by the resources that it changed in the state. Local paths and serialized functions
+ * are masked.
  */
 async function runScenario(
   [options, ...parts]: Scenario,
-  start: (options: ScenarioOptions) => Promise<Things>,
+  start: (options: ScenarioOptions) => Promise<ScenarioStack>,
 ): Promise<unknown[]> {
   const things = await start(options);
   const lines: unknown[] = [];
@@ -111,8 +110,8 @@ async function runScenario(
   });
 }
 
-/** A stack of one of the programs on one of the engines, and the file with its provider's objects. */
-export class Things {
+/** A stack that runs a scenario on the test engine or the CLI, with the file of its provider's objects. */
+export class ScenarioStack {
   private constructor(
     readonly stack: PulumiStack,
     readonly env: Record<string, string>,
@@ -120,18 +119,19 @@ export class Things {
     private readonly isDynamic: boolean,
   ) {}
 
-  static onKit = ({ others, ...options }: ScenarioOptions = { program: THINGS }) =>
-    Things.on({ ...options, ...(others && { others }), env: { ...QUICK, ...options.env } });
-  static onCli = ({ others: _, ...options }: ScenarioOptions) => Things.on({ ...options, driver: "cli" });
+  static onTestEngine = ({ others, ...options }: ScenarioOptions = { program: THINGS }) =>
+    ScenarioStack.on({ ...options, ...(others && { others }), env: { ...FAST_START, ...options.env } });
+  static onCli = ({ others: _, ...options }: ScenarioOptions) =>
+    ScenarioStack.on({ ...options, driver: "cli" });
 
-  private static async on(options: StackOptions): Promise<Things> {
+  private static async on(options: StackOptions): Promise<ScenarioStack> {
     const file = join(mkdtempSync(join(tmpdir(), "things-")), "objects.json");
     const env = { THINGS: file, ...options.env };
     const stack = await PulumiStack.create({ ...options, env });
-    return new Things(stack, env, file, options.program === THINGS);
+    return new ScenarioStack(stack, env, file, options.program === THINGS);
   }
 
-  /** Runs `preview`, `up`, `refresh` or `destroy`, followed by a variant of the program. The result must be equal on both engines. */
+  /** Runs a line such as `up changes.1`: a command and the program's variant. The result must be equal on both engines. */
   readonly run = async (line: string, options: RunOptions = {}) => {
     const [word, variant = ""] = line.split(" ");
     const command = (["preview", "up", "refresh", "destroy"] as const).find((each) => each === word);
@@ -144,7 +144,7 @@ export class Things {
     });
     return {
       ok: result.ok,
-      /** Such as `update a ~text`. Sorted, like the others, since parallel operations end in any order. */
+      /** The steps, such as `update a ~text`. All lists are sorted, because parallel operations end in any order. */
       steps: result.steps.map(({ op, name, diff }) => `${op} ${name} ${diff.join(",")}`.trim()).sort(),
       changes: result.changes,
       messages: result.diagnostics
@@ -155,7 +155,7 @@ export class Things {
     };
   };
 
-  /** Changes the objects without the provider. */
+  /** Changes the provider's objects without a run. */
   edit(change: (objects: ObjectsById) => void): void {
     const objects = existsSync(this.file) ? JSON.parse(readFileSync(this.file, "utf8")) : {};
     change(objects);
@@ -179,7 +179,7 @@ export class Things {
 
 const nameOf = (urn: string | undefined) => urn?.split("::").at(-1) ?? "stack";
 
-/** Without the lines of a stack trace, which differ between versions of Node.js, and without a refused value in Go's format. */
+/** A message without stack traces, which differ between versions of Node.js, and without values in Go's format. */
 const comparable = (message: string) =>
   message
     .trim()

@@ -1,4 +1,4 @@
-import { testAll } from "./runScenario";
+import { testScenarios } from "./runScenario";
 import { scenarios } from "./scenarios";
 
-testAll(scenarios);
+testScenarios(scenarios);

@@ -2,10 +2,10 @@ import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import {
   type ObjectsById,
-  type Part,
   PLUGGED,
   type Scenario,
   type ScenarioOptions,
+  type ScenarioStep,
   THINGS,
 } from "./runScenario";
 
@@ -24,7 +24,7 @@ const plugged: ScenarioOptions = {
   },
 };
 
-/** Another package, whose plugin the CLI runs and the test engine answers for, and other stacks, which the CLI has in its backend. */
+/** A program with another package (a plugin on the CLI, mocks on the test engine) and with other stacks. */
 const others: ScenarioOptions = {
   program: THINGS,
   env: { PATH: `${join(THINGS, "elsewhere")}${delimiter}${process.env["PATH"]}` },
@@ -41,34 +41,34 @@ const others: ScenarioOptions = {
   others: createRequire(THINGS)(join(THINGS, "elsewhere/answers.js")),
 };
 
-/** Runs most of the engine's code in few commands. */
+/** The scenario of the fast tests: it runs most of the engine's code in few commands. */
 export const moves = "aliases, replacements, and moves between a dynamic type and a plugin's";
 
-/** A create, an update, a replacement and more that a provider makes in part, each followed by a whole one. */
-const partial: Part[] = [
-  inPart,
+/** Creates, updates and replacements that a provider makes in part, each followed by one that it completes. */
+const partial: ScenarioStep[] = [
+  makeInPart,
   "up partial.1",
-  whole,
+  makeWhole,
   ...["preview partial.1", "up partial.1", "up partial.1"],
-  inPart,
+  makeInPart,
   "up partial.2",
-  // A revert of the program.
-  whole,
+  // The program is reverted.
+  makeWhole,
   ...["preview partial.1", "up partial.1"],
-  inPart,
+  makeInPart,
   ...["up partial.2", "up partial.2"],
-  whole,
+  makeWhole,
   ...["refresh", "up partial.1"],
-  inPart,
+  makeInPart,
   "up partial.3",
-  whole,
+  makeWhole,
   "up partial.3",
-  inPart,
+  makeInPart,
   "up partial.2",
   ...["refresh", "destroy"],
 ];
 
-/** Each scenario is a sequence of commands, which run variants of the program, and of edits of the provider's objects. */
+/** The scenarios: sequences of commands and of changes of the provider's objects. */
 export const scenarios: Record<string, Scenario> = {
   "components, parents, dependencies, secrets, unknowns and get": [
     things,
@@ -146,46 +146,46 @@ export const scenarios: Record<string, Scenario> = {
   ],
   "imports by option": [
     plugged,
-    there,
+    addUnmanaged,
     ...["preview import.1", "up import.1", "up import.2", "up import.3"],
     ...["preview import.4", "up import.4", "up import.5", "destroy"],
-    there,
+    addUnmanaged,
     ...["up importOptions.1", "up importOptions.1", "destroy"],
   ],
   "replacements whose create fails": [
     plugged,
-    // The deletion is skipped. Two later runs try the create again, with and without `--replace`.
+    // The deletion is skipped, and the create fails. Two later runs try it again, with and without `--replace`.
     "up kept.1",
-    full,
+    failCreates,
     ["up kept.1", { replace: [plugin("kept")] }],
     ...["refresh", "preview kept.1", "up kept.1"],
-    notFull,
+    allowCreates,
     ...["preview kept.1", "up kept.1", "up kept.1"],
-    full,
+    failCreates,
     "up kept.2",
-    notFull,
+    allowCreates,
     ["up kept.2", { replace: [plugin("kept")] }],
-    // The entry leaves the state with the program's resource.
-    full,
+    // The pending entry leaves the state when the program no longer has the resource.
+    failCreates,
     "up kept.1",
     ...["preview empty", "up empty"],
-    notFull,
-    // A protected entry does so, too. It was allowed to be replaced by an unprotected one.
+    allowCreates,
+    // A protected entry also leaves the state. Its replacement was allowed, because the new resource is not protected.
     "up kept.3",
-    full,
+    failCreates,
     ["up kept.3", { replace: [plugin("kept")] }],
     ["up kept.1", { replace: [plugin("kept")] }],
     ...["up kept.3", "refresh", "destroy"],
-    notFull,
-    // The resource is deleted. With `--replace`, the provider cannot ask for that order, and the old id is deleted again.
+    allowCreates,
+    // The resource is deleted first. With `--replace`, the provider cannot ask for this order, and the old id is deleted again.
     "up deleted.1",
-    full,
+    failCreates,
     "up deleted.2",
-    notFull,
+    allowCreates,
     "up deleted.2",
-    full,
+    failCreates,
     "up deleted.1",
-    notFull,
+    allowCreates,
     ["up deleted.1", { replace: [plugin("deleted")] }],
     "destroy",
   ],
@@ -201,26 +201,26 @@ export const scenarios: Record<string, Scenario> = {
   "outputs of other stacks": [others, ...["preview stacks", "up stacks", "up stacks", "refresh", "destroy"]],
 };
 
-/** From now on, every create fails. */
-function full(objects: ObjectsById): void {
+/** Makes the provider fail every create. */
+function failCreates(objects: ObjectsById): void {
   objects["full"] = {};
 }
 
-function notFull(objects: ObjectsById): void {
+function allowCreates(objects: ObjectsById): void {
   delete objects["full"];
 }
 
-/** From now on, creates and updates are made in part. */
-function inPart(objects: ObjectsById): void {
+/** Makes the provider complete creates and updates only in part. */
+function makeInPart(objects: ObjectsById): void {
   objects["partial"] = {};
 }
 
-function whole(objects: ObjectsById): void {
+function makeWhole(objects: ObjectsById): void {
   delete objects["partial"];
 }
 
 /** Adds objects that were created without Pulumi. */
-function there(objects: ObjectsById): void {
+function addUnmanaged(objects: ObjectsById): void {
   Object.assign(objects, {
     there: { n: 1, size: 1 },
     other: { n: 1, size: 1 },

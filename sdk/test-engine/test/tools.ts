@@ -14,7 +14,7 @@ export function temporaryFolder(within = tmpdir()): string {
 /** Creates a temporary folder beside the tests, so that a program in it can load Pulumi. */
 export const programFolder = (): string => temporaryFolder(join(import.meta.dirname, ".programs"));
 
-/** Waits until something is found. Only the test's own limit ends the wait, because a machine can be slow. */
+/** Waits until `find` returns a value. Only the test's own time limit ends the wait, because a machine can be slow. */
 export async function until(find: () => unknown): Promise<void> {
   while (!(await find())) await new Promise((resolve) => setTimeout(resolve, 5));
 }

@@ -16,8 +16,8 @@ export interface AgentEndpoint {
 export type AccountEndpoint = object | string | Application | AgentEndpoint;
 
 /**
- * An account of endpoints, whose policies answer requests on this machine, as the public service's documentation describes
- * them. Nothing is sent. What the documentation leaves open fails the request, and is never guessed.
+ * An account whose endpoints answer requests on this machine, by their policies and the public service's documentation. Nothing
+ * is sent to the service. A request fails where the documentation does not say what happens: no reply is guessed.
  *
  * ```ts
  * const account = new Account({
@@ -33,10 +33,9 @@ export class Account {
   private readonly endpoints: readonly ReachableEndpoint[];
 
   /**
-   * @param endpoints By URL: a cloud endpoint's policy, or what is behind an agent's endpoint. Those whose host ends with
-   *   `.internal` are reached by `forward-internal` only, all others by `fetch` only. `https://*.example.com` has all hosts
-   *   below it.
-   * @throws TypeError for a URL that is not that of an http or https endpoint.
+   * @param endpoints By URL: a cloud endpoint's policy, or what is behind an agent's endpoint. Only `forward-internal` reaches
+   *   hosts that end with `.internal`, and only `fetch` reaches the others. `https://*.example.com` has all hosts below it.
+   * @throws TypeError if a URL is not the URL of an http or https endpoint.
    */
   constructor(endpoints: Readonly<Record<string, AccountEndpoint>>) {
     this.endpoints = Object.entries(endpoints).map(([url, endpoint]) => endpointAt(url, endpoint));

@@ -6,47 +6,48 @@ import { inCidrs, isCidr } from "./networks";
 import { checkHeader, normalUrl } from "./request";
 import { EXPRESSION, type PolicyRun } from "./run";
 import { ApplicationFailed, notSimulated } from "./trace";
-import { FORWARDED, headerOf, isAdded } from "./values";
+import { FORWARDED_HEADER, headerOf, mayBeAdded } from "./values";
 
-/* The actions, as the public service's documentation describes them. What it leaves open is refused. */
+/* Runs actions as the public service's documentation describes them. What it does not say fails the request. */
 
 interface Outcome {
-  /** For the trace. */
+  /** What the action did, for the trace. */
   result: string;
-  /** If no further action of the phase runs: the reply, or the closed connection. */
-  end?: End;
+  /** Set if no further action of the phase runs. */
+  end?: PhaseEnd;
 }
 
-export interface End {
+/** The reply, or the closed connection, with which an action ends its phase. */
+export interface PhaseEnd {
   /** Undefined if the connection is closed. */
   reply: PolicyReply | undefined;
   /** Whether the rules of on_http_response run afterwards. */
-  responseRules: "run" | "do not run" | "open";
-  /** The action. */
+  responseRules: "run" | "do not run" | "undocumented";
+  /** The type of the action. */
   by?: string;
 }
 
-/** Undefined if the account has no such internal endpoint. */
+/** Forwards the request to an internal endpoint. Undefined if the account has no endpoint with this URL. */
 type Forward = (url: string) => Promise<PolicyReply | undefined>;
 
-type Run<C> = (config: C, run: PolicyRun, forward: Forward) => Outcome | Promise<Outcome>;
+type Simulation<C> = (config: C, run: PolicyRun, forward: Forward) => Outcome | Promise<Outcome>;
 
-const ended = (reply: PolicyReply | undefined, responseRules: End["responseRules"]) => ({
+const phaseEnd = (reply: PolicyReply | undefined, responseRules: PhaseEnd["responseRules"]) => ({
   reply,
   responseRules,
 });
-const answer = (status: number, text = "", headers: Header[] = []): PolicyReply => ({
+const replyWith = (status: number, text = "", headers: Header[] = []): PolicyReply => ({
   status,
   headers,
   body: Buffer.from(text),
 });
-const textReply = (status: number, text: string) => answer(status, text, [["content-type", "text/plain"]]);
+const textReply = (status: number, text: string) => replyWith(status, text, [["content-type", "text/plain"]]);
 const refusalReply = (status: number, headers: Header[] = []): PolicyReply => ({
-  ...answer(status, "", headers),
+  ...replyWith(status, "", headers),
   body: "unknown",
 });
 
-function headersOf(headers: Record<string, string>, run: PolicyRun): Header[] {
+function interpolatedHeaders(headers: Record<string, string>, run: PolicyRun): Header[] {
   const all = Object.entries(run.interpolate(headers));
   if (all.length > 10) notSimulated("more than ten headers");
   return all.map(([name, value]) => {
@@ -60,13 +61,13 @@ const statusIn = (status: number, least: number, most: number) =>
 
 const originIn = (url: string) => /^\w+:\/\/[^/?#]*/.exec(url)?.[0];
 
-/** Whether and how the service encodes other characters is open. */
+/** @throws RequestNotSimulated for other characters, because the documentation does not say whether the service encodes them. */
 function checkCharacters(url: string): void {
   const [odd] = /[^!$-;=?-[\]_a-z~]/u.exec(url) ?? [];
   if (odd !== undefined) notSimulated(`the character ${JSON.stringify(odd)} in a URL`);
 }
 
-/** What replaces a match. Whether the service escapes a $ of a value is open. */
+/** The text that replaces a match. The documentation does not say whether the service escapes a $ in a value. */
 function replacement(to: string, refused: RegExp, run: PolicyRun): string {
   if (refused.test(to.replace(EXPRESSION, ""))) notSimulated("a $ in to that refers to no group");
   const text = run.interpolate(to);
@@ -75,9 +76,9 @@ function replacement(to: string, refused: RegExp, run: PolicyRun): string {
 }
 
 /** Replaces what a pattern matches. Undefined if nothing matches. */
-function substituted(from: string, to: string, run: PolicyRun) {
+function substitute(from: string, to: string, run: PolicyRun) {
   const { url } = run.request;
-  // Whether the service escapes a value in a pattern is open.
+  // The documentation does not say whether the service escapes a value in a pattern.
   if (from.includes("${")) notSimulated("an expression in from");
   const target = replacement(to, /\$(?!\d+(?![\dA-Za-z_]))/, run);
   // In a repeated group, JavaScript forgets what an earlier repetition matched.
@@ -95,7 +96,7 @@ function substituted(from: string, to: string, run: PolicyRun) {
 
 function checkHeaderNames(names: readonly string[]): void {
   for (const name of names)
-    if (/^(user-agent|ngrok-skip-browser-warning)$/i.test(name) || FORWARDED.test(name))
+    if (/^(user-agent|ngrok-skip-browser-warning)$/i.test(name) || FORWARDED_HEADER.test(name))
       notSimulated(`the header ${name}, which the service sets,`);
 }
 
@@ -118,15 +119,15 @@ export const simulate = <Type extends ActionType>(
 ): Outcome | Promise<Outcome> =>
   simulations[type]?.(readConfig(type, config), run, forward) ?? notSimulated(type);
 
-/** By the name in a policy. */
-const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
+/** The simulations of actions, by the action's type. */
+const simulations: { readonly [Type in ActionType]?: Simulation<Config<Type>> } = {
   "add-headers": ({ headers = {} }, run) => {
-    const added = headersOf(headers, run);
+    const added = interpolatedHeaders(headers, run);
     if (added.length === 0) notSimulated("add-headers without headers");
     checkHeaderNames(added.map(([name]) => name));
     const message = run.reply ?? run.request;
     for (const header of added) {
-      if (run.reply && isAdded(header[0], run.reply))
+      if (run.reply && mayBeAdded(header[0], run.reply))
         notSimulated(`the header ${header[0]}, which the service adds,`);
       if (header[0] === "host")
         message.headers = message.headers.filter(([name]) => name.toLowerCase() !== "host");
@@ -151,7 +152,7 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
       notSimulated("a password that does not have 8 to 128 characters of ASCII");
     for (const pair of pairs) run.shared.secrets.addCredentials(pair);
     const [, encoded] = /^Basic +(\S+)$/i.exec(headerOf(run.request.headers, "authorization") ?? "") ?? [];
-    // The documentation does not say how much the service tolerates here.
+    // The documentation does not say which deviations from base64 the service tolerates.
     if (encoded !== undefined && Buffer.from(encoded, "base64").toString("base64") !== encoded)
       notSimulated("credentials that are not exact base64");
     const presented = encoded === undefined ? undefined : Buffer.from(encoded, "base64").toString("latin1");
@@ -166,23 +167,23 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
         : "wrong credentials";
     if (authorized || !enforce) return { result: authorized ? result : `${result}, not enforced` };
     const refusal = refusalReply(401, [["www-authenticate", `Basic realm="${realm}"`]]);
-    return { result: `${result}: 401`, end: ended(refusal, "open") };
+    return { result: `${result}: 401`, end: phaseEnd(refusal, "undocumented") };
   },
 
-  "close-connection": () => ({ result: "closes the connection", end: ended(undefined, "do not run") }),
+  "close-connection": () => ({ result: "closes the connection", end: phaseEnd(undefined, "do not run") }),
 
   "custom-response": ({ status_code, body = "", headers = {} }, run) => {
     const status = statusIn(status_code, 200, 599);
-    const reply = answer(status, run.interpolate(body), headersOf(headers, run));
+    const reply = replyWith(status, run.interpolate(body), interpolatedHeaders(headers, run));
     const isInferred = body !== "" && headerOf(reply.headers, "content-type") === undefined;
     const more = isInferred ? ", without the content-type that the service infers" : "";
-    return { result: `${status}${more}`, end: ended(reply, "run") };
+    return { result: `${status}${more}`, end: phaseEnd(reply, "run") };
   },
 
   deny: ({ status_code }, { phase }) =>
     phase === "on_tcp_connect"
-      ? { result: "closes the connection", end: ended(undefined, "do not run") }
-      : { result: `${status_code}`, end: ended(answer(statusIn(status_code, 200, 599)), "do not run") },
+      ? { result: "closes the connection", end: phaseEnd(undefined, "do not run") }
+      : { result: `${status_code}`, end: phaseEnd(replyWith(statusIn(status_code, 200, 599)), "do not run") },
 
   "forward-internal": async ({ url: written, on_error }, run, forward) => {
     if (run.phase === "on_tcp_connect") notSimulated("forward-internal in on_tcp_connect");
@@ -198,7 +199,7 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
     if (reply)
       return {
         result: reply.status > 0 ? `to ${url}: ${reply.status}` : `to ${url}`,
-        end: ended(reply, "run"),
+        end: phaseEnd(reply, "run"),
       };
     if (on_error === "continue") return { result: `the account has no internal endpoint ${url}; continues` };
     return notSimulated(`the reply if the account has no internal endpoint ${url}`);
@@ -215,16 +216,16 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
     run.set("rate_limit.limited", rateLimited);
     if (!rateLimited) return { result: "not limited, by assumption" };
     if (!enforce) return { result: "limited, by assumption; not enforced" };
-    return { result: "limited, by assumption: 429", end: ended(refusalReply(429), "open") };
+    return { result: "limited, by assumption: 429", end: phaseEnd(refusalReply(429), "undocumented") };
   },
 
   redirect: ({ from, to, status_code, headers = {} }, run) => {
     const status = statusIn(status_code, 300, 399);
     const { url } = run.request;
-    // The service's text and its example disagree on it.
+    // The documentation's text and its example contradict each other here.
     if (from?.startsWith("/") && /^https?:/i.test(to)) notSimulated("a redirect from a path to a whole URL");
     const found =
-      from === undefined ? { url: replacement(to, /\$/, run), count: 1 } : substituted(from, to, run);
+      from === undefined ? { url: replacement(to, /\$/, run), count: 1 } : substitute(from, to, run);
     if ((found?.count ?? 0) > 1) notSimulated("a from that matches more than once");
     const blank = (found?.url ?? url).replaceAll(" ", "%20");
     checkCharacters(blank.replace("#", ""));
@@ -232,8 +233,8 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
     if (!isPath && !/^https?:\/\/[^/]/i.test(blank)) notSimulated(`a redirect to ${blank}`);
     const location = isPath ? new URL(url).origin + blank : blank;
     if (location === url) return { result: "the URL does not change: no redirect" };
-    const reply = answer(status, "", [["location", location], ...headersOf(headers, run)]);
-    return { result: `${status} ${location}`, end: ended(reply, "open") };
+    const reply = replyWith(status, "", [["location", location], ...interpolatedHeaders(headers, run)]);
+    return { result: `${status} ${location}`, end: phaseEnd(reply, "undocumented") };
   },
 
   "remove-headers": ({ headers }, run) => {
@@ -262,15 +263,15 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
     if (allow.length === 0 && denied.length === 0) notSimulated("restrict-ips without allow");
     const isAllowed = denied.length === 0 && allowed.length > 0;
     run.set("restrict_ips.action", isAllowed ? "allow" : "deny");
-    // Of several networks, it is open which one counts.
+    // If several networks match, the documentation does not say which of them the variable has.
     const matched = isAllowed ? allowed : denied;
     if (matched.length === 1) run.set("restrict_ips.matched_cidr", matched[0]);
     if (isAllowed) return { result: `${clientIp} is allowed` };
     if (!enforce) return { result: `${clientIp} is not allowed, not enforced` };
     if (run.phase === "on_tcp_connect")
-      return { result: `${clientIp} is not allowed: closes`, end: ended(undefined, "do not run") };
+      return { result: `${clientIp} is not allowed: closes`, end: phaseEnd(undefined, "do not run") };
     const refusal = refusalReply(403);
-    return { result: `${clientIp} is not allowed: 403`, end: ended(refusal, "do not run") };
+    return { result: `${clientIp} is not allowed: 403`, end: phaseEnd(refusal, "do not run") };
   },
 
   "set-vars": ({ vars }, run) => {
@@ -282,7 +283,7 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
 
   "url-rewrite": ({ from = notSimulated("url-rewrite without from"), to }, run) => {
     const { request } = run;
-    const found = substituted(from, to, run);
+    const found = substitute(from, to, run);
     if (!found) return { result: "from does not match: no change" };
     checkCharacters(found.url);
     if (originIn(found.url) !== originIn(request.url) || normalUrl(found.url) !== found.url)
@@ -304,6 +305,6 @@ const simulations: { readonly [Type in ActionType]?: Run<Config<Type>> } = {
     if (verdict.verified) return { result: `verified (${config.provider})` };
     if (!config.enforce) return { result: `not verified, not enforced: ${verdict.reason}` };
     const refusal = textReply(403, "ERR_NGROK_3204: Request failed webhook verification");
-    return { result: `not verified: ${verdict.reason}: 403`, end: ended(refusal, "open") };
+    return { result: `not verified: ${verdict.reason}: 403`, end: phaseEnd(refusal, "undocumented") };
   },
 };

@@ -2,9 +2,7 @@ import type { z } from "zod";
 import { type ActionType, actions, type KeyInfo } from "../policy/catalogue";
 import { notSimulated } from "./trace";
 
-/* The configs of actions, by the catalogue. */
-
-// Loaded only by requests.
+/** The library zod. It is loaded only when a request runs. */
 const zod = (): typeof z => require("zod");
 
 function schemasOfKinds() {
@@ -15,7 +13,7 @@ function schemasOfKinds() {
     integer: int(),
     number: number(),
     boolean: boolean(),
-    // YAML has numbers and truth values where a header's value is expected.
+    // In YAML, a header's value without quotes can be a number or a boolean.
     "map of text": record(
       string(),
       union([string(), number(), boolean()]).transform((value) => `${value}`),
@@ -29,7 +27,7 @@ type Kinds = ReturnType<typeof schemasOfKinds>;
 let kinds: Kinds | undefined;
 
 type Value<K extends KeyInfo> = z.output<Kinds[K["kind"]]>;
-type Given<K extends KeyInfo> =
+type KeyValue<K extends KeyInfo> =
   | (K["list"] extends true | "or one" ? Value<K>[] : Value<K>)
   | (K extends { required: true } | { default: unknown } ? never : undefined);
 
@@ -37,11 +35,11 @@ type Given<K extends KeyInfo> =
 export type Config<Type extends ActionType> = {
   [Name in keyof (typeof actions)[Type]["keys"]]: (typeof actions)[Type]["keys"][Name] extends infer K extends
     KeyInfo
-    ? Given<K>
+    ? KeyValue<K>
     : never;
 };
 
-/** @throws RequestNotSimulated if the catalogue has no such config. */
+/** Parses the config of an action. @throws RequestNotSimulated if it does not fit the catalogue. */
 export function readConfig<Type extends ActionType>(type: Type, config: unknown): Config<Type> {
   const keys = Object.entries<KeyInfo>(actions[type].keys);
   const schema = zod().strictObject(Object.fromEntries(keys.map(([name, key]) => [name, schemaOf(key)])));

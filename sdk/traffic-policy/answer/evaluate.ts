@@ -1,7 +1,7 @@
-import { analysed } from "../policy/analysis";
+import { analyse } from "../policy/analysis";
 import {
   flatName,
-  flattened,
+  flattenNames,
   type Implementation,
   type Node,
   namesOfExpressions,
@@ -13,31 +13,32 @@ import type { TimeLimit } from "./timeLimit";
 import { notSimulated, RequestNotSimulated } from "./trace";
 
 /**
- * The values of variables by their whole names: `req.url.path`. They are read only when an expression needs them. One that is
- * `undefined` is absent from this request; one that is missing is not known on this machine.
+ * The values of variables by their whole names: `req.url.path`. A value is computed only when an expression needs it. The value
+ * `undefined` means that this request lacks the variable. A missing name means that the value is not known on this machine.
  */
 export type Variables = Readonly<Record<string, () => unknown>>;
 
-/** The functions that depend on the request, by name. Without a name from the check's types, which are not published. */
+/** The functions that depend on the request, by name. Declared without `Implementation`, which is not published. */
 export type RequestFunctions = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-class Absent extends RequestNotSimulated {}
+/** The error of an expression that reads a variable that this request lacks. */
+class AbsentVariable extends RequestNotSimulated {}
 
 let environment: ReturnType<typeof policyEnvironment> | undefined;
-/** Of the expression that is being evaluated, which happens synchronously. */
-let current: RequestFunctions = {};
+/** The request's functions for the expression that is being evaluated. Evaluation is synchronous, so there is only one. */
+let currentFunctions: RequestFunctions = {};
 
 function implementation(signature: string): Implementation {
   if (signature === "has(ast): bool") return has;
   const key = signature.split("(")[0] ?? "";
   const own = Object.hasOwn(implementations, key) ? implementations[key] : undefined;
   return (...args) => {
-    const called = Object.hasOwn(current, key) ? current[key] : own;
+    const called = Object.hasOwn(currentFunctions, key) ? currentFunctions[key] : own;
     return called ? called(...args) : notSimulated(`${key}()`);
   };
 }
 
-/** What an expression depends on. */
+/** The values, functions and limits with which an expression is evaluated. */
 interface EvaluationContext {
   values: Variables;
   functions: RequestFunctions;
@@ -46,13 +47,13 @@ interface EvaluationContext {
 }
 
 /**
- * The value of an expression.
+ * Evaluates an expression.
  *
- * @throws RequestNotSimulated if it depends on something that only the service knows.
+ * @throws RequestNotSimulated if its value depends on something that only the service knows.
  */
 export function evaluate(text: string, { values, functions, phase, timeLimit }: EvaluationContext): unknown {
-  const { text: flat, uses, isOpen } = flattened(text);
-  if (isOpen) notSimulated(`the expression ${text}, which the documentation does not cover,`);
+  const { text: flat, uses, isUndocumented } = flattenNames(text);
+  if (isUndocumented) notSimulated(`the expression ${text}, which the documentation does not cover,`);
   // The library has more functions than the documentation.
   const documented = namesOfExpressions().functions;
   const other = uses.find(
@@ -69,12 +70,12 @@ export function evaluate(text: string, { values, functions, phase, timeLimit }: 
   };
   for (const { name } of uses)
     Object.defineProperty(context, flatName(name), { get: read(name), configurable: true });
-  current = functions;
-  // To load CEL's library takes longer than most requests, and is not the policy's work.
+  currentFunctions = functions;
+  // Loads CEL's library outside the time limit, because loading can take longer than the request.
   environment ??= policyEnvironment(implementation);
   const cel = environment;
   const work = () => cel.parse(flat)(context);
-  // All other functions need a time that is linear in their texts. On a busy machine, a limit could end even those.
+  // Only these can take long. Other functions run without a limit, which could end even short work on a busy machine.
   const repeats = uses.some(({ name }) => macros.includes(name) || name === "matches");
   try {
     return repeats ? timeLimit.spend(work) : work();
@@ -91,19 +92,19 @@ export function evaluate(text: string, { values, functions, phase, timeLimit }: 
 }
 
 function mistakeIn(text: string): string | undefined {
-  const [finding] = analysed(text).findings;
+  const [finding] = analyse(text).findings;
   return finding && `the expression ${text}, which ${finding.reason},`;
 }
 
 function absent(name: string): never {
-  throw new Absent(`${name}, which this request lacks (guard it with has(${name}) &&),`);
+  throw new AbsentVariable(`${name}, which this request lacks (guard it with has(${name}) &&),`);
 }
 
 interface Evaluator {
   run(node: Node, context: unknown): unknown;
 }
 
-/** CEL's own refuses variables of one name. */
+/** The macro `has`. CEL's own does not accept a single name, and variables have flat names here. */
 const has = ({ args: [field] }: { args: [Node] }) => ({
   typeCheck(
     checker: { check(node: Node, context: unknown): unknown; getType(name: string): unknown },
@@ -118,7 +119,7 @@ const has = ({ args: [field] }: { args: [Node] }) => ({
       return evaluator.run(field, context) !== undefined;
     } catch (error) {
       const isAbsent =
-        error instanceof Absent ||
+        error instanceof AbsentVariable ||
         (error instanceof Error && "code" in error && error.code === "no_such_key");
       if (isAbsent) return false;
       throw error;

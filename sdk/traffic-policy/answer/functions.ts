@@ -4,8 +4,8 @@ import { matchesOf } from "./patterns";
 import { notSimulated, partlyKnown } from "./trace";
 
 /*
- * The functions of expressions that run here: those that the examples of the public service's documentation use. All others are
- * refused, and so is what a call would have to guess.
+ * The functions of expressions that run here: those in the examples of the public service's documentation. A call of another
+ * function fails the request, and so does a call whose result the documentation does not fix.
  */
 
 /** Fails an expression, as the service does. */
@@ -15,7 +15,7 @@ const fail = (message: string): never => {
 
 const matches = (text: string, pattern: string) => matchesOf(text, pattern).length > 0;
 
-/** Each character by itself, as in Go: the dotted capital I becomes i. */
+/** Lower case of each character by itself, as in Go: the dotted capital I becomes i. */
 const lower = (text: string) => [...text].map((one) => [...one.toLowerCase()][0] ?? "").join("");
 const upper = (text: string) =>
   [...text]
@@ -25,7 +25,7 @@ const upper = (text: string) =>
     .join("");
 
 function split(text: string, separator?: string, most = -1n): string[] {
-  // Whether each blank separates is open.
+  // The documentation does not say whether each of several blanks separates.
   if (separator === undefined && !/^\S+(?: \S+)*$/.test(text)) notSimulated("split() of this text");
   if (separator === "" && /[\ud800-\udfff]/.test(text)) notSimulated("split() of characters beyond U+FFFF");
   return text.split(separator ?? " ").slice(0, most < 0n ? undefined : Number(most));
@@ -42,11 +42,11 @@ const sizeOf = (value: string | Uint8Array | unknown[] | object) => {
   );
 };
 
-/** A URL that all parsers read in the same way: with a host of plain labels, and no user or port. */
+/** URLs that all parsers read in the same way: with a host of plain labels, and without user and port. */
 const PLAIN_URL =
   /^(https?):\/\/((?:[a-z\d](?:-*[a-z\d])*\.)*[a-z](?:-*[a-z\d])*)(?:[/?#](?:[!-$&-~]|%[\dA-Fa-f]{2})*)?$/;
 
-/** Only these two fields are documented. */
+/** Scheme and host of a URL. The documentation shows no other field. */
 function parseUrl(text: string) {
   const [, scheme, host] = PLAIN_URL.exec(text) ?? notSimulated("url.parse() of this text");
   return partlyKnown({ scheme, host }, (name) =>
@@ -59,12 +59,12 @@ function parseUrl(text: string) {
 export const basicAuth = (user: string, password: string) =>
   `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
 
-/** Converts with CEL's library, whose class of durations is its own. */
+/** Converts a value with CEL's library, which has its own class for durations. */
 function library(conversion: string, value: unknown): unknown {
   return celLibrary().evaluate(`${conversion}(value)`, { value });
 }
 
-/** Only digits. Other texts, and doubles beyond the range, are numbers for some languages. */
+/** An integer of CEL. Refuses other texts than digits, and doubles out of range, because languages convert them differently. */
 function integer(value: unknown): bigint {
   if (value instanceof Date) return BigInt(Math.floor(value.getTime() / 1000));
   if (typeof value === "string" && !/^-?\d{1,20}$/.test(value)) return notSimulated("this text as a number");
@@ -79,7 +79,7 @@ const double = (value: unknown) =>
 const RFC3339 =
   /^(\d{4}-\d\d-\d\d)T(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d{1,3})?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
-/** RFC 3339 up to milliseconds, which is what JavaScript can hold. */
+/** A timestamp from RFC 3339 text with at most milliseconds, because JavaScript cannot hold more digits. */
 function timestamp(value: unknown): unknown {
   if (value instanceof Date) return value;
   if (typeof value !== "string") return library("timestamp", value);
@@ -88,7 +88,7 @@ function timestamp(value: unknown): unknown {
   return isDay ? library("timestamp", value) : fail("there is no such day");
 }
 
-/** Whole milliseconds, because a timestamp holds no less, and at most the 292 years of Go. */
+/** A duration of whole milliseconds, because timestamps hold no smaller unit, and of at most 292 years, as in Go. */
 function duration(value: unknown): unknown {
   if (typeof value !== "string") return value;
   if (!/^-?(?:\d+(?:\.\d{1,3})?[hms]|\d+ms)+$/.test(value)) notSimulated("duration() of this text");
@@ -97,8 +97,8 @@ function duration(value: unknown): unknown {
 }
 
 /**
- * By the name in the vocabulary, with the receiver's type and without the types of the arguments. Integers are `bigint`, other
- * numbers `number`. Those that read the request, and `basic_auth.encode`, are beside the request.
+ * The implementations, by the name in the vocabulary with the type before it (`string.split`). Integers are `bigint`, other
+ * numbers `number`. `requestFunctions` has the functions that read the request, `PolicyRun` those that read secrets.
  */
 export const implementations: Readonly<Record<string, Implementation>> = {
   size: sizeOf,

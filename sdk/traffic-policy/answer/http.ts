@@ -6,12 +6,12 @@ import type { Header, PolicyReply, PolicyRequest } from "./messages";
 import type { Application } from "./options";
 import { notSimulated } from "./trace";
 
-/* Requests and replies of policies as real HTTP on this machine. */
+/* Receives and sends the requests and replies of policies over HTTP on this machine. */
 
 /** The longest body of a request, in bytes. */
 const MAX_BODY_LENGTH = 16_777_216;
 
-/** @throws RequestNotSimulated for a body of over 16 MiB. */
+/** Reads a request as a whole. @throws RequestNotSimulated for a body of over 16 MiB. */
 export async function receive(
   incoming: IncomingMessage,
   response: ServerResponse,
@@ -28,20 +28,20 @@ export async function receive(
     if (length > MAX_BODY_LENGTH) notSimulated("a body of over 16 MiB");
     parts.push(part);
   }
-  return { method, url, headers: pairs(incoming), body: Buffer.concat(parts), signal: left.signal };
+  return { method, url, headers: headerPairs(incoming), body: Buffer.concat(parts), signal: left.signal };
 }
 
-/** If either side disconnects before the end, both connections end. */
+/** Sends a reply. If the client or the application disconnects before the end, both connections are closed. */
 export async function respond(response: ServerResponse, reply: PolicyReply): Promise<void> {
-  response.writeHead(reply.status, kept(reply.headers).flat());
+  response.writeHead(reply.status, forwardableHeaders(reply.headers).flat());
   const body = reply.body === "unknown" ? "Only the service knows the text of this reply.\n" : reply.body;
   await pipeline(body instanceof Readable ? body : Readable.from([body]), response);
 }
 
-/** Sends a request to an application. The body and the order and spelling of the headers do not change. */
+/** Sends a request to an application. Neither the body nor the order and spelling of the headers change. */
 export async function toApplication(application: Application, request: PolicyRequest): Promise<PolicyReply> {
   const { method, body, url, signal } = request;
-  const headers = [...kept(request.headers), ...(request.added ?? [])];
+  const headers = [...forwardableHeaders(request.headers), ...(request.added ?? [])];
   if (typeof application !== "string") {
     const sent = headers.map(([name, value]): [string, string] => [name, value]);
     if (body.length > 0 && /^(?:GET|HEAD)$/.test(method))
@@ -74,16 +74,16 @@ export async function toApplication(application: Application, request: PolicyReq
   });
   const { statusCode: status = 0 } = reply;
   if (status < 200 || status > 599) throw new Error(`it answered with the status ${status}`);
-  return { status, headers: kept(pairs(reply)), body: reply };
+  return { status, headers: forwardableHeaders(headerPairs(reply)), body: reply };
 }
 
-const pairs = ({ rawHeaders }: IncomingMessage): Header[] =>
+const headerPairs = ({ rawHeaders }: IncomingMessage): Header[] =>
   rawHeaders.flatMap((name, index): Header[] => (index % 2 ? [] : [[name, rawHeaders[index + 1] ?? ""]]));
 
-/** Headers of a single connection. They are not forwarded, and neither are those that `Connection` lists. */
+/** The headers of a single connection. A proxy does not forward them, nor the headers that `Connection` lists. */
 const HOP_BY_HOP = "connection,keep-alive,proxy-connection,transfer-encoding,upgrade,te,trailer";
 
-function kept(headers: readonly Header[]): Header[] {
+function forwardableHeaders(headers: readonly Header[]): Header[] {
   const listed = headers.flatMap(([name, value]) => (name.toLowerCase() === "connection" ? [value] : []));
   const dropped = [HOP_BY_HOP, ...listed]
     .join()

@@ -1,8 +1,6 @@
 import type { Readable } from "node:stream";
 
-/* Requests and replies, as policies see and change them. */
-
-/** A header as it was sent. */
+/** A header with the spelling in which it was sent. */
 export type Header = readonly [name: string, value: string];
 
 export interface PolicyRequest {
@@ -10,17 +8,17 @@ export interface PolicyRequest {
   /** The whole URL, as the client wrote it. */
   url: string;
   headers: Header[];
-  /** Headers that the service adds for the application. */
+  /** Headers that the service adds when it forwards to the application. */
   added?: readonly Header[];
   body: Buffer;
-  /** Aborted when the client leaves. */
+  /** Aborted when the client disconnects. */
   signal?: AbortSignal;
 }
 
 export interface PolicyReply {
-  /** 0 for a reply that is not known. */
+  /** 0 if the reply is not known, because the policy forwards to an endpoint that is not known here. */
   status: number;
   headers: Header[];
-  /** `unknown`: the service chooses the text. */
+  /** `unknown` for a text that only the service knows. */
   body: Buffer | Readable | "unknown";
 }

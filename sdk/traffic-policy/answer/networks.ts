@@ -1,15 +1,13 @@
 import { BlockList, isIP } from "node:net";
 import { notSimulated } from "./trace";
 
-/* Networks in CIDR notation. */
-
 export function isCidr(text: string): boolean {
   const [, address = "", length = ""] = /^([^/]+)\/(0|[1-9]\d*)$/.exec(text) ?? [];
   return isIP(address) > 0 && Number(length) <= (isIP(address) === 4 ? 32 : 128);
 }
 
-/** Go's libraries disagree about IPv4 as IPv6, zones and a length with a leading 0, and the documentation has none of them. */
-function isOpen(text: string): boolean {
+/** Whether a text has IPv4 as IPv6, a zone, or a length with a leading 0. Go's libraries read them differently. */
+function isAmbiguous(text: string): boolean {
   const [address = ""] = text.split("/");
   if (/%|:.*\.|\/0\d/.test(text)) return true;
   return isIP(address) === 6 && new URL(`http://[${address}]`).hostname.startsWith("[::ffff:");
@@ -17,7 +15,7 @@ function isOpen(text: string): boolean {
 
 /** Whether one of the networks contains the address. An invalid network contains none. */
 export function inCidrs(ip: string, list: readonly string[]): boolean {
-  if ([ip, ...list].some(isOpen))
+  if ([ip, ...list].some(isAmbiguous))
     notSimulated("an IPv4 address as IPv6, a zone, or a length with a leading 0,");
   const family = isIP(ip);
   if (family === 0) notSimulated("a text that is no address");
@@ -25,7 +23,7 @@ export function inCidrs(ip: string, list: readonly string[]): boolean {
   const networks = new BlockList();
   for (const cidr of list) {
     const [address = "", length] = cidr.split("/");
-    // A network of IPv6 contains no address of IPv4, but `BlockList` would say so.
+    // Only networks of the same family, because `BlockList` would find an IPv4 address in a network of IPv6.
     if (isCidr(cidr) && isIP(address) === family) networks.addSubnet(address, Number(length), type);
   }
   return networks.check(ip, type);

@@ -1,7 +1,5 @@
 import type { TracedRule } from "./trace";
 
-/* What a test gives of a request. */
-
 export interface FetchOptions {
   /** The method of the request. Default: `GET`. */
   method?: string;
@@ -12,8 +10,8 @@ export interface FetchOptions {
   /** The client's address, `conn.client_ip`. Default: `127.0.0.1`. */
   clientIp?: string;
   /**
-   * Further variables below `conn`, which only the service knows: `{ geo: { country_code: "DE" }, tls: { sni: "…" } }`. An expression that
-   * needs one that is not given fails the request.
+   * Further variables below `conn`, which only the service knows: `{ geo: { country_code: "DE" }, tls: { sni: "…" } }`. A request
+   * fails if an expression needs a variable that is not given.
    */
   conn?: Record<string, unknown>;
   /** The service's vaults, for `secrets.get`: `{ webhooks: { brex: "…" } }`. Default: none. */
@@ -24,20 +22,20 @@ export interface FetchOptions {
   now?: () => Date;
 }
 
-/** What the client's connection and the service bring to a request. */
+/** The facts about a request that come from the client's connection and from the service. */
 export type ConnectionOptions = Omit<FetchOptions, "method" | "headers" | "body">;
 
 /** The application behind an agent's endpoint: a function, or the URL of a local server without a path. */
 export type Application = string | ((request: Request) => Response | Promise<Response>);
 
-/** A request to the server of an emulator, with what the policies did. */
+/** A request that an emulator's server received, with what the policies did. */
 export interface ServedRequest {
   method: string;
   url: string;
   /** 0 if the policy closed the connection. */
   status: number;
   trace: readonly TracedRule[];
-  /** Why there is no reply. */
+  /** Why there is no reply. Missing if there is a reply. */
   problem?: string;
 }
 

@@ -1,16 +1,16 @@
 import { notSimulated } from "./trace";
 
-/* Patterns of RE2: the constructs that JavaScript reads in the same way. All others are refused. */
+/* Runs patterns of RE2 in JavaScript, as far as both read them in the same way. Other constructs fail the request. */
 
-/** To compile a huge pattern can take JavaScript many seconds, in which nothing can stop it. */
+/** The most characters of a pattern. JavaScript can need many seconds to compile a longer one, and nothing can stop it. */
 const MAX_PATTERN_LENGTH = 1_000;
-/** RE2 refuses a part that repeats more often, with nested repetitions multiplied. */
+/** The most repetitions of a part, which is RE2's limit. Nested repetitions are multiplied. */
 const MAX_REPETITIONS = 1_000;
 
-/** RE2's \s. JavaScript's has more characters. */
+/** The characters of RE2's \s. JavaScript's \s has more. */
 const SPACE = "\\t\\n\\f\\r ";
 
-/** Escaped punctuation, and three characters of control. */
+/** Escapes of punctuation, and of three control characters. */
 const ESCAPE = String.raw`\\[!-/:-@[-^\x60{-~tnr]`;
 const IN_CLASS = String.raw`(?:[^\\[\]-]|${ESCAPE})`;
 
@@ -26,7 +26,7 @@ const CONSTRUCTS = new RegExp(
   "gu",
 );
 
-/** A construct in JavaScript's form. Outside lists, JavaScript refuses the escape of a sign that has no meaning. */
+/** A construct in JavaScript's form. Outside brackets, JavaScript refuses to escape a sign without a special meaning. */
 const inJavaScript = (construct: string) =>
   construct
     .replace(/\\([!"#%&',:;<=>@`~])/g, "$1")
@@ -35,13 +35,13 @@ const inJavaScript = (construct: string) =>
     .replace(/^\\S$/, `[^${SPACE}]`)
     .replace(/^\[.*\]$/s, (list) => list.replace(/\\s/g, SPACE));
 
-/** A pattern of RE2 as one of JavaScript. A prefix `(?i)` or `(?s)` becomes a flag. */
-function translated(pattern: string): { source: string; flags: string } {
+/** Translates a pattern of RE2 into JavaScript's form. A prefix `(?i)` or `(?s)` becomes a flag. */
+function translatePattern(pattern: string): { source: string; flags: string } {
   if (pattern.length > MAX_PATTERN_LENGTH) notSimulated(`a pattern of over ${MAX_PATTERN_LENGTH} characters`);
   const [, letters = "", rest = ""] = /^(?:\(\?([is]+)\))?([\s\S]*)$/.exec(pattern) ?? [];
   let source = "";
   let before = "";
-  /** Their product is how often a part repeats at most. */
+  /** The most repetitions of a part, and of the groups around it. Their product bounds how often a part repeats. */
   let [ofParts, ofGroups] = [1, 1];
   for (const { 0: construct, groups: found = {} } of rest.matchAll(CONSTRUCTS)) {
     if (found["refused"]) notSimulated(`${construct} in a pattern`);
@@ -57,10 +57,10 @@ function translated(pattern: string): { source: string; flags: string } {
   return { source, flags: `gu${letters}` };
 }
 
-/** All matches. */
+/** All matches of a pattern of RE2 in a text. */
 export function matchesOf(text: string, pattern: string): RegExpExecArray[] {
-  const { source, flags } = translated(pattern);
-  // JavaScript counts these as letters of words, because they are forms of s and k.
+  const { source, flags } = translatePattern(pattern);
+  // With \b and (?i), only JavaScript takes these two characters, forms of s and k, for letters of words.
   if (/\\b/.test(source) && flags.includes("i") && /[\u017f\u212a]/.test(text))
     notSimulated("a pattern with \\b and (?i) for this text");
   try {

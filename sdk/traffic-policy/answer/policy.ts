@@ -3,10 +3,9 @@ import { policyFromText } from "../data/parse";
 import { pathText } from "../data/paths";
 import { notSimulated } from "./trace";
 
-/* A policy's phases that run here. The service refuses one of another form, too. */
-
+/** The schema of the phases that run here. */
 function phasesSchema() {
-  // Loaded only by requests.
+  // Loaded only when a request runs.
   const { z }: typeof import("zod") = require("zod");
   const rule = z.strictObject({
     name: z.string().optional(),
@@ -24,7 +23,7 @@ let phases: ReturnType<typeof phasesSchema> | undefined;
 export type Policy = z.infer<ReturnType<typeof phasesSchema>>;
 export type Rule = Policy["on_http_request"][number];
 
-/** @param policy Data or text. */
+/** Parses a policy. @param policy Data or text. Default: no rules. @throws RequestNotSimulated if it has another form. */
 export function readPolicy(policy: unknown = {}): Policy {
   const parsed = typeof policy === "string" ? policyFromText(policy) : { data: policy };
   if ("problem" in parsed) return notSimulated(`a policy that ${parsed.problem}`);

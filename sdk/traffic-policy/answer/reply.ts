@@ -1,12 +1,12 @@
 import type { PolicyReply } from "./messages";
 import type { TracedRule } from "./trace";
 
-/** A reply that has been received as a whole. */
+/** A reply whose whole body has been received. */
 export interface ReceivedReply extends PolicyReply {
   body: Buffer | "unknown";
 }
 
-/** Fails when it is read. */
+/** The body of a reply whose text only the service knows. To read it fails. */
 const unknownText = (status: number) =>
   new ReadableStream({
     pull: () => {

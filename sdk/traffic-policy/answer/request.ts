@@ -1,10 +1,10 @@
 import type { Header, PolicyRequest } from "./messages";
 import { notSimulated } from "./trace";
-import { FORWARDED, headerOf } from "./values";
+import { FORWARDED_HEADER, headerOf } from "./values";
 
-/* Requests are what an ordinary client sends. It is open what the service makes of others. */
+/* Checks requests. The documentation does not say how the service treats a request that no ordinary client sends. */
 
-/** Of several headers with one of these names, it is open which one counts. */
+/** Headers that a request may have only once, because the documentation does not say which of several counts. */
 const ONCE = ["host", "content-type", "content-encoding", "content-length", "user-agent", "authorization"];
 
 /** @throws RequestNotSimulated if no ordinary client would send the request. */
@@ -15,7 +15,7 @@ export function checkRequest({ method, url, headers, body }: PolicyRequest): voi
   for (const [name, value] of headers) {
     checkHeader([name, value]);
     const lower = name.toLowerCase();
-    if (FORWARDED.test(name) || lower === "upgrade") notSimulated(`a request with the header ${name}`);
+    if (FORWARDED_HEADER.test(name) || lower === "upgrade") notSimulated(`a request with the header ${name}`);
     if (ONCE.includes(lower) && headers.filter(([other]) => other.toLowerCase() === lower).length > 1)
       notSimulated(`a request with several headers ${name}`);
   }
@@ -31,7 +31,7 @@ export function checkHeader([name, value]: Header): void {
   if (!/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(value)) notSimulated(`the value of the header ${name}`);
 }
 
-/** A URL as clients send it: encoded, in lower case where that means the same, and without a default port. */
+/** A URL as clients send it: encoded, with scheme and host in lower case, and without a default port. */
 export function normalUrl(url: string): string {
   const { protocol, host, pathname, search } = new URL(url);
   return `${protocol}//${host}${pathname}${search}`;

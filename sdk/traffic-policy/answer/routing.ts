@@ -9,19 +9,19 @@ import type { Header, PolicyRequest } from "./messages";
 import type { Application, ConnectionOptions, FetchOptions } from "./options";
 import { EndpointReply } from "./reply";
 import { normalUrl } from "./request";
-import { eachLeaf, type RequestDeps, type Target } from "./run";
+import { mapLeaves, type RequestDeps, type Target } from "./run";
 import { answerRequest } from "./runner";
 import { ApplicationFailed, notSimulated, RequestFailed, RequestNotSimulated } from "./trace";
 import { headerOf } from "./values";
 
-/* Requests to the endpoints of an account. */
+/* Finds the endpoint that answers a request, and sends the request there. */
 
-/** An endpoint, with the service's names for its fields. */
+/** An endpoint that requests can reach. Its fields have the service's names. */
 export interface ReachableEndpoint {
   id?: string | undefined;
   type?: string | undefined;
   url?: string | undefined;
-  /** Of an edge, which has no `url`. */
+  /** The URL of an edge, which has no `url`. */
   public_url?: string | undefined;
   proto?: string | undefined;
   hostport?: string | undefined;
@@ -31,15 +31,15 @@ export interface ReachableEndpoint {
   application?: Application | undefined;
 }
 
-/** The endpoints that requests can reach. */
-export type Reachable = () => readonly ReachableEndpoint[];
+/** Lists the endpoints that requests can reach now. */
+export type ListEndpoints = () => readonly ReachableEndpoint[];
 
-/** The most URLs in a message. */
+/** The most URLs that a message lists. */
 const MAX_SHOWN = 10;
 
-/** Sends a request like a client on the internet, and receives the whole reply. */
+/** Sends a request as a client on the internet would, and receives the whole reply. */
 export async function fetchReply(
-  endpoints: Reachable,
+  endpoints: ListEndpoints,
   url: string | URL,
   options: FetchOptions,
 ): Promise<EndpointReply> {
@@ -50,10 +50,10 @@ export async function fetchReply(
   return new EndpointReply({ ...reply, body }, trace);
 }
 
-/** @throws RequestFailed if there is no endpoint, or no reply. */
-export function answerFor(endpoints: Reachable, request: PolicyRequest, options: ConnectionOptions) {
-  const deps = requestDeps(request.url, options, (url) => targetAt(endpoints, url, "internal"));
-  const target = targetAt(endpoints, request.url, "public");
+/** Answers a request by the public endpoint with its URL. @throws RequestFailed if there is no endpoint, or no reply. */
+export function answerFor(endpoints: ListEndpoints, request: PolicyRequest, options: ConnectionOptions) {
+  const deps = requestDeps(request.url, options, (url) => findTarget(endpoints, url, "internal"));
+  const target = findTarget(endpoints, request.url, "public");
   if (!target) {
     const urls = endpoints()
       .filter(({ bindings }) => bindings?.includes("public"))
@@ -71,27 +71,27 @@ export function answerFor(endpoints: Reachable, request: PolicyRequest, options:
   return answerRequest(target, { ...request, added }, deps);
 }
 
-/** @param find The internal endpoint with a URL. */
+/** The dependencies of a request, from the options. @param find Finds the internal endpoint with a URL. */
 export function requestDeps(
   url: string,
   { clientIp = "127.0.0.1", conn = {}, vaults = {}, now = () => new Date(), rateLimited }: ConnectionOptions,
-  find: RequestDeps["internal"],
+  find: RequestDeps["findInternal"],
 ) {
   if (isIP(clientIp) === 0) throw new TypeError("clientIp must be an IP address");
-  const internal = (target: string) => {
-    // The documentation demands the same protocol, but not plainly of these two.
+  const findInternal = (target: string) => {
+    // The documentation asks for the same protocol, but does not say whether this also holds between http and https.
     const isSame = new URL(url).protocol === new URL(target).protocol;
     return isSame ? find(target) : notSimulated(`forwarding from ${url} to ${target}`);
   };
-  return { clientIp, given: connectionValues(conn), now, vaults, internal, rateLimited };
+  return { clientIp, conn: connectionVariables(conn), now, vaults, findInternal, rateLimited };
 }
 
 /**
- * The endpoint with a scheme and a host, also one of a wildcard: `*.example.com` has `a.b.example.com`, too.
+ * Finds the endpoint with the scheme and host of a URL. A wildcard has all hosts below it: `*.example.com` has `a.b.example.com`.
  *
- * @throws RequestNotSimulated if there are several, or an edge.
+ * @throws RequestNotSimulated if several endpoints have them, or an edge.
  */
-export function targetAt(endpoints: Reachable, url: string, binding: string): Target | undefined {
+export function findTarget(endpoints: ListEndpoints, url: string, binding: string): Target | undefined {
   if (!/^https?:/.test(url) || !URL.canParse(url)) return undefined;
   const { protocol, hostname, port } = new URL(url);
   const address = `${hostname}:${port || (protocol === "https:" ? 443 : 80)}`;
@@ -121,7 +121,7 @@ export function targetAt(endpoints: Reachable, url: string, binding: string): Ta
 }
 
 /** The variables below `conn` that a test gives, by their whole names. */
-function connectionValues(given: Record<string, unknown>): Variables {
+function connectionVariables(given: Record<string, unknown>): Variables {
   const known = namesOfExpressions().variables;
   const named = (value: unknown, name: string): [string, () => unknown][] => {
     if (isMapping(value) && [...known.keys()].some((each) => each.startsWith(`${name}.`)))
@@ -132,9 +132,9 @@ function connectionValues(given: Record<string, unknown>): Variables {
   return Object.fromEntries(named(given, "conn"));
 }
 
-/** The same value with the integers of expressions. */
+/** The value as expressions need it, with `bigint` for integers. */
 const typedValue = (value: unknown): unknown =>
-  eachLeaf(value, (leaf) => (Number.isInteger(leaf) ? BigInt(leaf as number) : leaf));
+  mapLeaves(value, (leaf) => (Number.isInteger(leaf) ? BigInt(leaf as number) : leaf));
 
 /** The request that a client with these options would send. */
 export function requestOf(
@@ -145,7 +145,7 @@ export function requestOf(
     throw new TypeError("the URL must begin with https:// or http://");
   if (typeof body !== "string" && !(body instanceof Uint8Array))
     throw new TypeError("body must be text or bytes; JSON.stringify an object, and String() parameters");
-  // Clients send its question mark, and whether a policy sees it is open.
+  // Clients send the question mark of an empty query, and the documentation does not say whether a policy sees it.
   if (/\?(?:#|$)/.test(url)) notSimulated(`the empty query of ${url}`);
   const { host, username, password } = new URL(url);
   if (username || password) throw new TypeError("the URL must have no user name and no password");

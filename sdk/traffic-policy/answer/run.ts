@@ -4,16 +4,16 @@ import { basicAuth } from "./functions";
 import type { PolicyReply, PolicyRequest } from "./messages";
 import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
-import type { Secrets } from "./secrets";
+import type { SecretMask } from "./secrets";
 import type { TimeLimit } from "./timeLimit";
 import { notSimulated, type TracedRule } from "./trace";
 import { endpointValues, requestFunctions, requestValues, responseValues } from "./values";
 
-/* What the expressions and actions of a policy can read and change while it runs. */
+/* The run of a policy: what its expressions and actions can read and change. */
 
-/** An endpoint that can get requests. */
+/** An endpoint to which a request is sent. */
 export interface Target {
-  /** With a scheme and a host: `https://shop.example.com`. */
+  /** The URL, with scheme and host: `https://shop.example.com`. */
   url: string;
   id?: string | undefined;
   /** The policy, as data or text. */
@@ -24,16 +24,17 @@ export interface Target {
 
 export type Phase = keyof Policy;
 
+/** What a request depends on apart from its content. */
 export interface RequestDeps {
-  /** Undefined if another endpoint forwarded the request, because nothing is documented of its connection. */
+  /** Undefined if another endpoint forwarded the request, because the documentation does not describe that connection. */
   clientIp: string | undefined;
-  /** The values of further variables by their names: `conn.geo.country_code`. */
-  given: Variables;
+  /** The values of further variables below `conn`, by their whole names: `conn.geo.country_code`. */
+  conn: Variables;
   now: () => Date;
   vaults: Vaults;
-  /** The internal endpoint of the account with this URL. */
-  internal: (url: string) => Target | undefined;
-  /** What `rate-limit` decides. Default: not known. */
+  /** Finds the internal endpoint of the account with this URL. */
+  findInternal: (url: string) => Target | undefined;
+  /** Whether `rate-limit` limits the request. Default: not known. */
   rateLimited?: boolean | undefined;
   /** The endpoints that have forwarded the request. Default: none. */
   forwardedBy?: readonly string[];
@@ -42,24 +43,24 @@ export interface RequestDeps {
 /** The entries of vaults by name. */
 type Vaults = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
-/** What the policies that answer one request share. */
+/** What the runs of all policies that answer one request share. */
 interface SharedByRuns {
   trace: TracedRule[];
-  secrets: Secrets;
+  secrets: SecretMask;
   timeLimit: TimeLimit;
 }
 
-/** The run of the policy of one endpoint. */
+/** The run of one endpoint's policy for one request. */
 export class PolicyRun {
   phase: Phase = "on_tcp_connect";
-  /** What runs in the policy, for messages. */
+  /** The rule's expression or action that runs, for messages. */
   place = "";
-  /** In the phase of responses. */
+  /** The reply. Undefined before the phase on_http_response. */
   reply: PolicyReply | undefined;
-  /** Those of the phase. */
+  /** The variables that `set-vars` set in this phase. */
   vars: Record<string, unknown> = {};
   private readonly results: Record<string, () => unknown> = {};
-  /** Whether variables may contain secrets. */
+  /** Whether an expression has read a secret, so that variables may contain it. */
   private hasReadSecret = false;
 
   constructor(
@@ -69,6 +70,7 @@ export class PolicyRun {
     readonly shared: SharedByRuns,
   ) {}
 
+  /** Evaluates the expression of a rule. */
   condition(expression: string): boolean {
     const value = this.evaluate(expression);
     return typeof value === "boolean"
@@ -81,20 +83,20 @@ export class PolicyRun {
     this.results[`actions.ngrok.${name}`] = () => value;
   }
 
-  /** All matches of a pattern. */
+  /** All matches of a pattern, found within the time limit. */
   matches(text: string, pattern: string): RegExpExecArray[] {
     return this.shared.timeLimit.spend(() => matchesOf(text, pattern));
   }
 
   /** Replaces the expressions in a text, or in all texts of a value. */
   interpolate<T>(value: T): T {
-    return eachLeaf(value, (leaf) => (typeof leaf === "string" ? this.interpolated(leaf) : leaf)) as T;
+    return mapLeaves(value, (leaf) => (typeof leaf === "string" ? this.interpolated(leaf) : leaf)) as T;
   }
 
-  /** The same, but a text that is one expression becomes its value. */
+  /** Replaces expressions like `interpolate`, but a text that is a single expression becomes the expression's value. */
   valueOf(value: unknown): unknown {
-    return eachLeaf(value, (leaf) => {
-      // Whether it is an integer of CEL is open.
+    return mapLeaves(value, (leaf) => {
+      // The documentation does not say whether a number in a policy is an integer or a double of CEL.
       if (typeof leaf === "number") notSimulated(`the type of ${leaf}`);
       if (typeof leaf !== "string") return leaf;
       const [, expression] = /^\$\{([^{}]*)\}$/.exec(leaf) ?? [];
@@ -118,16 +120,16 @@ export class PolicyRun {
     });
     const readsSecret = /\bsecrets\s*\.|\bbasic_auth\s*\.\s*encode|authorization/i.test(expression);
     this.hasReadSecret ||= readsSecret;
-    // Functions may have changed the secret beyond recognition.
+    // Masks the value, too, because functions may have changed the secret.
     if (readsSecret || (this.hasReadSecret && /\b(?:vars|actions)\b/.test(expression))) secrets.add(value);
     return value;
   }
 
   private values(): Variables {
-    const { given, now, clientIp } = this.deps;
+    const { conn, now, clientIp } = this.deps;
     const time = now();
     return {
-      ...given,
+      ...conn,
       ...endpointValues(this.target, time),
       ...requestValues(this.request, time),
       ...(this.reply && responseValues(this.reply)),
@@ -151,7 +153,7 @@ export class PolicyRun {
   }
 }
 
-/** Undefined if it is not given, also under a name of a property of every object. */
+/** The entry of a vault. Undefined if it is not given, also for a name such as `toString` that every object has. */
 function vaultEntry(vaults: Vaults, vault: string, name: string): string | undefined {
   const entries = Object.hasOwn(vaults, vault) ? vaults[vault] : undefined;
   return entries && Object.hasOwn(entries, name) ? entries[name] : undefined;
@@ -159,21 +161,21 @@ function vaultEntry(vaults: Vaults, vault: string, name: string): string | undef
 
 export const EXPRESSION = /\$\{([^{}]*)\}/g;
 
-/** The value with another value in place of each part that is no list and no map. */
-export function eachLeaf(value: unknown, change: (leaf: unknown) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => eachLeaf(item, change));
+/** Copies a value, with each part that is neither a list nor a map replaced by `change`. */
+export function mapLeaves(value: unknown, change: (leaf: unknown) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapLeaves(item, change));
   if (!isMapping(value)) return change(value);
-  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, eachLeaf(part, change)]));
+  return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, mapLeaves(part, change)]));
 }
 
-/** As it is written into a text. How the service writes lists, maps, null and numbers with a fraction is open. */
+/** A value as text. The documentation does not say how the service writes lists, maps, null and numbers with a fraction. */
 function textOf(value: unknown): string {
   if (typeof value === "string") return value;
   if (typeof value === "bigint" || typeof value === "boolean") return `${value}`;
   return value instanceof Date ? dateText(value) : notSimulated("a value of this type in a text");
 }
 
-/** As the service writes timestamps: `2024-06-24T15:30:00Z`. How many digits it writes of a fraction is open. */
+/** A timestamp as the service writes it: `2024-06-24T15:30:00Z`. The documentation does not say how it writes fractions. */
 const dateText = (date: Date) =>
   date.getUTCMilliseconds() === 0
     ? date.toISOString().replace(".000Z", "Z")

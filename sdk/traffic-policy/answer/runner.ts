@@ -1,10 +1,10 @@
 import { type ActionInfo, actions } from "../policy/catalogue";
-import { type End, isSimulated, simulate } from "./actions";
+import { isSimulated, type PhaseEnd, simulate } from "./actions";
 import type { PolicyReply, PolicyRequest } from "./messages";
 import { type Rule, readPolicy } from "./policy";
 import { checkRequest } from "./request";
 import { type Phase, PolicyRun, type RequestDeps, type Target } from "./run";
-import { Secrets } from "./secrets";
+import { SecretMask } from "./secrets";
 import { TimeLimit } from "./timeLimit";
 import {
   ApplicationFailed,
@@ -16,27 +16,25 @@ import {
 } from "./trace";
 
 /*
- * Answers requests by traffic policies on this machine: phases, rules, expressions and actions in the documented order. What the
- * documentation leaves open ends the run with an error, so that no test passes by a guess.
+ * Answers requests by traffic policies on this machine: runs phases, rules, expressions and actions in the documented order. Where
+ * the documentation does not say what happens, the run ends with an error, so that no test passes by a guess.
  */
 
-/**
- * @throws RequestFailed if there is no reply.
- */
+/** Runs the policy of an endpoint for a request. @throws RequestFailed if there is no reply. */
 export async function answerRequest(
   target: Target,
   request: PolicyRequest,
   deps: RequestDeps,
 ): Promise<{ reply: PolicyReply; trace: TracedRule[] }> {
   const trace: TracedRule[] = [];
-  const secrets = new Secrets();
+  const secrets = new SecretMask();
   secrets.add(deps.vaults);
   for (const [name, value] of request.headers)
     if (/^(?:proxy-)?authorization$/i.test(name)) secrets.add(value.replace(/^\S+ +/, ""));
   try {
     checkRequest(request);
     const shared = { trace, secrets, timeLimit: new TimeLimit() };
-    const reply = await answer(new PolicyRun(target, request, deps, shared));
+    const reply = await runPolicy(new PolicyRun(target, request, deps, shared));
     if (!reply) throw new ConnectionClosed("the policy closed the connection");
     return { reply, trace };
   } catch (error) {
@@ -52,22 +50,22 @@ export async function answerRequest(
   }
 }
 
-/** @returns The reply; undefined if the connection is closed. */
-async function answer(run: PolicyRun): Promise<PolicyReply | undefined> {
+/** Runs all phases of a policy. @returns The reply; undefined if the connection is closed. */
+async function runPolicy(run: PolicyRun): Promise<PolicyReply | undefined> {
   const { target, deps, shared } = run;
   try {
     const policy = readPolicy(target.policy);
     shared.secrets.addWritten(policy);
     if (deps.forwardedBy && policy.on_tcp_connect.length > 0)
       notSimulated("on_tcp_connect of an internal endpoint");
-    let end = await phase(run, "on_tcp_connect", policy.on_tcp_connect, undefined);
-    end = await phase(run, "on_http_request", policy.on_http_request, end);
+    let end = await runPhase(run, "on_tcp_connect", policy.on_tcp_connect, undefined);
+    end = await runPhase(run, "on_http_request", policy.on_http_request, end);
     if (!end && !target.application)
       notSimulated("the reply of a cloud endpoint whose policy ends without an answer");
     end ??= { reply: await target.application?.(run.request), responseRules: "run" };
     run.reply = end.reply;
     const before = end.responseRules === "run" ? undefined : end;
-    const last = await phase(run, "on_http_response", policy.on_http_response, before);
+    const last = await runPhase(run, "on_http_response", policy.on_http_response, before);
     return last ? last.reply : run.reply;
   } catch (error) {
     // The policy of an internal endpoint has named its own place.
@@ -76,18 +74,18 @@ async function answer(run: PolicyRun): Promise<PolicyReply | undefined> {
   }
 }
 
-/** Runs the rules of a phase. With `end`, an earlier phase has ended the run. */
-async function phase(
+/** Runs the rules of a phase. If an earlier phase ended the run (`end`), the rules are only traced. */
+async function runPhase(
   run: PolicyRun,
   name: Phase,
   rules: readonly Rule[],
-  end: End | undefined,
-): Promise<End | undefined> {
+  end: PhaseEnd | undefined,
+): Promise<PhaseEnd | undefined> {
   run.phase = name;
   run.vars = {};
-  /** It is open whether the rules run. That does not matter if none of them matches. */
-  const isOpen = name === "on_http_response" && end?.responseRules === "open";
-  let last = isOpen ? undefined : end;
+  /** The documentation does not say whether these rules run, so the request fails only if a rule matches. */
+  const mayNotRun = name === "on_http_response" && end?.responseRules === "undocumented";
+  let last = mayNotRun ? undefined : end;
   for (const [index, rule] of rules.entries()) {
     const traced: TracedRule = {
       endpoint: run.target.url,
@@ -101,7 +99,7 @@ async function phase(
     run.shared.trace.push(traced);
     if (last) continue;
     traced.outcome = "undecided";
-    // The reply is not known where a file's policy forwards.
+    // If the policy of a file forwards, the reply is not known.
     if (name === "on_http_response" && run.reply?.status === 0) continue;
     const named = rule.name === undefined ? "" : ` of the rule ${JSON.stringify(rule.name)}`;
     const holds = rule.expressions.every((expression, number) => {
@@ -111,12 +109,12 @@ async function phase(
       tried.value = run.condition(expression);
       return tried.value;
     });
-    if (holds && isOpen) notSimulated(`${name}[${index}] after ${end?.by}`);
+    if (holds && mayNotRun) notSimulated(`${name}[${index}] after ${end?.by}`);
     traced.outcome = holds ? "matched" : "not matched";
     if (!holds) traced.actions = [];
     for (const [number, action] of traced.actions.entries()) {
       run.place = ` ${name}[${index}].actions[${number}] (${action.type})${named}`;
-      last = await act(run, action, rule.actions[number]?.config);
+      last = await runAction(run, action, rule.actions[number]?.config);
       if (last) break;
     }
   }
@@ -125,11 +123,11 @@ async function phase(
 }
 
 /** Runs an action, and writes its result into the trace. */
-async function act(
+async function runAction(
   run: PolicyRun,
   traced: TracedRule["actions"][number],
   config: unknown,
-): Promise<End | undefined> {
+): Promise<PhaseEnd | undefined> {
   const { type } = traced;
   traced.result = "not simulated";
   if (!isSimulated(type)) return notSimulated(type);
@@ -145,14 +143,14 @@ async function act(
   }
 }
 
-/** Undefined if the account has no such internal endpoint. */
+/** Runs the policy of an internal endpoint. Undefined if the account has no endpoint with this URL. */
 async function forward(run: PolicyRun, url: string): Promise<PolicyReply | undefined> {
   const { request, deps, shared } = run;
-  const target = deps.internal(url);
+  const target = deps.findInternal(url);
   if (!target) return undefined;
   const forwardedBy = [...(deps.forwardedBy ?? []), run.target.url];
   if (forwardedBy.includes(target.url)) notSimulated(`a loop of forward-internal, ${target.url},`);
-  const forwarded = { ...deps, forwardedBy, clientIp: undefined, given: {} };
-  const reply = await answer(new PolicyRun(target, { ...request }, forwarded, shared));
+  const forwarded = { ...deps, forwardedBy, clientIp: undefined, conn: {} };
+  const reply = await runPolicy(new PolicyRun(target, { ...request }, forwarded, shared));
   return reply ?? notSimulated("forwarding to an endpoint that closes the connection");
 }

@@ -3,8 +3,8 @@ import { MIN_SECRET_LENGTH } from "../data/text";
 import type { Policy } from "./policy";
 import type { TracedRule } from "./trace";
 
-/** The secrets of a run. No trace and no error shows them. */
-export class Secrets {
+/** Masks the secrets of a request in its trace and its error. */
+export class SecretMask {
   private readonly all = new Set<string>();
 
   /** Adds all texts of a value. */
@@ -42,7 +42,7 @@ export class Secrets {
     }
   }
 
-  /** As they are, and as JSON, redirects and base64 contain them. Longer ones first, because they may contain others. */
+  /** The forms in which a text may contain the secrets: plain, in JSON, redirects and base64. Longer forms first. */
   private forms(): string[] {
     return [...this.all]
       .filter(({ length }) => length >= MIN_SECRET_LENGTH)

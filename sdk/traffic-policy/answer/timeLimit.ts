@@ -1,17 +1,17 @@
 import { createContext, runInContext } from "node:vm";
 import { notSimulated } from "./trace";
 
-/** The longest time that the expressions and patterns of one request take in all, in milliseconds. */
+/** The longest time for all expressions and patterns of a request, in milliseconds. */
 const MAX_MS = 1_000;
 
-/** The time that is left for a request. A policy can need days, with nested macros or with a pattern that RE2 matches at once. */
+/** The time that is left for a request. Nested macros, or patterns that are slow only in JavaScript, could run for days. */
 export class TimeLimit {
   private readonly context = createContext();
 
   constructor(private left = MAX_MS) {}
 
   /**
-   * Runs synchronous work.
+   * Runs synchronous work within the time that is left.
    *
    * @throws RequestNotSimulated if the time is used up.
    */
@@ -19,7 +19,7 @@ export class TimeLimit {
     const start = performance.now();
     this.context["work"] = work;
     try {
-      // The limit of node:vm also ends what the script calls, even within a macro or a pattern.
+      // The limit of node:vm also stops what the script calls, even inside a macro or a pattern.
       if (this.left >= 1) return runInContext("work()", this.context, { timeout: Math.floor(this.left) });
     } catch (error) {
       const code = typeof error === "object" && error && "code" in error && error.code;

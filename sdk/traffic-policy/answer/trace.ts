@@ -1,6 +1,6 @@
-/* What the policies did with a request. */
+/* The trace of a request (what its policies did), and the errors of a request without a reply. */
 
-/** A rule that a request met. Values never contain the secrets of actions. */
+/** A rule of a policy that a request reached. Secrets of actions are masked. */
 export interface TracedRule {
   /** The URL of the endpoint. */
   endpoint: string;
@@ -10,7 +10,7 @@ export interface TracedRule {
   name?: string;
   /** `not reached` if an earlier action ended the phase or the run; `undecided` if an expression has no value here. */
   outcome: "matched" | "not matched" | "not reached" | "undecided";
-  /** The expressions that were evaluated: all up to the first that is not true. One without a value has `undefined`. */
+  /** The evaluated expressions, up to the first that is not true. `value` is undefined if the evaluation failed. */
   expressions: { expression: string; value: unknown }[];
   /** The actions in order, each with what it did. */
   actions: { type: string; result: string }[];
@@ -19,40 +19,40 @@ export interface TracedRule {
 /**
  * An object of which expressions can read only a part.
  *
- * @param open What is refused under a name, or as the list of all names. False for a name that is known.
+ * @param unknown What is not simulated for a name, or for the list of all names (undefined). False for a known name.
  */
 export function partlyKnown<T extends object>(
   object: T,
-  open: (name: string | undefined) => string | false,
+  unknown: (name: string | undefined) => string | false,
 ): T {
-  const refuseIf = (what: string | false) => (what ? notSimulated(what) : undefined);
+  const failIf = (what: string | false) => (what ? notSimulated(what) : undefined);
   return new Proxy(object, {
     getOwnPropertyDescriptor(target, name) {
-      refuseIf(open(String(name)));
+      failIf(unknown(String(name)));
       return Reflect.getOwnPropertyDescriptor(target, name);
     },
     ownKeys(target) {
-      refuseIf(open(undefined));
+      failIf(unknown(undefined));
       return Reflect.ownKeys(target);
     },
   });
 }
 
-/** A request without a reply. `message` has the reason, `trace` what happened up to then. */
+/** The error of a request without a reply. `message` has the reason. */
 export class RequestFailed extends Error {
-  /** What happened up to then. */
+  /** What the policies did before the failure. */
   trace: readonly TracedRule[] = [];
 }
 
-/** A policy closed the connection, so that the client gets no reply. */
+/** The error if a policy closed the connection, so that the client gets no reply. */
 export class ConnectionClosed extends RequestFailed {
   override readonly name = "ConnectionClosed";
 }
 
-/** The reply depends on something that only the service knows, or that the test did not give. */
+/** The error if the reply depends on something that only the service knows, or that the test did not give. */
 export class RequestNotSimulated extends RequestFailed {
   override readonly name = "RequestNotSimulated";
-  /** The endpoint, and what of its policy needs it. Missing before a policy runs. */
+  /** The endpoint, and the part of its policy that failed. Missing if no policy ran. */
   place?: string;
 
   constructor(what: string) {
@@ -60,18 +60,18 @@ export class RequestNotSimulated extends RequestFailed {
   }
 }
 
-/** Ends the request, because the documentation does not fix its result, or because the runner lacks what it needs. */
+/** Fails the request, because the documentation does not say what happens, or because something needed is not known here. */
 export function notSimulated(what: string): never {
   throw new RequestNotSimulated(what);
 }
 
-/** The application behind an endpoint gave no reply that a client could get. */
+/** The error if the application behind an endpoint gave no valid reply. */
 export class ApplicationFailed extends RequestFailed {
   override readonly name = "ApplicationFailed";
 }
 
 /**
- * A trace as lines, for people.
+ * A trace as lines for people to read.
  *
  * ```ts
  * console.log(traceText(reply.trace));

@@ -4,40 +4,41 @@ import { notSimulated, partlyKnown } from "./trace";
 
 /* The values of the variables that describe a request and its response. */
 
-/** Headers that policies cannot read, because it is open whether the service has added them by then. */
-export const FORWARDED = /^x-forwarded-(?:for|host|proto)$/i;
+/** Headers that policies cannot read here. The documentation does not say when the service adds them. */
+export const FORWARDED_HEADER = /^x-forwarded-(?:for|host|proto)$/i;
 
-/** Whether the reply lacks a header that the service, or the server of an application, may add. */
-export const isAdded = (name: string, { status, headers }: PolicyReply): boolean =>
+/** Whether the reply lacks a header that the service or an application's server may still add. */
+export const mayBeAdded = (name: string, { status, headers }: PolicyReply): boolean =>
   headerOf(headers, name) === undefined &&
   (["content-length", "content-type", "date", "server", "connection", "transfer-encoding"].includes(name) ||
     (name === "retry-after" && status === 429));
 
+/** The value of the first header with this lower-case name. */
 export const headerOf = (headers: readonly Header[], name: string): string | undefined =>
   headers.find(([each]) => each.toLowerCase() === name)?.[1];
 
-/** The values by name, in order. */
+/** The values of each name, in their order. */
 function listsByName(pairs: readonly Header[]): Record<string, string[]> {
   const lists = new Map<string, string[]>();
   for (const [name, value] of pairs) lists.set(name, [...(lists.get(name) ?? []), value]);
   return Object.fromEntries(lists);
 }
 
-/** Headers to which the service adds some. */
-const guarded = (headers: readonly Header[], isAdded: (name: string) => boolean) =>
-  partlyKnown(headersOf(headers), (name) =>
+/** Headers as expressions read them. To read a header fails if the service may add it, and so does the list of all names. */
+const readableHeaders = (headers: readonly Header[], isAdded: (name: string) => boolean) =>
+  partlyKnown(headerValues(headers), (name) =>
     name === undefined
       ? "the list of headers, to which the service adds some,"
       : isAdded(name) && `the header ${name}, which the service adds,`,
   );
-const headersOf = (headers: readonly Header[]) =>
+const headerValues = (headers: readonly Header[]) =>
   listsByName(headers.map(([name, value]) => [name.toLowerCase(), value]));
 
-/** What libraries for content types read alike. */
+/** Content types that all libraries read in the same way. */
 const PLAIN_TYPE = /^[a-z\d!#$&^_.+-]+\/[a-z\d!#$&^_.+-]+(?:; ?[a-z\d_-]+=[^\s;",]+)*$/;
 
 function contentOf(prefix: "req" | "res", headers: readonly Header[]): Variables {
-  /** It is open whether a variable is absent or empty without its header. */
+  /** The documentation does not say whether a variable is absent or empty if its header is missing. */
   const given = (name: string) =>
     headerOf(headers, name) ?? notSimulated(`a variable of the missing header ${name}`);
   const raw = () => given("content-type");
@@ -62,7 +63,7 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
     /^(\w+):\/\/([^/?#]*)([^?#]*)(?:\?([^#]*))?/.exec(url) ?? [];
   const [, host = "", port] = /^(.*?)(?::(\d+))?$/.exec(authority) ?? [];
   const tail = query ? `?${query}` : "";
-  /** It is open whether the service decodes it, and merges slashes. */
+  /** The documentation does not say whether the service decodes the path and merges slashes. */
   const path = () =>
     /%|\/\//.test(rawPath)
       ? notSimulated(`the path ${rawPath}, which the service may decode (req.url.raw_path works),`)
@@ -71,7 +72,7 @@ export function requestValues({ method, url, headers }: PolicyRequest, now: Date
   return {
     ...contentOf("req", headers),
     "req.content_length": () => (length === undefined ? undefined : BigInt(length)),
-    "req.headers": () => guarded(headers, (name) => FORWARDED.test(name)),
+    "req.headers": () => readableHeaders(headers, (name) => FORWARDED_HEADER.test(name)),
     "req.method": () => method,
     "req.host": () => headerOf(headers, "host") ?? authority,
     "req.cookies": () => cookiesOf(headers),
@@ -100,7 +101,7 @@ export function responseValues(reply: PolicyReply): Variables {
   return {
     ...contentOf("res", headers),
     "res.content_length": () => BigInt(length()),
-    "res.headers": () => guarded(headers, (name) => isAdded(name, reply)),
+    "res.headers": () => readableHeaders(headers, (name) => mayBeAdded(name, reply)),
     "res.status_code": () => BigInt(status),
     "res.trailers": () => ({}),
   };
@@ -122,23 +123,23 @@ export function endpointValues({ url, id }: { url: string; id?: string | undefin
   };
 }
 
-/** How the service reads other queries is not documented, and common parsers disagree. */
+/** The parameters of a query. Other queries are refused, because parsers read them in different ways. */
 function paramsOf(query: string): URLSearchParams {
   try {
-    // The class would drop a question mark at the beginning.
+    // The added question mark is dropped, so that one at the beginning of the query stays.
     if (!query.includes(";") && decodeURIComponent(query) !== undefined)
       return new URLSearchParams(`?${query}`);
   } catch {
-    // An invalid %, or bytes that are no UTF-8.
+    // The query has an invalid %, or bytes that are no UTF-8.
   }
   return notSimulated("the parameters of a query with ; or an invalid %");
 }
 
-/** The list under a name that a client chose, which may also be that of a property of every object. */
+/** The list under a client's name. Empty also for a name such as `toString` that every object has. */
 const listIn = <T>(lists: Record<string, T[]>, name: string): T[] =>
   Object.hasOwn(lists, name) ? (lists[name] ?? []) : [];
 
-/** What libraries for cookies read alike. */
+/** Cookies that all libraries read in the same way. */
 const PLAIN_COOKIES = /^(?:(?:^|; )[\w!#$%&'*+.^`|~-]+=[!#-+\--:<-[\]-~]*)+$/;
 
 function cookiesOf(headers: readonly Header[]): Record<string, { name: string; value: string }[]> {
@@ -157,7 +158,7 @@ function cookiesOf(headers: readonly Header[]): Record<string, { name: string; v
   return Object.fromEntries(cookies);
 }
 
-/** The service's pages write names in the canonical form and in others, and say that the canonical one is needed. */
+/** The lower-case name. Refuses names in other forms than `X-Github-Event`, because the service's pages contradict each other. */
 function canonical(name: string): string {
   const right = name.toLowerCase().replace(/(^|-)[a-z]/g, (letter) => letter.toUpperCase());
   if (name === right) return name.toLowerCase();
@@ -166,13 +167,13 @@ function canonical(name: string): string {
 
 /** The functions that read the request and the response, by name. */
 export function requestFunctions(request: PolicyRequest, reply: PolicyReply | undefined): RequestFunctions {
-  const values = (headers: readonly Header[], name: string) => listIn(headersOf(headers), canonical(name));
+  const values = (headers: readonly Header[], name: string) => listIn(headerValues(headers), canonical(name));
   const ofRequest = (name: string) =>
-    FORWARDED.test(name)
+    FORWARDED_HEADER.test(name)
       ? notSimulated(`the header ${name}, which the service adds,`)
       : values(request.headers, name);
   const ofReply = (name: string) =>
-    reply && isAdded(name.toLowerCase(), reply)
+    reply && mayBeAdded(name.toLowerCase(), reply)
       ? notSimulated(`the header ${name}, which the service adds,`)
       : values(reply?.headers ?? [], name);
   const params = () => paramsOf(new URL(request.url).search.slice(1));

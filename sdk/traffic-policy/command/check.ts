@@ -5,9 +5,7 @@ import { urlProblem } from "../data/url";
 import { UsageError, UserError } from "../data/userError";
 import { type FilePolicy, isPolicy, policiesInText, type Warning, warningsOfOne } from "../policy/files";
 
-/* `check`: the warnings for the policies in files. */
-
-/** As users give them, so that mistakes in them are usage errors. */
+/** The options as the user wrote them. Mistakes in them are usage errors. */
 interface CheckOptions {
   url?: string | undefined;
   strict?: boolean | undefined;
@@ -23,7 +21,7 @@ export async function checkFiles(
 ): Promise<number> {
   const problem = url === undefined ? undefined : urlProblem(url);
   if (problem !== undefined) throw new UsageError(`--url ${problem}`);
-  refuseUselessFiles(files, json);
+  assertUsableFiles(files, json);
   const endpoint = url === undefined ? undefined : { url, isCloud: true };
   const checked: { file: string; policies: number; warnings: Warning[] }[] = [];
   const unread: { file: string; error: string }[] = [];
@@ -56,7 +54,7 @@ export async function checkFiles(
 }
 
 /** @throws UsageError if there is no file, or if the result would replace a policy. */
-export function refuseUselessFiles(files: readonly string[], json: string | undefined): void {
+export function assertUsableFiles(files: readonly string[], json: string | undefined): void {
   if (files.length === 0) throw new UsageError("there is no file to check");
   // `--json policy.json` is a mistake for `--json - policy.json`.
   if (json === undefined || json === STANDARD_STREAM || !existsSync(json)) return;

@@ -6,7 +6,7 @@ import { UsageError } from "../data/userError";
 import { checkFiles } from "./check";
 import { tryRequest } from "./request";
 
-/* `traffic-policy`. The command `check-policy` of pulumi-endpoints is the same code. */
+/* The program `traffic-policy`. The command `check-policy` of pulumi-endpoints runs the same code. */
 
 const HELP = `Usage: traffic-policy check [options] FILE…
        traffic-policy request [options] "METHOD URL" FILE
@@ -68,7 +68,7 @@ export async function policyCommandLine(
     throw new UsageError(`there is no such command${hint} (--help lists them)`);
   } catch (error) {
     log(`${name}: ${messageOf(error)}`);
-    // Those of parseArgs have a code.
+    // The errors of parseArgs are TypeErrors with a code.
     const isUsage = error instanceof UsageError || (error instanceof TypeError && "code" in error);
     return isUsage ? EXIT.usage : EXIT.failed;
   }

@@ -7,11 +7,9 @@ import { jsonOf } from "../data/json";
 import { UsageError } from "../data/userError";
 import { namesOfExpressions } from "../policy/cel";
 import { warningsOfOne } from "../policy/files";
-import { nameOf, policiesOf, refuseUselessFiles, textLine } from "./check";
+import { assertUsableFiles, nameOf, policiesOf, textLine } from "./check";
 
-/* `request`: what a policy would do with a request, without an account. */
-
-/** As users give them, so that mistakes in them are usage errors. */
+/** The options as the user wrote them. Mistakes in them are usage errors. */
 interface RequestOptions {
   /** Each a name and a value: `X-Role: admin`. */
   header?: readonly string[] | undefined;
@@ -24,14 +22,14 @@ interface RequestOptions {
   json?: string | undefined;
 }
 
-/** The parts of a text. @throws UsageError that does not quote the text, which may be secret */
+/** Splits an option's text. @throws UsageError without the text, which may be secret. */
 function partsOfText(text: string, form: RegExp, mistake: string): string[] {
   const parts = form.exec(text)?.slice(1);
   if (parts) return parts;
   throw new UsageError(mistake);
 }
 
-/** The value of a variable in its documented type. One that is no text is JSON. */
+/** A variable below `conn` and its value in the documented type. Values that are not text are written as JSON. */
 function connValue(text: string): [name: string, value: unknown] {
   const mistake = "--conn takes a documented variable below conn and its value: geo.country_code=DE";
   const [path = "", written = ""] = partsOfText(text, /^(?:conn\.)?([\w.]+)=(.*)$/s, mistake);
@@ -78,7 +76,7 @@ export async function tryRequest(
   });
   if (!isIP(clientIp)) throw new UsageError("--client-ip takes an IP address");
   const options = { clientIp, conn: Object.fromEntries(conn.map(connValue)), vaults: vaultsOf(vault) };
-  refuseUselessFiles(files, json);
+  assertUsableFiles(files, json);
   const policies = [];
   for (const file of files)
     policies.push(...(await policiesOf(file)).map((one) => ({ ...one, file: nameOf(file) })));
@@ -86,7 +84,7 @@ export async function tryRequest(
   if (one === undefined || policies.length > 1)
     throw new UsageError(`a request needs a file with one policy, and there are ${policies.length}`);
   const { origin } = new URL(url);
-  // Where the policy forwards to is not in this file.
+  // The file does not contain the endpoint to which the policy forwards.
   const elsewhere = (target: string) => ({
     url: target,
     application: async () => ({ status: 0, headers: [], body: Buffer.alloc(0) }),
@@ -113,7 +111,7 @@ export async function tryRequest(
     if (!(error instanceof RequestFailed)) throw error;
     const { message, trace } = error;
     writeResult({ error: message, trace }, traceText(trace), json, stdout);
-    // A misspelt key may be why the reply is not known.
+    // Shows the warnings, too, because a misspelt key may be the reason.
     for (const warning of warningsOfOne(one, undefined)) log(textLine(one.file, warning));
     log(`${name}: ${message}`);
     return EXIT.failed;

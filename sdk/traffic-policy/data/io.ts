@@ -5,7 +5,7 @@ import { UserError } from "./userError";
 
 /* The files, streams and exit codes of commands. */
 
-/** Shells have 141 for SIGPIPE. */
+/** Exit codes. `unread` is a shell's code for SIGPIPE. */
 export const EXIT = { done: 0, failed: 1, usage: 2, findings: 7, unread: 141 } as const;
 
 export interface Terminal {
@@ -26,7 +26,7 @@ export interface CommandIo extends Streams {
 
 export const STANDARD_STREAM = "-";
 
-/** Writes the result as text, as JSON to the file of `--json`, or as JSON in place of the text. */
+/** Prints the result as text. `--json` with a file also writes JSON there; `--json -` prints JSON in place of the text. */
 export function writeResult(
   result: object,
   text: string,
@@ -53,7 +53,7 @@ export function writeText(
   }
 }
 
-/** JSON that controls no terminal and no pipeline: in JSON, an escape is the same text. */
+/** JSON with escapes for characters that control a terminal or a pipeline. The data does not change. */
 const withEscapes = (json: string) =>
   json.replace(PIPELINE_COMMAND, "\\u0023").replace(/[\x7f-\x9f\p{Cf}]/gu, (character) =>
     character
@@ -89,17 +89,17 @@ const textOf = (bytes: Buffer): string => bytes.toString("utf8").replace(/^\ufef
 /** Ends this process if nobody can read its output. */
 export function endIfUnread(program: string): void {
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    // The reader has left, as `head` does.
+    // The reader closed the pipe, as `head` does.
     if (error.code === "EPIPE") process.exit(EXIT.unread);
     process.stderr.write(`${program}: the output cannot be written: ${whyNotWritten(error)}\n`);
     process.exit(EXIT.failed);
   });
 }
 
-/** An error's message, as people may read it. */
+/** The message of an error, or of any other thrown value. */
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Why something cannot be written, for the end of a sentence. */
+/** Why a file or stream cannot be written, for the end of a sentence. */
 function whyNotWritten(error: unknown): string {
   const code = error instanceof Error && "code" in error ? `${error.code}` : "";
   const reasons: Record<string, string> = {

@@ -19,7 +19,7 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** Whether text nests too deeply. Tested before parsing, because the parser needs a hundred bytes for each level. */
+/** Whether JSON nests deeper than `most` levels. Tested before parsing, because the parser needs a hundred bytes for each level. */
 export function isDeeper(json: string, most: number): boolean {
   if (json.length <= most) return false;
   let depth = 0;
@@ -38,7 +38,7 @@ export function isDeeper(json: string, most: number): boolean {
 /** More levels than any reply has, but harmless to the parser. */
 const MAX_REPLY_DEPTH = 20_000;
 
-/** JSON in which a mapping has a key twice. `JSON.parse` would drop the first one in silence. */
+/** The error for JSON in which a mapping has a key twice. `JSON.parse` would silently drop the first value. */
 export class RepeatedKey extends SyntaxError {
   constructor(readonly offset: number) {
     super("a key is there twice");
@@ -53,7 +53,7 @@ function assertUniqueKeys(json: string): void {
     else if (token === "}" || token === "]") open.pop();
     else if (token.endsWith(":")) {
       const keys = open.at(-1);
-      // Two spellings of a key, such as with escapes, are one key.
+      // A key with escapes equals the same key without them.
       const name: unknown = key?.includes("\\") ? JSON.parse(key) : key?.slice(1, -1);
       if (keys?.has(name)) throw new RepeatedKey(index);
       keys?.add(name);
@@ -70,7 +70,7 @@ export function parseJson(text: string): unknown {
 }
 
 function parsed(text: string): unknown {
-  // A look at every value takes longer than parsing, and hardly any text contains an escaped surrogate.
+  // To visit every value takes longer than to parse the text, and hardly any text contains a lone surrogate.
   const mayHaveHalves = /\p{Surrogate}|\\u[dD][89a-fA-F]/u.test(text);
   if (!mayHaveHalves) return JSON.parse(text);
   const whole = (value: unknown) =>

@@ -1,19 +1,19 @@
 import { type Path, partsOf } from "./paths";
 
 /*
- * What a missing value leaves in a text: `undefined` and `NaN` of JavaScript, `null` and `None` of other languages, `$DOMAIN` of a
- * shell. Such a text looks right in a preview, and `bob:undefined` is a password. No message quotes what is around the word.
+ * Finds words that a missing value leaves in a text: `undefined` and `NaN` from JavaScript, `null` and `None` from other languages,
+ * `$DOMAIN` from a shell. The service would accept the password in `bob:undefined`. No message quotes the rest of the text.
  */
 
 /** A text in which a value is missing. */
 export interface MissingValue {
   path: Path;
   reason: string;
-  /** Whether the text is a credential or a secret, which anybody could guess now. */
+  /** Whether the text is a credential or a secret, which anybody could now guess. */
   isSecret: boolean;
 }
 
-/** The texts of a document in which a value is missing. Bodies and expressions may have such words. */
+/** The texts of a document in which a value is missing. Bodies and expressions are skipped, because they may contain such words. */
 export function* missingValuesIn(document: unknown): Generator<MissingValue, void> {
   for (const [path, part] of partsOf(document)) {
     if (typeof part !== "string" || path.some((key) => FREE_TEXTS.test(`${key}`))) continue;
@@ -37,18 +37,18 @@ const missingValue = (word: string) =>
   `has ${word} in it, as programs write for a value that is missing; check the values that the text is built from`;
 
 const FREE_TEXTS = /^(body|expressions?|retry_condition|from|replacements)$/;
-/** Narrower than what is masked as a secret, because a mistake here is an error. */
+/** Keys of secrets. Fewer than those whose values are masked, because a wrong match would be an error for the user. */
 const SECRETS = /^credentials$|(secret|password|authorization|private[_-]?key|api[_-]?key)$/i;
 const ADDRESSES = /^(allow|deny)$/;
 
-/** Alone, at the end, or beside one of these characters. Prose has the words between spaces. */
+/** A word that is the whole text, at its end, or beside one of these characters. In prose, the words stand between spaces. */
 const WORD = /(?<!\w)(undefined|NaN)(?:$|(?=[:/.@-]))|(?<=[:/.@-])(undefined|NaN)(?!\w)/;
-/** Words that are also names, so that only a whole part counts. */
+/** Words that can be part of a name, so they count only as a whole label of a host. */
 const LABEL = /:\/\/(?:[^/?#]*[.@:])?(null|None)(?=[.:/?#@]|$)/;
 const URL_PASSWORD = /:\/\/[^/?#]*:(undefined|NaN|null|None)@/;
 const CREDENTIAL = /^(null|None)(?=$|:)|:(null|None)$/;
 const ADDRESS = /^(null|None)(?=$|\/\d)/;
-/** A variable of a shell in a host. The names of policies' own interpolations are in lower case. */
+/** A shell's variable in a host. The names in a policy's own `${…}` are in lower case. */
 const VARIABLE = /:\/\/[^/?#]*?(\$[A-Z][A-Z\d_]*(?!\w)|\$\{[A-Z][A-Z\d_]*\})/;
 
 function wordIn(text: string, { isSecret = false, isAddress = false } = {}): string | undefined {

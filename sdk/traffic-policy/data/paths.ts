@@ -1,7 +1,5 @@
 import { isMapping } from "./json";
 
-/* The places in a document. */
-
 /** The names and indexes that lead to a part of a document. */
 export type Path = (string | number)[];
 

@@ -10,15 +10,13 @@ import {
 } from "./parse";
 import type { Path } from "./paths";
 
-/* The positions of data in its text. */
-
 /** A document of a text, with the positions of its parts. */
 export interface SourceDocument {
   data: JsonObject;
   /**
-   * The position of the part at a path: that of its key or item. A missing or merged part has the position of its parent.
+   * The position of the key or item at a path. For a missing or merged part, it is the position of its parent.
    *
-   * @param inside A place in a part that is text. It has the position of the text's start if the text is escaped or folded there.
+   * @param inside An offset in a part that is text. If the text is escaped or folded there, the result is the text's start.
    */
   positionOf(path: Path, inside?: number): Position;
 }
@@ -35,7 +33,7 @@ export function sourceDocuments(written: string): { documents: SourceDocument[] 
   return { documents };
 }
 
-/** A part of a document: the node where it begins, and that of its value. */
+/** A part of a document: the node where it begins (its key or item), and the node of its value. */
 interface Part {
   start: unknown;
   value: unknown;
@@ -55,13 +53,13 @@ function offsetOf(document: Document, text: string, path: Path, inside?: number)
   const lineStart = content.lastIndexOf("\n", inside - 1) + 1;
   const [line = ""] = content.slice(lineStart).split("\n");
   const source = text.slice(start, end);
-  // A block begins with a line of its own, which can have a comment. Folding joins lines, and splits none.
+  // A block's first line is only its header, which can have a comment. Folding joins lines, but never splits a line.
   const before = /^BLOCK/.test(value.type ?? "") ? content.slice(0, lineStart).split("\n").length : 0;
   const at = source.indexOf(line, source.split("\n").slice(0, before).join("\n").length);
   return at < 0 ? start : start + at + inside - lineStart;
 }
 
-/** The item of a list, or the part of a mapping with this key. A merged part is not found. */
+/** The item of a list, or the part of a mapping with this key. A part merged with `<<` is not found. */
 function partAt(document: Document, node: unknown, key: string | number): Part | undefined {
   const { isMap, isScalar, isSeq } = yaml();
   const parent = resolved(document, node);

@@ -1,6 +1,6 @@
-/* The service's texts, and those that other people wrote into it, end up in logs of pipelines and in generated code. */
+/* Makes foreign text harmless. Texts of the service and its users end up in logs of pipelines and in generated code. */
 
-/** Characters that are invisible, that move the text around them, or that are unassigned. */
+/** Characters that are invisible, of private use, or that change how the text around them is shown. */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Surrogate}]/gu;
 
 /** The start of a command that a pipeline executes wherever a log contains it: `##[…]`, `##vso[…]`. */
@@ -12,7 +12,7 @@ const asEscape = (character: string) => `\\u{${character.codePointAt(0)?.toStrin
 export const escaped = (text: string): string =>
   text.replace(INVISIBLE, asEscape).replace(PIPELINE_COMMAND, asEscape);
 
-/** Foreign text for a message: one line of well-formed characters, of limited length. */
+/** Foreign text for a message: a single line of limited length, with escapes for invisible characters. */
 export function oneLine(text: string, most = 2000): string {
   // Cut first, because the other steps take time linear in the text.
   const short = text.slice(0, most * 2).replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ");
@@ -20,14 +20,14 @@ export function oneLine(text: string, most = 2000): string {
   return line.length > most ? `${line.slice(0, most).replace(/\p{Surrogate}$/u, "")}…` : line;
 }
 
-/** Longer than any known name. */
+/** The most characters of a name that are compared: more than any known name has. */
 const MAX_NAME_LENGTH = 60;
 
 /**
- * The known name that the user probably meant: one with the same letters in another spelling, or else one that differs in a
- * few letters. Undefined if there is none.
+ * The known name that the user probably meant: it has the same letters in another spelling, or differs in a few letters.
+ * Undefined if no name is so close.
  *
- * @param known The names. A list gives a name, followed by other names for it.
+ * @param known The names. An item that is a list has a name, followed by wrong names that people use for it.
  */
 export function closestName(
   name: string,
@@ -66,7 +66,7 @@ export function didYouMean(
   return advice && `; ${advice}`;
 }
 
-/** In characters. A shorter secret occurs in other text, so that it cannot be masked. */
+/** The fewest characters of a secret. A shorter secret occurs in other text by chance, so it cannot be masked. */
 export const MIN_SECRET_LENGTH = 4;
 
 /** `1 endpoint`, `2 endpoints`. */

@@ -1,6 +1,6 @@
 import { domainToASCII } from "node:url";
 
-/** The schemes of endpoints, each with its default port, which URLs omit (the public service's rule). */
+/** The schemes of endpoints with their default ports. As the public service does, normalized URLs omit these ports. */
 const DEFAULT_PORT: Readonly<Record<string, number | undefined>> = {
   http: 80,
   https: 443,
@@ -35,7 +35,7 @@ export function urlProblem(url: string): string | undefined {
   return typeof address === "string" ? address : undefined;
 }
 
-/** The fields that the contract derives from an endpoint's URL. Undefined for text that is no URL. */
+/** The fields that the service derives from an endpoint's URL. Undefined for text that is no endpoint's URL. */
 export function derivedFromUrl(url: string) {
   const address = parse(url);
   if (typeof address === "string") return undefined;

@@ -2,47 +2,47 @@ import { didYouMean } from "../data/text";
 import {
   celLibrary,
   flatName,
-  flattened,
+  flattenNames,
+  type NameUse,
   type Node,
   namesOfExpressions,
   policyEnvironment,
-  type Use,
 } from "./cel";
-import { functionsAlsoCalled, standardFunctions } from "./vocabulary";
+import { foreignFunctionNames, standardFunctions } from "./vocabulary";
 
 /*
- * What is wrong with one expression: syntax, names, values of types that never fit, and what the service accepts in silence
- * although it never matches.
+ * Finds what is wrong with one expression: its syntax, its names, types that never fit, and comparisons that the service accepts
+ * although they never match.
  */
 
-/** A mistake. It names variables, functions, headers and signs, but quotes no text. */
+/** A mistake in an expression. It names variables, functions, headers and operators, but quotes no text. */
 export interface Finding {
   offset: number;
-  /** Follows the place in a sentence. */
+  /** What is wrong, to follow the place in a sentence. */
   reason: string;
 }
 
 interface Analysis {
   findings: readonly Finding[];
-  uses: readonly Use[];
+  uses: readonly NameUse[];
 }
 
-/** Expressions recur, most of all in a program that makes many endpoints. */
+/** A cache by expression, because a program that makes many endpoints repeats expressions. */
 const analyses = new Map<string, Analysis>();
-const MAX_KEPT = 2_000;
+const MAX_CACHED = 2_000;
 
-/** The mistakes in an expression, and the variables and functions that it uses. */
-export function analysed(expression: string): Analysis {
-  const before = analyses.get(expression);
-  if (before) return before;
-  if (analyses.size === MAX_KEPT) analyses.clear();
-  const { text, uses, isOpen } = flattened(expression);
-  const examination = { findings: isOpen ? [] : findingsIn(expression, text, uses), uses };
-  analyses.set(expression, examination);
-  return examination;
+/** Finds the mistakes in an expression, and the variables and functions that it uses. */
+export function analyse(expression: string): Analysis {
+  const cached = analyses.get(expression);
+  if (cached) return cached;
+  if (analyses.size === MAX_CACHED) analyses.clear();
+  const { text, uses, isUndocumented } = flattenNames(expression);
+  const analysis = { findings: isUndocumented ? [] : findingsIn(expression, text, uses), uses };
+  analyses.set(expression, analysis);
+  return analysis;
 }
 
-function findingsIn(expression: string, text: string, uses: readonly Use[]): Finding[] {
+function findingsIn(expression: string, text: string, uses: readonly NameUse[]): Finding[] {
   const parsed = parse(text);
   if (!parsed) return [];
   if ("code" in parsed) return [syntaxFinding(expression, parsed)];
@@ -70,7 +70,7 @@ interface SyntaxProblem {
   range?: { start: number } | undefined;
 }
 
-/** Undefined if the library cannot tell, as with an older Node.js or for extreme depth, because warnings never block. */
+/** Parses an expression. Undefined, so that there is no warning, if Node.js is too old for the library or the text too deep. */
 function parse(text: string): Node | SyntaxProblem | undefined {
   try {
     return celLibrary().parse(text).ast;
@@ -84,7 +84,6 @@ function parse(text: string): Node | SyntaxProblem | undefined {
 
 const finding = (offset: number, reason: string): Finding => ({
   offset,
-  // Longer than any name that somebody looks for.
   reason: reason.replace(/(\S{100})\S+/g, "$1…"),
 });
 
@@ -104,15 +103,15 @@ function syntaxMistake(code: string, summary: string, rest: string): string {
   const missing = EXPECTED[/^Expected (\w+)/.exec(summary)?.[1] ?? ""];
   if (missing) return `${missing} is missing`;
   if (rest === "") return "the end is not expected";
-  // A word may be part of a secret, such as one after a quote that ends its text too early.
+  // Words are not shown: after a quote in the wrong place, a word may be part of a secret.
   const [sign = "a word here"] = /^(?:&&|\|\||==|[\p{P}\p{S}])/u.exec(rest) ?? [];
   return `${sign} is not expected`;
 }
 
-function unknownVariable({ name }: Use): string {
+function unknownVariable({ name }: NameUse): string {
   const parts = name.split(".");
   const known = [...namesOfExpressions().variables.keys()].sort((a, b) => a.length - b.length);
-  // People write the whole word for a root, and leave out what is between: `request.headers`, `req.path`.
+  // People write out the first name, or leave out names in the middle: `request.headers`, `req.path`.
   const meant = (end: string) =>
     known.find((one) => name.startsWith(one.replace(/\..*/, "")) && one.endsWith(end));
   const near = meant(`.${parts.at(-1)}`) ?? meant(`.is_${parts.at(-1)}`) ?? name;
@@ -120,9 +119,9 @@ function unknownVariable({ name }: Use): string {
   return `uses ${name}, which is no variable known to this version${didYouMean(near, known, roots)}`;
 }
 
-function unknownFunction({ name }: Use): string {
+function unknownFunction({ name }: NameUse): string {
   const known = [...namesOfExpressions().functions.keys(), ...standardFunctions];
-  const called = known.map((one) => [one, ...(functionsAlsoCalled[one] ?? [])]);
+  const called = known.map((one) => [one, ...(foreignFunctionNames[one] ?? [])]);
   return `calls ${name}, which is no function known to this version${didYouMean(name, called)}`;
 }
 
@@ -136,8 +135,8 @@ const nameIn = (names: Map<string, string>, node: Node) =>
   node.op === "id" ? names.get(node.args) : undefined;
 
 /**
- * Header names that never match, because `req.headers` has them in lower case. Of functions such as `getReqHeader`, the
- * service's reference says that they expect the form `X-Github-Event`, but its examples pass others.
+ * Header names that never match, because `req.headers` has names in lower case. Functions such as `getReqHeader` are not checked:
+ * the service's reference expects the form `X-Github-Event`, but its examples use other forms.
  */
 function headerFindings(node: Node): Finding[] {
   const misspelt = (map: Node, name: string | undefined, offset: number): Finding[] => {
@@ -161,14 +160,14 @@ function headerFindings(node: Node): Finding[] {
   }
 }
 
-/** Functions of texts that compare an address with a part of one, or with a pattern. */
+/** Functions that compare an address as text, with a part of it or with a pattern. */
 const OF_TEXTS = flatNames("matches", "startsWith", "endsWith", "contains");
 
 /** Networks that are compared with an address as text. */
 function networkFindings(node: Node): Finding[] {
   const compared = comparedIn(node);
   const address = compared.map((one) => nameIn(ADDRESSES, one)).find((name) => name !== undefined);
-  // A pattern can begin with ^, and have a backslash before each dot.
+  // Without the signs of a pattern: `^10\\.0\\.0\\.0/8$`.
   const isNetwork = (one: Node) => /^[\da-f.:]+\/\d{1,3}$/i.test(textOf(one)?.replace(/[\\^$]/g, "") ?? "");
   if (address === undefined || !compared.some(isNetwork)) return [];
   const call = node.op === "in" ? `inCidrRanges(${address}, […])` : `inCidrRange(${address}, …)`;
@@ -192,7 +191,7 @@ function comparedIn(node: Node): readonly Node[] {
   }
 }
 
-/** The first values whose types are documented, and do not fit, by the library's own check. */
+/** The first values with documented types that do not fit, by the library's own check of types. */
 function typeFindings(text: string): Finding[] {
   environment ??= policyEnvironment(() => () => ANY_VALUE);
   const { error } = environment.check(text);
@@ -203,7 +202,7 @@ function typeFindings(text: string): Finding[] {
 
 let environment: ReturnType<typeof policyEnvironment> | undefined;
 
-/** A macro, as the check takes it. */
+/** The expansion of a macro for the check of types: a value of any type. */
 const ANY_VALUE = {
   typeCheck: (checker: { getType(name: string): unknown }) => checker.getType("dyn"),
   evaluate: () => undefined,
@@ -253,13 +252,13 @@ function comparisonMistake(values: readonly Node[], ...types: string[]): string 
   return `compares ${one} with ${other}; ${one === "a list" || other === "a list" ? OF_LISTS : ofOthers}`;
 }
 
-/** A type in plain words. None for those that nothing here depends on. */
+/** A type in plain words. Undefined for types that are not compared here. */
 function wordFor(type: string): string | undefined {
   if (type.startsWith("list")) return "a list";
   return { string: "text", int: "a number", double: "a number", bool: "a boolean" }[type];
 }
 
-/** Texts in the form of an expression. */
+/** Quoted texts that look like an expression. */
 function textFindings(node: Node): Finding[] {
   if (!/^\$\{\s*(?:conn|endpoint|req|res|time|vars|actions)\s*\.\s*[a-z][^{}]*\}$/i.test(textOf(node) ?? ""))
     return [];
@@ -267,7 +266,7 @@ function textFindings(node: Node): Finding[] {
   return [finding(node.start, "has an expression as a text; leave out its quotes, ${ and }")];
 }
 
-/** The nodes of an expression, in its order. */
+/** The nodes of an expression, in the order of its text. */
 function nodesOf(root: Node): Node[] {
   const nodes: Node[] = [];
   const open = [root];

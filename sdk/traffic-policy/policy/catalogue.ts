@@ -1,7 +1,7 @@
 /*
- * Traffic policies as the public service's documentation of August 2026 describes them: data only. The
- * types, the warnings, the JSON Schema and the reference derive from it, and show its comments as documentation. The
- * contract leaves a policy's structure open, and the service may know more, so nothing here ever blocks.
+ * The phases, actions and keys of traffic policies, by the public service's documentation of August 2026: data only. Types, warnings,
+ * the JSON Schema and the reference derive from it, and show its comments as documentation. The service may know more, so nothing
+ * here ever blocks.
  */
 
 /** Schemes of endpoints. */
@@ -10,22 +10,22 @@ export type Protocol = "http" | "https" | "tls" | "tcp";
 export interface PhaseInfo {
   /** The endpoints that have this phase. */
   protocols: readonly Protocol[];
-  /** Internal endpoints of these schemes do not have it (the service's error 2262). */
+  /** The schemes whose internal endpoints do not have this phase (the service's error 2262). */
   notInternal?: readonly Protocol[];
   /** Wrong names for it that people use. */
-  also?: readonly string[];
+  misnamed?: readonly string[];
 }
 
 export interface ActionInfo {
   phases: readonly PhaseName[];
-  /** The endpoints that have it. Default: those that have the phase. */
+  /** The endpoints that have this action. Default: those that have the phase. */
   protocols?: readonly Protocol[];
-  /** Whether it answers, so that nothing after it runs. `unclear` if the documentation contradicts itself. */
+  /** Whether the action answers, so that no later action runs. `unclear` if the documentation contradicts itself. */
   ends?: "always" | "unclear";
-  /** The name of its page in the documentation, if that is not the action's. */
+  /** The name of its page in the documentation. Default: the action's name. */
   page?: string;
   /** Wrong names for it that people use. */
-  also?: readonly string[];
+  misnamed?: readonly string[];
   keys: Keys;
 }
 
@@ -35,21 +35,21 @@ export type Keys = Readonly<Record<string, KeyInfo>>;
 export interface KeyInfo {
   /** A `duration` is text such as `10s` or `2m`. An `object` has the keys of `keys`, a `map` any. */
   kind: "text" | "integer" | "number" | "boolean" | "duration" | "map of text" | "map" | "object";
-  /** Whether it is a list of those; with `or one`, a single one may replace the list. */
+  /** Whether the value is a list; with `or one`, a single value may replace the list. */
   list?: true | "or one";
-  /** Documented as required. It may be left out if it also has a default, as in the documentation's own examples. */
+  /** Documented as required. A key that also has a default may be left out, as in the documentation's own examples. */
   required?: true;
   default?: string | number | boolean | readonly string[];
-  /** The values that are known; the service may take others. */
+  /** The known values; the service may accept others. */
   values?: readonly string[];
-  /** Whether it is the URL of an internal endpoint, which begins with a scheme, and whose host ends with `.internal`. */
+  /** Whether the value is the URL of an internal endpoint, such as `https://app.internal`. */
   isInternalUrl?: true;
   /** Whether values may contain expressions, as in `${conn.client_ip}`. */
   cel?: true;
   /** Whether each value is an expression as a whole, without `${…}`. */
   isExpression?: true;
   /** Wrong names for it that people use. */
-  also?: readonly string[];
+  misnamed?: readonly string[];
   keys?: Keys;
 }
 
@@ -59,18 +59,21 @@ export type ActionType = keyof typeof actions;
 /** The address of the actions' pages. */
 export const ACTION_PAGES = "https://ngrok.com/docs/traffic-policy/actions/";
 
-/** When rules run, in the order of time. */
+/** The phases, in which rules run, in the order of time. */
 export const phases = {
   /** Rules for a new connection, before any data is read. Not for internal `http` and `https` endpoints. */
   on_tcp_connect: {
     protocols: ["http", "https", "tls", "tcp"],
     notInternal: ["http", "https"],
-    also: ["on_connect", "on_tls_connect"],
+    misnamed: ["on_connect", "on_tls_connect"],
   },
   /** Rules for a request, before it is forwarded. */
-  on_http_request: { protocols: ["http", "https"], also: ["on_request", "on_https_request", "inbound"] },
+  on_http_request: { protocols: ["http", "https"], misnamed: ["on_request", "on_https_request", "inbound"] },
   /** Rules for a response, before it goes back to the client. */
-  on_http_response: { protocols: ["http", "https"], also: ["on_response", "on_https_response", "outbound"] },
+  on_http_response: {
+    protocols: ["http", "https"],
+    misnamed: ["on_response", "on_https_response", "outbound"],
+  },
   /** Rules for each message of an event stream. */
   on_event_stream_message: { protocols: ["http", "https"] },
 } as const satisfies Readonly<Record<string, PhaseInfo>>;
@@ -78,9 +81,9 @@ export const phases = {
 /** The keys of an action. The keys of its `config` are listed with each action below. */
 export const actionKeys = {
   /** The kind of action. */
-  type: { kind: "text", required: true, also: ["action"] },
+  type: { kind: "text", required: true, misnamed: ["action"] },
   /** The action's settings. */
-  config: { kind: "map", also: ["configuration", "options", "with"] },
+  config: { kind: "map", misnamed: ["configuration", "options", "with"] },
 } as const satisfies Keys;
 
 /** The keys of a rule. */
@@ -92,10 +95,10 @@ export const ruleKeys = {
     kind: "text",
     list: true,
     isExpression: true,
-    also: ["if", "when", "condition", "conditions", "match"],
+    misnamed: ["if", "when", "condition", "conditions", "match"],
   },
   /** The actions, which run in this order. */
-  actions: { kind: "object", list: true, required: true, also: ["then", "do"] },
+  actions: { kind: "object", list: true, required: true, misnamed: ["then", "do"] },
 } as const satisfies Keys;
 
 const REQUEST = ["on_http_request"] as const;
@@ -121,9 +124,9 @@ export const actions = {
 
   /** Refuses requests for a time after too many of them failed. */
   "circuit-breaker": { phases: REQUEST, keys: {
-    /** The share of errors that trips the breaker, from 0.0 to 1.0. */ error_threshold: { kind: "number", required: true, default: 0.5, also: ["error_threshold_percentage"] },
+    /** The share of errors that trips the breaker, from 0.0 to 1.0. */ error_threshold: { kind: "number", required: true, default: 0.5, misnamed: ["error_threshold_percentage"] },
     /** The number of requests in a window before errors count, from 1 to 2,000,000,000. */ volume_threshold: { kind: "integer", default: 10 },
-    /** The length of the rolling window, from 1s to 2m. */ window_duration: { kind: "duration", default: "10s", also: ["rolling_window", "window"] },
+    /** The length of the rolling window, from 1s to 2m. */ window_duration: { kind: "duration", default: "10s", misnamed: ["rolling_window", "window"] },
     /** How long requests are refused before the next evaluation, from 1s to 2m. */ tripped_duration: { kind: "duration", default: "10s" },
     /** The number of parts of the window; the service always uses 10. */ num_buckets: { kind: "integer" },
     /** With `false`, the breaker never trips. */ enforce: { kind: "boolean", default: true },
@@ -139,18 +142,18 @@ export const actions = {
 
   /** Sends a response. The rules of `on_http_response` still run. */
   "custom-response": { phases: BOTH, ends: "always", keys: {
-    /** The status of the response. */ status_code: { kind: "integer", default: 200, also: ["status"] },
-    /** The body of the response. */ body: { kind: "text", cel: true, also: ["content"] },
+    /** The status of the response. */ status_code: { kind: "integer", default: 200, misnamed: ["status"] },
+    /** The body of the response. */ body: { kind: "text", cel: true, misnamed: ["content"] },
     /** Up to ten headers. Without `content-type`, the service derives it from the body. */ headers: { kind: "map of text", cel: true },
   } },
 
   /** Refuses the connection or request. */
   deny: { phases: BEFORE, ends: "always", keys: {
-    /** The status of the refusal of a request. */ status_code: { kind: "integer", default: 403, also: ["status"] },
+    /** The status of the refusal of a request. */ status_code: { kind: "integer", default: 403, misnamed: ["status"] },
   } },
 
   /** Forwards to an internal endpoint of the account. */
-  "forward-internal": { phases: BEFORE, ends: "always", also: ["forward"], keys: {
+  "forward-internal": { phases: BEFORE, ends: "always", misnamed: ["forward"], keys: {
     /** The internal endpoint: `https://app.internal`. */ url: { kind: "text", required: true, cel: true, isInternalUrl: true },
     /** Whether later actions run if forwarding fails. */ on_error: { kind: "text", default: "halt", values: ["halt", "continue"] },
     /** Only in older policies. */ binding: { kind: "text", values: ["internal"] },
@@ -219,22 +222,22 @@ export const actions = {
     /** More scopes to request. */ scopes: { kind: "text", list: true },
     /** More parameters for the provider's authorization URL. */ authz_url_params: { kind: "map of text" },
     /** The longest duration of a session. */ max_session_duration: { kind: "duration" },
-    /** How long a session lasts without requests. */ idle_session_timeout: { kind: "duration", also: ["idle_session_duration"] },
+    /** How long a session lasts without requests. */ idle_session_timeout: { kind: "duration", misnamed: ["idle_session_duration"] },
     /** How often the user's data is refreshed. */ userinfo_refresh_interval: { kind: "duration" },
     /** Whether CORS preflight requests pass without a sign-in. */ allow_cors_preflight: { kind: "boolean", default: false },
     /** The domain of the session's cookie. */ auth_cookie_domain: { kind: "text" },
   } },
 
   /** Requires a sign-in with an OpenID Connect provider. */
-  "openid-connect": { phases: REQUEST, page: "oidc", also: ["oidc"], keys: {
-    /** The provider's base URL, which serves `/.well-known/openid-configuration`. */ issuer_url: { kind: "text", required: true, also: ["issuer"] },
+  "openid-connect": { phases: REQUEST, page: "oidc", misnamed: ["oidc"], keys: {
+    /** The provider's base URL, which serves `/.well-known/openid-configuration`. */ issuer_url: { kind: "text", required: true, misnamed: ["issuer"] },
     /** Distinguishes several sign-ins of one endpoint, in cookies and paths. */ auth_id: { kind: "text" },
     /** Your application's id. */ client_id: { kind: "text", cel: true },
     /** Your application's secret. */ client_secret: { kind: "text", cel: true },
     /** More scopes to request. */ scopes: { kind: "text", list: true },
     /** More parameters for the provider's authorization URL. */ authz_url_params: { kind: "map of text" },
     /** The longest duration of a session. */ max_session_duration: { kind: "duration" },
-    /** How long a session lasts without requests. */ idle_session_duration: { kind: "duration", also: ["idle_session_timeout"] },
+    /** How long a session lasts without requests. */ idle_session_duration: { kind: "duration", misnamed: ["idle_session_timeout"] },
     /** How often the user's data is refreshed. */ userinfo_refresh_interval: { kind: "duration" },
     /** Whether CORS preflight requests pass without a sign-in. */ allow_cors_preflight: { kind: "boolean" },
     /** The domain of the session's cookie. */ auth_cookie_domain: { kind: "text" },
@@ -259,16 +262,16 @@ export const actions = {
     /** A name for the limit, under 1,024 characters. */ name: { kind: "text", required: true },
     /** With `false`, requests are counted but not refused. */ enforce: { kind: "boolean", default: true },
     /** The counting algorithm. */ algorithm: { kind: "text", required: true, values: ["sliding_window"] },
-    /** The number of requests in the period, from 1 to 2,000,000,000. */ capacity: { kind: "integer", required: true, also: ["limit"] },
-    /** The period: a multiple of ten seconds, from 60s to 24h. */ rate: { kind: "duration", required: true, also: ["window"] },
+    /** The number of requests in the period, from 1 to 2,000,000,000. */ capacity: { kind: "integer", required: true, misnamed: ["limit"] },
+    /** The period: a multiple of ten seconds, from 60s to 24h. */ rate: { kind: "duration", required: true, misnamed: ["window"] },
     /** Up to ten CEL expressions; requests with the same values share a limit: `conn.client_ip`. */ bucket_key: { kind: "text", list: true, required: true, isExpression: true },
   } },
 
   /** Redirects the client to another URL. */
   redirect: { phases: REQUEST, ends: "unclear", keys: {
     /** A regular expression for the part of the URL to replace. */ from: { kind: "text", cel: true },
-    /** The replacement. */ to: { kind: "text", required: true, cel: true, also: ["location", "url"] },
-    /** A status from 300 to 399. */ status_code: { kind: "integer", default: 302, also: ["status"] },
+    /** The replacement. */ to: { kind: "text", required: true, cel: true, misnamed: ["location", "url"] },
+    /** A status from 300 to 399. */ status_code: { kind: "integer", default: 302, misnamed: ["status"] },
     /** Up to ten headers for the response. */ headers: { kind: "map of text", cel: true },
   } },
 
@@ -332,8 +335,8 @@ export const actions = {
   } },
 
   /** Requires a webhook with a valid signature. */
-  "verify-webhook": { phases: REQUEST, also: ["webhook-validation", "webhook-verification", "verify-webhooks"], keys: {
-    /** The platform that sends the webhooks: `github`. */ provider: { kind: "text", required: true, also: ["platform"] },
+  "verify-webhook": { phases: REQUEST, misnamed: ["webhook-validation", "webhook-verification", "verify-webhooks"], keys: {
+    /** The platform that sends the webhooks: `github`. */ provider: { kind: "text", required: true, misnamed: ["platform"] },
     /** The secret that the platform signs with; for `sns` the topic's owner. */ secret: { kind: "text", required: true, cel: true },
     /** With `false`, webhooks that fail the check continue. */ enforce: { kind: "boolean", default: true },
   } },

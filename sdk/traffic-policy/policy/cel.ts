@@ -1,24 +1,24 @@
 import {
   functionSignatures,
   moreVariables,
-  openCalls,
-  openNames,
   phasesOfVariables,
   standardFunctions,
+  undocumentedCalls,
+  undocumentedNames,
   variables,
 } from "./vocabulary";
 
 /*
- * The environment of expressions in CEL, from the vocabulary. CEL's library knows no variables with dots, and does not let its own
- * functions be replaced. So each documented variable and function gets a name of its own, of equal length, with which all
- * positions hold: `_eq_url_path._tartsWith('/')` for `req.url.path.startsWith('/')`.
+ * Makes CEL's library understand the policies' variables and functions. The library has no variables with dots, and its own
+ * functions cannot be replaced. So each documented name is replaced by a flat name of the same length, which keeps all
+ * positions: `req.url.path.startsWith('/')` becomes `_eq_url_path._tartsWith('/')`.
  */
 
 type Library = typeof import("@marcbachmann/cel-js", { with: { "resolution-mode": "import" }});
 type Environment = InstanceType<Library["Environment"]>;
 export type Node = ReturnType<Environment["parse"]>["ast"];
 
-/** The library. Throws ERR_REQUIRE_ESM if Node.js is too old for it. */
+/** Loads CEL's library. Throws ERR_REQUIRE_ESM if Node.js is too old for it. */
 export const celLibrary = (): Library => require("@marcbachmann/cel-js");
 
 interface Signature {
@@ -26,7 +26,7 @@ interface Signature {
   text: string;
   /** The name in an expression: `startsWith`, `hash.md5`. */
   name: string;
-  /** The type of what a method is called of. */
+  /** The type on which a method is called: `string`. */
   receiver: string | undefined;
 }
 
@@ -35,17 +35,17 @@ interface Names {
   variables: ReadonlyMap<string, string>;
   /** The parents of variables, such as `req` and `conn.tls`, which are objects. */
   objects: ReadonlySet<string>;
-  /** A macro has parameters of the type `ast`. */
+  /** The functions with their parameters. Macros have parameters of the type `ast`. */
   signatures: readonly Signature[];
-  /** The functions, and the phases that have them, if not all do. */
+  /** The phases of each function by its name; undefined for a function of all phases. */
   functions: ReadonlyMap<string, readonly string[] | undefined>;
-  /** What stands before the names of functions: `hash`. */
+  /** The first parts of functions' names: `hash` in `hash.md5`. */
   namespaces: ReadonlySet<string>;
 }
 
 let names: Names | undefined;
 
-/** The vocabulary by name. It is built for the first expression, because most programs have none. */
+/** The vocabulary by name. It is built for the first expression, because most programs contain none. */
 export function namesOfExpressions(): Names {
   if (names) return names;
   const all = [variables, moreVariables].flatMap((groups) =>
@@ -57,8 +57,8 @@ export function namesOfExpressions(): Names {
   const withPhases = functionSignatures.flatMap(({ phases, signatures }) =>
     signatures.flatMap(expanded).map((text) => ({
       text,
-      name: text.replace(RECEIVER, "").replace(/\(.*/, ""),
-      receiver: RECEIVER.exec(text)?.[0].slice(0, -1),
+      name: text.replace(RECEIVER_TYPE, "").replace(/\(.*/, ""),
+      receiver: RECEIVER_TYPE.exec(text)?.[0].slice(0, -1),
       phases,
     })),
   );
@@ -74,31 +74,31 @@ export function namesOfExpressions(): Names {
   return names;
 }
 
-/** The types of receivers. Any other name before a dot is part of the function's name. */
-const RECEIVER = /^(?:string|bytes|map|list(?:<V>)?|timestamp|duration)\./;
+/** The type before a method's name in a signature. Any other name before a dot is part of the function's name. */
+const RECEIVER_TYPE = /^(?:string|bytes|map|list(?:<V>)?|timestamp|duration)\./;
 
-/** The texts that a text with alternatives in braces stands for. */
+/** All texts that a text with alternatives in braces stands for: `a.x` and `a.y` for `a.{x|y}`. */
 function expanded(text: string): string[] {
   const [braces, inside = ""] = /\{([^{}]*)\}/.exec(text) ?? [];
   if (braces === undefined) return [text];
   return [...new Set(inside.split("|").flatMap((one) => expanded(text.replace(braces, one))))];
 }
 
-/** The name of a documented variable or function in the environment. */
+/** The name by which CEL's library knows a documented variable or function. */
 export const flatName = (name: string): string => `_${name.slice(1).replaceAll(".", "_")}`;
 
-/** A variable or function as an expression writes it: `req.url.path`, `startsWith`, `hash.md5`. */
-export interface Use {
+/** A variable or function that an expression uses: `req.url.path`, `startsWith`, `hash.md5`. */
+export interface NameUse {
   name: string;
   offset: number;
-  /** Whether it is documented. A variable of a macro is not: `x` in `list.all(x, x > 0)`. */
+  /** Whether the name is documented. The variable of a macro is not: `x` in `list.all(x, x > 0)`. */
   isKnown: boolean;
   isFunction?: true;
-  /** The phases that have it, if not all do. */
+  /** The phases that have this name. Undefined if all do. */
   phases?: readonly string[] | undefined;
 }
 
-/** A text in its quotes. In one with the prefix r, a backslash escapes nothing. */
+/** The regular expression for a quoted text. After the prefix r, a backslash escapes nothing. */
 export const QUOTED = [
   /(?<!\w)[bB]?[rR](?:"""[\s\S]*?"""|'''[\s\S]*?'''|"(?!"")[^"\n]*"|'(?!'')[^'\n]*')/,
   /"""(?:\\[\s\S]|[^\\])*?"""|'''(?:\\[\s\S]|[^\\])*?'''/,
@@ -107,7 +107,7 @@ export const QUOTED = [
   .map(({ source }) => source)
   .join("|");
 
-/** A comment, a text, or names with dots, but no keyword. In the first two, and after a quote that none closes, nothing is a name. */
+/** The next comment, quoted text, or names with dots. Comments, texts, and all that follows an unclosed quote contain no names. */
 const TOKEN = new RegExp(
   [
     /\/\/[^\n]*/.source,
@@ -119,36 +119,37 @@ const TOKEN = new RegExp(
   "g",
 );
 
-/** Texts that CEL has, but not its library: bytes without escapes, and a text without escapes that ends with a backslash. */
-const UNREAD = /^[bB][rR]["']|^[rR][\s\S]*(?<!\\)\\(?:\\\\)*(["'])\1*$/;
+/** Quoted texts that CEL allows but its library does not: raw bytes (`br"…"`), and a raw text that ends with a backslash. */
+const UNREADABLE = /^[bB][rR]["']|^[rR][\s\S]*(?<!\\)\\(?:\\\\)*(["'])\1*$/;
 
-/** The expression with the names of the environment, and what it uses. It is open if nothing is known of a name or operator. */
-export function flattened(expression: string): { text: string; uses: Use[]; isOpen: boolean } {
-  const uses: Use[] = [];
+/** Replaces names by flat names, and lists them. `isUndocumented`: the vocabulary lacks an operator or name, so nothing is checked. */
+export function flattenNames(expression: string): { text: string; uses: NameUse[]; isUndocumented: boolean } {
+  const uses: NameUse[] = [];
   let text = "";
-  let isOpen = false;
+  let isUndocumented = false;
   for (const { 0: token, index, groups: { dot = "", path, call } = {} } of expression.matchAll(TOKEN)) {
     const between = expression.slice(text.length, index);
-    isOpen ||= /\.\?|\[\?|\.\s*`/.test(between) || UNREAD.test(token) || openCalls.test(`${path}${call}`);
-    isOpen ||= path !== undefined && dot === "" && openNames.test(path);
+    isUndocumented ||=
+      /\.\?|\[\?|\.\s*`/.test(between) || UNREADABLE.test(token) || undocumentedCalls.test(`${path}${call}`);
+    isUndocumented ||= path !== undefined && dot === "" && undocumentedNames.test(path);
     text += between + dot;
     if (path === undefined) text += token;
-    else text += flattenedPath(path, text.length, { isMember: dot !== "", isCall: call !== undefined }, uses);
+    else text += flattenPath(path, text.length, { isMember: dot !== "", isCall: call !== undefined }, uses);
   }
-  return { text: text + expression.slice(text.length), uses, isOpen };
+  return { text: text + expression.slice(text.length), uses, isUndocumented };
 }
 
-/** @param isMember Whether the path follows a dot, so that it begins with no variable. */
-function flattenedPath(
+/** @param isMember Whether a dot is before the path, so that it does not begin with a variable. */
+function flattenPath(
   path: string,
   offset: number,
   { isMember, isCall }: { isMember: boolean; isCall: boolean },
-  uses: Use[],
+  uses: NameUse[],
 ): string {
   const { functions, namespaces } = namesOfExpressions();
   const parts = [...path.matchAll(/\w+/g)];
   const nameOf = (count: number) => parts.slice(0, count).join(".");
-  /** The function's flat name if it has one. */
+  /** Records the use of a function. Returns its flat name, or its own if it has none. */
   const flatFunction = (name: string, at: number): string => {
     const isKnown = functions.has(name);
     const phases = functions.get(name);
@@ -179,10 +180,10 @@ function flattenedPath(
 
 const STANDARD = new Set<string>(standardFunctions);
 
-/** More names than any variable has. It keeps the time linear for a text with thousands of names. */
+/** The most parts of a variable's name. The limit keeps the time linear for a text with thousands of names. */
 const MAX_PARTS = 20;
 
-/** How many of the names are those of a variable. None if what follows cannot be a field of it. */
+/** How many parts of a path name a variable. 0 if the parts after it cannot be its fields. */
 function variableParts(parts: readonly string[]): number {
   const { variables, objects } = namesOfExpressions();
   if (parts.length <= MAX_PARTS && objects.has(parts.join("."))) return parts.length;
@@ -193,18 +194,18 @@ function variableParts(parts: readonly string[]): number {
   return 0;
 }
 
-/** What runs a function of the vocabulary, or expands the call of a macro. */
+/** The implementation of a function of the vocabulary, or the expansion of a macro. */
 export type Implementation = (...args: never[]) => unknown;
 
 /**
- * The environment in which flattened expressions are checked and evaluated.
+ * The environment of CEL's library in which expressions with flat names are checked and evaluated.
  *
- * @param implementation What runs the function with a signature.
+ * @param implementation Returns the implementation of the function with a signature.
  */
 export function policyEnvironment(implementation: (signature: string) => Implementation): Environment {
   const environment = new (celLibrary().Environment)({ homogeneousAggregateLiterals: false });
   const { variables, objects, signatures } = namesOfExpressions();
-  // Two spellings of one variable can have the same flat name.
+  // A Map, because two variables can have the same flat name.
   const types = new Map([...objects].map((name) => [flatName(name), "dyn"]));
   for (const [name, type] of variables) types.set(flatName(name), type);
   for (const [name, type] of types) environment.registerVariable(name, libraryTypes(type));
@@ -215,7 +216,7 @@ export function policyEnvironment(implementation: (signature: string) => Impleme
   return environment;
 }
 
-/** The signature or type with the library's names of the types. */
+/** A signature or type with the library's names for timestamps and durations. */
 const libraryTypes = (text: string) =>
   text
     .replace(/\btimestamp\b(?!\()/g, "google.protobuf.Timestamp")

@@ -1,14 +1,15 @@
-import { analysed, type Finding } from "./analysis";
-import { namesOfExpressions, QUOTED, type Use } from "./cel";
+import { analyse, type Finding } from "./analysis";
+import { type NameUse, namesOfExpressions, QUOTED } from "./cel";
 
 /*
- * Probable mistakes in the expressions of a text. Where the service's documentation contradicts itself or is silent, there is
- * no warning.
+ * Finds probable mistakes in the expressions of a text. Where the service's documentation contradicts itself or is silent, there
+ * is no warning.
  */
 
 /**
- * The mistakes in a text that takes expressions in `${…}`, or that is one.
+ * Finds the mistakes in the expressions of a text.
  *
+ * @param isExpression Whether the whole text is an expression. Otherwise, expressions are in `${…}`.
  * @param phase The phase of the text's rule, if it is known.
  */
 export function findingsInText(text: string, isExpression: boolean, phase?: string): Finding[] {
@@ -17,7 +18,7 @@ export function findingsInText(text: string, isExpression: boolean, phase?: stri
     return [{ offset: 0, reason: "is text, although it names a variable; write it in ${…}" }];
   const expressions = isExpression ? [{ text, start: 0 }] : embeddedExpressions(text);
   return expressions.flatMap(({ text, start }) => {
-    const { findings, uses } = analysed(text);
+    const { findings, uses } = analyse(text);
     const all = findings.length > 0 ? findings : missingInPhase(uses, phase);
     return all.map(({ offset, reason }) => ({ offset: start + offset, reason }));
   });
@@ -26,9 +27,9 @@ export function findingsInText(text: string, isExpression: boolean, phase?: stri
 const isVariable = (text: string) =>
   /^[a-z]+\.[\w.]+$/.test(text) && namesOfExpressions().variables.has(text);
 
-/** The use of a name that the phase does not have. */
-function missingInPhase(uses: readonly Use[], phase: string | undefined): Finding[] {
-  // Nothing is documented of the messages of a stream.
+/** The first use of a name that the phase does not have. */
+function missingInPhase(uses: readonly NameUse[], phase: string | undefined): Finding[] {
+  // The documentation does not say which variables exist for the messages of a stream.
   if (phase === undefined || phase === "on_event_stream_message") return [];
   const missing = uses.find(({ phases }) => phases && !phases.includes(phase));
   if (!missing) return [];
@@ -36,10 +37,10 @@ function missingInPhase(uses: readonly Use[], phase: string | undefined): Findin
   return [{ offset, reason: `${isFunction ? "calls" : "uses"} ${name}, which does not exist in ${phase}` }];
 }
 
-/** A placeholder of the shell, which a pipeline may replace in a file. */
+/** The name in a placeholder such as `${DOMAIN}`, which a pipeline may replace in a file. */
 const PLACEHOLDER = /^[A-Z][A-Z0-9_]*$/;
 
-/** The expressions in `${…}`. What a `${` without an end means is not documented. */
+/** The expressions in `${…}`. A `${` without an end is skipped, because its meaning is not documented. */
 function embeddedExpressions(text: string): { text: string; start: number }[] {
   const expressions: { text: string; start: number }[] = [];
   for (let at = text.indexOf("${"); at >= 0; ) {
@@ -53,7 +54,7 @@ function embeddedExpressions(text: string): { text: string; start: number }[] {
   return expressions;
 }
 
-/** The place of the brace that closes one before the place. After a quote that none closes, each brace counts. */
+/** The offset of the closing brace. Braces in quotes do not count, except after a quote that is not closed. */
 function endOfBraces(text: string, from: number): number | undefined {
   let tokens = new RegExp(`${QUOTED}|\\\\.|["'{}]`, "g");
   tokens.lastIndex = from;

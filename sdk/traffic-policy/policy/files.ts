@@ -7,7 +7,7 @@ import { UserError } from "../data/userError";
 import { phases } from "./catalogue";
 import { intendedPhase, type PolicyTarget, policyWarnings, warningText, withUnknown } from "./warnings";
 
-/* The policies in files: of agents, of Kubernetes, of Terraform, of Pulumi, and policies alone. */
+/* Finds the policies in files: a policy alone, or in a configuration of an agent, Kubernetes, Terraform or Pulumi. */
 
 /**
  * Parses the text of a policy, JSON or YAML, into data. What data could not hold exactly is refused: long numbers, YAML tags,
@@ -31,7 +31,7 @@ export interface Warning {
   path: string;
   /** The place and the mistake, as a sentence. It quotes no value, but names of phases, keys, actions and variables. */
   message: string;
-  /** The place in the text, counted from 1. Missing if the policy was no text. */
+  /** The line in the text, counted from 1. Missing if the policy was no text. */
   line?: number;
   column?: number;
 }
@@ -39,7 +39,7 @@ export interface Warning {
 /** @internal A policy in a file. */
 export interface FilePolicy {
   policy: object;
-  /** Its place in the file; empty if the file is a policy. */
+  /** Its place in the file; empty if the whole file is a policy. */
   path: Path;
   /** The endpoint that the file names. */
   target: PolicyTarget;
@@ -61,7 +61,8 @@ export interface FilePolicy {
  * @throws UserError if the text is neither YAML nor JSON.
  */
 export function warningsOf(policy: object | string, endpoint?: PolicyTarget): Warning[] {
-  const found = typeof policy === "string" ? policiesInText(policy) : readable(policiesIn({ ...policy }));
+  const found =
+    typeof policy === "string" ? policiesInText(policy) : readablePolicies(policiesIn({ ...policy }));
   if ("problem" in found) throw new UserError(`the policy ${found.problem}`);
   const isData = typeof policy === "object" && found.policies.length === 0;
   const policies = isData ? [{ policy, path: [], target: {} }] : found.policies;
@@ -81,26 +82,26 @@ export function warningsOfOne(one: FilePolicy, endpoint: PolicyTarget | undefine
 export function policiesInText(text: string): { policies: FilePolicy[] } | Unparsed {
   const source = sourceDocuments(text);
   if ("problem" in source) return source;
-  const found = readable(
+  const found = readablePolicies(
     source.documents.flatMap(({ data, positionOf }) =>
       policiesIn(data).map((one) => ("problem" in one ? one : { ...one, positionOf })),
     ),
   );
   if ("problem" in found) return found;
   const { policies } = found;
-  // A document that is a policy stands alone.
+  // If a document as a whole is a policy, the text must have no other document.
   const isOne = source.documents.length === 1 || policies.every(({ path }) => path.length > 0);
   return isOne ? { policies } : { problem: SEVERAL_DOCUMENTS };
 }
 
-/** What stands in the place of a policy, and is none. */
+/** A value in the place of a policy that is not a policy. */
 interface Misplaced {
   path: Path;
   problem: string;
 }
 
 /** The policies, unless one of them cannot be read. */
-function readable(found: (FilePolicy | Misplaced)[]): { policies: FilePolicy[] } | Unparsed {
+function readablePolicies(found: (FilePolicy | Misplaced)[]): { policies: FilePolicy[] } | Unparsed {
   const policies: FilePolicy[] = [];
   for (const one of found) {
     if ("problem" in one) return { problem: `has a policy at ${pathText(one.path)} that ${one.problem}` };
@@ -111,16 +112,16 @@ function readable(found: (FilePolicy | Misplaced)[]): { policies: FilePolicy[] }
   return { policies };
 }
 
-/** The keys of policies in other documents. */
-const HOLDERS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
+/** Keys under which files may have a policy. */
+const POLICY_KEYS = ["traffic_policy", "trafficPolicy", "policy", "inline"];
 
-/** Keys that have no other meaning. */
-const SURE_HOLDERS = ["traffic_policy", "trafficPolicy"];
+/** Keys under which there can only be a policy. */
+const SURE_POLICY_KEYS = ["traffic_policy", "trafficPolicy"];
 
-/** The policies in a document, which may be one itself. */
+/** The policies in a document. The whole document may be a policy. */
 function policiesIn(written: JsonObject): (FilePolicy | Misplaced)[] {
   const data = "runtime" in written ? withoutTemplates(written) : written;
-  const found = search(ofTerraform(data), [], {});
+  const found = search(terraformValues(data), [], {});
   const isOne = isPolicy(data, { isExpected: true }) || Object.values(data).some(hasRules);
   return found.length === 0 && isOne ? [{ policy: data, path: [], target: {} }] : found;
 }
@@ -128,12 +129,12 @@ function policiesIn(written: JsonObject): (FilePolicy | Misplaced)[] {
 const hasRules = (value: unknown) =>
   Array.isArray(value) && value.some((item) => isMapping(item) && "actions" in item);
 
-/** The data with unknown values in place of the texts in which Pulumi replaces `${…}`. */
+/** The data of a Pulumi YAML program, with unknown values in place of texts that contain `${…}`. */
 const withoutTemplates = (data: JsonObject): JsonObject =>
   withUnknown(data, (part) => typeof part === "string" && /(?<!\$)\$\{/.test(part)) as JsonObject;
 
-/** What Terraform plans; else, what its state has. The output for a plan has the same policies at other places, too. */
-function ofTerraform(data: JsonObject): JsonObject {
+/** The planned values of Terraform's output, or else its state. A plan repeats the same policies in its other parts. */
+function terraformValues(data: JsonObject): JsonObject {
   if (!("format_version" in data)) return data;
   const { planned_values, values } = data;
   return planned_values === undefined ? { values } : { planned_values };
@@ -143,18 +144,19 @@ const CLOUD = /^(?:endpoints:(?:index:)?CloudEndpoint|ngrok_cloud_endpoint)$/;
 
 function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy | Misplaced)[] {
   const key = String(path.at(-1));
-  const isExpected = HOLDERS.includes(key);
+  const isExpected = POLICY_KEYS.includes(key);
   const isSure =
-    SURE_HOLDERS.includes(key) || (isExpected && path.some((part) => SURE_HOLDERS.includes(`${part}`)));
+    SURE_POLICY_KEYS.includes(key) ||
+    (isExpected && path.some((part) => SURE_POLICY_KEYS.includes(`${part}`)));
   if (Array.isArray(value)) {
     if (isSure) return [{ path, problem: NO_MAPPING }];
     return value.flatMap((item, index) => search(item, [...path, index], target));
   }
   let policy = value;
-  // An empty text stands for none.
+  // An empty text means that there is no policy.
   if (isExpected && typeof value === "string" && value !== "") {
     const parsed = policyFromText(value);
-    // Text under a key such as `policy` may be anything, but not if it names a phase.
+    // Text under a key such as `policy` may be something else, unless it names a phase.
     if ("problem" in parsed)
       return isSure || NAMES_PHASE.test(value) ? [{ path, problem: parsed.problem }] : [];
     policy = parsed.data;
@@ -168,7 +170,7 @@ function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy |
   const inner: PolicyTarget = {
     ...target,
     ...(isCloud && { isCloud }),
-    // A template's URL is not known here.
+    // The URL is not known if a template fills it in.
     ...(typeof url === "string" && { url: url.includes("${") ? undefined : url }),
     ...(bindings !== undefined && { bindings }),
   };
@@ -177,7 +179,7 @@ function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy |
 
 const NAMES_PHASE = /\bon_(?:tcp|http|event)_/;
 
-/** @internal @param isExpected Whether a policy belongs there: then even one with only misspelt phases counts. */
+/** @internal @param isExpected Whether a policy belongs there. If so, a mapping with only misspelt phases counts, too. */
 export function isPolicy(value: object, { isExpected } = { isExpected: false }): boolean {
   return Object.keys(value).some(
     (key) =>

@@ -35,7 +35,7 @@ export function mergeTrafficPolicy(
       "mergeTrafficPolicy: the list of verifications is empty, so nothing would be verified",
     );
   const verifying = verifications.flatMap((one, index) => verificationRules(one, index + 1));
-  if (!ending.every(isForSome))
+  if (!ending.every(hasExpressions))
     throw new UserError(
       "mergeTrafficPolicy: a rule of on_tcp_connect without expressions ends every connection before any request, so nothing would be verified; move it to on_http_request",
     );
@@ -69,7 +69,7 @@ function verificationRules(verification: object | string, place: number): object
   );
 }
 
-/** @throws UserError for what is no policy. */
+/** A policy as data. @throws UserError if it is not a policy. */
 export function policyData(policy: object | string): JsonObject {
   const fail = (problem: string) => {
     throw new UserError(`mergeTrafficPolicy: the policy ${problem}`);
@@ -81,7 +81,7 @@ export function policyData(policy: object | string): JsonObject {
   return problem === undefined ? parsed.data : fail(problem);
 }
 
-/** The service might run rules under another name of a phase before the verification, or not at all. */
+/** @throws UserError for rules under a misspelt phase. The service might run them before the verification, or not at all. */
 function assertPhaseNames(policy: JsonObject): void {
   for (const [name, rules] of Object.entries(policy)) {
     const meant = intendedPhase(name);
@@ -99,7 +99,7 @@ function rulesOf(policy: JsonObject, phase: "on_tcp_connect" | "on_http_request"
   throw new UserError(`mergeTrafficPolicy: the policy's ${phase} must be a list of rules`);
 }
 
-/** Whether a verification follows an action that ends each of its requests. */
+/** Whether a verification never runs, because an action before it ends all its requests. */
 function isVerifiedTooLate(rules: readonly object[]): boolean {
   let areAllEnded = false;
   for (const rule of rules) {
@@ -108,7 +108,7 @@ function isVerifiedTooLate(rules: readonly object[]): boolean {
       if (areEnded && action["type"] === "verify-webhook") return true;
       areEnded ||= endsRequests(action);
     }
-    if (!isForSome(rule)) areAllEnded = areEnded;
+    if (!hasExpressions(rule)) areAllEnded = areEnded;
   }
   return false;
 }
@@ -117,21 +117,21 @@ function hasAnswer(rule: object): boolean {
   return actionMappings(rule).some((action) => canAnswer(action["type"]));
 }
 
-/** Whether an enforced verification of every request stands beside another. Requests that a rule ends reach none after it. */
+/** Whether some requests would need two signatures: a rule verifies every request, and another rule verifies some of them. */
 function needTwoSignatures(rules: readonly object[]): boolean {
-  const ofEvery = rules.findIndex((rule) => !isForSome(rule) && enforced(rule).length > 0);
+  const ofEvery = rules.findIndex((rule) => !hasExpressions(rule) && enforcedVerifications(rule).length > 0);
   const ending = rules.slice(0, ofEvery).findLastIndex((rule) => actionMappings(rule).some(endsRequests));
-  return ofEvery >= 0 && rules.slice(ending + 1).flatMap(enforced).length > 1;
+  return ofEvery >= 0 && rules.slice(ending + 1).flatMap(enforcedVerifications).length > 1;
 }
 
-const enforced = (rule: object): JsonObject[] =>
+const enforcedVerifications = (rule: object): JsonObject[] =>
   actionMappings(rule).filter(
     ({ type, config }) => type === "verify-webhook" && !(isMapping(config) && config["enforce"] === false),
   );
 
 const endsRequests = (action: JsonObject): boolean => endsTraffic(action, "on_http_request");
 
-const isForSome = (rule: object): boolean =>
+const hasExpressions = (rule: object): boolean =>
   "expressions" in rule && Array.isArray(rule.expressions) && rule.expressions.length > 0;
 
 const actionMappings = (rule: object): JsonObject[] =>

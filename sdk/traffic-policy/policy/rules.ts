@@ -6,15 +6,15 @@ import type { ActionType, actions, KeyInfo, Keys, PhaseName, phases } from "./ca
  */
 
 /**
- * How a program gives values. The package has them as they are. Where they may also arrive later, such as outputs of Pulumi,
- * another interface extends this one, and says in `wrapped` what may stand for a `value`.
+ * Lets `pulumi-endpoints` accept `pulumi.Input<T>` where this package has plain values. An interface that extends this one says
+ * in `wrapped` which type may replace the type `value`.
  */
 export interface ValueWrapper {
   readonly value: unknown;
   readonly wrapped: unknown;
 }
 
-/** Values as they are. */
+/** Plain values: nothing else may replace them. */
 export interface PlainValues extends ValueWrapper {
   readonly wrapped: this["value"];
 }
@@ -23,12 +23,12 @@ type Input<G extends ValueWrapper, T> = (G & { readonly value: T })["wrapped"];
 
 type Actions = typeof actions;
 
-/** The type of a single value. Editors offer the known values; others are accepted. */
+/** The type of a single value. Editors suggest the known values, and the compiler accepts others. */
 type Single<K extends KeyInfo, G extends ValueWrapper> = K extends { values: readonly (infer Known)[] }
   ? Known | (string & {})
-  : { [kind in KeyInfo["kind"]]: KindOf<G>[kind] }[K["kind"]];
+  : { [kind in KeyInfo["kind"]]: ValueOfKind<G>[kind] }[K["kind"]];
 
-interface KindOf<G extends ValueWrapper> {
+interface ValueOfKind<G extends ValueWrapper> {
   text: string;
   duration: string;
   integer: number;
@@ -39,7 +39,7 @@ interface KindOf<G extends ValueWrapper> {
   object: object;
 }
 
-/** Values may arrive later, but not the objects around them. This keeps the compiler's messages short. */
+/** The type of a key's value. An `Input` may replace values but not objects, which keeps the compiler's messages short. */
 type Value<K extends KeyInfo, G extends ValueWrapper> = K extends { keys: infer Nested extends Keys }
   ? Listed<K, Fields<Nested, G>, Fields<Nested, G>>
   : Input<G, Listed<K, Single<K, G>, Input<G, Single<K, G>>>>;
@@ -50,8 +50,8 @@ type Listed<K extends KeyInfo, One, Item> = K extends { list: true }
     ? Item[] | One
     : One;
 
-/** The keys that are required and have no default. */
-type Required<K extends Keys> = {
+/** The names of the keys that are required and have no default. */
+type RequiredNames<K extends Keys> = {
   [name in keyof K]: K[name] extends { default: unknown }
     ? never
     : K[name] extends { required: true }
@@ -60,14 +60,14 @@ type Required<K extends Keys> = {
 }[keyof K];
 
 // Mapped types without `as` keep the comments of the catalogue's keys, which editors show.
-type Given<K extends Keys, Names extends keyof K, G extends ValueWrapper> = {
+type RequiredFields<K extends Keys, Names extends keyof K, G extends ValueWrapper> = {
   [name in Names]: Value<K[name], G>;
 };
-type Optional<K extends Keys, Names extends keyof K, G extends ValueWrapper> = {
+type OptionalFields<K extends Keys, Names extends keyof K, G extends ValueWrapper> = {
   [name in Names]?: Value<K[name], G> | undefined;
 };
-type Fields<K extends Keys, G extends ValueWrapper> = Given<K, Required<K>, G> &
-  Optional<K, Exclude<keyof K, Required<K>>, G>;
+type Fields<K extends Keys, G extends ValueWrapper> = RequiredFields<K, RequiredNames<K>, G> &
+  OptionalFields<K, Exclude<keyof K, RequiredNames<K>>, G>;
 
 /** The config of an action: `ActionConfig<"rate-limit">`. */
 export type ActionConfig<Type extends ActionType, G extends ValueWrapper = PlainValues> = Fields<
@@ -80,7 +80,7 @@ export type PolicyAction<
   Type extends ActionType = ActionType,
   G extends ValueWrapper = PlainValues,
 > = Type extends ActionType
-  ? Required<Actions[Type]["keys"]> extends never
+  ? RequiredNames<Actions[Type]["keys"]> extends never
     ? { type: Type; config?: ActionConfig<Type, G> | undefined }
     : { type: Type; config: ActionConfig<Type, G> }
   : never;
@@ -94,10 +94,10 @@ export interface UnlistedAction {
 }
 
 /**
- * The compiler compares an action without a known type with the last member of the union. This one accepts any config, so that
- * only the type is reported.
+ * The last member of the union, with which the compiler compares an action of unknown type. It accepts any config, so that the
+ * compiler reports only the type.
  */
-interface Unmatched<G extends ValueWrapper> {
+interface AnyOtherAction<G extends ValueWrapper> {
   type: UnlistedAction["type"];
   config?: Input<G, object> | undefined;
 }
@@ -113,7 +113,7 @@ export interface PolicyRule<Phase extends PhaseName = PhaseName, G extends Value
   /** CEL expressions that select the traffic; all of them must be true. Without expressions the rule applies to all traffic. */
   expressions?: Input<G, Input<G, string>[]> | undefined;
   /** The actions, which run in this order. */
-  actions: (PolicyAction<ActionsOf<Phase>, G> | UnlistedAction | Unmatched<G>)[];
+  actions: (PolicyAction<ActionsOf<Phase>, G> | UnlistedAction | AnyOtherAction<G>)[];
 }
 
 /**

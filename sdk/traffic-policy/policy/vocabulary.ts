@@ -97,7 +97,7 @@ export const variables: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** More variables, which no list of the documentation has: from its text, from its examples, and results of unreleased actions. */
+/** Variables that the documentation's lists lack: from its text, its examples, and the results of unreleased actions. */
 export const moreVariables: typeof variables = {
   string: [
     `${ACTION}.{add_headers|basic_auth|compress|log|remove_headers}.error.{code|message}`,
@@ -110,7 +110,7 @@ export const moreVariables: typeof variables = {
   dyn: ["vars", "last_attempt", `${ACTION}.{ai_gateway|saml}`],
 };
 
-/** The phases of the variables that begin with this name, if not all phases have them. */
+/** The phases that have the variables below a name. All phases have the variables whose first name is missing here. */
 export const phasesOfVariables: Readonly<Record<string, readonly string[]>> = {
   req: ["on_http_request", "on_http_response"],
   res: ["on_http_response"],
@@ -120,7 +120,7 @@ const HASHES = "{crc32|crc64|md5|sha1|sha256|sha512|xxhash64}";
 const FIELDS =
   "{getDate|getDayOfMonth|getDayOfWeek|getDayOfYear|getFullYear|getHours|getMilliseconds|getMinutes|getMonth|getSeconds}";
 
-/** The signatures of the functions by the phases that have them. A type before the name is that of a method's receiver. */
+/** The signatures of functions, by the phases that have them. A type before a name is the type on which a method is called. */
 export const functionSignatures: readonly { phases?: readonly string[]; signatures: readonly string[] }[] = [
   {
     phases: ["on_http_request", "on_http_response"],
@@ -207,15 +207,15 @@ export const standardFunctions = [
   ...macros,
 ];
 
-/** Names of CEL's extensions, and of functions on a page without their reference. Nothing is known of what they accept. */
-export const openNames = /^(?:b64|cel|http|math|object|optional|security|sets|utility)\b/;
+/** First names of functions from CEL's extensions, or mentioned without a reference. Expressions with them are not checked. */
+export const undocumentedNames = /^(?:b64|cel|http|math|object|optional|security|sets|utility)\b/;
 
-/** Functions of its extensions for lists, and macros with two variables, as they are called. */
-export const openCalls =
+/** Calls of functions from CEL's extensions for lists, and of macros with two variables. Expressions with them are not checked. */
+export const undocumentedCalls =
   /\b(?:(?:first|last|existsOne|transform(?:List|Map|MapEntry))\(|(?:all|exists|exists_one)\(.+,.+,)/s;
 
-/** Names of functions in other languages, by the function that is probably meant. */
-export const functionsAlsoCalled: Readonly<Record<string, readonly string[]>> = {
+/** Names that functions have in other languages, by the function that is probably meant. */
+export const foreignFunctionNames: Readonly<Record<string, readonly string[]>> = {
   contains: ["includes"],
   size: ["length", "len", "count"],
   substring: ["substr"],

@@ -19,16 +19,16 @@ import {
 import { findingsInText } from "./expressions";
 
 /*
- * Warnings of probable mistakes in a traffic policy. They never block, because the service may know more than the catalogue.
- * They contain places and names, those of unknown actions and in expressions too, but no other value. Values that are not known yet are skipped.
+ * Warns of probable mistakes in a traffic policy. Warnings never block, because the service may know more than the catalogue.
+ * A warning contains places and names (of unknown actions, too), but no other value. Values that are not known yet are skipped.
  */
 
 export interface PolicyWarning {
   /** The place in the policy; empty for the whole policy. */
   path: Path;
-  /** The place in the text at the path, for an expression. */
+  /** The offset in the text at the path, for a mistake in an expression. */
   offset?: number;
-  /** Follows the place in a sentence: `is missing`. */
+  /** What is wrong, to follow the place in a sentence: `is missing`. */
   reason: string;
 }
 
@@ -38,11 +38,11 @@ export interface PolicyTarget {
   bindings?: unknown;
   /** Whether it is a cloud endpoint, whose policy must contain an action that answers. */
   isCloud?: boolean;
-  /** Whether a value, of the policy or of these, is not known yet. Default: all are known. */
+  /** Whether a value of the policy, or `url` or `bindings`, is not known yet. Default: all are known. */
   isUnknown?: (value: unknown) => boolean;
 }
 
-/** Stands for a value that is not known yet. It passes every check. */
+/** The symbol in place of a value that is not known yet. It passes every check. */
 const UNKNOWN = Symbol("unknown");
 
 /** The data with a symbol in place of each value that is not known yet. */
@@ -53,7 +53,7 @@ export function withUnknown(value: unknown, isUnknown: (value: unknown) => boole
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, withUnknown(part, isUnknown)]));
 }
 
-/** The most warnings. It bounds the time for a policy with many mistakes. */
+/** The most warnings for a policy. The limit bounds the time for a policy with many mistakes. */
 const MAX_WARNINGS = 100;
 
 /** The warnings for a policy, in the order of the policy. */
@@ -92,16 +92,16 @@ export function warningText({ path, reason }: PolicyWarning, place: string, more
 
 /** The phase that a key of a policy names or probably means. Undefined if the key does not resemble a phase. */
 export function intendedPhase(name: string): string | undefined {
-  return isPhase(name) ? name : closestName(name, called(phases));
+  return isPhase(name) ? name : closestName(name, spellings(phases));
 }
 
-/** Whether an action ends what it applies to. A forward ends what it forwards, whatever its `on_error`. */
+/** Whether an action of this phase answers or closes, so that no later action runs. It does not depend on `on_error`. */
 export function endsTraffic(action: unknown, phase: PhaseName): boolean {
   const type = isMapping(action) ? action["type"] : undefined;
   return isAction(type) && infoOf(type).ends === "always" && infoOf(type).phases.includes(phase);
 }
 
-/** Whether an action can answer a request. An unknown action might. */
+/** Whether an action of this type can answer a request. An unknown action might. */
 export function mayAnswer(type: unknown): boolean {
   return !isAction(type) || infoOf(type).ends !== undefined;
 }
@@ -136,7 +136,7 @@ function* warningsIn(policy: unknown, endpoint: PolicyEndpoint): Warnings {
       "has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end";
     yield { path: [], reason };
   }
-  // In a secret, it is an error.
+  // A missing value in a secret is an error, which other code reports.
   for (const { path, reason, isSecret } of missingValuesIn(policy)) if (!isSecret) yield { path, reason };
 }
 
@@ -187,8 +187,8 @@ function* warningsInAction(
   const at = [...path, "type"];
   if (!isAction(type)) {
     if (typeof type !== "string") return;
-    // A text of another form than an action's name could be a secret in the wrong place.
-    const isName = /^[a-z]+(-[a-z]+)*$/.test(type) || closestName(type, called(actions));
+    // The message names only text in the form of an action's name. Other text could be a secret in the wrong place.
+    const isName = /^[a-z]+(-[a-z]+)*$/.test(type) || closestName(type, spellings(actions));
     const word = isName ? `${JSON.stringify(type)} ` : "";
     const newer = "ignore this if the service now supports it";
     yield { path: at, reason: word + unknownName("action", type, actions, newer) };
@@ -235,7 +235,7 @@ function* warningsInObject(
   }
 }
 
-/** Checks a value, or each of a list. An expression can take the place of a list or mapping. */
+/** Checks a value, or each item of a list. An expression can take the place of a list or mapping. */
 function* warningsInValue(
   value: unknown,
   path: Path,
@@ -253,7 +253,7 @@ function* warningsInValue(
     yield* warningsInText(value, path, key, phase);
   } else if (key.list === true) yield { path, reason: "must be a list" };
   else if (key.isExpression && String(value) !== key.default)
-    yield { path, reason: `is ${kindOf(value)}, but an expression is text; put all of it in quotes` };
+    yield { path, reason: `is ${yamlKind(value)}, but an expression is text; put all of it in quotes` };
   else if (key.keys) {
     const name = path.findLast((part) => typeof part === "string");
     yield* warningsInObject(value, path, key.keys, `${name} of ${owner}`, phase);
@@ -270,11 +270,11 @@ function* warningsInMap(value: unknown, path: Path, key: KeyInfo, phase?: PhaseN
     for (const [name, part] of Object.entries(value)) yield* warningsInMap(part, [...path, name], key, phase);
 }
 
-/** Finds texts that are surely mistakes, unlike an expression or a template's placeholder. The service checks other values. */
+/** Finds texts that are certainly mistakes. Expressions and templates' placeholders pass, and the service checks other values. */
 function* warningsInText(text: string, path: Path, key: KeyInfo, phase?: PhaseName): Warnings {
   if (key.isInternalUrl && /^[\w.-]+(:\d+)?\/?$/.test(text))
     yield { path, reason: "has no scheme; write the whole URL of the endpoint, as in https://app.internal" };
-  if (key.isInternalUrl && isOutside(text))
+  if (key.isInternalUrl && isNoInternalUrl(text))
     yield {
       path,
       reason:
@@ -286,13 +286,13 @@ function* warningsInText(text: string, path: Path, key: KeyInfo, phase?: PhaseNa
   for (const finding of findingsInText(text, key.isExpression === true, phase)) yield { path, ...finding };
 }
 
-/** Whether a URL surely leads to no internal endpoint. Other texts may still be filled in. */
-function isOutside(url: string): boolean {
+/** Whether a text is certainly the URL of no internal endpoint. A template may still fill in other texts. */
+function isNoInternalUrl(url: string): boolean {
   const [, host] = /^\w+:\/\/([a-z\d.-]+|\[[a-f\d:]+\])(?::\d+)?(?:\/[\w./-]*)?$/.exec(url) ?? [];
   return host !== undefined && !host.endsWith(".internal");
 }
 
-/** Whether an action of the policy can answer. Unknown values, and values with another warning, might. */
+/** Whether an action of the policy can answer. Unknown values might, and so might values that have another warning. */
 function policyMayAnswer(policy: JsonObject, { protocol }: PolicyEndpoint): boolean {
   if (!Object.keys(policy).every(isPhase)) return true;
   return (["on_tcp_connect", "on_http_request"] as const).some((name) => {
@@ -308,11 +308,11 @@ function ruleMayAnswer(rule: unknown): boolean {
   return rule["actions"].some((action) => !isMapping(action) || mayAnswer(action["type"]));
 }
 
-/** What YAML makes of an expression without quotes. */
-const kindOf = (value: unknown): string =>
+/** The kind of value that YAML makes of an expression without quotes. */
+const yamlKind = (value: unknown): string =>
   Array.isArray(value) ? "a list" : typeof value === "object" ? "a mapping" : `a ${typeof value}`;
 
-/** Whether a value is missing or not known yet, so that it cannot be checked. */
+/** Whether a value cannot be checked, because it is missing or not known yet. */
 const isBlank = (value: unknown) => value === undefined || value === null || value === UNKNOWN;
 
 const isPhase = (name: string): name is PhaseName => Object.hasOwn(phases, name);
@@ -329,8 +329,9 @@ function listOf(known: object): string {
 
 type Known = Readonly<Record<string, PhaseInfo | ActionInfo | KeyInfo>>;
 
-/** The names, each with the other names that people use. */
-const called = (known: Known) => Object.entries(known).map(([name, { also = [] }]) => [name, ...also]);
+/** The names, each followed by the wrong names that people use for it. */
+const spellings = (known: Known) =>
+  Object.entries(known).map(([name, { misnamed = [] }]) => [name, ...misnamed]);
 
 function unknownName(
   what: string,
@@ -338,5 +339,5 @@ function unknownName(
   known: Known,
   otherwise = `the ${what}s are ${listOf(known)}`,
 ): string {
-  return `is no ${what} known to this version${didYouMean(name, called(known), otherwise)}`;
+  return `is no ${what} known to this version${didYouMean(name, spellings(known), otherwise)}`;
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from "vitest";
 import manifest from "../package.json";
 import { packageFolder, unpacked } from "./packed";
 
-/* The packed package in an empty folder, as a new user has it: with its own dependencies, and without Pulumi. */
+/* Tests the packed package in an empty folder, as a new user has it: with its own dependencies, and without Pulumi. */
 
 const readme = readFileSync(join(packageFolder, "README.md"), "utf8");
 const programs = [...readme.matchAll(/^```ts\n([\s\S]*?)^```$/gm)].map(([, code = ""]) => code);
@@ -34,7 +34,7 @@ const run = (...args: string[]) => {
   return `${status} ${stdout}${stderr}`;
 };
 
-test("check finds the mistakes of a policy as a file, as Terraform and as the operator have it", () => {
+test("check finds the mistakes of a policy in a file of its own, in a Terraform plan and in a manifest", () => {
   const policy = { on_http_request: [{ expressions: ["req.path == '/'"], actions: [{ type: "dney" }] }] };
   const values = { url: "https://shop.example.com", traffic_policy: JSON.stringify(policy) };
   const resources = [{ type: "ngrok_cloud_endpoint", values }];
@@ -172,7 +172,7 @@ test("the import loads no library, and the first expression loads the library of
     all.push(loaded().filter((name) => name.startsWith("@")));
     console.log(JSON.stringify(all));`;
   writeFileSync(join(folder, "loads.cjs"), script);
-  // The packages are links into the repository, but the library's path also has its name.
+  // The path of a dependency is in the repository, because it is a link, but it contains the dependency's name.
   const output = execFileSync(process.execPath, [join(folder, "loads.cjs")], { encoding: "utf8" });
   expect(JSON.parse(output)).toEqual([["traffic-policy"], ["traffic-policy"], ["@marcbachmann/cel-js"]]);
 });

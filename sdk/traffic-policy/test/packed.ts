@@ -5,7 +5,7 @@ import { join } from "node:path";
 
 export const packageFolder = join(import.meta.dirname, "..");
 
-/** Builds and packs the package, and unpacks it into a new folder, as an installation does. Returns the folder. */
+/** Builds and packs the package, and unpacks it into a new folder like an installation. Returns the folder. */
 export function unpacked(): string {
   const folder = mkdtempSync(join(tmpdir(), "traffic-policy-"));
   const target = join(folder, "node_modules/traffic-policy");
@@ -15,7 +15,7 @@ export function unpacked(): string {
     encoding: "utf8",
     stdio: ["ignore", "pipe", "ignore"],
   });
-  // The build writes lines, too.
+  // Skips the lines that the build writes before the JSON.
   const [{ filename }] = JSON.parse(output.slice(output.indexOf("[\n")));
   execFileSync("tar", ["-xzf", join(folder, filename), "-C", target, "--strip-components", "1"]);
   return folder;

@@ -1,4 +1,4 @@
-/* In tests, this text stands for a value that is not known yet. */
+/* The text that stands in tests for a value that is not known yet. */
 
 export const UNKNOWN = "(unknown)";
 

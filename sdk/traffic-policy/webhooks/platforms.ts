@@ -1,21 +1,20 @@
 /*
- * The webhook platforms whose signatures the service verifies, by its documentation of August 2026. The sources of secrets,
- * their forms and the challenges are from the same pages. A fact is left out if they contradict each other or the platform's
- * own page.
+ * The webhook platforms whose signatures the service verifies, by its documentation of August 2026. The origins and forms of
+ * secrets, and the challenges, are from the same pages. A fact is left out if these pages contradict each other or the
+ * platform's own page.
  */
 
 /** A platform whose webhooks the service can verify. */
 export interface WebhookPlatformInfo {
-  /** The platform's name. */
   name: string;
   /**
-   * The source of its secret. `chosen`: you choose it and enter it on both sides. `shown`: its console shows it. `shown
-   * once`: the console shows it only at creation. `returned`: its API returns it. `credential`: an existing credential of
-   * your app or account. `account`: no secret, but the sending account, because the platform signs with its own key.
-   * Undefined if the sources disagree or name none.
+   * Where the secret comes from. `chosen`: you choose it and enter it on both sides. `shown`: the platform's console shows it.
+   * `shown once`: the console shows it only at creation. `returned`: the platform's API returns it. `credential`: an existing
+   * credential of your app or account. `account`: no secret, but the sending account, because the platform signs with its own
+   * key. Undefined if the documentation is silent or contradicts itself.
    */
   origin?: "chosen" | "shown" | "shown once" | "returned" | "credential" | "account";
-  /** The place or name of the secret there. Undefined if `origin` is. */
+  /** The secret's place or name on the platform. Undefined if `origin` is undefined. */
   where?: string;
   /** The form that the secret must have. Default: any text. */
   form?: "public key" | "base64 key" | "user and password" | "32 characters" | "12 digits";
@@ -111,10 +110,10 @@ export const webhookPlatforms = byIdentifier({
   zoom: { name: "Zoom", origin: "shown", where: "the app's Secret Token", challenge: "answered", page: "https://developers.zoom.us/docs/api/webhooks/#verify-webhook-events" },
 });
 
-/** Identifier of a platform in the catalogue. */
+/** The identifier of a platform in `webhookPlatforms`. */
 export type WebhookPlatform = keyof typeof webhookPlatforms;
 
-/** The platform with this identifier; undefined if the catalogue does not have it. */
+/** The platform with this identifier; undefined for an unknown identifier. */
 export function platformInfo(identifier: string): WebhookPlatformInfo | undefined {
   return Object.hasOwn(webhookPlatforms, identifier)
     ? webhookPlatforms[identifier as WebhookPlatform]

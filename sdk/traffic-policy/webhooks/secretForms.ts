@@ -3,11 +3,11 @@ import { missingValueIn } from "../data/missingValues";
 import { MIN_SECRET_LENGTH } from "../data/text";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 
-/* The secrets that platforms sign with. No message quotes one. */
+/* Checks the secrets with which platforms sign. No message quotes a secret. */
 
 const VAULT_ENTRY = /^\$\{\s*secrets\.get\(\s*(['"])(.+?)\1\s*,\s*(['"])(.+?)\3\s*\)\s*\}$/;
 
-/** The vault's entry with the secret. Undefined if the text is no reference to the vault, but the secret itself. */
+/** The vault and the entry that a `${secrets.get(…)}` names. Undefined if the text is the secret itself. */
 export function vaultReference(secret: string): { vault: string; name: string } | undefined {
   const [, , vault, , name] = VAULT_ENTRY.exec(secret) ?? [];
   return vault === undefined || name === undefined ? undefined : { vault, name };
@@ -17,7 +17,7 @@ export function vaultReference(secret: string): { vault: string; name: string } 
 export const secretProblem = (platform: string, secret: string): string | undefined =>
   textProblem(secret) ?? formProblem(platform, secret);
 
-/** @throws Error if this secret cannot sign or verify anything. A reference to the vault cannot. */
+/** @throws Error if this secret cannot sign or verify anything, as a reference to a vault cannot. */
 export function assertUsable(platform: string, secret: string): void {
   const problem = vaultReference(secret)
     ? "refers to the vault; give the value in the vault"
@@ -25,30 +25,30 @@ export function assertUsable(platform: string, secret: string): void {
   if (problem !== undefined) throw new Error(`the secret of ${platform} ${problem}`);
 }
 
-/** The key in a secret of this form. Undefined if it has none, so that an empty key never verifies. */
+/** The key in a base64 secret. Undefined for any other text and for a short key, so that an empty key never verifies. */
 export function base64Key(secret: string): Buffer | undefined {
   const key = decoded(secret.replace(/^whsec_/, ""));
   return key && key.length >= MIN_SIGNING_KEY_LENGTH ? key : undefined;
 }
 
-/** In bytes. Platforms use keys of 24 bytes or more. A key below this length was cut off, or can be guessed. */
+/** The fewest bytes of a key. Platforms use 24 bytes or more, so a shorter key was cut off or can be guessed. */
 const MIN_SIGNING_KEY_LENGTH = 16;
 
-/** Texts that templates and displays write in place of a secret. `[secret]` is Pulumi's. */
+/** Texts that templates and displays show in place of a secret. Pulumi shows `[secret]`. */
 const PLACEHOLDER = /^(change[-_ ]?me|[*•]+|\[secret\]|\[object \w+\])$/i;
 
-/** References that a shell, a template or a secret store fills in, and what a manual writes. One to the vault is none: the service fills it in. */
+/** References that a shell, a template or a secret store should have filled in, and placeholders such as `<your secret>`. */
 const UNFILLED =
   /^(\$[A-Z][A-Z\d_]*|\$\{[A-Z][A-Z\d_]*\}|\$\(.*\)|%[A-Z][A-Z\d_]*%|<[\w .-]+>|\{[\w .-]+\}|\{\{.*\}\}|(op|ref\+\w+):\/\/.*)$/;
 
-/** A mistake in the text that is wrong for every platform. */
+/** Why this text cannot be a secret of any platform. */
 function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
   const missing = missingValueIn(secret, { isSecret: true });
   if (missing !== undefined) return missing;
   if (PLACEHOLDER.test(secret) || UNFILLED.test(secret))
     return "is a placeholder, which anybody could sign with; give the secret itself";
-  // Checked before line breaks: a PEM file has some, and it would be wrong without them, too.
+  // Checked before line breaks, because a PEM file contains line breaks and would be wrong without them, too.
   if (/^\s*-----BEGIN/.test(secret))
     return "is a PEM file; give the text between its first and last line, without line breaks";
   if (/[\r\n]$/.test(secret))
@@ -64,7 +64,7 @@ function textProblem(secret: string): string | undefined {
   return undefined;
 }
 
-/** Why the text has not the form of the platform's secrets. */
+/** Why the text does not have the form of the platform's secrets. */
 function formProblem(platform: string, secret: string): string | undefined {
   const { form, name = "" } = platformInfo(platform) ?? {};
   const [fits, problem] = FORMS[form ?? "any text"];
@@ -87,14 +87,14 @@ function isEcdsaKey(base64: string): boolean {
   try {
     const der = decoded(base64) ?? Buffer.alloc(0);
     const key = createPublicKey({ key: der, format: "der", type: "spki" });
-    // Parsers of DER ignore text after the key.
+    // Compared with the whole text, because parsers of DER ignore what follows the key.
     return key.asymmetricKeyType === "ec" && key.export({ format: "der", type: "spki" }).equals(der);
   } catch {
     return false;
   }
 }
 
-/** Undefined for text that is not exact base64. `Buffer.from` would skip other characters. */
+/** The bytes of exact base64. Undefined for other text, in which `Buffer.from` would skip invalid characters. */
 function decoded(base64: string): Buffer | undefined {
   const bytes = Buffer.from(base64, "base64");
   return bytes.toString("base64") === base64 ? bytes : undefined;

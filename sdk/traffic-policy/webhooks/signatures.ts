@@ -20,7 +20,7 @@ export interface WebhookToSign {
  * await fetch(url, { method: "POST", body, headers: signWebhook("github", { body, secret }) });
  * ```
  *
- * @throws Error if the test kit does not know how the platform signs, or if the secret is not valid for it.
+ * @throws Error if the platform's scheme is unknown, or if the secret is not valid for it.
  */
 export function signWebhook(
   platform: SignedPlatform | (string & {}),
@@ -35,9 +35,9 @@ export function signWebhook(
 
 type HeaderValue = string | readonly string[] | undefined;
 
-/** A webhook that has been received. */
+/** A received webhook, with the secret to verify it. */
 export interface ReceivedWebhook {
-  /** Its headers by name, in any letters: `headers` or `rawHeaders` of Node, `Headers` of Fetch, a `Map`, or a list of pairs. */
+  /** The headers: `headers` or `rawHeaders` of Node, `Headers` of Fetch, a `Map`, or a list of pairs. Case does not matter. */
   headers:
     | Readonly<Record<string, HeaderValue>>
     | Iterable<readonly [name: string, value: HeaderValue] | readonly string[]>
@@ -50,7 +50,7 @@ export interface ReceivedWebhook {
   now?: Date;
 }
 
-/** Whether a webhook is verified, or else why it is not. */
+/** The result of a verification, with the reason if it failed. */
 export type Verdict = { verified: true } | { verified: false; reason: string };
 
 /**
@@ -89,7 +89,7 @@ export function verifyWebhook(
   }
   const expected = scheme.sign(secret, Buffer.from(body), time, id);
   // Compares all signatures, so that the duration does not reveal which one matched.
-  return signatures.filter((signature) => same(signature, expected)).length > 0
+  return signatures.filter((signature) => areEqual(signature, expected)).length > 0
     ? { verified: true }
     : { verified: false, reason: "its signature is not that of this body and secret" };
 }
@@ -97,16 +97,16 @@ export function verifyWebhook(
 function pairsOf(headers: ReceivedWebhook["headers"]): (readonly [name?: string, value?: HeaderValue])[] {
   if (!(Symbol.iterator in headers)) return Object.entries(headers);
   const all = [...headers];
-  return all.flatMap((one, index) => {
-    if (typeof one !== "string") return [[one[0], one[1]] as const];
-    // Node's `rawHeaders` has names and values in turn.
+  return all.flatMap((item, index) => {
+    if (typeof item !== "string") return [[item[0], item[1]] as const];
+    // In Node's `rawHeaders`, names and values alternate.
     const value = all[index + 1];
-    return index % 2 === 0 && typeof value === "string" ? [[one, value] as const] : [];
+    return index % 2 === 0 && typeof value === "string" ? [[item, value] as const] : [];
   });
 }
 
-/** Compares in constant time. It compares digests, because `timingSafeEqual` needs equal lengths. */
-function same(a: string, b: string): boolean {
+/** Compares texts in constant time. The digests are compared, because `timingSafeEqual` needs equal lengths. */
+function areEqual(a: string, b: string): boolean {
   const [left, right] = [a, b].map((text) => createHash("sha256").update(text).digest());
   return left !== undefined && right !== undefined && timingSafeEqual(left, right);
 }

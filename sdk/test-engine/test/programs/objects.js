@@ -1,15 +1,15 @@
-// The objects of both providers, in the JSON file THINGS, and the log of their calls beside it.
+// The objects of both providers, in the JSON file that the variable THINGS names, and the log of their calls beside it.
 const fs = require("node:fs");
 
 const file = () => process.env.THINGS;
 const load = () => (fs.existsSync(file()) ? JSON.parse(fs.readFileSync(file(), "utf8")) : {});
 
-/** Changes the objects. The processes of several providers share the file, so each waits for the others. */
+/** Changes the objects. Several provider processes share the file, so they lock it. */
 function change(edit) {
   lock();
   const objects = load();
   const result = edit(objects);
-  // In one step, because another process may be reading the file.
+  // Renamed into place, because another process may be reading the file.
   fs.writeFileSync(`${file()}.${process.pid}`, JSON.stringify(objects));
   fs.renameSync(`${file()}.${process.pid}`, file());
   fs.rmSync(`${file()}.lock`, { recursive: true, force: true });
@@ -17,7 +17,7 @@ function change(edit) {
 }
 
 function lock() {
-  // After two seconds, its owner must have been killed.
+  // Goes on after two seconds, because the owner of the lock must have been killed.
   for (let tries = 0; tries < 400; tries++) {
     try {
       return fs.mkdirSync(`${file()}.lock`);

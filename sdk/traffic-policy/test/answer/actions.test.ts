@@ -37,7 +37,7 @@ test.each<[expression: string, path?: string, options?: FetchOptions]>([
   ["conn.client_ip.is_tor_node", "/", { conn: { client_ip: { is_tor_node: true } } }],
   ["conn.client_ip.as.number == 64496", "/", { conn: { client_ip: { as: { number: 64496 } } } }],
   ["timestamp(time.now) == timestamp(1767358800)", "/", { now: () => new Date("2026-01-02T13:00:00Z") }],
-  // CEL's || is true if one side is, whatever the other would be.
+  // In CEL, || is true if one side is true, even if the other side fails.
   ["conn.geo.country == 'DE' || true"],
 ])("the expression %s is true for %s", async (expression, path, options) => {
   const reply = await send(when(expression), options, path);
@@ -45,7 +45,7 @@ test.each<[expression: string, path?: string, options?: FetchOptions]>([
   expect(reply.status).toBe(403);
 });
 
-test("an expression is not evaluated after one that is false", async () => {
+test("no expression is evaluated after a false expression", async () => {
   const [rule, ...others] = when("req.method == 'POST'").on_http_request;
   const both = { ...rule, expressions: ["req.method == 'POST'", "conn.geo.country == 'DE'"] };
   const { trace } = await send({ on_http_request: [both, ...others] });
@@ -168,7 +168,7 @@ describe("forward-internal", () => {
     });
   });
 
-  test("continues if there is no such endpoint and on_error says so", async () => {
+  test("continues if the account has no such endpoint and on_error is continue", async () => {
     const [rule] = forward("https://none.internal", { on_error: "continue" }).on_http_request;
     expect((await send({ on_http_request: [rule, { actions: [HELLO] }] })).status).toBe(200);
   });

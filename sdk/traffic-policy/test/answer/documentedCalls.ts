@@ -1,8 +1,8 @@
 /*
- * The calls that the public service's reference of functions shows. The documentation of August 2026.
+ * The calls in the public service's reference of functions, by its documentation of August 2026.
  */
 
-/** The calls that the test kit simulates, each with its result as an expression. */
+/** The calls that run here, each with its result as an expression. */
 export const simulated = `
 basic_auth.encode('username', 'password1') → "Basic dXNlcm5hbWU6cGFzc3dvcmQx" ; b'hello'.size() → 5
 [1, 2, 3].all(x, x > 0) → true ; [1, -2, 3].exists(x, x > 0) → true ; [1, 2, 3].exists_one(x, x == 2) → true
@@ -32,7 +32,7 @@ url.parse("https://ngrok.com") → {'host': 'ngrok.com', 'scheme': 'https'}
     return [call, result];
   });
 
-/** A call of each function that it does not simulate. */
+/** A call of each function that does not run here. */
 export const refused: readonly string[] = String.raw`
 base64.decode('aGVsbG8') ; base64.encode(b'hello') ; hash.crc32('hello') ; hash.crc64('hello')
 hash.md5('hello') ; hash.sha1('hello', 'hex') ; hash.sha256('hello') ; hash.sha512('hello')

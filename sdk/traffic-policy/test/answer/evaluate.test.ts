@@ -8,14 +8,14 @@ import { refused, simulated } from "./documentedCalls";
 const evaluate = (text: string, timeLimit = new TimeLimit()) =>
   evaluateWith(text, { values: {}, functions: { "basic_auth.encode": basicAuth }, timeLimit });
 
-/** A row for each value, which stands in its text and in the words of its refusal. */
+/** A row for each value, which replaces VALUE in the expression and in the expected message. */
 const rows = (all: [text: string, words: string, values: string][]) =>
   all.flatMap(([text, words, values]) =>
     values.split(" ; ").map((value) => [text, words].map((each) => each.replace("VALUE", () => value))),
   ) as [text: string, words: string][];
 
 describe("a documented call", () => {
-  // Of the fields of a URL, only two are documented.
+  // Without the other fields of a URL, because only two are documented.
   const comparable = simulated.flatMap(([call, result]) =>
     call.startsWith("url.parse")
       ? ["scheme", "host"].map((field) => [`${call}.${field}`, `(${result}).${field}`] as const)
@@ -64,7 +64,7 @@ describe("a pattern", () => {
     expect(() => evaluate(`"a".matches(${JSON.stringify(pattern)})`)).toThrow(words);
   });
 
-  test("(?i)\\b is refused for a letter that only JavaScript counts as one of a word", () => {
+  test("(?i)\\b is refused for a character that only JavaScript counts as a letter", () => {
     expect(() => evaluate('"\u017f".matches("(?i)^.\\\\b")')).toThrow(/pattern with \\b/);
   });
 });
@@ -74,14 +74,17 @@ const nested = `${list}.all(a, ${list}.all(b, ${list}.all(c, a + b + c >= 0)))`;
 
 test.each([
   nested,
-  // CEL's || is true if one side is, even if the other fails.
+  // In CEL, || is true if one side is true, even if the other side fails.
   `${nested} || true`,
   `"${"a".repeat(60)}!".matches("^(a+)+$")`,
-])("the time of a request ends an expression that would take minutes, and all after it: %#", (expression) => {
-  const timeLimit = new TimeLimit(20);
-  for (const text of [expression, "'a'.matches('a')"])
-    expect(() => evaluate(text, timeLimit)).toThrow(/a request whose expressions and patterns take over/);
-});
+])(
+  "the time limit of a request ends an expression that would take minutes, and later ones: %#",
+  (expression) => {
+    const timeLimit = new TimeLimit(20);
+    for (const text of [expression, "'a'.matches('a')"])
+      expect(() => evaluate(text, timeLimit)).toThrow(/a request whose expressions and patterns take over/);
+  },
+);
 
 describe("a call", () => {
   test.each<[call: string, result: unknown]>([

@@ -1,6 +1,6 @@
 import { Account, type EndpointReply, type FetchOptions } from "../../index";
 
-/* Policies for tests, and the endpoint that has them. */
+/* Helpers that write policies for tests, and send requests to an endpoint with a policy. */
 
 export const URL = "https://shop.example.com";
 
@@ -29,18 +29,18 @@ export const headers = (type: string, all: unknown) => act(type, { headers: all 
 export const verify = (secret: string, more: object = {}) =>
   act("verify-webhook", { provider: "github", secret, ...more });
 
-/** What an action did to the request, by the text that it writes. */
+/** An action that answers with this text, whose expressions show what earlier actions did. */
 export const shows = (body: string): Action =>
   act("custom-response", { body, headers: { "content-type": "text/plain" } });
 export const HELLO = shows("hello");
 
-/** A policy with these actions, and with those that answer. */
+/** A policy with these actions, followed by actions that answer. */
 export const request = (...actions: Action[]) => ({ on_http_request: [{ actions: [...actions, HELLO] }] });
 /** A policy that answers 403 if the expression is true, and otherwise 200. */
 export const when = (expression: string) => ({
   on_http_request: [{ expressions: [expression], actions: [act("deny")] }, { actions: [HELLO] }],
 });
-/** The rules that forward. */
+/** A policy that forwards every request. */
 export const forward = (url: string, more: object = {}) => ({
   on_http_request: [{ actions: [act("forward-internal", { url, ...more })] }],
 });

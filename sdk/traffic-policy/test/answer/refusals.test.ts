@@ -20,7 +20,7 @@ import {
   when,
 } from "./policies";
 
-/* What the documentation of the service leaves open ends a request with an error. */
+/* Tests that a request fails where the service's documentation does not say what happens. */
 
 async function expectRefused(sent: Promise<unknown>, words: RegExp | string): Promise<void> {
   await expect(sent).rejects.toThrow(RequestNotSimulated);
@@ -168,12 +168,12 @@ test.each<[options: FetchOptions, words: string, action?: ReturnType<typeof act>
   await expectRefused(send(request(action), options), words);
 });
 
-test("a wildcard has no address", async () => {
+test("the address of a wildcard endpoint is not simulated", async () => {
   const account = new Account({ "https://*.example.com": when("endpoint.url != ''") });
   await expectRefused(account.fetch("https://a.b.example.com"), "the address of a wildcard");
 });
 
-test("an endpoint is chosen by its exact host before a wildcard, and not among several wildcards", async () => {
+test("an exact host comes before a wildcard, and among several wildcards none is chosen", async () => {
   const all = ["https://app.internal", "https://*.example.com", "https://*.b.example.com"];
   const account = new Account({
     ...Object.fromEntries(all.map((url) => [url, request()])),
@@ -209,7 +209,7 @@ test.each<[url: string, options: FetchOptions, words: RegExp]>([
   await expect(new Account({ [URL]: request() }).fetch(url, options)).rejects.toThrow(words);
 });
 
-test("the text of a refusal is one that only the service knows", async () => {
+test("the text of a refusal cannot be read, because only the service knows it", async () => {
   const reply = await send(request(password("user:password1")));
   expect([reply.status, reply.headers.get("content-type")]).toEqual([401, null]);
   await expect(reply.text()).rejects.toThrow("the text of this 401 is not simulated");

@@ -26,7 +26,7 @@ const FILES = {
   "geo.yaml":
     'on_http_request: [{ expressions: ["conn.geo.country_code == \'DE\'", "conn.client_port == 443"], actions: [{ type: deny }] }]',
   "phase.yaml": "requests:\n  - actions: [{ type: deny }]\n",
-  // None of these has a policy.
+  // Files without a policy.
   "package.json":
     '{ "name": "shop", "private": true, "dependencies": { "pulumi-endpoints": "^0.1.0" }, "files": [{}] }',
   "service.yaml": "kind: Service\napiVersion: v1\n",
@@ -55,7 +55,7 @@ const BOTH = `bad.yaml:3:9: ${DNEY}
 bad.yaml:5:19: on_http_request[0].actions[1].config.status is no key of deny known to this version; did you mean status_code?
 `;
 const none = (file: string) => `${file} contains no traffic policy\n`;
-/** The last line. */
+/** The last line of the output. */
 const checked = (warnings: string) => `Checked 1 file: 1 policy, ${warnings}\n`;
 
 const request = (file: string) => ["request", "https://shop.example.com", file];
@@ -341,7 +341,7 @@ test("prints JSON with --json, of a check or of a request", async () => {
   expect(tried).toMatchObject({ status: 0, trace: [{}, { outcome: "matched" }] });
 });
 
-test("--json replaces its own result, and no policy", async () => {
+test("--json replaces its own earlier result, but no policy", async () => {
   for (const _ of [1, 2]) expect((await check("--json", "result.json", "bad.yaml")).stdout).toBe(BOTH);
   expect(JSON.parse(readFileSync("result.json", "utf8")).files).toHaveLength(1);
   const { code, stderr } = await check("--json", "good.yaml", "bad.yaml");

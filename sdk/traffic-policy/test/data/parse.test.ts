@@ -10,7 +10,7 @@ const reasonOf = (text: string) => {
   return "problem" in parsed ? parsed.problem : "no problem";
 };
 
-/** A file in UTF-16, as it is read as UTF-8. */
+/** The text of a UTF-16 file that is read as UTF-8. */
 function utf16(text: string, order = "little-endian"): string {
   const bytes = Buffer.from(text, "utf16le");
   return (order === "little-endian" ? bytes : bytes.swap16()).toString("utf8");
@@ -45,7 +45,7 @@ describe("a policy's text", () => {
     ["a: 1\nb: {c: 1, c: 2}", /^is not valid YAML \(line 2, column 11\): a key is there twice$/],
     ["a: [*b, &b 1]", /^is not valid YAML: an alias has no anchor before it/],
     [`a: [${"&b 1, *b, ".repeat(101)}]`, /anchors are used more than 100 times$/],
-    // As YAML, it would overflow the stack of the parser.
+    // Parsed as YAML, this text would overflow the parser's stack.
     [`a: ${"[".repeat(20_000)}`, /^is nested more than 200 levels deep$/],
     [`{"a": ${"[".repeat(200)}${"]".repeat(200)}}`, /^is nested more than 200 levels deep$/],
     ["a: .nan", /^contains at a a value that JSON cannot hold/],
@@ -119,7 +119,7 @@ describe("a number", () => {
     expect(reasonOf(`a: ${number}`)).toBe(reason("line 1, column 4"));
   });
 
-  // The last two as a program writes them, so that what was sent is read again.
+  // The last two are texts that JavaScript writes, so that what was sent can be read again.
   const exact = ["-0", "1.10", "123456789012345", "1.5E+30", `${0.1 + 0.2}`, `${5e-324}`];
   test.each(exact)("%s is accepted", (number) => {
     expect(policyFromText(`{"a": ${number}}`)).toEqual({ data: { a: Number(number) } });
@@ -177,12 +177,12 @@ test("parsePolicy returns the data, or throws with the mistake and its place", (
   expect(() => parsePolicy("a: 1\n b: 2")).toThrow(/^the policy is not valid YAML \(line 1, column \d+\)/);
 });
 
-test("the same key in several mappings, or as a value, is no key twice", () => {
+test("the same key in several mappings, or as a value, is not a repeated key", () => {
   const text = '{"a": [{"a": "a"}, {"a": {"a": ["a", "a"]}}], "b": {"a:": "a\\"a"}, "c": {}}';
   expect(policyFromText(text)).toEqual({ data: JSON.parse(text) });
 });
 
-test("data that contains itself is refused in a sentence", () => {
+test("data that contains itself is refused as too deep", () => {
   const circle: Record<string, unknown> = { a: 1 };
   circle["self"] = [circle];
   circle["twice"] = { circle };

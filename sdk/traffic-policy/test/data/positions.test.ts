@@ -23,7 +23,7 @@ on_http_request:
 `;
 
 describe("the position of a part", () => {
-  test("in YAML is that of its key or item, also in aliases, and of what is merged that of the mapping", () => {
+  test("in YAML is its key's or item's, also in aliases; for a merged part it is the mapping's", () => {
     const first: Path = ["on_http_request", 0];
     expect(
       positions(
@@ -47,7 +47,7 @@ describe("the position of a part", () => {
   test.each([
     [YAML, "3:5 3:5 2:1"],
     ['{"on_http_request": [{"actions": []}]}', "1:22 1:22 1:1"],
-  ])("that is missing is that of its parent", (text, expected) =>
+  ])("that is missing is its parent's", (text, expected) =>
     expect(positions(text, ["on_http_request", 0], ["on_http_request", 0, "x", 7], [])).toBe(expected),
   );
 });

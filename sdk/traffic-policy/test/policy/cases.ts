@@ -27,7 +27,7 @@ const limit = {
   bucket_key: ["conn.client_ip"],
 };
 
-/** A mistake: what it is, the policy, the places of its warnings, their reasons, and the endpoint. */
+/** A mistake: its name, the policy, the places and reasons of the warnings, and the endpoint. */
 type Mistake = [what: string, policy: unknown, at: string | string[], reason: RegExp, target?: PolicyTarget];
 
 const cloud = (url: string): PolicyTarget => ({ url, isCloud: true });
@@ -138,7 +138,7 @@ export const rightPolicies: [what: string, policy: Data][] = Object.entries<Acti
 const redirect = rule(act("redirect", { to: "https://a.example.com" }));
 const forwardOrGoOn = rule(act("forward-internal", { url: "https://a.internal", on_error: "continue" }));
 
-/** Policies of several rules, and keys with more than one form. */
+/** Policies without mistakes that have several rules, or keys with more than one form. */
 // biome-ignore format: one line for each policy
 const moreRight: [what: string, policy: Data, target?: PolicyTarget][] = [
   ["a phase without rules", { on_http_request: null }, { url: "https://shop.example.com" }],
@@ -156,7 +156,7 @@ const moreRight: [what: string, policy: Data, target?: PolicyTarget][] = [
   ["a limit for an agent", one("rate-limit", limit), { url: "https://shop.example.com" }],
 ];
 
-/** The same with the endpoint: a cloud endpoint with https if there is no other one. */
+/** Policies without mistakes for an endpoint. Default: a cloud endpoint with https. */
 export const moreRightPolicies = moreRight.map(
   ([what, policy, target = https]): [string, Data, PolicyTarget] => [what, policy, target],
 );

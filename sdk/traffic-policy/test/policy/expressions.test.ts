@@ -9,7 +9,7 @@ import { act, onRequest, onResponse, rule } from "./cases";
 const when = (...expressions: unknown[]) => ({ expressions, ...rule(act("add-headers", { headers: {} })) });
 const answer = (body: unknown) => rule(act("custom-response", { body }));
 
-/** The warnings of a policy: place, offset and reason. */
+/** The warnings for a policy: place, offset and reason. */
 const found = (policy: unknown) =>
   policyWarnings(policy, { isUnknown }).map(
     ({ path, offset, reason }) => `${pathText(path)}:${offset} ${reason}`,
@@ -17,7 +17,7 @@ const found = (policy: unknown) =>
 const reasons = (expression: string) =>
   policyWarnings(onResponse(when(expression))).map(({ reason }) => reason);
 
-/** From the pages of variables and macros, and what is not documented at all, so that it may be right. */
+/** Calls from the pages of variables and macros, and undocumented calls, which may be right. */
 const moreCalls = `
 {'one': 1}.all(x, x.startsWith('o')) && [1, 2, 3].filter(x, x > 1).size() == 2
 [{'name': 'b'}, {'name': 'a'}].sortBy(x, x.name)[0].name == 'a'
@@ -44,7 +44,7 @@ describe("an expression of the documentation causes no warning", () => {
     expect(found(onResponse(rule(request)))).toEqual([]);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
     const body = "a ${1} b ${EXPRESSION} c".replace("EXPRESSION", () => expression);
-    // A comment would end with the line.
+    // Except comments, which would end with the line.
     if (!expression.includes("//")) expect(found(onResponse(answer(body)))).toEqual([]);
   });
 
@@ -57,7 +57,7 @@ describe("an expression of the documentation causes no warning", () => {
   });
 });
 
-test("names that differ are different in the environment too, except for two spellings of an error", () => {
+test("different names have different flat names, except for two spellings of an error", () => {
   const { variables, functions } = namesOfExpressions();
   const names = [...variables.keys(), ...functions.keys()];
   const flat = new Set(names.map(flatName));
@@ -101,7 +101,7 @@ describe("a mistake in an expression is reported at its place", () => {
     ["res.status_code.startsWith('5')", 0, /^calls startsWith on a number, which has no such function$/],
     ["vars.a == 1 && req.url.path + 'x' == 2", 15, /^compares text with a number; /],
     ["req.headers['x'].map(each, each.size()) == 3", 0, /^compares a list with a number; /],
-    // What the service accepts, and never matches
+    // Expressions that the service accepts, but that never match
     // biome-ignore lint/suspicious/noTemplateCurlyInString: it is an expression of the policy's
     ["'GET' == \"${req.method}\"", 9, /^has an expression as a text; leave out its quotes, \$\{ and \}$/],
     ["true && conn.client_ip in ['1.2.3.4', '10.0.0.0/8']", 8, /^compares conn\.client_ip with a network as text; use inCidrRanges\(conn\.client_ip, \[…\]\)$/],
@@ -134,7 +134,7 @@ test.each([
   "\"req.path\" == 'request.headers' // req.path",
   "['a'].exists(req, req == 'a') && ['a'].all(time, time != 'b')",
   `conn.client_ip in [${"'192.0.2.1', ".repeat(1_001)}]`,
-])("what can match causes no warning: %.200s", (expression) => expect(reasons(expression)).toEqual([]));
+])("no warning if it can match: %.200s", (expression) => expect(reasons(expression)).toEqual([]));
 
 test("a variable or function that its phase does not have causes a warning, once for each expression", () => {
   const rules = [when("req.host == req.method", "conn.client_ip == ''", "hasResHeader('server')")];

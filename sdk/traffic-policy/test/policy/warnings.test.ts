@@ -19,14 +19,16 @@ describe("a mistake is reported with its place", () => {
     for (const warning of warnings) expect(warning.reason).toMatch(reason);
   });
 
-  /** The other names of an action and of its keys, each in a policy, and the right one. */
-  const otherNames = Object.entries<ActionInfo>(actions).flatMap(([type, { also = [], keys, phases }]) => {
-    const policy = (action: object) => Object.fromEntries(phases.map((name) => [name, [rule(action)]]));
-    const ofKeys = Object.entries(keys).flatMap(([key, { also = [] }]) =>
-      also.map((other) => ({ other, policy: policy(act(type, { [other]: "a" })), right: key })),
-    );
-    return [...also.map((other) => ({ other, policy: policy(act(other)), right: type })), ...ofKeys];
-  });
+  /** The wrong names of an action and its keys, each in a policy, with the right name. */
+  const otherNames = Object.entries<ActionInfo>(actions).flatMap(
+    ([type, { misnamed = [], keys, phases }]) => {
+      const policy = (action: object) => Object.fromEntries(phases.map((name) => [name, [rule(action)]]));
+      const ofKeys = Object.entries(keys).flatMap(([key, { misnamed = [] }]) =>
+        misnamed.map((other) => ({ other, policy: policy(act(type, { [other]: "a" })), right: key })),
+      );
+      return [...misnamed.map((other) => ({ other, policy: policy(act(other)), right: type })), ...ofKeys];
+    },
+  );
   test.each(otherNames)(
     "the other name $other of an action or a key, with the right one",
     ({ policy, right }) => {
@@ -71,7 +73,7 @@ test("a policy has at most 100 warnings", () => {
   expect(policyWarnings(policy)).toHaveLength(100);
 });
 
-test("an object is a policy, whatever its keys, and a text is one only with a key that resembles a phase or has rules", () => {
+test("any object is a policy, but a text is a policy only with a key that resembles a phase or has rules", () => {
   expect(warningsOf({ name: "shop" })).toEqual([expect.objectContaining({ path: "name" })]);
   expect(warningsOf("name: shop")).toEqual([]);
 });

@@ -5,18 +5,18 @@ import { signWebhook, verifyWebhook } from "../../webhooks/signatures";
 const lower = (headers: Record<string, string>) =>
   Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]));
 
-/** The example of Stripe's own tests: two-space JSON with a line break at its end. */
+/** The example in Stripe's own tests: JSON with two spaces of indentation and a line break at its end. */
 const STRIPE = `${JSON.stringify(JSON.parse('{"id":"evt_123","object":"event","account":"acct_123","api_version":"2017-05-25","created":1533204620,"data":{"object":{"id":"cus_123","object":"customer","created":123456789,"email":"test@stripe.com","livemode":false,"metadata":{}}},"livemode":false,"pending_webhooks":1,"request":{"id":"req_123","idempotency_key":"idempotency-key-123"},"type":"customer.created"}'), null, 2)}\n`;
-/** The example of Slack's documentation. */
+/** The example in Slack's documentation. */
 const SLACK =
   "token=xyzz0WbapA4vBCDEFasx0q6G&team_id=T1DC2JH3J&team_domain=testteamnow&channel_id=G8PSS9T3V&channel_name=foobar&user_id=U2CERLKJA&user_name=roadrunner&command=%2Fwebhook-collect&text=&response_url=https%3A%2F%2Fhooks.slack.com%2Fcommands%2FT1DC2JH3J%2F397700885554%2F96rGlfmibIGlgcZRskXaIFfN&trigger_id=398738663015.47445629121.803a0bc887a14d10d2c447fce8b6703c";
-/** The example of Box's tests, whose time has an offset. */
+/** The example in Box's tests, in which the time has an offset. */
 const BOX =
   '{"type":"webhook_event","webhook":{"id":"1234567890"},"trigger":"FILE.UPLOADED","source":{"id":"1234567890","type":"file","name":"Test.txt"}}';
 
 /**
- * A platform, a secret, a body, and the headers of the webhook. Their sources are in README.md. From calendly on, these
- * are platforms without a published example, in their documented form.
+ * A platform, a secret, a body, and the headers of the webhook. README.md has their sources. From calendly on, the platforms have
+ * no published example, so these have the documented form.
  */
 const published = `
 github | It's a Secret to Everybody | Hello, World! | X-Hub-Signature-256: sha256=757107ea0eb2509fc211221cce984b8a37570b6d7586c22c46f4379c8b043e17
@@ -44,7 +44,7 @@ test.each(published.trim().split("\n"))("signWebhook writes the headers of %s", 
   expect(signWebhook(platform, { body, secret, at: new Date(Number(time) * 1000), id })).toEqual(headers);
 });
 
-test("verifyWebhook accepts the published example of Box, whose time has an offset", () => {
+test("verifyWebhook accepts the published example of Box, in which the time has an offset", () => {
   const headers = {
     "box-delivery-timestamp": "2020-01-01T00:00:00-07:00",
     "box-signature-primary": "6TfeAW3A1PASkgboxxA5yqHNKOwFyMWuEXny/FPD5hI=",
@@ -102,7 +102,7 @@ test.each<[platform: string, secret: string, words: RegExp]>([
   expect(() => signWebhook(platform, { body: "{}", secret })).toThrow(words);
 });
 
-test("verifyWebhook reads headers as Fetch and Node have them", () => {
+test("verifyWebhook reads headers in the forms of Fetch and Node", () => {
   const given = signWebhook("github", { body: BODY, secret: SECRET });
   const pairs = Object.entries(given);
   const lists = Object.fromEntries(pairs.map(([name, value]) => [name, [value]]));
@@ -119,7 +119,7 @@ test("verifyWebhook reads headers as Fetch and Node have them", () => {
     expect(verifyWebhook("github", { headers, body: BODY, secret: SECRET })).toEqual({ verified: true });
 });
 
-test("verifyWebhook reads a body as Fetch and Node have it", async () => {
+test("verifyWebhook reads bodies in the forms of Fetch and Node", async () => {
   const headers = signWebhook("github", { body: BODY, secret: SECRET });
   for (const body of [BODY, Buffer.from(BODY), await new Response(BODY).arrayBuffer()])
     expect(verifyWebhook("github", { headers, body, secret: SECRET })).toEqual({ verified: true });

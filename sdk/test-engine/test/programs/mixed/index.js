@@ -1,6 +1,6 @@
 const pulumi = require("@pulumi/pulumi");
 
-/** A house has a door, which a dynamic provider in this program makes. */
+/** A dynamic resource of this program. */
 class Door extends pulumi.dynamic.Resource {
   constructor(name, args, options) {
     const provider = {
@@ -20,7 +20,7 @@ class House extends pulumi.ComponentResource {
   }
 }
 
-/** Of a plugin. */
+/** A resource of the plugin in this folder. */
 class Well extends pulumi.CustomResource {
   constructor(name, args) {
     super("wells:index:Well", name, { litres: undefined, ...args });

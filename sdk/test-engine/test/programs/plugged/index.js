@@ -82,7 +82,7 @@ const variants = {
     const a = new Thing("account-a", {}, { provider });
     new Thing("account-b", { from: a.id }, { provider });
   },
-  /** Pulumi's engine takes every provider whose name begins with "default" for its own: it neither shows nor counts it. */
+  /** Pulumi's engine treats every provider whose name begins with "default" as its own, and neither shows nor counts it. */
   namedDefault(step) {
     const config = step === 3 ? { refused: "yes" } : { account: "eu", label: `l${step}` };
     const provider = new Provider("default-eu", config);
@@ -123,7 +123,7 @@ const variants = {
     const a = new Thing("a", { n: 5, secret: pulumi.secret("s") }, options);
     new Thing("b", { from: a.computed, step });
   },
-  /** Step 3 replaces. */
+  /** Variant 3 replaces the resource. */
   partial(step) {
     const inputs = {
       n: step,
@@ -135,7 +135,7 @@ const variants = {
     new Thing("b", { from: a.computed });
     outputs.text = a.text;
   },
-  /** Steps 1 and 2 differ in what requires a replacement; step 3 protects. */
+  /** The change from variant 1 to 2 requires a replacement. Variant 3 protects the resource. */
   kept(step) {
     const options = { retainOnDelete: true, deleteBeforeReplace: true, protect: step === 3 };
     const kept = new Thing("kept", { kind: step === 2 ? "k2" : "k1" }, options);

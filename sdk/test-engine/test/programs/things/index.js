@@ -41,7 +41,7 @@ class Closed extends pulumi.dynamic.Resource {
 }
 
 const outputs = {};
-/** Resources of which the first is replaced when the kind changes. */
+/** Resources, of which the first is replaced when `kind` changes. */
 const chain = (prefix, kind, dbr) => {
   const a = new Thing(`${prefix}-a`, { kind, dbr });
   const b = new Thing(`${prefix}-b`, { kindOf: a.computed.apply((text) => `${text}/${kind}`), from: a.id });
@@ -125,7 +125,7 @@ const variants = {
     new Thing("b", { fails: step === 1, from: a.id });
     outputs.a = a.id;
   },
-  /** Step 3 replaces. */
+  /** Variant 3 replaces the resource. */
   partial(step) {
     const inputs = {
       n: step,
@@ -205,7 +205,7 @@ const variants = {
   },
   exits: () => process.exit(7),
   exitsWell() {
-    // The SDK only notices an early end while a registration is under way.
+    // The SDK notices an early end only while a registration is in progress.
     new Thing("a");
     process.exit(0);
   },

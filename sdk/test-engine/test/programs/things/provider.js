@@ -4,7 +4,7 @@ const { change, load, log } = require("../objects.js");
 const quiet = (message) => Object.assign(new Error(message), { stack: "" });
 const given = ({ computed, __provider, ...rest }) => rest;
 
-/** While the object `partial` exists, creates and updates are made in part. */
+/** While the object `partial` exists, creates and updates succeed only in part. */
 function whole(id, outs) {
   if (!load().partial) return { id, outs };
   throw Object.assign(quiet("made in part"), {

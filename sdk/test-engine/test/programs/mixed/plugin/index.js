@@ -1,4 +1,4 @@
-// A plugin whose wells have a hundred litres a metre. The engine's protocol needs nothing else.
+// A plugin with as few methods as the engine's protocol needs. Its wells hold a hundred litres a metre.
 const grpc = require("@grpc/grpc-js");
 const rpc = require("@pulumi/pulumi/proto/provider_grpc_pb");
 const pb = require("@pulumi/pulumi/proto/provider_pb");

@@ -57,7 +57,7 @@ function make(name, inputs) {
   return answer(pb.CreateResponse, { setId: id, setProperties: struct(outputs) });
 }
 
-/** While the object `partial` exists, creates and updates are made in part. */
+/** While the object `partial` exists, creates and updates succeed only in part. */
 function assertWhole(id, outputs) {
   if (!load().partial) return;
   const fields = {

@@ -1,4 +1,4 @@
-/** The answers of the package `elsewhere`: of its plugin, which the CLI runs, and of the test engine's option `others`. */
+/** Mocks of the package `elsewhere`. Its plugin (on the CLI) and the test engine's option `others` both use them. */
 exports.newResource = ({ name, inputs, id }) =>
   id
     ? { id, state: { text: `read ${id}`, computed: `of ${id}` } }
