@@ -17,6 +17,7 @@ export interface Key {
   mayList: boolean;
 }
 
+/** The accounts of the service, and the API keys that belong to them. */
 export class ServiceAccounts {
   private readonly stores = new Map<string, Store>();
   private readonly keys = new Map<string, Key>();

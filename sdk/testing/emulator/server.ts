@@ -41,6 +41,7 @@ interface Received {
   operationId: string;
   /** The arrival of its head, in milliseconds by the service's clock. */
   arrival: number;
+  /** Whether the path is below the base path. */
   inside: boolean;
   headers: IncomingHttpHeaders;
   query: URLSearchParams;
