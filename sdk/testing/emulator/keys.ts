@@ -12,6 +12,7 @@ export interface KeyOptions {
   mayList?: boolean;
 }
 
+/** The account of an API key, and its permission. */
 export interface Key {
   store: Store;
   mayList: boolean;

@@ -20,6 +20,7 @@ import { ServiceError } from "./serviceErrors";
 
 const MAX_BODY = 5 * 1024 * 1024;
 
+/** The state of the emulated service, which all requests share. */
 export interface Service {
   accounts: ServiceAccounts;
   behaviour: Behaviour;
