@@ -2,7 +2,7 @@ import type * as pulumi from "@pulumi/pulumi";
 import type * as policies from "./traffic-policy/index";
 import { rules as plainRules } from "./traffic-policy/policy/index";
 
-/* The types and rules of traffic-policy, in which values can be outputs. They have the same names on purpose: the policies are the same. */
+/* The types and rules of traffic-policy, in which values can be outputs. The names are the same, because the policies are. */
 
 /** A value of a Pulumi program: plain, a promise or an output. */
 interface Inputs extends policies.ValueWrapper {

@@ -150,7 +150,7 @@ export interface PendingCreate {
   replaced: ManagedEndpoint | undefined;
 }
 
-/** The pending creates of a state, one for each resource. A create is not pending if a later run has put its endpoint into the state. */
+/** The pending creates of a state, one for each resource, without those whose endpoint a later run has put into the state. */
 export function pendingCreates(state: ExportedState): PendingCreate[] {
   const all = managedEndpoints(state);
   const isDone = ({ urn, inputs: { url } }: ManagedEndpoint) =>

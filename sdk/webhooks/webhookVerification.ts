@@ -42,8 +42,9 @@ export class WebhookVerification extends pulumi.ComponentResource {
 
   /**
    * The agent's command-line options, as an argument list for `http <upstream>`, with the `url` of `agent`. Agents of version 3
-   * accept them, but call the flags of the verification deprecated. Flags cannot express `enforce: false`, `expressions` or a reference to the vault. In these cases the
-   * list names a policy file, `<name>.policy.json`: write the output `trafficPolicy` into it. Secret.
+   * accept them, but call the flags of the verification deprecated. Flags cannot express `enforce: false`, `expressions` or a
+   * reference to the vault. In these cases the list names a policy file, `<name>.policy.json`: write the output `trafficPolicy` into it.
+   * Secret.
    */
   readonly agentOptions: pulumi.Output<string[]>;
 

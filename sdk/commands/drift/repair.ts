@@ -104,7 +104,7 @@ function programDifference({ steps }: PulumiRun, urn: string): string | undefine
   return `${what}, and --fix deploys nothing new: review it with \`pulumi preview\`, deploy it with \`pulumi up\`, or run --fix with the program that was deployed`;
 }
 
-/** The reason to leave an endpoint of several resources alone; undefined if there is one resource. A repair would undo another resource's changes. */
+/** The reason not to repair an endpoint of several resources, because that would undo the changes of another resource. */
 function reasonIfShared(
   { report }: ScannedStack,
   urn: string,

@@ -119,7 +119,7 @@ const accountSchema = z.object({
   stacks: z.array(z.string()),
   /** The number of cloud endpoints in the account. */
   endpoints: z.int(),
-  /** The endpoints that no given or known stack manages, newest first. */
+  /** The endpoints that no checked or known stack manages, newest first. */
   unmanaged: z.array(unmanagedSchema),
   /** Endpoints that no stack manages, and that are meant to be there (`--ignore`, or `ignore` in the projects file). */
   ignored: z.array(z.object({ id: z.string(), url: z.string().optional(), reason: z.string() })),
