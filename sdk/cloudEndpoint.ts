@@ -155,7 +155,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
   }
 }
 
-/** With the option `import`, the engine would read the endpoint before the check could refuse the option. */
+/** The options without `import`. With it, the engine would read the endpoint before the check can refuse the option. */
 function withoutImport({
   import: _,
   ...options
@@ -168,9 +168,9 @@ const documentText = (document: unknown): string | undefined =>
   document === undefined ? undefined : wireText(document);
 
 /**
- * Makes a document that contains a secret secret as a whole. The engine marks values by their path, so if somebody rearranged
- * the policy by hand, a refresh would return the secret unmarked. A document without a secret is unchanged, so that the
- * preview shows its known parts.
+ * Marks a whole document as secret if a part of it is. The engine marks values by their path, so if somebody rearranged the
+ * policy by hand, a refresh would return the secret unmarked. A document without a secret is unchanged, so that the preview
+ * shows its known parts.
  */
 async function wholeSecret(
   field: string,
@@ -180,7 +180,7 @@ async function wholeSecret(
   return (await secrets).includes(field) ? pulumi.secret(document) : document;
 }
 
-/** The inputs with a secret in them, because a dynamic provider receives no marks. */
+/** The names of the inputs that contain a secret. The dynamic provider needs them, because it receives values without marks. */
 async function secretFieldsOf(args: object): Promise<string[]> {
   const fields = Object.entries(args).map(async ([name, value]) =>
     (await containsSecretOutput(value)) ? [name] : [],

@@ -23,24 +23,24 @@ import { policyFromText } from "./traffic-policy/data/index";
  * of a type come from the contract and from the public service's documented examples. All other fields are optional.
  */
 
-/** These fields are required, because every endpoint of the type has them. All others are optional. */
-type Having<K extends keyof Endpoint> = Omit<Endpoint, K | "type"> & {
+/** An endpoint with these required fields, because every endpoint of its type has them. All other fields are optional. */
+type EndpointWith<K extends keyof Endpoint> = Omit<Endpoint, K | "type"> & {
   [P in K]-?: NonNullable<Endpoint[P]>;
 };
 
 /** An endpoint that an agent opened. Its tunnel serves it while the agent runs. */
-export interface EphemeralEndpoint extends Having<"id" | "publicUrl" | "proto"> {
+export interface EphemeralEndpoint extends EndpointWith<"id" | "publicUrl" | "proto"> {
   type: "ephemeral";
 }
 
 /** An endpoint that an edge serves. It has no `url`: use `publicUrl`. */
-export interface EdgeEndpoint extends Having<"id" | "publicUrl" | "proto"> {
+export interface EdgeEndpoint extends EndpointWith<"id" | "publicUrl" | "proto"> {
   type: "edge";
 }
 
 /** A cloud endpoint, which the service itself serves. `CloudEndpoint` manages only this type. */
 export interface CloudEndpointInfo
-  extends Having<
+  extends EndpointWith<
     "id" | "url" | "publicUrl" | "proto" | "hostport" | "uri" | "bindings" | "createdAt" | "updatedAt"
   > {
   type: "cloud";
@@ -52,12 +52,10 @@ export interface CloudEndpointInfo
  */
 export type AnyEndpoint = EphemeralEndpoint | EdgeEndpoint | CloudEndpointInfo;
 
-type WithGiven<K extends keyof EndpointQuery> = { [P in K]-?: NonNullable<EndpointQuery[P]> };
+type QueryBy<K extends keyof EndpointQuery> = { [P in K]-?: NonNullable<EndpointQuery[P]> };
 
 /** The endpoint to read: by id or by URL, exactly one of the two. */
-export type GetEndpointArgs =
-  | (WithGiven<"id"> & { url?: undefined })
-  | (WithGiven<"url"> & { id?: undefined });
+export type GetEndpointArgs = (QueryBy<"id"> & { url?: undefined }) | (QueryBy<"url"> & { id?: undefined });
 
 /** Filters for endpoints. All given filters must match; without a filter, all endpoints match. */
 export interface GetEndpointsArgs extends Omit<EndpointsFilter, "types" | "metadata"> {
@@ -103,8 +101,8 @@ export function getEndpointOutput(
 
 /**
  * Reads all endpoints of the account that match the filters, while the program runs, in a preview too. One request brings 100
- * endpoints: of those that match, if the service filters lists, otherwise of the whole account. Concurrent calls share them. An
- * endpoint that this program created before the call is in the result.
+ * endpoints: of those that match, if the service filters lists, otherwise of the whole account. Concurrent calls share these
+ * requests. The result contains the endpoints that this program created before the call.
  *
  * @throws RunError for every failure of the service. An item of the list that cannot be read causes a warning and is omitted.
  */
@@ -164,7 +162,7 @@ const result = (endpoints: AnyEndpoint[]): GetEndpointsResult => ({
   ids: endpoints.map(({ id }) => id),
 });
 
-/** Only the plugin has the account of an explicit provider, and a unit test's mocks take the place of every account. */
+/** Whether the engine answers: for an explicit provider, whose account only the plugin has, and in a unit test with mocks. */
 const engineAnswers = (options?: pulumi.InvokeOptions): boolean =>
   isMocked() || explicitProvider(options) !== undefined;
 
@@ -179,14 +177,14 @@ async function callEngine(name: string, args: object, options: pulumi.InvokeOpti
   } catch (error) {
     throw error instanceof Error ? programError(error.message, error) : error;
   }
-  // For a provider whose settings are unknown, the engine returns an empty answer without calling it.
+  // For a provider whose settings are unknown, the engine returns an empty answer, and does not call the provider.
   if (answer && (isMocked() || Object.keys(answer).length > 0)) return answer;
   throw programError(
     "the settings of the data source's provider are not known yet; use getEndpointOutput or getEndpointsOutput, which wait for them",
   );
 }
 
-/** The account of the stack's configuration, once a data source has asked for it. A later run reads its lists anew. */
+/** The client of the stack's account, which the first data source creates. Each run has its own, and reads its lists anew. */
 const accountOfRun = perRun((): { api?: EndpointsApi } => ({}));
 
 /** @throws ConfigError if a setting is missing. */
@@ -213,15 +211,15 @@ export function invalidateListings(): void {
   accountOfRun().api?.list.invalidate();
 }
 
-/** The wire's schema has checked it already. */
+/** Changes only the type. The schema of replies has already checked the endpoint. */
 function typed(endpoint: Endpoint): AnyEndpoint {
   return endpoint as unknown as AnyEndpoint;
 }
 
 /**
- * Runs the work when the arguments are known, the resources exist that they come from, and those of `dependsOn`, and when the
- * settings of an explicit provider are known. As in Pulumi's own data sources, the result is unknown in a preview that would
- * create one of them: the service does not have it yet, even if its inputs are known.
+ * Runs the work when the arguments and the settings of an explicit provider are known, and when these resources exist: those that
+ * the arguments come from, and those of `dependsOn`. As in Pulumi's own data sources, the result is unknown in a preview that
+ * would create such a resource, because the service does not have it yet.
  */
 function whenReady<T>(
   args: object,
@@ -258,7 +256,7 @@ async function resourcesBehind(output: object): Promise<pulumi.Resource[]> {
   return [...((await output.allResources()) as Iterable<pulumi.Resource>)];
 }
 
-/** Known when a resource exists: its id, or the ids of a component's children. */
+/** Outputs that are known when the resource exists: its id, or a component's URN and the ids of its children. */
 function idsOf(resource: pulumi.Resource): pulumi.Output<string>[] {
   const children = "__childResources" in resource ? resource.__childResources : undefined;
   const inside = children instanceof Set ? [...children].flatMap(idsOf) : [];

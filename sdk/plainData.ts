@@ -6,17 +6,17 @@ import type { PolicyReader } from "../provider/policy/resourceWarnings";
 import { isMapping, MAX_DEPTH, problemsOfData } from "./traffic-policy/data/index";
 
 /*
- * Documents before Pulumi's SDK makes plain objects of them: a Date would become {}, and a Buffer an object of numbers. What has
- * passed through `pulumi.output`, `all` or `secret` is already a plain object.
+ * Pulumi's SDK turns each object of a document into a plain one: a Date becomes {}, and a Buffer an object of numbers. So
+ * documents are checked here first. A value that has passed through `pulumi.output`, `all` or `secret` is already plain.
  */
 
 type Documents = { [Name in (typeof documentFields)[number]]?: unknown };
 
-/** The inputs with a text in place of each part of a document that is no data. The check refuses the text with its place. */
+/** The inputs with a text in place of each part of a document that JSON cannot hold. The check refuses it, and names the place. */
 export const withPlainData = <Args extends Documents>(args: Args): Args =>
   withDocuments(args, (document) => plainData(document));
 
-/** The inputs with the data of documents that are text, so that the option `ignoreChanges` finds their parts. */
+/** The inputs with documents of text parsed, so that the option `ignoreChanges` finds their parts. */
 export const withParsedText = <Args extends Documents>(args: Args, readPolicy: PolicyReader): Args =>
   withDocuments(args, (document, field) =>
     onceKnown(document, (known) => {
@@ -33,13 +33,13 @@ function withDocuments<Args extends Documents>(
   return { ...args, ...Object.fromEntries(given.map((field) => [field, map(args[field], field)])) };
 }
 
-/** Text that the check refuses stays text. */
+/** The data of a policy's text, or the text itself if the check will refuse it. */
 function fromPolicyText(text: string, readPolicy: PolicyReader): unknown {
   const data = readPolicy(text)?.data;
   return data === undefined || problemsOfData(data).length > 0 ? text : data;
 }
 
-/** The value with a text in place of each part that is no data, at any depth, in outputs and promises too. */
+/** The value with a text in place of each part that JSON cannot hold, at any depth, in outputs and promises too. */
 export function plainData(value: unknown, parents: readonly object[] = []): unknown {
   return onceKnown(value, (known) => {
     const kind = kindOfNoData(known, parents);
@@ -60,14 +60,14 @@ function onceKnown(value: unknown, use: (known: unknown) => unknown): unknown {
   return use(value);
 }
 
-/** What a value is of which JSON would lose something. Undefined for data, also in an instance of a class. */
+/** The kind of a value that JSON cannot hold. Undefined for data, which may also be an instance of a class. */
 function kindOfNoData(value: unknown, parents: readonly object[]): string | undefined {
   if (["bigint", "function", "symbol"].includes(typeof value)) return typeof value;
   if (typeof value !== "object" || value === null) return undefined;
   if (parents.includes(value)) return "object that contains itself";
   if (Array.isArray(value)) return undefined;
   if (Buffer.isBuffer(value)) return "Buffer";
-  // The name of the built-in class, of this realm or another. A class of the program, and a module, can have any name.
+  // The name of a built-in class, also one of another realm. A class of the program, or a module, can have any name.
   const [, builtIn = ""] = /^\[object (.*)\]$/s.exec(Object.prototype.toString.call(value)) ?? [];
   if (builtIn !== "Object" && builtIn in globalThis) return builtIn;
   if (isOfPulumi(value)) return "resource or asset";

@@ -2,10 +2,9 @@ import type * as pulumi from "@pulumi/pulumi";
 import type * as policies from "./traffic-policy/index";
 import { rules as plainRules } from "./traffic-policy/policy/index";
 
-/* These have the names of traffic-policy on purpose: a program writes the same policies, with values that arrive later. */
-/* The types of traffic policies, in which values can be outputs. */
+/* The types and rules of traffic-policy, in which values can be outputs. The names are the same, because the policies are. */
 
-/** Values as programs of Pulumi give them. */
+/** A value of a Pulumi program: plain, a promise or an output. */
 interface Inputs extends policies.ValueWrapper {
   readonly wrapped: pulumi.Input<this["value"]>;
 }
@@ -52,5 +51,5 @@ export type RuleOptions = policies.RuleOptions<Inputs>;
  * },
  * ```
  */
-// They put values into a policy, and look at none.
+// The cast is safe, because the rules put values into a policy and never read them.
 export const rules = plainRules as policies.Rules<Inputs>;

@@ -25,7 +25,7 @@ import { closestName, isMapping, type JsonObject } from "./traffic-policy/data/i
  * found here and passed to it.
  */
 
-/** The URLs by account, the number of resources, the first resource with a mistake, and finished checks. */
+/** What the checks of a run share: URLs by account, the number of resources, the first one with a mistake, finished checks. */
 const checksOfRun = perRun(() => ({
   urls: new Map<Provider | undefined, UrlRegistry>(),
   resources: 0,
@@ -36,7 +36,7 @@ const checksOfRun = perRun(() => ({
 
 /**
  * Reports every mistake in the known inputs, each as one line. The first resource with mistakes continues to its check, so that
- * the engine reports them and ends the run. The others must not continue, because the engine could report theirs again.
+ * the engine reports them and ends the run. The others must not continue, because the engine could report their mistakes twice.
  *
  * @param problem Mistakes that the check cannot see, one a line; empty if there is none.
  * @throws RunError if an earlier resource has a mistake too.
@@ -103,7 +103,7 @@ export const ruleErrors = (known: unknown, isSecret: boolean): string[] =>
 const configuredWarnings = () =>
   policyWarningsMode(() => pulumi.runtime.getConfig("endpoints:policyWarnings"));
 
-/** Two merges can have the same mistake, and no names. */
+/** Shows each warning once. Two merges with the same mistake have the same warning, because a merge has no name. */
 function warnOnce(text: string): void {
   const { warned } = checksOfRun();
   if (!warned.has(text)) void pulumi.log.warn(text);
@@ -116,7 +116,7 @@ export async function warnOfInputs(
   { url, bindings, trafficPolicy, adopt, description, metadata }: { [input in WarnedInput]?: unknown },
   options: pulumi.CustomResourceOptions | undefined,
 ): Promise<void> {
-  // Of a policy, only its absence matters.
+  // These warnings ask only whether there is a policy.
   const isLater = pulumi.Output.isInstance(trafficPolicy) || isPromise(trafficPolicy);
   const given = [url, bindings, isLater && trafficPolicy, adopt, description, metadata];
   const [address, names, later, adopted, about, data] = await Promise.all(given.map(publicValue));
@@ -176,7 +176,7 @@ function publicValue(value: unknown): unknown {
 }
 
 async function publicOutput(output: pulumi.Output<unknown>): Promise<unknown> {
-  // Of an output that failed, it cannot be asked whether it is secret.
+  // `isSecret` would reject for an output that failed. Such an output is not known.
   if (!(await isKnown(output)) || (await pulumi.isSecret(output))) return UNKNOWN;
   return new Promise((resolve) => output.apply(resolve));
 }
@@ -184,8 +184,8 @@ async function publicOutput(output: pulumi.Output<unknown>): Promise<unknown> {
 const isPromise = (value: unknown) => value instanceof Promise;
 
 /**
- * The conflict between this resource and another one of the program, with which its check fails. Empty if there is none,
- * unknown while the URL is unknown.
+ * The conflict between this resource and another resource of the program, such as one URL for both. It fails the check. Empty if
+ * there is none, unknown while the URL is unknown.
  */
 export function conflictAmongResources(
   name: string,
@@ -199,14 +199,14 @@ export function conflictAmongResources(
   urls.set(account, registry);
   return pulumi.all([url, poolingEnabled, adopt]).apply(([url, pooled, adopt]) => {
     if (adopt !== undefined && options?.deleteBeforeReplace === false) {
-      // The replacement would be created first and adopt the old endpoint, which would then be deleted as the old one.
+      // The replacement would come first and adopt the endpoint. Then Pulumi would delete the same endpoint as the old one.
       return "adopt together with deleteBeforeReplace: false could delete the adopted endpoint; remove one of them";
     }
     return registry.register(url, adopt, { owner, name, pooled: pooled === true }) ?? "";
   });
 }
 
-/** The problem and other mistakes of the resource, which count even while the problem is unknown. */
+/** The problem and the other mistakes of the resource. The mistakes count even while the problem is unknown. */
 export function withMistakes(
   problem: pulumi.Output<string>,
   mistakes: (string | Promise<string>)[],
@@ -230,7 +230,7 @@ export function warnOfSettings(): void {
     if (meant !== undefined && !keys.includes(meant))
       void pulumi.log.warn(`${key} is no setting; did you mean ${meant}?`);
   }
-  // The language host sets it with the configuration. Without it, it is unknown which settings are secret.
+  // The language host sets this variable with the configuration. Without it, nothing tells which settings are secret.
   const secretKeys = process.env["PULUMI_CONFIG_SECRET_KEYS"];
   if (secretKeys === undefined || !keys.includes("endpoints:apiKey")) return;
   // A key in plain text is in every clone of the repository.
@@ -240,7 +240,7 @@ export function warnOfSettings(): void {
   );
 }
 
-/** The setting that a key of the configuration probably means. Undefined for a right key, and for those of others. */
+/** The setting that a key of the configuration probably means. Undefined for a right key, and for a key of another package. */
 function misspeltSetting(key: string): string | undefined {
   const [, namespace = "", name = ""] = /^([^:]+):(.+)$/.exec(key) ?? [];
   const names = [...Object.keys(settingFields), "provider"];
@@ -249,7 +249,7 @@ function misspeltSetting(key: string): string | undefined {
     const near = names.includes(name) ? undefined : closestName(name, names);
     return near && `${PACKAGE}:${near}`;
   }
-  // The program reads those with its project's name. Another package has the setting ngrok:apiKey.
+  // Settings with the project's name are the program's own, and ngrok:apiKey is a setting of another package.
   if (namespace === pulumi.getProject() || key === "ngrok:apiKey") return undefined;
   const isNear = namespace === "ngrok" || closestName(namespace, [PACKAGE, "pulumi-endpoints"]) !== undefined;
   const letters = name.toLowerCase();

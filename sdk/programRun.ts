@@ -36,7 +36,7 @@ export function programError(message: string, cause?: unknown): pulumi.RunError 
   // Without a listener, Node warns of each promise whose failure is handled late.
   if (!process.listeners("rejectionHandled").includes(ignored)) process.on("rejectionHandled", ignored);
   const error = Object.assign(new pulumi.RunError(), { stack: "" }, cause === undefined ? {} : { cause });
-  // If a resource waits for it, Pulumi would put `error serializing property "…"` before our message.
+  // If an input of a resource fails with this error, Pulumi would put `error serializing property "…"` before the message.
   return Object.defineProperty(error, "message", { get: () => message, set: ignored });
 }
 
@@ -74,7 +74,7 @@ export async function whenKnown<T>(output: pulumi.Output<T>, use: (value: T) => 
 
 /** Whether an output's value is known. Undefined if the output failed, which is reported elsewhere. */
 export async function isKnown(output: object): Promise<boolean | undefined> {
-  // Pulumi stores it there, but does not declare it.
+  // Pulumi stores a promise there, but does not declare it.
   const known: unknown = await Promise.resolve("isKnown" in output ? output.isKnown : true).catch(
     () => undefined,
   );

@@ -33,7 +33,7 @@ export class Provider extends pulumi.ProviderResource {
     return isOfType(object, PROVIDER_TYPE);
   }
 
-  /** @internal Unknown as long as a setting is, such as one that comes from a resource that does not exist yet. */
+  /** @internal Unknown while a setting is unknown, such as the output of a resource that does not exist yet. */
   readonly isKnown: pulumi.Output<true>;
 
   /** @internal Undefined if the program leaves it to the stack's configuration. */
@@ -61,15 +61,15 @@ export class Provider extends pulumi.ProviderResource {
   }
 }
 
-/** What can serve a resource. */
+/** The dynamic provider or the plugin. */
 type ProviderKind = keyof typeof TYPES;
 
 const SETTING = "endpoints:provider";
-const STANDARD: ProviderKind = "dynamic";
+const DEFAULT_KIND: ProviderKind = "dynamic";
 
-/** What serves a resource: the plugin if it has an explicit provider, otherwise the provider of the setting. */
+/** The provider that serves a resource: the plugin if its options name a `Provider`, otherwise the one in the setting. */
 export function providerKindOf(options: pulumi.CustomResourceOptions | undefined): ProviderKind {
-  const kind = explicitProvider(options) ? "plugin" : chosenKind();
+  const kind = explicitProvider(options) ? "plugin" : configuredKind();
   if (kind === "plugin") assertPluginInReach();
   return kind;
 }
@@ -93,7 +93,7 @@ export function optionMistakes(
   return mistakes;
 }
 
-/** The account that the options name, or those of the parent; undefined for the stack's own. */
+/** The `Provider` in the options, or in the parent's options. Undefined if the stack's own account is used. */
 export function explicitProvider(
   options: Pick<pulumi.InvokeOptions, "provider" | "parent"> | undefined,
 ): Provider | undefined {
@@ -102,8 +102,8 @@ export function explicitProvider(
 }
 
 /**
- * The aliases with which a stack moves from one provider to the other: the resource's type of the other provider, with its
- * current name and parent, and with those of the program's own aliases.
+ * The aliases with which a stack moves from the dynamic provider to the plugin, or back: the resource's type in the other
+ * provider, once with the current name and parent, and once for each alias of the program.
  */
 export function aliasesOf(
   kind: ProviderKind,
@@ -114,16 +114,18 @@ export function aliasesOf(
   return [{ type }, ...former.map((alias) => ({ ...alias, type }))];
 }
 
-function chosenKind(): ProviderKind {
+function configuredKind(): ProviderKind {
   const kind =
-    pulumi.runtime.getConfig(SETTING)?.trim() || process.env[environmentName("provider")]?.trim() || STANDARD;
+    pulumi.runtime.getConfig(SETTING)?.trim() ||
+    process.env[environmentName("provider")]?.trim() ||
+    DEFAULT_KIND;
   if (isKind(kind)) return kind;
   throw programError(`${SETTING} is ${JSON.stringify(kind)}; it can be dynamic or plugin`);
 }
 
 const isKind = (text: string): text is ProviderKind => Object.hasOwn(TYPES, text);
 
-/** Whether an alias names its own type. One that is known only later may. */
+/** Whether an alias names its own type. An alias that is known only later may name one, so it counts as typed. */
 function isUrnOrTyped(alias: pulumi.Input<pulumi.URN | pulumi.Alias>): boolean {
   return (
     typeof alias !== "object" ||
@@ -138,7 +140,7 @@ const ENDINGS = process.platform === "win32" ? [".exe", ".cmd"] : [""];
 
 const pluginSearch = perRun(() => ({ found: false }));
 
-/** Whether the engine would find the plugin. Looks in the same places. */
+/** Whether the engine would find the plugin. Looks where the engine looks. */
 function isPluginInReach(): boolean {
   const run = pluginSearch();
   const root = pulumi.runtime.getRootDirectory();
@@ -166,7 +168,7 @@ function assertPluginInReach(): void {
 
 function isNamedByProject(root: string): boolean {
   const file = projectFile(root);
-  // A program of the Automation API, or a test with mocks, has no file. Then nothing is known.
+  // A program of the Automation API, or a test with mocks, has no file, so the plugin may be there.
   if (file === undefined) return true;
   const project = policyFromText(readFileSync(file, "utf8"));
   if (!("data" in project) || !isMapping(project.data)) return true;
@@ -184,5 +186,5 @@ function isInstalled(): boolean {
   return existsSync(plugins) && readdirSync(plugins).some((name) => name.startsWith(`resource-${PACKAGE}-v`));
 }
 
-/** Started separately, for example in a debugger. */
+/** Whether the plugin was started separately, for example in a debugger. */
 const isAttached = () => /(^|,)endpoints:\d/.test(process.env["PULUMI_DEBUG_PROVIDERS"] ?? "");

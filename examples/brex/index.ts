@@ -14,7 +14,7 @@ async function activeSecret(token: string): Promise<string> {
   const reply = await fetch(`${api}/v1/webhooks/secrets`, { headers: { authorization: `Bearer ${token}` } });
   if (!reply.ok) throw new pulumi.RunError(`cannot read the secrets of Brex: status ${reply.status}`);
   const secrets = (await reply.json()) as { secret: string; status: string }[];
-  // If there is none yet, the component reports the empty secret and where to get one.
+  // If Brex has no secret yet, the component reports the empty secret, and where to get a secret.
   return secrets.find(({ status }) => status === "ACTIVE")?.secret ?? "";
 }
 

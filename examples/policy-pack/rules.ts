@@ -32,7 +32,7 @@ const SECRETS: Record<string, string[]> = {
   "verify-webhook": ["secret"],
 };
 
-/** In place of a secret that `pulumi policy analyze` cannot decrypt. Nothing is known of it. */
+/** The text for a secret that `pulumi policy analyze` cannot decrypt. The rules skip it. */
 const REDACTED: unknown = "[secret]";
 
 const VAULT = /\$\{\s*secrets\.get\(/;
@@ -97,7 +97,7 @@ export const poolsAgree: StackValidationPolicy = {
 
 const isInternal = (url: string) => new URL(url).hostname.endsWith(".internal");
 
-/** Inputs are data or text. Outputs are text, but at a preview with the dynamic provider they are the inputs. */
+/** A document as data. Inputs are data or text. Outputs are text, or in a preview of the dynamic provider the inputs. */
 const dataOf = (value: unknown): unknown => (typeof value === "string" ? readJson(value) : value);
 
 interface Action {

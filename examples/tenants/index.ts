@@ -15,7 +15,7 @@ import tenants from "./tenants.json";
  *   npm start -- drift              compares every tenant with the service, and lists the account once
  *   npm start -- remove acme        deletes a tenant's endpoints and stack; then remove the tenant from tenants.json
  *
- * The option --at-once sets how many stacks run at once. A failed tenant stops no other, and the exit code is then 1. tenant.ts has
+ * The option --at-once sets how many stacks run at once. After a failure, the others go on, and the exit code is 1. tenant.ts has
  * the program, job.ts runs Pulumi. Run `npm install`, log in to a backend, and set ENDPOINTS_BASE_URL and ENDPOINTS_API_KEY
  * first.
  */
@@ -50,12 +50,12 @@ async function main(): Promise<void> {
   if (!(atOnce >= 1)) throw new Error("--at-once must be a positive number");
 
   Object.assign(process.env, {
-    // Each stack has its share of the budget. In the stack's configuration, `destroy` would use the one of the last `up`.
+    // Each stack's share of the budget. It is no setting of the stack, because `destroy` would then use the share of the last `up`.
     ENDPOINTS_REQUESTS_PER_WINDOW: `${Math.max(1, Math.floor(BUDGET / atOnce))}`,
     ENDPOINTS_LOG: "requests",
   });
   const waiting = [...chosen];
-  // After Ctrl-C, no other tenant begins. Those that run end as after Ctrl-C on `pulumi`.
+  // After Ctrl-C, no other tenant begins. Running tenants end as they do after Ctrl-C on `pulumi`.
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => waiting.splice(0));
   const table = Object.fromEntries(chosen.map(({ name }) => [name, { result: "not begun" }]));
   const work = async () => {

@@ -60,7 +60,7 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
     if (adoptions.length === 0) log("Selected: 0 endpoints, so nothing was written");
     else {
       const { text, secrets, messages } = format === "import" ? importResult(all, out) : programResult(all);
-      // Before the secrets, which nothing would need if the file cannot be written.
+      // The file is written before the secrets are set, because nothing needs them without the file.
       if (out === undefined) stdout.write(text);
       else writeText(out, text, { isNew: !force });
       log(
@@ -75,6 +75,7 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
   },
 });
 
+/** The names of the resources, by the ids of their endpoints. */
 type Names = ReadonlyMap<string, string>;
 
 /** An endpoint in messages. */
@@ -92,7 +93,7 @@ interface Adopted {
 
 interface Result {
   text: string;
-  /** What the text reads from the configuration. */
+  /** The secrets that the text reads from the configuration. */
   secrets: readonly ConfigSecret[];
   /** What the user does next. */
   messages: string[];
@@ -114,7 +115,7 @@ function programResult(all: Adopted): Result {
   };
 }
 
-/** Sets the secrets in the target stack. A failure is told with what exists, and with what is missing. */
+/** Sets the secrets in the target stack. After a failure, the log names the secrets that are not set. */
 async function setSecrets(
   { project, stack }: TargetStack,
   secrets: readonly ConfigSecret[],

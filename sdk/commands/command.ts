@@ -15,14 +15,14 @@ export { EXIT, messageOf, type Streams, type Terminal, UsageError } from "../tra
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
-/** The exit codes if a key or login is refused, and if a stack's last update failed. The Pulumi CLI, too, ends with 7 after drift. */
+/** The exit codes for a refused key or login, and for a stack whose state may not match its program. */
 export const EXIT_REFUSED = 3;
 export const EXIT_UNDEPLOYED = 8;
 
 /** Runs with these arguments, and returns the exit code. */
 export type CliCommand = (args: string[], streams?: Streams) => Promise<number>;
 
-/** A row of this table makes an option's line in `--help`, the check of its value, and the hint after a mistake. */
+/** An option of a command: its line in `--help`, the check of its value, and the hint after a mistake come from this. */
 export interface Option {
   /** What stands for the value in the help. Without it, the option is a switch. */
   readonly value?: string;
@@ -79,7 +79,7 @@ interface Definition<T extends Options> {
   run(values: Values<T>, io: CommandIo, others: string[]): Promise<number>;
 }
 
-/** A failure of the command is one line on stderr, and the last one. */
+/** Makes a command of its definition. If the command fails, the end of stderr says why. */
 export function command<const T extends Options>(definition: Definition<T>): CliCommand {
   const name = `pulumi-endpoints ${definition.name}`;
   return async (args, { stdout, stderr } = process) => {

@@ -80,8 +80,8 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
 export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownEntries, stackNames });
 
 /**
- * What stacks manage. A given stack is read again if its account has an endpoint that no stack manages, because an `up` may run
- * beside this. A state that cannot be read leaves open what is unmanaged.
+ * The endpoints that stacks manage. A checked stack is read again if its account has an endpoint that no stack manages, because an
+ * `up` may have created it meanwhile. If a state cannot be read, nothing counts as unmanaged.
  */
 async function readOwnedElsewhere(
   { stacks, accounts, known }: Scan,
@@ -114,7 +114,7 @@ async function readOwnedElsewhere(
   return ownedElsewhere();
 }
 
-/** The unread stacks of the first project's backend, as for `--known`; undefined if Pulumi does not list them. */
+/** The unread stacks of the first project's backend, by names that `--known` takes; undefined if Pulumi does not list them. */
 async function unreadIn(
   { projects: [first], known }: Projects,
   stacks: readonly DriftStack[],

@@ -4,7 +4,7 @@ import { didYouMean, endIfUnread } from "../traffic-policy/data/index";
 import { type CliCommand, EXIT, messageOf } from "./command";
 import { columns } from "./text";
 
-/** What each command does, and how it is loaded, which happens only if it is run. */
+/** What each command does, and how to load it. Only the command that runs is loaded. */
 export const commands: Record<string, [about: string, load: () => Promise<CliCommand>]> = {
   new: ["make a project from an example of the package", async () => (await import("./new.js")).newCommand],
   adopt: [
@@ -59,7 +59,7 @@ export const commandLine: CliCommand = async ([name = "--help", ...args], stream
 // A test, or the generator of the reference, imports this module without running it.
 if (require.main === module) {
   endIfUnread("pulumi-endpoints");
-  // Messages that nobody reads end no work.
+  // If nobody reads the messages any more, the work goes on.
   process.stderr.on("error", () => {});
   commandLine(process.argv.slice(2)).then(
     (code) => {

@@ -49,18 +49,18 @@ If ENDPOINTS_API_KEY is not set, the project gets an emulator of the service. It
       ...steps(example, project, emulator).map(([text, commands]) =>
         [text, "", ...commands.map((line) => `  ${line}`)].join("\n"),
       ),
-      ...(example.hasChoice ? [CHOICE] : []),
+      ...(example.worksWithBothProviders ? [PROVIDER_HINT] : []),
     ];
     stdout.write(`${texts.join("\n\n")}\n`);
     return EXIT.done;
   },
 });
 
-/** What an example's `package.json` says for this command alone. */
-interface Own {
+/** The key `new` in an example's `package.json`, which only this command reads. */
+interface ExampleSetup {
   /** The commands that deploy it, once it is installed and the account is in the environment. */
   deploy?: string[];
-  /** What the emulator has before. */
+  /** The endpoints that the emulator has at the start. */
   seed?: Seed[];
 }
 
@@ -71,16 +71,16 @@ interface Example {
   about: string;
   /** The file to begin with. */
   program: string;
-  /** A policy pack is run with other programs. */
+  /** False for a policy pack, which runs with other programs. */
   isDeployed: boolean;
-  /** Whether it can use either provider. The settings of other examples name the plugin. */
-  hasChoice: boolean;
+  /** Whether the dynamic provider and the plugin can serve it. The settings of other examples name the plugin. */
+  worksWithBothProviders: boolean;
   manifest: {
     scripts?: Record<string, string>;
     dependencies?: Record<string, string>;
     [key: string]: unknown;
   };
-  own: Own;
+  setup: ExampleSetup;
 }
 
 const PROGRAMS = ["index.ts", "__main__.py", "main.go", "Pulumi.yaml"];
@@ -95,10 +95,10 @@ function allExamples(): Example[] {
     const isDeployed = existsSync(join(folder, "Pulumi.yaml"));
     const settings = readFileSync(join(folder, isDeployed ? "Pulumi.yaml" : "PulumiPolicy.yaml"), "utf8");
     const [, about = ""] = /^description: (.*)$/m.exec(settings) ?? [];
-    const hasChoice = isDeployed && !/^(plugins|packages):/m.test(settings);
+    const worksWithBothProviders = isDeployed && !/^(plugins|packages):/m.test(settings);
     const program = PROGRAMS.find((file) => existsSync(join(folder, file))) ?? "";
-    const { new: own = {}, ...manifest } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return { name, folder, about, program, isDeployed, hasChoice, manifest, own };
+    const { new: setup = {}, ...manifest } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+    return { name, folder, about, program, isDeployed, worksWithBothProviders, manifest, setup };
   });
 }
 
@@ -132,7 +132,7 @@ plugins:
       path: node_modules/pulumi-endpoints/provider/plugin
 `;
 
-const CHOICE =
+const PROVIDER_HINT =
   "The dynamic provider serves the endpoints. The plugin's previews also show changed secrets, places in policies, and outputs that stay: pulumi config set endpoints:provider plugin";
 
 function write(example: Example, project: string, hasEmulator: boolean): void {
@@ -143,7 +143,7 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
   for (const [file, text] of contents) {
     if (file === "Pulumi.yaml") {
       const named = text.replace(/^name: .*$/m, `name: ${JSON.stringify(name)}`);
-      contents.set(file, example.hasChoice ? named.trimEnd() + PLUGIN : named);
+      contents.set(file, example.worksWithBothProviders ? named.trimEnd() + PLUGIN : named);
     }
     // The settings of a stack are under the name of the project.
     else if (/^Pulumi\..+\.yaml$/.test(file))
@@ -174,7 +174,7 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
  * @param from The user's folder. In a workspace, the package is installed above the project that depends on it.
  */
 export function fileInstalled(installed: string, project: string, from = process.cwd()): string | undefined {
-  // The outermost one, because pnpm keeps packages in folders below it.
+  // The outermost `node_modules`, because pnpm keeps packages in folders below it.
   const [, user] = /^(.*?)[\\/]node_modules[\\/]/.exec(installed) ?? [];
   if (user === undefined) return undefined;
   const dataIn = (...path: string[]) => {
@@ -187,7 +187,7 @@ export function fileInstalled(installed: string, project: string, from = process
   };
   const folders: string[] = [];
   for (let at = from; at.startsWith(user + sep); at = dirname(at)) folders.push(at);
-  // What npm notes, because from a workspace's root no manifest on the way may name the package.
+  // npm's own note comes last. From the root of a workspace, no manifest on the way may name the package.
   const noted = dataIn(user, "node_modules", ".package-lock.json").packages?.["node_modules/pulumi-endpoints"]
     ?.resolved;
   const all: [folder: string, given: unknown][] = [...[...folders, user].map(givenIn), [user, noted]];
@@ -209,9 +209,9 @@ function filesOf(folder: string): string[] {
 }
 
 /** Chooses the emulator's port and key now, so that the printed commands can name them. */
-async function prepareEmulator({ own }: Example, project: string): Promise<Emulator> {
+async function prepareEmulator({ setup }: Example, project: string): Promise<Emulator> {
   const emulator = await Emulator.start();
-  for (const endpoint of own.seed ?? []) emulator.seed(endpoint);
+  for (const endpoint of setup.seed ?? []) emulator.seed(endpoint);
   writeState(join(project, ".endpoints.json"), emulator);
   await emulator.close();
   return emulator;
@@ -219,9 +219,9 @@ async function prepareEmulator({ own }: Example, project: string): Promise<Emula
 
 type Step = [text: string, commands: string[]];
 
-/** What to do until the example is deployed. A question of Pulumi would take the next pasted line for its answer. */
+/** The steps until the example is deployed. A question of Pulumi would take the next pasted line for its answer. */
 function steps(
-  { own, manifest, program, isDeployed }: Example,
+  { setup, manifest, program, isDeployed }: Example,
   project: string,
   emulator?: Emulator,
 ): Step[] {
@@ -229,7 +229,7 @@ function steps(
   const enter = path === "" ? [] : [`cd ${shellWord(path)}`];
   const tests = manifest.scripts?.["test"] ? ["npm test"] : [];
   const install: Step = ["Install it.", [...enter, "npm install", ...tests]];
-  const deploy = own.deploy ?? ["pulumi stack init dev", "pulumi up"];
+  const deploy = setup.deploy ?? ["pulumi stack init dev", "pulumi up"];
   if (emulator)
     return [
       install,

@@ -27,7 +27,7 @@ export function outputFile(file: string): string {
   return file;
 }
 
-/** The same option of all commands that have a result for programs. */
+/** The option `--json`, which is the same in all commands. */
 export const JSON_OPTION = {
   value: "F",
   help: "write the result as JSON to this file; - prints it instead of the text",

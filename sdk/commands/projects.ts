@@ -14,7 +14,7 @@ import type { UserProject } from "./userProject";
 
 /* The projects and stacks of a command: of one folder, of several, or of a file that lists them. */
 
-/** These mean the same in every command. */
+/** Options that mean the same in every command. */
 export const projectsOptions = {
   stack: {
     value: "S",
@@ -39,7 +39,7 @@ export const projectsOptions = {
   },
 } as const satisfies Options;
 
-/** A mapping with no other keys. */
+/** The schema of a mapping that refuses other keys, with a suggestion. */
 const mapping = <T extends z.ZodRawShape>(shape: T) =>
   z.strictObject(shape, {
     error(issue) {
@@ -85,12 +85,12 @@ const projectsFileSchema = mapping({
 
 /** A project, with those of its stacks that the command is about. */
 export interface ProjectStacks extends UserProject {
-  /** As given: `dev`, `organization/dev` or `organization/project/dev`. Empty means the selected stack. */
+  /** As Pulumi takes them in the folder: `dev`, `organization/dev` or `organization/project/dev`. Empty means the selected stack. */
   stacks: string[];
 }
 
 export interface Projects {
-  /** The file that lists them; undefined for the project of a folder, with the stacks that were given. */
+  /** The file that lists the projects; undefined if the command is about the project of a folder. */
   file: string | undefined;
   projects: ProjectStacks[];
   /** Other stacks whose endpoints are managed, each with its name and a folder for Pulumi, and with its full name. */
@@ -117,7 +117,7 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
     for (const at of await foldersLike(folder, file)) found.push(projectIn(at, stacks));
   const all = stacksOf(found);
   assertDistinct(all);
-  // Without Pulumi Cloud, this is the organization of every stack.
+  // Without Pulumi Cloud, every stack belongs to an organization with the name `organization`.
   const isMeant = ({ project, fullName }: NamedStack, name: string) =>
     isSuffixOf(fullName, withProject(name, project.name).replace(/^organization\//, ""));
   const unlisted = wanted.find((name) => !all.some((one) => isMeant(one, name)));
@@ -148,7 +148,7 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
 const knownFrom = ({ folder, name }: ProjectStacks, stacks: readonly string[]): Projects["known"] =>
   stacks.map((stack) => ({ folder, stack, fullName: withProject(stack, name) }));
 
-/** @throws UsageError if a known stack may be one of these, because each endpoint of that one would count as shared. */
+/** @throws UsageError if a known stack may be one of these, because each of its endpoints would count as shared. */
 export function assertNotKnown(
   stacks: readonly { name: string; project: string }[],
   known: Projects["known"],
@@ -170,7 +170,7 @@ export function isIgnored(live: Endpoint, { id, url, metadata }: IgnoreRule): bo
   return matcher({ id, urlPattern: url, metadata: (data) => has(data, metadata) })(live);
 }
 
-/** The endpoints of `--ignore`: a list, or that of a file with other keys, such as the one of `--projects`. */
+/** The rules in the file of `--ignore`: a list, or the key `ignore` of a file such as that of `--projects`. */
 function ignoredIn(file: string): IgnoreRule[] {
   const data = parsedText(readText(file, UsageError), file);
   return checked(file, isMapping(data) && "ignore" in data ? data["ignore"] : data, ignoreListSchema);
@@ -261,7 +261,7 @@ const parsedFile = <T extends z.ZodType>(file: string, schema: T): z.output<T> =
 function checked<T extends z.ZodType>(file: string, data: unknown, schema: T): z.output<T> {
   const { success, data: valid, error } = schema.safeParse(data);
   if (success) return valid;
-  // A misspelt key is also a missing one.
+  // A misspelt key also causes an issue about a missing key.
   const issue = error.issues.find(({ code }) => code === "unrecognized_keys") ?? error.issues[0];
   const path = issue?.path.map((key) => (typeof key === "symbol" ? "" : key)) ?? [];
   const place = path.length > 0 ? pathText(path) : "its content";

@@ -1,6 +1,6 @@
 /*
- * A stack of the project `api` is `dev`, `api/dev`, `organization/dev` or `organization/api/dev`. With its project, a name means
- * every stack whose full name ends with it. Pulumi would take `api/dev` for a stack of the organization `api`.
+ * Names of stacks. A stack of the project `api` can be called `dev`, `api/dev`, `organization/dev` or `organization/api/dev`. A name
+ * with its project means every stack whose full name ends with it. Pulumi would take `api/dev` for a stack of the organization `api`.
  */
 
 /** The name with its project: `api/dev`, or `organization/api/dev` if the organization was given. */
@@ -21,14 +21,14 @@ export const isSuffixOf = (fullName: string, name: string) => `/${fullName}`.end
 /** The most stacks in a message. */
 export const MAX_SHOWN = 10;
 
-/** The stacks of a list that are none of the read ones. Names are full, or those that Pulumi has in the project's folder. */
+/** The stacks of a list that were not read. A name is the full name, or the name that Pulumi has in the project's folder. */
 export const unreadStacks = (all: readonly string[], read: readonly string[], project: string): string[] =>
   all.filter((name) => {
     const fullName = withProject(name, project);
     return !read.some((one) => isSuffixOf(fullName, one) || isSuffixOf(one, fullName));
   });
 
-/** What to do about the backend's unread stacks, which may manage an endpoint; undefined if Pulumi does not list them. */
+/** What to do about unread stacks, which may manage an endpoint. @param unread Undefined if Pulumi does not list the stacks. */
 export function unreadText(unread: readonly string[] | undefined): string {
   if (!unread) return "Name the stacks of `pulumi stack ls --all` with --known or --projects";
   if (unread.length === 0) return "This backend has no other stack, but another backend may have one";

@@ -4,7 +4,7 @@ import { JSON_OPTION, wholeNumber, writeResult } from "./options";
 import { projectsOf, projectsOptions } from "./projects";
 import { table } from "./text";
 
-/** `npx pulumi-endpoints stacks`: what a pipeline with a job per stack needs to know. */
+/** `npx pulumi-endpoints stacks`: the list for a pipeline with a job for each stack. */
 export const stacksCommand: CliCommand = command({
   name: "stacks",
   about:
@@ -36,7 +36,7 @@ Exit codes: 0 done, 2 invalid arguments. See docs/gitops.md.`,
     const stacks = projects.flatMap(({ folder, name: project, stacks }) =>
       stacks.map((stack) => ({ folder: shownFolder(folder), project, stack })),
     );
-    // Fewer stacks than jobs share the whole budget.
+    // If there are fewer stacks than jobs, the stacks share the whole budget.
     const requestsPerWindow = Math.floor(budget / Math.min(jobs, stacks.length));
     const include = stacks.map((each) => ({ ...each, requestsPerWindow }));
     const head = { folder: "folder", project: "project", stack: "stack", requestsPerWindow: "requests" };

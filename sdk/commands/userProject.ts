@@ -22,7 +22,7 @@ import { isMapping, type JsonObject, jsonOf } from "../traffic-policy/data/index
 import type { LogLine } from "./command";
 import { lastPartOf } from "./stackNames";
 
-/* The user's own project, through the Pulumi CLI, which never asks a question: its stacks, their states and their accounts. */
+/* The stacks of the user's own project, their states and their accounts, read with the Pulumi CLI, which never asks a question. */
 
 export interface UserProject {
   /** The absolute path of the folder with the project file. */
@@ -70,7 +70,7 @@ export async function knownEntries(
   return endpointsIn(await exported(["--stack", stack], folder, signal)).map(entryOf);
 }
 
-/** Rethrows the error of a listed stack: if the backend lacks it, with the way out, because its settings file may have stayed. */
+/** Rethrows the error of a stack that cannot be read. If the backend lacks the stack, the message names the way out. */
 export const explainUnreadable =
   (stack: string) =>
   (error: unknown): never => {
@@ -117,11 +117,11 @@ export interface StateEntry {
   account: unknown;
   /** The endpoint was replaced, or is being replaced. */
   isOld: boolean;
-  /** It was deleted to be replaced, or Pulumi skipped the deletion, and the new endpoint was not created. */
+  /** The endpoint was deleted for a replacement, or its deletion was skipped, and the new endpoint was not created. */
   isPending: boolean;
 }
 
-/** A cloud endpoint in a stack's state. */
+/** A cloud endpoint in a stack's state, with its properties. */
 export interface ManagedEndpoint extends StateEntry {
   /** The reference to its provider, `URN::id`. */
   provider: string;
@@ -136,21 +136,21 @@ export interface ManagedEndpoint extends StateEntry {
   modified: number;
 }
 
-/** The cloud endpoints that a stack manages. It does not manage those that it only reads (`CloudEndpoint.get`). */
+/** The cloud endpoints that a stack manages, without those that it only reads (`CloudEndpoint.get`). */
 export const managedEndpoints = (state: ExportedState): ManagedEndpoint[] => endpointsIn(state).map(managed);
 
 /**
- * A cloud endpoint that a run began to create, or deleted to replace it, and that is not in the state. What a killed run created
- * is in no state.
+ * A create that a run began, or that was to follow the deletion of a replaced endpoint, and whose endpoint is not in the state. If
+ * the run was killed, the endpoint may exist nevertheless.
  */
 export interface PendingCreate {
-  /** What was to be created. It has no id. Of a replacement that was not begun, the old endpoint. */
+  /** The endpoint to be created, which has no id. If its create was not begun, this is the old endpoint. */
   wanted: ManagedEndpoint;
   /** The old endpoint of a replacement. */
   replaced: ManagedEndpoint | undefined;
 }
 
-/** The pending creates of a state, one a resource. One that a later run has repeated is none: the state has its endpoint. */
+/** The pending creates of a state, one for each resource, without those whose endpoint a later run has put into the state. */
 export function pendingCreates(state: ExportedState): PendingCreate[] {
   const all = managedEndpoints(state);
   const isDone = ({ urn, inputs: { url } }: ManagedEndpoint) =>
@@ -171,8 +171,8 @@ const endpointsIn = ({ deployment }: ExportedState): ExportedResource[] =>
   );
 
 /**
- * The inputs of the stack's explicit providers, by the reference that its endpoints have (`URN::id`). Every other endpoint uses
- * the account of the stack's configuration.
+ * The inputs of the stack's explicit providers, by the reference that endpoints have to their provider (`URN::id`). Every other
+ * endpoint uses the account of the stack's configuration.
  */
 export function explicitProviders({ deployment }: ExportedState): Map<string, JsonObject> {
   const all = (deployment.resources ?? []).filter(
@@ -194,11 +194,11 @@ function entryOf(resource: ExportedResource): StateEntry {
 function managed(resource: ExportedResource): ManagedEndpoint {
   const { inputs = {}, outputs = {}, provider = "", ignoreChanges, modified } = resource;
   const all = [...Object.entries(inputs), ...Object.entries(outputs)];
-  const { [PROVIDER_KEY]: _, ...given } = plainValues(inputs);
+  const { [PROVIDER_KEY]: _, ...setByProgram } = plainValues(inputs);
   return {
     ...entryOf(resource),
     provider,
-    inputs: given,
+    inputs: setByProgram,
     outputs: plainValues(outputs),
     secrets: new Set(all.filter(([, value]) => hasSecretMark(value)).map(([name]) => name)),
     ignored: Array.isArray(ignoreChanges) ? ignoreChanges.map(String) : [],
@@ -208,7 +208,7 @@ function managed(resource: ExportedResource): ManagedEndpoint {
 
 const hasSecretMark = (value: unknown): boolean => JSON.stringify(value)?.includes(SECRET) === true;
 
-/** The state's properties as data: of a secret its content, of a resource its id, of a component its URN. */
+/** The state's properties as data. A secret becomes its content, a resource its id, and a component its URN. */
 function plainValues(properties: object): JsonObject {
   const plain = (signed: JsonObject): unknown => {
     const { [SIGNATURE]: signature, plaintext } = signed;

@@ -95,7 +95,7 @@ const SETTINGS: Record<string, string> = {
   "endpoints:baseUrl": "https://api.example.com",
 };
 
-/** A clock whose waits take no time: nobody else changes the account of a unit test. */
+/** A clock whose waits take no time, because nobody else changes the account of a unit test. */
 function clockWithoutWaits(): Clock {
   let ahead = 0;
   return {
@@ -108,6 +108,7 @@ function clockWithoutWaits(): Clock {
   };
 }
 
+/** A client that answers requests from a store of the emulator, without HTTP. */
 class StoreClient extends HttpClient {
   constructor(
     settings: HttpClient["settings"],

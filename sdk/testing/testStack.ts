@@ -6,7 +6,7 @@ export interface TestStackOptions extends Omit<StackOptions, "ownPackages" | "se
   /** The stack's configuration by full key (`endpoints:baseUrl`). A `TestStack` adds base URL and key of its emulator. */
   config?: Record<string, ConfigValue>;
   /**
-   * Environment variables for the program and the provider, in addition to those of this process. `undefined` removes one.
+   * Environment variables for the program and the provider, in addition to those of this process. `undefined` removes a variable.
    * A `TestStack` removes `ENDPOINTS_API_KEY` and `ENDPOINTS_BASE_URL`.
    */
   env?: Record<string, string | undefined>;

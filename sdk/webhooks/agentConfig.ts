@@ -12,8 +12,8 @@ import { vaultReference } from "../traffic-policy/webhooks/index";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 
 /*
- * A verification in each format of agents. Flags and version 2 of the configuration file can only express "verify every request
- * with this secret, and refuse the rest". Everything else needs a traffic policy.
+ * A webhook verification in each format of agents. Flags and version 2 of the configuration file can only express "verify every
+ * request with this secret, and refuse the rest". Everything else needs a traffic policy.
  */
 
 /** The checked inputs of a verification. */

@@ -33,13 +33,13 @@ const {
 }: { deserializeInputs(inputs?: Struct, urns?: unknown): Promise<WebhookVerificationArgs> } =
   require("@pulumi/pulumi/provider/server");
 
-// The outputs of a component with mistakes fail, and nobody waits for them. The process must go on, since an endpoint may just be
-// created.
+// The outputs of a component with mistakes fail, and nobody waits for them. The process must go on, because it may be creating an
+// endpoint.
 process.on("unhandledRejection", (error) => {
   if (!RunError.isInstance(error)) console.error(error);
 });
 
-/** Carries out the plugin's `construct`: see there. */
+/** Carries out the call `construct` of the plugin (`provider/plugin/functions.ts`). */
 export async function constructWebhookVerification(
   request: ConstructRequest,
   engine: string,

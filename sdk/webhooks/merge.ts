@@ -8,7 +8,7 @@ import { mergedConfig } from "./agentConfig";
 import { dataToMerge, mergedPolicy } from "./mergedPolicy";
 import { WebhookVerification } from "./webhookVerification";
 
-// It has the name of traffic-policy's on purpose: the same merge, for outputs of Pulumi.
+// The function has the name of that in traffic-policy on purpose: it is the same merge, for outputs of Pulumi.
 /**
  * Adds webhook verifications before a traffic policy's own actions on requests. The result is a policy for a `CloudEndpoint`:
  * it must contain an action that answers, and verification does not answer.
@@ -21,8 +21,8 @@ import { WebhookVerification } from "./webhookVerification";
  * ```
  *
  * @param policy The policy of the endpoint: an object, or text that holds JSON or YAML.
- * @param verification One or several verifications; they run in this order. An enforced one without `expressions` stands alone,
- *   because a request has the signature of at most one platform.
+ * @param verification One or several verifications; they run in this order. An enforced verification without `expressions` must
+ *   be the only one, because a request has the signature of at most one platform.
  * @returns The policy as data, always secret.
  * @throws RunError, through the output, for an invalid policy, for an empty list of verifications, if requests would need two
  *   signatures (the policy's own rules included), if nothing would be verified because an earlier rule ends every connection

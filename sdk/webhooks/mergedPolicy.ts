@@ -25,7 +25,7 @@ export function mergedPolicy(
   return mergeTrafficPolicy(data, verifications, warn);
 }
 
-/** @throws UserError for text that is no policy, and for values that are no data. */
+/** @throws UserError for text that is no policy, and for values that JSON cannot hold. */
 export function dataToMerge(policy: object | string): object {
   const problems = standInsIn(policy).map((problem) => `mergeTrafficPolicy: the policy ${problem}`);
   if (problems.length > 0) throw new UserError(problems.join("\n"));

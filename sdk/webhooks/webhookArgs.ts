@@ -36,7 +36,7 @@ export interface WebhookAgent {
 /** The inputs of a webhook verification, once they are known. */
 export interface WebhookInputs {
   /**
-   * The identifier of the platform that sends the webhooks, such as `github`. An unknown one causes a warning and is passed on,
+   * The identifier of the platform that sends the webhooks, such as `github`. An unknown platform causes a warning and is passed on,
    * because the service may support new platforms.
    */
   platform: WebhookPlatform | (string & {});
@@ -81,5 +81,5 @@ export interface WebhookInputs {
   plan?: AccountPlan | undefined;
 }
 
-/** The same, but the secret may be missing, so that its absence can be reported. */
+/** The inputs in their checked form. The secret may be missing, because another check reports that. */
 export type WebhookSettings = Omit<WebhookInputs, "secret"> & { secret?: string | undefined };

@@ -19,7 +19,7 @@ type FieldChecks<T> = { [Name in keyof T]-?: z.ZodType<unknown, T[Name] | undefi
 
 const textLike = (example: string) => z.string({ error: `must be text, as in ${example}` });
 
-/** The checks of its agent. */
+/** The checks of the input `agent`, by name. */
 export const agentFields = {
   name: textLike("hooks").min(1, "must not be empty").optional(),
   url: textLike("https://hooks.example.com")
@@ -108,7 +108,7 @@ export function unknownField(name: string): Mistake | undefined {
   return { path: name, reason: `is no input of a webhook verification${hint}` };
 }
 
-/** What this version of the agent's configuration file cannot express of an agent; undefined if it can express all. */
+/** The mistake of an agent that this version of the configuration file cannot express; undefined if there is none. */
 export function agentMistake({ url }: WebhookAgent, version: 2 | 3): Mistake | undefined {
   if (version === 3 || !url || !/:\d+$/.test(url)) return undefined;
   const reason =
@@ -133,12 +133,12 @@ function upstreamProblem(value: unknown): string | undefined {
   return "has a path, query or fragment; write only scheme, host and port, as in http://localhost:8080, because agents keep each request's own path";
 }
 
-/** Whether platform and secret are swapped, by the catalogue. */
+/** Whether platform and secret seem to be swapped: the catalogue has a platform with the name of the secret. */
 export function areSwapped(platform: string, secret: string | undefined): boolean {
   return !platformInfo(platform) && secret !== undefined && platformInfo(secret) !== undefined;
 }
 
-/** Why this cannot be the platform's secret, nor lead to it in the service's vault; undefined if it can. */
+/** The reason why a text is neither a secret of the platform nor a reference to one in the vault; undefined if it may be. */
 export function secretMistake(platform: string, secret: string | undefined): string | undefined {
   if (secret === undefined) {
     const { name = "the platform", origin } = platformInfo(platform) ?? {};

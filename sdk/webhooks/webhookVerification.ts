@@ -42,8 +42,9 @@ export class WebhookVerification extends pulumi.ComponentResource {
 
   /**
    * The agent's command-line options, as an argument list for `http <upstream>`, with the `url` of `agent`. Agents of version 3
-   * accept them and call those of the verification deprecated. Flags cannot express `enforce: false`, `expressions` or a reference to the vault. In these cases the
-   * list names a policy file, `<name>.policy.json`: write the output `trafficPolicy` into it. Secret.
+   * accept them, but call the flags of the verification deprecated. Flags cannot express `enforce: false`, `expressions` or a
+   * reference to the vault. In these cases the list names a policy file, `<name>.policy.json`: write the output `trafficPolicy` into it.
+   * Secret.
    */
   readonly agentOptions: pulumi.Output<string[]>;
 
@@ -165,7 +166,7 @@ function checkArgs(component: WebhookVerification, name: string, args: unknown) 
   return { platform, verification, agent, version };
 }
 
-/** A warning such as `expressions[0] uses …`. */
+/** The mistake that a warning such as `expressions[0] uses …` describes. */
 function asMistake(warning: string): Mistake {
   const [path = "", ...reason] = warning.split(" ");
   return { path, reason: reason.join(" ") };
@@ -195,7 +196,7 @@ async function warnOfPlatform(
 ): Promise<void> {
   const known = await isKnown(secret);
   if (known === undefined) return;
-  // Platform and secret could be swapped. Once the secret is known, that has been checked.
+  // Platform and secret could be swapped, which can only be checked when the secret is known.
   const mayShow = known && !(await pulumi.isSecret(platform));
   platform.apply((platform) => {
     if (platformInfo(platform)) return;
@@ -213,21 +214,25 @@ async function reportUnknownSecret(name: string, secret: object): Promise<void> 
     void pulumi.log.info(`${name}: the secret is not known yet; \`pulumi up\` checks its form.`);
 }
 
-interface Expected {
+interface ExpectedDeliveries {
   name: string;
   deliveries: number;
   plan: WebhookSettings["plan"];
 }
 
 /** The expected deliveries of the run's components, and the sum in the last warning. */
-const deliveriesOfRun = perRun(() => ({ expected: new Map<object, Expected>(), reported: 0, due: false }));
+const deliveriesOfRun = perRun(() => ({
+  expected: new Map<object, ExpectedDeliveries>(),
+  reported: 0,
+  due: false,
+}));
 
 /**
  * Counts the expected deliveries of a component. The limit is the account's, so the warning names the sum of the stack's
  * components. It waits until all numbers that are already known have been counted. Components are distinguished as objects,
  * because two with the same name can have different parents.
  */
-function expectDeliveries(component: object, expected: Expected): void {
+function expectDeliveries(component: object, expected: ExpectedDeliveries): void {
   const run = deliveriesOfRun();
   run.expected.set(component, expected);
   if (run.due) return;
@@ -235,7 +240,7 @@ function expectDeliveries(component: object, expected: Expected): void {
   setImmediate(() => {
     run.due = false;
     const warning = quotaWarning([...run.expected.values()]);
-    // In other languages, components arrive one by one.
+    // In other languages, components arrive one by one, so the sum is reported again only when it has doubled.
     if (warning === undefined || warning.sum < 2 * run.reported) return;
     run.reported = warning.sum;
     void pulumi.log.warn(warning.text);
@@ -245,8 +250,8 @@ function expectDeliveries(component: object, expected: Expected): void {
 /** The most components that a warning names. */
 const MAX_NAMED = 5;
 
-/** The warning if a free account verifies fewer deliveries. A paid plan of one component counts for the account. */
-export function quotaWarning(all: readonly Expected[]): { sum: number; text: string } | undefined {
+/** The warning if the sum is more than a free account verifies. A paid plan of one component counts for the account. */
+export function quotaWarning(all: readonly ExpectedDeliveries[]): { sum: number; text: string } | undefined {
   const sum = all.reduce((total, { deliveries }) => total + deliveries, 0);
   const paid = all.some(({ plan = "free" }) => plan !== "free");
   if (paid || sum <= FREE_VERIFICATIONS_PER_MONTH) return undefined;

@@ -71,7 +71,7 @@ drift() {
   set -- --stack "$STACK"
   if [ "${FAIL_ON_UNMANAGED:-false}" = true ]; then set -- "$@" --fail-on-unmanaged; fi
   npx --no-install pulumi-endpoints drift "$@" --html "$STATE/drift.html.new" >"$STATE/drift.txt.new" 2>&1 || code=$?
-  # No drift from the state is not enough: after a failed repair, or before the next `up`, the program differs from it.
+  # The state may differ from the program: after a failed repair, or before the next `up`. So a preview compares the two.
   if [ "$code" -eq 0 ]; then
     pulumi preview --stack "$STACK" --expect-no-changes --suppress-progress --non-interactive --color never \
       >"$STATE/preview.txt.new" 2>&1 || code=8

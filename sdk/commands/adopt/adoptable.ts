@@ -23,7 +23,7 @@ export interface Adoption {
   live: Endpoint;
   /** The inputs of the program, in their written order. */
   inputs: JsonObject;
-  /** What the program cannot give, each with the reason. The service keeps it. */
+  /** The values that the program cannot set, each with the reason. The service keeps them. */
   keptByService: string[];
 }
 
@@ -34,8 +34,8 @@ export interface Unadoptable {
 }
 
 /**
- * The listed endpoints with all their fields. If no item of the list has a field, the list may omit it. Then each
- * endpoint is read by id: the first `pulumi up` would clear a field that the program lacks.
+ * The listed endpoints with all their fields. If no listed endpoint has a field, lists may omit that field. Then each endpoint
+ * is read by id, because the first `pulumi up` would clear a field that the program lacks.
  */
 export async function withAllFields(
   account: EndpointsApi,
@@ -62,12 +62,12 @@ export async function withAllFields(
 /**
  * Splits the endpoints into those that one program can adopt, and the others.
  *
- * @param isWhole Whether an endpoint must not leave a field to the service, because `pulumi import` takes all fields.
+ * @param setsAllFields Whether the program must set every field, because `pulumi import` takes all fields.
  * @param accountKey The key of the account, which no code may show.
  */
 export function adoptionsOf(
   lives: readonly Endpoint[],
-  isWhole: boolean,
+  setsAllFields: boolean,
   accountKey: string,
 ): { adoptions: Adoption[]; unadoptable: Unadoptable[] } {
   const all = lives.map((live) => adoptionOf(live, accountKey));
@@ -81,7 +81,7 @@ export function adoptionsOf(
     // On the service, endpoints with one URL may differ in their bindings. The provider accepts them only if they pool.
     const areCompatible = same.length === 1 || same.every(({ inputs }) => inputs["poolingEnabled"] === true);
     for (const one of same) {
-      const lost = isWhole ? one.keptByService.find((what) => what !== YAML_TEXT) : undefined;
+      const lost = setsAllFields ? one.keptByService.find((what) => what !== YAML_TEXT) : undefined;
       const reason = areCompatible
         ? lost && `${lost}. With --format program, a program can leave that to the service`
         : "other endpoints have the same URL, and not all of them have pooling enabled";
@@ -92,18 +92,18 @@ export function adoptionsOf(
   return { adoptions, unadoptable };
 }
 
-/** What a program loses without a change of the endpoint. */
+/** What a program cannot express, although it changes nothing of the endpoint. */
 const YAML_TEXT =
   "the layout and the comments of trafficPolicy in YAML, which the first change of the policy drops";
 
-/** The inputs that adopt the endpoint without a write. An input is left out if the service chooses the same value. */
+/** The inputs that adopt the endpoint without a write. An input is left out if its value is the service default. */
 export function adoptionOf(live: Endpoint, accountKey?: string): Adoption | Unadoptable {
   const current = asWritten(live);
-  const given: JsonObject = { adopt: live.id };
+  const setByProgram: JsonObject = { adopt: live.id };
   const keptByService: string[] = [];
   for (const name of managedInputs) {
     const value = current[name];
-    if (value === undefined || isServicesChoice(name, value, String(current["url"]))) continue;
+    if (value === undefined || isServiceDefault(name, value, String(current["url"]))) continue;
     const lost =
       lostInPulumi(value) ??
       (keysShowSecrets(value, accountKey)
@@ -112,12 +112,13 @@ export function adoptionOf(live: Endpoint, accountKey?: string): Adoption | Unad
     const problem = lost
       ? `${name} cannot be in a program: ${lost}`
       : checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
-    if (problem === undefined) given[name] = value;
+    if (problem === undefined) setByProgram[name] = value;
     else if (keptWhenOmitted.includes(name)) keptByService.push(problem);
     else return { live, reason: problem };
   }
-  if ("trafficPolicy" in given && !looksLikeJson(live.trafficPolicy ?? "{")) keptByService.push(YAML_TEXT);
-  const { inputs, failures } = checkInputs(given);
+  if ("trafficPolicy" in setByProgram && !looksLikeJson(live.trafficPolicy ?? "{"))
+    keptByService.push(YAML_TEXT);
+  const { inputs, failures } = checkInputs(setByProgram);
   if (failures[0]) return { live, reason: failures[0].reason };
   const { changed } = differenceOnAdoption(live, engineInputs(inputs));
   if (changed.length > 0) return { live, reason: `adopting it would change its ${changed.join(" and ")}` };
@@ -136,25 +137,25 @@ function asWritten(live: Endpoint): JsonObject {
   };
 }
 
-/** Whether the service would choose this value if none is given. */
-function isServicesChoice(name: ManagedInput, value: unknown, url: string): boolean {
+/** Whether the service would choose this value for an input that the program does not set. */
+function isServiceDefault(name: ManagedInput, value: unknown, url: string): boolean {
   if (name === "poolingEnabled") return value === false;
   if (name !== "bindings") return false;
   if (sameSet(value, [])) return true;
-  // Any other one is written: a service that chooses `public` would make the endpoint public when it is created anew.
+  // The program sets other bindings: a service default of `public` would make the endpoint public when it is created anew.
   return sameSet(value, ["public"]) && !/\.internal(:\d+)?$/.test(url);
 }
 
-/** A lone surrogate, and the character that replaces it in parsed replies. */
-const HALF = /[\ufffd\p{Surrogate}]/u;
+/** Half of a character (a lone surrogate), or U+FFFD, which replaces it in parsed replies. */
+const HALF_CHARACTER = /[\ufffd\p{Surrogate}]/u;
 
-/** Why Pulumi would not pass on this value as it is; undefined if it would. */
+/** The reason why Pulumi would not pass this value on unchanged; undefined if it would. */
 function lostInPulumi(value: unknown): string | undefined {
   let reason: string | undefined;
   visit(value, (key, part) => {
     if (key === SIGNATURE || /^__(proto__$|pulumi)/.test(key))
       reason ??= `Pulumi reserves its key ${key} for itself`;
-    if ([key, part].some((text) => typeof text === "string" && HALF.test(text)))
+    if ([key, part].some((text) => typeof text === "string" && HALF_CHARACTER.test(text)))
       reason ??= "it contains half of a character, or U+FFFD in its place, which an update would write back";
     if (UNKNOWNS.has(part)) reason ??= "it contains a text that means “not known yet” to Pulumi";
   });

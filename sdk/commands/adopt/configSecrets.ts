@@ -13,9 +13,10 @@ import { uniqueNames } from "./names";
 
 /*
  * Secrets of live policies, metadata and descriptions. A text or number with a secret in it becomes a secret of the stack's
- * configuration as a whole, so the code contains none.
+ * configuration as a whole, so the program's code contains no secret.
  */
 
+/** A secret of the stack's configuration, with the places that read it. */
 export class ConfigSecret {
   constructor(
     /** The key in the configuration, without the project's name. */
@@ -49,7 +50,7 @@ export function secretsOf(
   isFree: (name: string, value: string) => boolean,
   accountKey?: string,
 ): ConfigSecret[] {
-  const copied = adoptions.flatMap((adoption) => found(adoption).map(({ text }) => text));
+  const copied = adoptions.flatMap((adoption) => revealedSecrets(adoption).map(({ text }) => text));
   if (isRecognizable(accountKey)) copied.push(accountKey);
   const isInAnyText = containsOneOf(copied.filter(({ length }) => length >= MIN_RECOGNIZABLE_LENGTH));
   const places = adoptions.flatMap((adoption) => placesIn(adoption, isInAnyText));
@@ -84,18 +85,18 @@ export function secretReplacement(secrets: readonly ConfigSecret[]): (adoption: 
 const documentsOf = ({ inputs }: Adoption): JsonObject =>
   Object.fromEntries(userTexts.map((name) => [name, inputs[name]]));
 
-/** Not secret in an `Authorization` header, and not part of the secret's copies. */
+/** The scheme in an `Authorization` header. It is not secret, and copies of the secret lack it. */
 const SCHEME = /^(?:Bearer|Basic|Token|ApiKey) +/i;
 
-/** The secrets by their names or places, each with the text that its copies have. References to the vault are none. */
-const found = (adoption: Adoption) =>
+/** The secrets that keys and places reveal, each with the text of its copies. A reference to the vault is no secret. */
+const revealedSecrets = (adoption: Adoption) =>
   findSecrets(documentsOf(adoption))
     .map(({ path, secret }) => ({ path, secret, text: `${secret}`.replace(SCHEME, "").trim() }))
     .filter(({ text }) => text !== "" && vaultReference(text) === undefined);
 
 function placesIn(adoption: Adoption, isInAnyText: (text: string) => boolean): SecretPlace[] {
   const { live, inputs } = adoption;
-  const own = found(adoption);
+  const own = revealedSecrets(adoption);
   const paths = new Set(own.map(({ path }) => JSON.stringify(path)));
   const isInOwnText = containsOneOf(
     own.flatMap(({ secret, text }) =>
@@ -112,7 +113,7 @@ function placesIn(adoption: Adoption, isInAnyText: (text: string) => boolean): S
   });
 }
 
-/** Whether a text contains one of these secrets. An account can have thousands, of few lengths. */
+/** Finds out fast whether a text contains one of thousands of secrets, which have only a few lengths. */
 function containsOneOf(secrets: readonly string[]): (text: string) => boolean {
   const all = new Set(secrets);
   const startOf = (text: string, at = 0) => text.slice(at, at + MIN_SECRET_LENGTH);
@@ -128,7 +129,7 @@ function containsOneOf(secrets: readonly string[]): (text: string) => boolean {
   };
 }
 
-/** The secret's key in the document, after its endpoint's name if only one endpoint has the secret. */
+/** A name from the secret's key in the document. If only one endpoint has the secret, the endpoint's name comes first. */
 function nameOf(places: readonly SecretPlace[], names: ReadonlyMap<string, string>): string {
   const ids = new Set(places.map(({ id }) => id));
   const owner = ids.size === 1 ? names.get(places[0]?.id ?? "") : undefined;

@@ -3,8 +3,8 @@ import { urlOf } from "../../../provider/service/url";
 import { shortAddress } from "./terraform";
 
 /**
- * A name for each endpoint, by id: that of its address in Terraform, or else the host in its URL. A number, which follows the
- * order of the endpoints, tells equal names apart.
+ * A name for each endpoint, by id: from its address in Terraform, or else from the host of its URL. Equal names get a number, in the
+ * order of the endpoints.
  */
 export function namesOf(
   endpoints: readonly Endpoint[],
@@ -22,21 +22,21 @@ export function namesOf(
 }
 
 /**
- * Gives each name once: the wanted one, or else that with a number.
+ * Returns a function that gives each name only once: the wanted name, or else the wanted name with a number.
  *
- * @param separator Stands before the number.
+ * @param separator The text before the number.
  */
 export function uniqueNames(
   separator: string,
 ): (wanted: string, isTaken: (name: string) => boolean) => string {
-  const given = new Set<string>();
+  const used = new Set<string>();
   /** By wanted name, the last number. Thousands may want one name. */
   const numbers = new Map<string, number>();
   return (wanted, isTaken) => {
     let [name, number] = [wanted, numbers.get(wanted) ?? 1];
-    while (given.has(name) || isTaken(name)) name = `${wanted}${separator}${++number}`;
+    while (used.has(name) || isTaken(name)) name = `${wanted}${separator}${++number}`;
     numbers.set(wanted, number);
-    given.add(name);
+    used.add(name);
     return name;
   };
 }

@@ -82,12 +82,12 @@ export async function selectEndpoints(
   const target = stack === undefined ? undefined : await targetOf(stack, cwd);
   const account = target ? openAccount(target.config, log) : accountOfEnvironment(log);
   const cloud = await cloudEndpoints(account);
-  // After the list, so that what an update creates meanwhile is in no list, or in its state, too.
+  // States are read after the list, so an endpoint that an update creates meanwhile is not listed, or is in the state, too.
   const elsewhere = await idsOwnedElsewhere(listed?.projects ?? [], others);
   const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
   if (target) elsewhere.push([target.stack, new Set(managed.map(({ id }) => id))]);
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
-  terraform?.report(cloud, log);
+  terraform?.logMissing(cloud, log);
   const sortKey = (live: Endpoint) => `${urlOf(live)} ${live.id}`;
   let endpoints = [...cloud].sort((a, b) => (sortKey(a) < sortKey(b) ? -1 : 1));
   /** Keeps some of the endpoints, and logs how many it leaves out. */
@@ -123,7 +123,7 @@ export async function selectEndpoints(
   return { account, endpoints, target, terraform, managed };
 }
 
-/** The warning of an adoption that may take what an unread stack manages; undefined if the backend's other stacks were read. */
+/** The warning that an unread stack may manage an endpoint; undefined if all other stacks of the backend were read. */
 async function unreadWarning(
   { folder, name }: UserProject,
   read: readonly string[],
@@ -203,10 +203,10 @@ function textAt(path: string, document: unknown): string | undefined {
 }
 
 /** @throws UsageError for a stack of another project, in whose folder neither Pulumi nor the written program belongs. */
-async function targetOf(given: string, folder: string): Promise<TargetStack> {
-  const [project] = (await projectsOf({ stack: [given], cwd: folder })).projects;
+async function targetOf(wanted: string, folder: string): Promise<TargetStack> {
+  const [project] = (await projectsOf({ stack: [wanted], cwd: folder })).projects;
   const [stack] = project?.stacks ?? [];
-  if (!project || stack === undefined) throw new UsageError(`there is no stack ${given} in ${folder}`);
+  if (!project || stack === undefined) throw new UsageError(`there is no stack ${wanted} in ${folder}`);
   return { project, stack, config: await stackConfig(project, stack) };
 }
 

@@ -6,8 +6,8 @@ import { inputBytes, STANDARD_STREAM } from "../options";
 import { groupBy, shellWord } from "../text";
 
 /*
- * The endpoints in the output of `terraform show -json`. It has secrets in plain text, so no message quotes anything of it but
- * addresses and ids.
+ * The endpoints in the output of `terraform show -json`. The output has secrets in plain text, so messages quote only addresses
+ * and ids.
  */
 
 const ENDPOINT = "ngrok_cloud_endpoint";
@@ -32,10 +32,10 @@ const shownSchema = z.object({
   values: z.object({ root_module: z.unknown() }).optional(),
 });
 
-/** The endpoints of a Terraform state: those that move from it to Pulumi. */
+/** The endpoints of a Terraform state, which move to Pulumi. */
 export class Terraform {
   private readonly byId: ReadonlyMap<string, string[]>;
-  /** By address, why Terraform deletes an object at its next apply. */
+  /** The reasons why Terraform deletes objects at its next apply, by address. */
   private readonly deletes: ReadonlyMap<string, "tainted" | "deposed">;
 
   private constructor(all: readonly z.output<typeof resourceSchema>[]) {
@@ -50,7 +50,7 @@ export class Terraform {
 
   /**
    * @param file `-` is the standard input.
-   * @throws UsageError if it is no such output, or has no endpoint.
+   * @throws UsageError if the file is no output of `terraform show -json`, or has no endpoint.
    */
   static async read(file: string): Promise<Terraform> {
     const name = file === STANDARD_STREAM ? "stdin" : file;
@@ -62,10 +62,10 @@ export class Terraform {
     return new Terraform(all);
   }
 
-  /** The endpoint's address; its first one if it has several. */
+  /** The endpoint's address, or the first of several addresses. */
   readonly addressOf = (id: string): string | undefined => this.byId.get(id)?.[0];
 
-  /** Why an endpoint must not be adopted: Terraform would delete it, or could not forget it alone. */
+  /** The reason why an endpoint must not be adopted: Terraform would delete it, or no command can show its address. */
   refusal(id: string): string | undefined {
     for (const address of this.byId.get(id) ?? []) {
       const why = this.deletes.get(address);
@@ -78,8 +78,8 @@ export class Terraform {
     return undefined;
   }
 
-  /** Logs the endpoints that the account lacks. @throws UsageError if it has none of them. */
-  report(cloud: readonly Endpoint[], log: LogLine): void {
+  /** Logs the endpoints that the account lacks. @throws UsageError if the account lacks all of them. */
+  logMissing(cloud: readonly Endpoint[], log: LogLine): void {
     const ids = new Set(cloud.map(({ id }) => id));
     const missing = [...this.byId].filter(([id]) => !ids.has(id));
     if (missing.length === this.byId.size)
@@ -111,7 +111,7 @@ function decoded(bytes: Buffer): string {
   return new TextDecoder(marks[bytes.toString("hex", 0, 2)] ?? "utf-8").decode(bytes);
 }
 
-/** What is wrong with a text that is no such output, with the next step. */
+/** What is wrong with a text that is no output of `terraform show -json`, with the next step. */
 function mistakeOf(data: unknown, text: string): string {
   const has = (key: string) => isMapping(data) && key in data;
   const [json] = (data === undefined && /^\{.*\}$/ms.exec(text)) || [];

@@ -9,7 +9,7 @@ import { masking } from "./compare";
 import type { AccountReport, Unchecked, UnmanagedEndpoint } from "./report";
 import { interrupted } from "./stack";
 
-/* The accounts of the stacks, each of which is listed once, and what of them no stack manages. */
+/* The accounts of the stacks, and their endpoints that no stack manages. Each account is listed once. */
 
 export interface ScannedAccount {
   /** Undefined if the settings do not name the account. */
@@ -20,7 +20,7 @@ export interface ScannedAccount {
   unchecked: Unchecked[];
 }
 
-/** The accounts so far. Two settings with the same base URL and key name one account. */
+/** The accounts that the scan has met. Settings with the same base URL and key name one account. */
 export class ScannedAccounts {
   private readonly byKey = new Map<string, ScannedAccount>();
 
@@ -34,7 +34,7 @@ export class ScannedAccounts {
   }
 
   /**
-   * The account that these settings name; undefined if they lack something, and nothing uses them.
+   * The account that these settings name; undefined if a setting is missing and no endpoint uses the account.
    *
    * @param isUsed Whether an endpoint of the stack uses this account.
    */
@@ -75,17 +75,17 @@ export class ScannedAccounts {
   }
 }
 
-/** What is known of the endpoints that the given stacks do not manage. */
+/** What tells a managed endpoint of an account from an unmanaged one. */
 export interface OwnedElsewhere {
-  /** The ids that the given stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
+  /** The ids that the checked stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
   managed: ReadonlySet<string> | undefined;
   /** The ids that known stacks manage. */
   known: ReadonlySet<string>;
-  /** The entries of `--ignore`, and of `ignore` in the projects file. */
+  /** The rules of `--ignore`, and of `ignore` in the projects file. */
   ignored: readonly IgnoreRule[];
 }
 
-/** Sorts the endpoints of an account that the given stacks do not manage. */
+/** The report of an account: its endpoints that the checked stacks do not manage are known, ignored or unmanaged. */
 export function accountReport(account: ScannedAccount, ownedElsewhere: OwnedElsewhere): AccountReport {
   const { stacks, cloud = [] } = account;
   const service = account.api?.http.settings.baseUrl;
@@ -141,7 +141,7 @@ function timeOf(written: string | undefined): string | undefined {
   return Number.isNaN(time) ? undefined : new Date(time).toISOString();
 }
 
-/** A refused key, in the only form that Pulumi's message keeps of the provider's error. */
+/** The text that tells a refused key. Pulumi's messages keep only the text of the provider's errors. */
 const REFUSED = /: status 40[13]\b/;
 
 /** @param reason An error, or the message of a run. */

@@ -41,7 +41,7 @@ export function driftOf(
   if (!live) return { ...about, drift: "deleted", changes: [] };
 
   const outputs = documentsAsData(refreshedFromLive(live, managed.outputs).props);
-  // The state notes the service's choices for inputs that are not given.
+  // The state notes the service defaults of inputs that are not set by the program.
   const noted = { ...outputs, [SERVICE_DEFAULTS_KEY]: expected.outputs[SERVICE_DEFAULTS_KEY] };
   const inputs = withServiceDefaults(engineInputs(expected.inputs), expected.outputs);
   const mask = masking([expected.inputs, outputs], expected.secrets, accountKey);
@@ -105,9 +105,9 @@ const VALUES = ["value", "values"];
 
 /** Hides the secrets of an endpoint. */
 interface Masking {
-  /** A text outside secret places. */
+  /** Masks the secrets in a text that is not secret as a whole. */
   text(text: string): string;
-  /** A document, with its keys. */
+  /** Masks the secrets in a document, also in its keys. */
   values(document: unknown): unknown;
 }
 
@@ -143,7 +143,7 @@ export function masking(
   return { text, values: (document) => replaced(document, false, mask) };
 }
 
-/** The document with other texts, numbers and keys. A place is secret if a key above it, or beside it, names a secret. */
+/** The document with its texts, numbers and keys replaced. A place is secret if a key above it, or beside it, names a secret. */
 function replaced(
   value: unknown,
   isSecret: boolean,

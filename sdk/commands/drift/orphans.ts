@@ -7,12 +7,12 @@ import type { ManagedEndpoint } from "../userProject";
 import { asUnchecked, type ScannedAccount } from "./accounts";
 import type { AccountReport, PendingCreateReport, Unchecked } from "./report";
 
-/* What a killed run may have left: the endpoints on the URLs of pending creates that no state has. */
+/* Endpoints that a killed run may have left behind: they have the URL of a pending create, and are in no state. */
 
 /** A pending create before its URL was looked up. */
 export interface ScannedCreate {
   report: PendingCreateReport;
-  /** What was to be created. */
+  /** The endpoint that was to be created. */
   wanted: ManagedEndpoint;
   /** Undefined if its old endpoint or its account could not be checked. */
   account: ScannedAccount | undefined;
@@ -21,7 +21,7 @@ export interface ScannedCreate {
 /**
  * The reports of pending creates, with what is on their URLs.
  *
- * @param reports The reports of the accounts. If one is partial, what no state has is unknown.
+ * @param reports The reports of the accounts. A partial report cannot tell which endpoints are in no state.
  */
 export async function withFoundEndpoints(
   creates: readonly ScannedCreate[],

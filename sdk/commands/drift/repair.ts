@@ -10,7 +10,7 @@ const WRITING_OPERATIONS: readonly string[] = ["create", "update", "replace", "c
 /** The repair of a stack, before its result is checked. */
 interface RepairAttempt {
   scanned: ScannedStack;
-  /** By URN, why an endpoint was not repaired. */
+  /** The reasons why endpoints were not repaired, by URN. */
   left: Map<string, string>;
   /** The run that repaired the other endpoints; undefined if none began. */
   run: PulumiRun | undefined;
@@ -62,7 +62,7 @@ async function attempt(
   };
   const failure = (what: string, run: PulumiRun) =>
     run.ok ? undefined : `${what} failed: ${errorsOf(run) ?? "without a reason"}`;
-  /** One that Pulumi refuses by its name, such as a protected one that would be replaced, does not keep back the others. */
+  /** Previews again without the endpoints that Pulumi refuses, such as a protected endpoint that would be replaced. */
   const previewedRepair = async (): Promise<PulumiRun> => {
     const run = await stack.repairPreview(targets);
     const isRefused = (urn: string) => !run.ok && errorsOf(run, urn) !== undefined;
@@ -71,7 +71,7 @@ async function attempt(
     return previewedRepair();
   };
   try {
-    leave((urn) => sharing(scanned, urn, shared) ?? adoption(scanned, urn));
+    leave((urn) => reasonIfShared(scanned, urn, shared) ?? reasonIfAdopted(scanned, urn));
     if (!isLeftToDo("previewing the program")) return attempted;
     const preview = await stack.preview();
     leave((urn) => failure("the program's preview", preview) ?? programDifference(preview, urn));
@@ -81,11 +81,11 @@ async function attempt(
     leave(
       (urn) =>
         failure("the repair's preview", repairPreview) ??
-        adoption(scanned, urn, recreates(repairPreview, urn)),
+        reasonIfAdopted(scanned, urn, recreates(repairPreview, urn)),
     );
 
     if (isLeftToDo(`repairing ${targets.length} of ${report.drifted.length}`))
-      // Even a failed run may have changed something, so its result is always checked. One that throws never began.
+      // Even a failed run may have changed something, so its result is always checked. A run that throws never began.
       attempted.run = await stack.repair(targets);
   } catch (error) {
     leave(() => messageOf(error));
@@ -104,17 +104,21 @@ function programDifference({ steps }: PulumiRun, urn: string): string | undefine
   return `${what}, and --fix deploys nothing new: review it with \`pulumi preview\`, deploy it with \`pulumi up\`, or run --fix with the program that was deployed`;
 }
 
-/** Why an endpoint of more than one resource is left alone; undefined if it has one. A repair would undo the other's changes. */
-function sharing({ report }: ScannedStack, urn: string, shared: ReadonlySet<string>): string | undefined {
+/** The reason not to repair an endpoint of several resources, because that would undo the changes of another resource. */
+function reasonIfShared(
+  { report }: ScannedStack,
+  urn: string,
+  shared: ReadonlySet<string>,
+): string | undefined {
   const isShared = report.drifted.some((each) => each.urn === urn && shared.has(each.id));
   return isShared ? "it belongs to more than one resource: keep one, as this report says" : undefined;
 }
 
 /**
- * Why an endpoint that was deployed with `adopt` cannot be created again; undefined if it can. The id would fail the preview of
- * all.
+ * Why an endpoint that was deployed with `adopt` cannot be created again; undefined if it can. Its input `adopt` would fail the
+ * preview of all endpoints.
  */
-function adoption(
+function reasonIfAdopted(
   { managed = [], report }: ScannedStack,
   urn: string,
   isRecreated = report.drifted.some((each) => each.urn === urn && each.drift === "deleted"),

@@ -34,11 +34,11 @@ const repairSchema = z.object({
   authentication: z.boolean().optional(),
 });
 
-/** What the service tells of an endpoint; missing where it does not. */
+/** What the service tells about an endpoint. A part that it does not tell is missing. */
 const seenSchema = {
-  /** When it was last changed. */
+  /** When the endpoint was last changed. */
   updatedAt: z.iso.datetime().optional(),
-  /** The bot or user that owns it. */
+  /** The bot or user that owns the endpoint. */
   principal: z.string().optional(),
 };
 
@@ -57,7 +57,7 @@ const driftedSchema = z.object({
   repair: repairSchema.optional(),
 });
 
-/** A resource that a run began to create, or to replace, and that the state does not have. No refresh and no `destroy` reads it. */
+/** A resource that a run began to create or to replace, and that the state lacks. Neither a refresh nor `destroy` reads it. */
 const pendingCreateSchema = z.object({
   name: z.string(),
   urn: z.string(),
@@ -68,15 +68,15 @@ const pendingCreateSchema = z.object({
     .object({
       id: z.string(),
       /**
-       * Whether the service still has it, because Pulumi skipped its deletion (`retainOnDelete`, `deletedWith`); missing if that is
-       * unchecked.
+       * Whether the service still has the old endpoint, because Pulumi skipped its deletion (`retainOnDelete`, `deletedWith`);
+       * missing if that is unchecked.
        */
       exists: z.boolean().optional(),
-      /** Whether the new one has its URL; missing if that is unknown. Only then can a run continue with the old endpoint. */
+      /** Whether the new endpoint has the same URL; missing if that is unknown. Only then can a run continue with the old endpoint. */
       sameUrl: z.boolean().optional(),
     })
     .optional(),
-  /** The endpoints on its URL that no state has; missing if they are unchecked. A killed run may have created those that equal it. */
+  /** The endpoints on the resource's URL that no state has; missing if unchecked. A killed run may have created an equal endpoint. */
   found: z.array(z.object({ id: z.string(), equal: z.boolean() })).optional(),
 });
 
@@ -94,12 +94,12 @@ const stackSchema = z.object({
   project: z.string(),
   /** The number of cloud endpoints that the stack manages; 0 if its state could not be read. */
   endpoints: z.int(),
-  /** The number of them that were compared with the service. Whether the others drifted is unknown. */
+  /** The number of these endpoints that were compared with the service. Whether the others drifted is unknown. */
   compared: z.int(),
   /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
   undeployed: z.string().optional(),
   drifted: z.array(driftedSchema),
-  /** The number of operations that a run has begun and not ended: it was killed, or is in progress. */
+  /** The number of operations that a run has begun and not ended, because it was killed or is still in progress. */
   pendingOperations: z.int(),
   pendingCreates: z.array(pendingCreateSchema),
   unchecked: z.array(uncheckedSchema),
@@ -119,11 +119,11 @@ const accountSchema = z.object({
   stacks: z.array(z.string()),
   /** The number of cloud endpoints in the account. */
   endpoints: z.int(),
-  /** The endpoints that no given or known stack manages, newest first. */
+  /** The endpoints that no checked or known stack manages, newest first. */
   unmanaged: z.array(unmanagedSchema),
-  /** Of the others, those that are meant to be there (`--ignore`, or `ignore` in the projects file). */
+  /** Endpoints that no stack manages, and that are meant to be there (`--ignore`, or `ignore` in the projects file). */
   ignored: z.array(z.object({ id: z.string(), url: z.string().optional(), reason: z.string() })),
-  /** The number of those that a known stack manages (`--known`, or `known` in the projects file). */
+  /** The number of endpoints that a known stack manages (`--known`, or `known` in the projects file). */
   known: z.int(),
   unchecked: z.array(uncheckedSchema),
 });

@@ -25,12 +25,12 @@ import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./
 import { type DriftStack, interrupted, type Updates } from "./stack";
 
 /*
- * Compares stacks with the service: reads all states, then lists the accounts, then reads the known stacks, then compares here,
- * with the functions that a refresh uses. The order matters: what the states have must be in a later list, and what the list has
- * must be in a known stack that is read later.
+ * Compares stacks with the service in four steps: reads the states, lists the accounts, reads the known stacks, and compares, with
+ * the functions of a refresh. An `up` may run at the same time, so the order matters. An endpoint in a state must be in the list
+ * that follows. An endpoint in the list must be in the state of its known stack, which is read after the list.
  */
 
-/** A stack that is only read: what it has is managed. */
+/** A stack that is only read, and not compared. Its endpoints count as managed. */
 interface KnownStack {
   name: string;
   read(): Promise<readonly StateEntry[]>;
@@ -39,7 +39,7 @@ interface KnownStack {
 export interface ScanDependencies {
   /** Receives messages. */
   log(message: string): void;
-  /** Nothing new may begin. */
+  /** Aborted by an interruption. Then nothing new may begin. */
   stopped: AbortSignal;
   known: readonly KnownStack[];
 }
@@ -64,7 +64,7 @@ export interface ScannedStack {
   /** The URNs of the endpoints that were compared. */
   checked: ReadonlySet<string>;
   creates: readonly ScannedCreate[];
-  /** Those that it manages now. An `up` may run beside the check. Reads the state once. */
+  /** The endpoints that the stack manages now, because an `up` may run beside the check. Reads the state at most once. */
   reread(): Promise<readonly ManagedEndpoint[]>;
 }
 
@@ -99,7 +99,7 @@ export async function scan(
   let done = 0;
   const read = await mapConcurrently(stacks, async (stack) => {
     const found = await readStack(stack, deps, accounts);
-    // A log gets ten lines.
+    // The log gets about ten lines.
     if (++done === stacks.length || done % Math.ceil(stacks.length / 10) === 0)
       deps.log(`${done} of ${count(stacks.length, "stack")} read`);
     return found;
@@ -112,14 +112,18 @@ export async function scan(
   const evidence = new Map(entries.map(({ id, account }) => [id, account]));
   return {
     stacks: await mapConcurrently(read, (one) =>
-      compared(one, { ...deps, evidence }, before.find(({ stack }) => stack === one.stack)?.managed ?? []),
+      compareStack(
+        one,
+        { ...deps, evidence },
+        before.find(({ stack }) => stack === one.stack)?.managed ?? [],
+      ),
     ),
     accounts: accounts.all,
     known,
   };
 }
 
-/** A known state that cannot be read leaves open what of each account is unmanaged. */
+/** Reads a known stack. If that fails, each account reports it as unchecked, because its unmanaged endpoints are unknown. */
 async function readKnown(
   { name, read }: KnownStack,
   { stopped }: ScanDependencies,
@@ -217,8 +221,8 @@ const isRewritten = (
       hasDeleted || managed.some(({ modified }) => modified >= from && modified < to),
   );
 
-/** Every managed endpoint is compared, or is reported as unchecked: itself, its account or the stack's configuration. */
-async function compared(
+/** Compares a stack. The report has each endpoint that was not compared, its account or the stack's configuration as unchecked. */
+async function compareStack(
   { stack, managed, creates, pendingOperations, accounts, failures, reasons }: ReadStack,
   { stopped, evidence }: ScanDependencies & { evidence: ReadonlyMap<string, unknown> },
   expected: readonly ManagedEndpoint[],
@@ -255,7 +259,10 @@ async function compared(
       if (drift) drifted.push({ ...drift, ...(live && provenanceOf(live)) });
     });
   let previewed: ReturnType<DriftStack["preview"]> | undefined;
-  /** A run that failed leaves only the old endpoint in the state, so the program shows what is wanted. */
+  /**
+   * Whether a replacement keeps the URL; undefined if that is unknown. After a failed run, the state has only the old endpoint, so
+   * a preview shows the new URL.
+   */
   const keepsUrl = async ({ wanted, replaced }: Required<PendingCreate>): Promise<boolean | undefined> => {
     let { url } = wanted.inputs;
     if (wanted === replaced) {
@@ -328,8 +335,8 @@ async function liveOf(
 }
 
 /**
- * @throws UserError if a later version of the package wrote the state. This one may not know all of its fields. A pre-release
- *   counts as its release.
+ * @throws UserError if a later version of the package wrote the state. This version may not know all fields of it. A
+ *   pre-release counts as its release.
  */
 function assertNotLater({ outputs }: ManagedEndpoint): void {
   const [wrote = "", own = ""] = [String(outputs[VERSION_KEY] ?? ""), VERSION].map((version) =>
@@ -351,17 +358,18 @@ const changedMeanwhile = () =>
   new UserError("an update of the stack changed it during the check: run the command again");
 
 /**
- * Endpoints of the given stacks that are in several states, known ones too, or twice in one state. A `destroy` of one resource may delete the endpoint of the other.
+ * Endpoints of the checked stacks that are in several states, known ones too, or twice in one state. A `destroy` of one resource may
+ * delete the endpoint of the other.
  */
 export function sharedEndpoints({ stacks, known }: Omit<Scan, "accounts">): SharedEndpoint[] {
   const inState = (stack: string, entries: readonly StateEntry[] = []) =>
     entries
       .filter(({ isOld, isPending }) => !isOld || isPending)
       .map(({ id, name, urn }) => ({ id, stack, name, urn }));
-  const given = stacks.flatMap(({ stack, managed }) => inState(stack.name, managed));
-  const ids = new Set(given.map(({ id }) => id));
+  const checked = stacks.flatMap(({ stack, managed }) => inState(stack.name, managed));
+  const ids = new Set(checked.map(({ id }) => id));
   const others = known.flatMap(({ name, entries }) => inState(name, entries)).filter(({ id }) => ids.has(id));
-  return [...groupBy([...given, ...others], ({ id }) => id)].flatMap(([id, same]) => {
+  return [...groupBy([...checked, ...others], ({ id }) => id)].flatMap(([id, same]) => {
     if (same.length === 1) return [];
     const resources = same.map(({ stack, name, urn }) => ({ stack, name, urn }));
     return [{ id, resources }];

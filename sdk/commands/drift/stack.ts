@@ -26,9 +26,9 @@ export interface DriftStack {
   readonly name: string;
   /** The project's name. */
   readonly project: string;
-  /** Secrets decrypted. */
+  /** The stack's configuration, with its secrets decrypted. */
   config(): Promise<ConfigReader>;
-  /** Secrets decrypted. @throws UsageError if there is no stack with the name that was given. */
+  /** The stack's state, with its secrets decrypted. @throws UsageError if there is no stack with the name that was given. */
   state(): Promise<ExportedState>;
   /** What the history tells of the state: `pulumi stack history`. */
   updates(): Promise<Updates>;
@@ -40,7 +40,7 @@ export interface DriftStack {
   repair(urns: string[]): Promise<PulumiRun>;
 }
 
-/** Opens the stacks of these projects. A project without names has its selected stack. */
+/** Opens the stacks of these projects. If a project names no stack, its selected stack is opened. */
 export type OpenStacks = (projects: Projects, interruption: Interruption) => Promise<DriftStack[]>;
 
 /** The errors of a run, for one resource or for all; undefined if there are none. */
@@ -53,7 +53,7 @@ export function errorsOf({ diagnostics }: PulumiRun, urn?: string): string | und
   return messages.length > 0 ? messages.join("; ") : undefined;
 }
 
-/** Work that did not begin, because the command was interrupted. */
+/** The error of work that did not begin, because the command was interrupted. */
 export const interrupted = () => new UserError("it was interrupted");
 
 /**
@@ -61,9 +61,9 @@ export const interrupted = () => new UserError("it was interrupted");
  * new begins, and the report names everything unchecked. The second one ends this process immediately.
  */
 interface Interruption {
-  /** Nothing new may begin. */
+  /** Aborted by the first signal. Then nothing new may begin. */
   stopped: AbortSignal;
-  /** Pulumi has not received the signal itself. */
+  /** Aborted by a signal that Pulumi has not received itself, so that it is passed on. */
   forward: AbortSignal;
   /** Removes the listeners. */
   end(): void;
@@ -101,14 +101,15 @@ export const openWithPulumi: OpenStacks = async ({ file, projects }, interruptio
     for (const name of names.length > 0 ? names : [await selectedStack(folder)]) {
       const shown = projects.length > 1 ? withProject(name, project) : name;
       const stack = openStack({ folder, name: project }, name, shown, interruption);
-      // A stack that a file lists may not exist yet, or no more, and hides no other one.
-      const told = file === undefined ? asArgument : explainUnreadable(name);
-      stacks.push({ ...stack, state: () => stack.state().catch(told) });
+      // A stack that a file lists may not exist yet, or not any more. That must not hide the other stacks.
+      const explain = file === undefined ? unknownStackAsUsage : explainUnreadable(name);
+      stacks.push({ ...stack, state: () => stack.state().catch(explain) });
     }
   return stacks;
 };
 
-function asArgument(error: unknown): never {
+/** Rethrows an error. A stack that does not exist is a mistake in the arguments. */
+function unknownStackAsUsage(error: unknown): never {
   if (error instanceof PulumiFailed && error.isUnknownStack)
     throw new UsageError(error.message, { cause: error });
   throw error;
@@ -154,7 +155,8 @@ export interface Updates {
 const PARTIAL = /^pulumi\.flag\.(target|exclude)/;
 
 /**
- * Reads back to the last `up` or `destroy` of the whole program. A successful one of a part is none: it leaves the rest as it was.
+ * Reads the history back to the last `up` or `destroy` of the whole program. A successful run with `--target` or `--exclude` does not
+ * count, because it leaves the rest as it was.
  */
 export async function updatesOf(history: History): Promise<Updates> {
   const refreshes: Refresh[] = [];
@@ -193,7 +195,7 @@ function openStack(
   };
   const run = async (...args: string[]): Promise<PulumiRun> => {
     if (stopped.aborted) throw interrupted();
-    return recorded([...args, "--stack", stack], { cwd, signal: forward });
+    return runPulumi([...args, "--stack", stack], { cwd, signal: forward });
   };
   const targets = (urns: string[]) => urns.flatMap((urn) => ["--target", urn]);
   return {
@@ -209,8 +211,8 @@ function openStack(
   };
 }
 
-/** A run, also one that fails. Throws if it never began: for example, if the stack is locked. */
-async function recorded(args: string[], options: { cwd: string; signal: AbortSignal }): Promise<PulumiRun> {
+/** Runs Pulumi, and returns a failed run, too. Throws if the run never began, for example because the stack is locked. */
+async function runPulumi(args: string[], options: { cwd: string; signal: AbortSignal }): Promise<PulumiRun> {
   const none = { steps: [], diagnostics: [] };
   try {
     const { run } = await pulumi(args, { ...options, events: true });

@@ -9,7 +9,7 @@ import { agentFields } from "../../webhooks/webhookChecks";
 
 /** An endpoint that an agent with this configuration opens. */
 interface ConfiguredEndpoint {
-  /** Without one, the service chooses it. */
+  /** If it is undefined, the service chooses a URL. */
   url: string | undefined;
   policy: unknown;
   /** The URL of the local application. */

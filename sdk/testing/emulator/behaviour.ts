@@ -32,8 +32,8 @@ export interface Behaviour {
   /** The `created_at` of new cloud endpoints. It does not change the order of lists. Default: 0. */
   createdAt: ReportedTime;
   /**
-   * Refuse an update that changes `url` or `pooling_enabled`. The public service's page on pooling says that neither can
-   * change; its operator sends both all the same, its Terraform provider only the latter. Default: false, as the contract allows.
+   * Whether an update that changes `url` or `pooling_enabled` is refused. The public service's page on pooling says that neither
+   * can change, but its operator sends both, and its Terraform provider `pooling_enabled`. Default: false, as the contract allows.
    */
   fixedUrlAndPooling: boolean;
   /**
@@ -46,8 +46,8 @@ export interface Behaviour {
   /** The maximum number of endpoints on a page of the list, also if `limit` is higher. Default: 100. */
   pageSize: number;
   /**
-   * Returns what the service stores of an accepted create, or of an accepted update of the endpoint `before`. Without a field, the
-   * service ignores it. Default: what was sent.
+   * Returns what the service stores of an accepted create, or of an accepted update of the endpoint `before`. The service
+   * ignores a field that the result lacks. Default: what was sent.
    */
   stores: (sent: WireChange, before?: WireEndpoint) => WireChange;
   /** Returns what replies show of an endpoint. Default: all fields. */

@@ -12,11 +12,13 @@ export interface KeyOptions {
   mayList?: boolean;
 }
 
+/** The account of an API key, and its permission. */
 export interface Key {
   store: Store;
   mayList: boolean;
 }
 
+/** The accounts of the service, and the API keys that belong to them. */
 export class ServiceAccounts {
   private readonly stores = new Map<string, Store>();
   private readonly keys = new Map<string, Key>();

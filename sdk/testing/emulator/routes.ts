@@ -6,6 +6,7 @@ import { checkFixed, parseUrl, readCreate, readUpdate } from "./serviceRules";
 
 const MAX_PAGE = 100;
 
+/** A request that has passed the checks of key, version and path. */
 interface Call {
   key: Key;
   behaviour: Behaviour;

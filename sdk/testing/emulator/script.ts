@@ -55,6 +55,7 @@ export type ReplyWithAnswer = {
   cut?: Cut;
 } & ({ status: number } | { status?: never; afterCommit: true });
 
+/** The scripted reply to a request, or that of a drawn fault. */
 export interface Handling {
   reply: ScriptedReply;
   /** Called after the service has handled the request. `committed`: whether it took effect. */

@@ -20,6 +20,7 @@ import { ServiceError } from "./serviceErrors";
 
 const MAX_BODY = 5 * 1024 * 1024;
 
+/** The state of the emulated service, which all requests share. */
 export interface Service {
   accounts: ServiceAccounts;
   behaviour: Behaviour;
@@ -41,6 +42,7 @@ interface Received {
   operationId: string;
   /** The arrival of its head, in milliseconds by the service's clock. */
   arrival: number;
+  /** Whether the path is below the base path. */
   inside: boolean;
   headers: IncomingHttpHeaders;
   query: URLSearchParams;

@@ -1,5 +1,6 @@
 import { ServiceError } from "./serviceErrors";
 
+/** The clock of the emulated service, with the tasks that take effect later. */
 export class EmulatedClock {
   private tasks: { at: number; run: () => void }[] = [];
   private taskTime: number | undefined;
@@ -15,6 +16,7 @@ export class EmulatedClock {
     this.tasks.push({ at: this.now() + delayMs, run });
   }
 
+  /** Runs the tasks that are due. */
   catchUp(): void {
     if (this.taskTime !== undefined) return;
     const now = this.now();

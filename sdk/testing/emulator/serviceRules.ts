@@ -45,7 +45,7 @@ export function readUpdate(id: string, body: Record<string, unknown>): WireChang
   return fields;
 }
 
-/** Refuses another URL or pooling. The code is not documented. */
+/** Refuses a change of the URL or of pooling. The code is not documented. */
 export function checkFixed(before: WireEndpoint, { url, pooling_enabled }: WireChange): void {
   const isMoved = url !== undefined && parseUrl(url).url !== before.url;
   const isToggled = pooling_enabled !== undefined && pooling_enabled !== (before.pooling_enabled ?? false);

@@ -4,6 +4,7 @@ import { base62 } from "./random";
 import type { EmulatedClock } from "./serviceClock";
 import { checkUrlIsFree, type ParsedUrl, parseUrl } from "./serviceRules";
 
+/** The endpoints of one account. */
 export class Store {
   private readonly live = new Map<string, WireEndpoint>();
   /** All changes, from which `asOf` restores a former state. */
@@ -40,7 +41,7 @@ export class Store {
     return this.put(before.id, after);
   }
 
-  /** Like `update`, but without rules, and for any field. A given field has priority over one derived from a new URL. */
+  /** Like `update`, but without rules, and for any field. A field in the change has priority over a field derived from a new URL. */
   overwrite(id: string, change: Partial<WireEndpoint>): WireEndpoint {
     const derived = change.url === undefined ? {} : this.derived(parseUrl(change.url));
     const after = withoutEmpty({ ...this.get(id), ...derived, updated_at: this.time(), ...change, id });

@@ -1,5 +1,5 @@
 /*
- * Turns the list of stacks into a child pipeline with a job for each, which run JOBS at once:
+ * Turns the list of stacks into a child pipeline with a job for each stack, of which JOBS run at once:
  *
  *   pulumi-endpoints stacks --projects FILE --jobs JOBS --json - | node ci/pipeline.mjs JOBS
  */

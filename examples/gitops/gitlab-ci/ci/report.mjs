@@ -7,7 +7,7 @@
  *                                          there is neither (0), and kept if a program differs from its state or cannot be
  *                                          compared (differs)
  *
- * It finds its comments and issues by their author, the token's user, and by their first line.
+ * The program finds its comments and issues by their author, who is the token's user, and by their first line.
  */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -73,7 +73,7 @@ async function reportDrift(found, report) {
     if (open) await call("PUT", `${issues}/${open.iid}`, { state_event: "close" });
     return;
   }
-  // No reason to open an issue, and not enough to close one.
+  // This is no reason to open an issue, and keeps an open issue open.
   if (found === "differs" && !open) return;
   // The report ends with its outcome, which must survive a cut.
   const outcome = escaped(report.trimEnd().split("\n").at(-1));
