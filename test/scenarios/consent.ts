@@ -523,7 +523,7 @@ export const unclearRefusals: Scenario[] = [
       {
         replies: [["create", unsigned(status)]],
         writes: [],
-        says: [/after a refusal \(status \d+\), this run continues with ep_\w+/],
+        says: [/the create was refused with status \d+\. But ep_\w+ has .*so this run keeps it/],
         next: [{}],
       },
     ),
@@ -533,7 +533,7 @@ export const unclearRefusals: Scenario[] = [
       program: { o: pooled },
       replies: [["create", unsigned(status)]],
       fails:
-        /The reply has no code of the service; look for an endpoint on https:\/\/shop\.example\.com before/,
+        /The reply has no code of the service, .* Look for an endpoint on https:\/\/shop\.example\.com before/,
       next: [{ environment: adopts("shop") }],
       state: { o: "shop" },
     }),
@@ -546,7 +546,7 @@ export const unclearRefusals: Scenario[] = [
         replies: [["create", { status, body: "" }]],
         writes: status < 400 ? [`POST shop ${status}`] : [],
         fails:
-          /The reply has no code of the service; look for an endpoint on https:\/\/shop\.example\.com before/,
+          /The reply has no code of the service, .* Look for an endpoint on https:\/\/shop\.example\.com before/,
       },
     ),
   ),
@@ -579,7 +579,7 @@ export const unclearRefusals: Scenario[] = [
   scenario("a create that a gateway refused is found although a list shows it after three more attempts", {
     service: { urlTaken: "409-bare", listLag: 4_000 },
     replies: [["create", unsigned(409)]],
-    says: [/after a refusal \(status 409\), this run continues with ep_\w+/],
+    says: [/the create was refused with status 409\. But ep_\w+ has .*so this run keeps it/],
     next: [{}],
   }),
   scenario("a create's two seconds begin after ten minutes of 429 with the service's code", {

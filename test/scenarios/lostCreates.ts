@@ -84,7 +84,7 @@ export const lostCreates: Scenario[] = [
       replies: [["create", answered(reply)]],
       writes,
       says: [
-        /after a lost answer, this run continues with ep_\w+, which it has probably created\. Another run may have, with the same content within two seconds/,
+        /the answer to the create was lost\. But ep_\w+ has the same URL and content and appeared at that moment, so this run keeps it\. Check with/,
       ],
       next: [{}],
     }),

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
+import { tooLong } from "../messages";
 import { EndpointNames, reply } from "./names";
 import { type Actor, createsOf, type Run, type Scenario } from "./scenario";
 
@@ -58,6 +59,7 @@ export abstract class ScenarioRunner {
     for (const pattern of run.says ?? []) expect(said).toMatch(pattern);
     expect(said).not.toMatch(/CANARY/i);
     expect(said).not.toMatch(HARMFUL);
+    expect(tooLong([said])).toEqual([]);
     names.nameNew();
     const requests = emulator.requests.slice(sent);
     expect(names.writesOf(requests)).toEqual((run.writes ?? []).toSorted());

@@ -54,7 +54,8 @@ const hidden = (label: string) => ({ url: at(label), metadata: { a: 1 } });
 const replied = (change: (real: object) => object) => ({ afterCommit: true, body: change }) as ScriptedReply;
 
 const OLD = /accepted the change, but old values of ep_\w+ still live: /;
-const lives = (what: string) => new RegExp(`${OLD.source}${what}.*ignoreChanges.*--replace`);
+const lives = (what: string) =>
+  new RegExp(`${OLD.source}${what}.*--replace.*See "A change that the service ignores"`);
 const spaced = { ...shop, description: "x " };
 const read = "/endpoints/shop";
 
@@ -167,7 +168,7 @@ export const writes: Scenario[] = [
     state: { o: "shop" },
   }),
   scenario(
-    "after an ignored change, `pulumi refresh` and ignoreChanges keep the live value, as the message says",
+    "after an ignored change, `pulumi refresh` and ignoreChanges keep the live value, as the page says",
     {
       from: { o: full },
       program: { o: { ...full, description: "b" } },
