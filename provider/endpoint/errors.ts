@@ -55,12 +55,12 @@ export const wrongType = (id: string, type: string): UserError =>
 
 export const goneUnproven = (id: string, why: EndpointsError): UserError =>
   new UserError(
-    `The service does not find ${id}. Nothing proves that it is gone, because the list cannot be read (${failureName(why)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("An endpoint is not found")}`,
+    `The service does not find ${id}, but its list cannot be read (${failureName(why)}), so the endpoint may exist. Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, run \`pulumi state delete --force\` with its URN. ${see("An endpoint is not found")}`,
   );
 
 export const stillListed = (id: string, notFound: EndpointsError): UserError =>
   new UserError(
-    `${notFound.summary}. But the account's list still has ${id}, so the endpoint stays in the state. Check whether a proxy or gateway answers in place of the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
+    `${notFound.summary}. But the account's list still contains ${id}, so the endpoint stays in the state. Check whether a proxy or gateway answers in place of the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
   );
 
 /** This account does not have an endpoint, and nothing shows that it is the account of the state. */
@@ -71,7 +71,7 @@ export class OtherAccountError extends UserError {
     baseUrl: string,
   ) {
     super(
-      `The account of this key at ${baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("A key was rotated")}`,
+      `The account of this key at ${baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and none of the ${listed} endpoints there is known to be this stack's. Use the right key (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint is really gone, run \`pulumi state delete --force\` with its URN. ${see("A key was rotated")}`,
     );
   }
 }
@@ -82,7 +82,7 @@ export const otherAccountToo = (id: string, first: OtherAccountError): UserError
 
 /** The warning of an unchanged resource whose endpoint this account does not have. */
 export const notOfThisAccount = (id: string, baseUrl: string): string =>
-  `The account of this key at ${baseUrl} does not have ${id}: the state was written with another key or base URL. This run changes nothing. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). To move the resource to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`; the old endpoint stays in the other account. ${see("A key was rotated")}`;
+  `The account of this key at ${baseUrl} does not have ${id}: the state was written with another key or base URL. This run changes nothing. Use the right key (endpoints:apiKey or ENDPOINTS_API_KEY). To move the resource to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`; the old endpoint stays in the other account. ${see("A key was rotated")}`;
 
 /** The warning of an id in \`ENDPOINTS_ADOPT\` that nothing can adopt. */
 export const notAdoptable = (id: string, type: string | undefined): string =>
@@ -148,7 +148,7 @@ export const belongsToAnother = (id: string): string =>
 
 /** The warning of deletions that only drop the entry. All of a run have this one text. */
 export const keptByConsent = (all: readonly string[]): string =>
-  `this run deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries from the state: ${all.join(", ")}. Afterwards, \`npx pulumi-endpoints drift\` names those that no stack has`;
+  `this run deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries: ${all.join(", ")}. Afterwards, \`npx pulumi-endpoints drift\` names those that no stack has`;
 
 export const adoptionFailed = (id: string): UserError =>
   new UserError(

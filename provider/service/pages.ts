@@ -9,7 +9,6 @@ export const HEADINGS = {
   "Replace an endpoint that has retainOnDelete": "reliability",
   "Adopt for one run, without an edit": "adoption",
   "Unmanaged endpoints": "drift",
-  "Pending creates": "drift",
   "A change that the service ignores": "troubleshooting",
 } as const;
 

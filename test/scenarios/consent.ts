@@ -210,7 +210,9 @@ export const consent: Scenario[] = [
     program: { o: pooled },
     environment: adopts("differs"),
     writes: ["POST shop"],
-    says: [/no endpoint in ENDPOINTS_ADOPT equals .* They differ: ep_\w+ in description\. If one of them is/],
+    says: [
+      /no endpoint in ENDPOINTS_ADOPT equals .* The differences: ep_\w+ in description\. If one of them is/,
+    ],
     state: { o: "shop" },
   }),
   scenario("in a pool, the member that the warning names is taken over by its id, and changed", {
@@ -426,7 +428,8 @@ export const ownEndpoints: Scenario[] = [
         {
           before: ({ emulator, id }) => emulator.remove(id("shop")),
           program: { o: { ...kept, adopt: "@shop" } },
-          fails: /There is no endpoint ep_\w+ to adopt\. .*remove adopt: then a new one is created/,
+          fails:
+            /There is no endpoint ep_\w+ to adopt\. .*remove adopt: then `pulumi up` creates a new endpoint/,
         },
         { program: { o: kept }, writes: ["POST shop"] },
       ],

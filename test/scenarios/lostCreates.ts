@@ -95,7 +95,7 @@ export const lostCreates: Scenario[] = [
       before: appears(fields),
       writes: ["POST shop 0"],
       fails,
-      ...(fails ? { live: ["theirs"] } : { says: [/within two seconds/], state: { o: "theirs" } }),
+      ...(fails ? { live: ["theirs"] } : { says: [/appeared at that moment/], state: { o: "theirs" } }),
     }),
   ),
   scenario("a create that was lost without effect is sent again", {
@@ -238,7 +238,7 @@ export const lostCreates: Scenario[] = [
           after: () => emulator.intercept("create", unsent),
         }),
       writes: ["POST shop", "POST shop 0"],
-      fails: /The list does not show an endpoint that it created yet/,
+      fails: /The list shows no endpoint of this create yet/,
       state: { one: "shop" },
     },
   ),

@@ -57,7 +57,7 @@ export const takenUrls: Scenario[] = [
       from: { o: "shop" },
       program: { o: { ...shop, options: { byDiff: true } } },
       replace: ["o"],
-      fails: /A replacement frees its URL only with the option deleteBeforeReplace/,
+      fails: /is served by ep_.*See "A URL that is taken"/,
       seconds: 10,
       state: { o: "shop" },
     },
