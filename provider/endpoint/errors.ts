@@ -55,7 +55,7 @@ export const wrongType = (id: string, type: string): UserError =>
 
 export const goneUnproven = (id: string, why: EndpointsError): UserError =>
   new UserError(
-    `The service does not find ${id}, but its list cannot be read (${failureName(why)}), so the endpoint may exist. Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, run \`pulumi state delete --force\` with its URN. ${see("An endpoint is not found")}`,
+    `The service does not find ${id}, but its list cannot be read (${failureName(why)}), so the endpoint may exist. Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("An endpoint is not found")}`,
   );
 
 export const stillListed = (id: string, notFound: EndpointsError): UserError =>
@@ -71,7 +71,7 @@ export class OtherAccountError extends UserError {
     baseUrl: string,
   ) {
     super(
-      `The account of this key at ${baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and none of the ${listed} endpoints there is known to be this stack's. Use the right key (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint is really gone, run \`pulumi state delete --force\` with its URN. ${see("A key was rotated")}`,
+      `The account of this key at ${baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and none of the ${listed} endpoints there is known to be this stack's. Use the right key (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("A key was rotated")}`,
     );
   }
 }
@@ -127,7 +127,7 @@ export const alreadyManaged = (id: string): UserError =>
 
 export const sharedEndpoint = (id: string): UserError =>
   new UserError(
-    `${id} belongs to two resources of this stack, and an endpoint can only belong to one. Remove one of them from the state: \`pulumi state delete --force\` with its URN (\`npx pulumi-endpoints drift\` lists both). Then run \`pulumi up --refresh\`, which creates an endpoint for it if the program still has it. ${see("Two resources share an endpoint")}`,
+    `${id} belongs to two resources of this stack, and an endpoint can only belong to one. Remove one of the resources from the state: \`pulumi state delete --force\` with its URN (\`npx pulumi-endpoints drift\` lists both). Then run \`pulumi up --refresh\`, which creates an endpoint for it if the program still has it. ${see("Two resources share an endpoint")}`,
   );
 
 export const endpointNotFound = (id: string): UserError =>
@@ -202,7 +202,7 @@ export const createAmbiguous = (
 ): UserError =>
   new UserError(
     ids.length > 0
-      ? `${lost.summary}. The create may have created one of these endpoints for ${url}: ${oneLine(ids.join(", "))}. If \`npx pulumi-endpoints drift\` shows one that no stack has, run \`${adoptCommand(stack, ids.length === 1 ? ids : [])}\` with its id. If stacks have all of them, run the command again. ${see("The answer to a create was lost")}`
+      ? `${lost.summary}. The create may have created one of these endpoints for ${url}: ${oneLine(ids.join(", "))}. If \`npx pulumi-endpoints drift\` shows that no stack has one of these endpoints, run \`${adoptCommand(stack, ids.length === 1 ? ids : [])}\` with its id. If stacks have all of them, run the command again. ${see("The answer to a create was lost")}`
       : `${lost.summary}. The list shows no endpoint of this create yet, but another try could create a second one. ${lookFor(url, stack)}`,
   );
 
@@ -233,7 +233,7 @@ export const recoveredCreate = (id: string, refusal: number | undefined, url: st
 
 /** The warning of a create in a pool that already has an equal member. */
 export const equalMemberExists = ({ id, createdAt }: Endpoint, url: string): string =>
-  `${url}: the pool already has an equal endpoint, ${id}${ageOf(createdAt)}, that this run has not met in the state so far. If a killed run created it, or the state was lost, a new one is one too many: \`npx pulumi-endpoints drift\` shows whether a stack has it. ${see("A run was killed")}`;
+  `${url}: the pool already has an equal endpoint, ${id}${ageOf(createdAt)}, that this run has not met in the state so far. If a killed run created it, or the state was lost, a new endpoint is one too many: \`npx pulumi-endpoints drift\` shows whether a stack has it. ${see("A run was killed")}`;
 
 /** The warning of a replacement whose old endpoint the engine has not deleted yet. */
 export const replacedStays = (id: string, url: string): string =>

@@ -211,7 +211,7 @@ export const consent: Scenario[] = [
     environment: adopts("differs"),
     writes: ["POST shop"],
     says: [
-      /no endpoint in ENDPOINTS_ADOPT equals .* The differences: ep_\w+ in description\. If one of them is/,
+      /no endpoint in ENDPOINTS_ADOPT equals .* The differences: ep_\w+ in description\. If one of the endpoints is/,
     ],
     state: { o: "shop" },
   }),
