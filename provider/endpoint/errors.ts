@@ -127,7 +127,7 @@ export const alreadyManaged = (id: string): UserError =>
 
 export const sharedEndpoint = (id: string): UserError =>
   new UserError(
-    `${id} belongs to two resources of this stack, and an endpoint can only belong to one. Remove one of the resources from the state: \`pulumi state delete --force\` with its URN (\`npx pulumi-endpoints drift\` lists both). Then run \`pulumi up --refresh\`, which creates an endpoint for it if the program still has it. ${see("Two resources share an endpoint")}`,
+    `${id} belongs to two resources of this stack, but an endpoint can only belong to one. Remove one of the resources from the state: \`pulumi state delete --force\` with its URN (\`npx pulumi-endpoints drift\` lists both). Then run \`pulumi up --refresh\`: a resource that the program still has gets a new endpoint. ${see("Two resources share an endpoint")}`,
   );
 
 export const endpointNotFound = (id: string): UserError =>
