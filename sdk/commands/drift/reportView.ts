@@ -5,7 +5,6 @@ import { see } from "../../../provider/service/pages";
 
 import { escaped } from "../../traffic-policy/data/index";
 
-
 import { forPulumi, lastPartOf, unreadText } from "../stackNames";
 import { count, groupBy, shellWord } from "../text";
 import {
