@@ -197,7 +197,7 @@ async function resolveLoss(
     const [live, ...others] = found.own;
     // Members of a pool may all be equal.
     if (live && others.length + found.doubtful.length === 0 && !isPooled) {
-      log.warn(recoveredCreate(live.id, "a lost answer", displayUrl));
+      log.warn(recoveredCreate(live.id, undefined, displayUrl));
       return live;
     }
   }
@@ -248,7 +248,7 @@ async function resolveRefusal(
     });
   const [live, ...others] = own;
   if (live && others.length === 0 && updatedId === undefined && !isCreateInPool) {
-    log.warn(recoveredCreate(live.id, `a refusal (status ${refusal.status})`, displayUrl));
+    log.warn(recoveredCreate(live.id, refusal.status, displayUrl));
     return live;
   }
   const holder = [...holders, ...own].find((live) => holdsUrlOf(live, inputs));

@@ -8,12 +8,14 @@ import {
   UserError,
 } from "../service/apiErrors";
 import type { Endpoint } from "../service/contract";
+import { see } from "../service/pages";
 import { ID } from "../service/replySchemas";
 import { withoutKey } from "./secretSearch";
 
 /*
  * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what
- * happened, then at most three causes, each with its remedy. It names the failure of another request, and does not quote it.
+ * happened, the likeliest cause with its remedy, at most one more, and the page with the rest. It names the failure of another
+ * request, and does not quote it. `test/docs/messages.test.ts` holds its length.
  */
 
 /**
@@ -53,12 +55,12 @@ export const wrongType = (id: string, type: string): UserError =>
 
 export const goneUnproven = (id: string, why: EndpointsError): UserError =>
   new UserError(
-    `The service does not find ${id}, but its list, which would prove that the endpoint is gone, cannot be read (${failureName(why)}). Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key with the permission to list endpoints. If the endpoint is gone, run \`pulumi state delete --force\` with the resource's URN.`,
+    `The service does not find ${id}, but its list cannot be read (${failureName(why)}), so the endpoint may exist. Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("An endpoint is not found")}`,
   );
 
 export const stillListed = (id: string, notFound: EndpointsError): UserError =>
   new UserError(
-    `${notFound.summary}, but the account's list still contains ${id}, so it stays in the state. Check whether a proxy or gateway answers in place of the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
+    `${notFound.summary}. But the account's list still contains ${id}, so the endpoint stays in the state. Check whether a proxy or gateway answers in place of the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
   );
 
 /** This account does not have an endpoint, and nothing shows that it is the account of the state. */
@@ -69,7 +71,7 @@ export class OtherAccountError extends UserError {
     baseUrl: string,
   ) {
     super(
-      `The account of this key at ${baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and none of the ${listed} endpoints listed there is known so far to be this stack's. Use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN (\`pulumi stack --show-urns\`).`,
+      `The account of this key at ${baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and none of the ${listed} endpoints there is known to be this stack's. Use the right key (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("A key was rotated")}`,
     );
   }
 }
@@ -80,7 +82,7 @@ export const otherAccountToo = (id: string, first: OtherAccountError): UserError
 
 /** The warning of an unchanged resource whose endpoint this account does not have. */
 export const notOfThisAccount = (id: string, baseUrl: string): string =>
-  `The account of this key at ${baseUrl} does not have ${id}: the state was written with another key or base URL, and this run changes nothing. If the resource is to move to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`, which creates it here; the old endpoint stays in the other account. If not, use a key of the right account (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint was deleted, run \`pulumi refresh\`.`;
+  `The account of this key at ${baseUrl} does not have ${id}: the state was written with another key or base URL. This run changes nothing. Use the right key (endpoints:apiKey or ENDPOINTS_API_KEY). To move the resource to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`; the old endpoint stays in the other account. ${see("A key was rotated")}`;
 
 /** The warning of an id in \`ENDPOINTS_ADOPT\` that nothing can adopt. */
 export const notAdoptable = (id: string, type: string | undefined): string =>
@@ -108,7 +110,7 @@ export const consentForAnother = (
 
 /** The warning of a variable that was left behind, or that a replacement still needs. */
 export const consentAlreadyUsed = (id: string): string =>
-  `${id}, and perhaps more of what ENDPOINTS_ADOPT names, is already in this stack: take it out of the variable after this run`;
+  `${id}, and perhaps more of what ENDPOINTS_ADOPT names, is already in this stack: take it out of the variable after this run. ${see("Adopt for one run, without an edit")}`;
 
 /** The announcement of a create in a pool that takes over one of several equal members. */
 export const adoptsOneOf = (url: string, found: readonly { id: string }[]): string =>
@@ -116,16 +118,16 @@ export const adoptsOneOf = (url: string, found: readonly { id: string }[]): stri
 
 /** The warning of a create in a pool. */
 export const consentDiffers = (url: string, differences: readonly string[]): string =>
-  `${url}: no endpoint in ENDPOINTS_ADOPT equals this member of the pool, so one is created. They differ: ${oneLine(differences.join("; "), 300)}. If one of them is this resource's, set adopt to its id`;
+  `${url}: no endpoint in ENDPOINTS_ADOPT equals this member of the pool, so a new one is created. The differences: ${oneLine(differences.join("; "), 300)}. If one of the endpoints is this resource's, set adopt to its id`;
 
 export const alreadyManaged = (id: string): UserError =>
   new UserError(
-    `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. If you renamed that resource, give the new one aliases. Otherwise remove what asks for the endpoint: adopt, the option import, or its id in ENDPOINTS_ADOPT.`,
+    `${id} already belongs to another resource of this stack, and an endpoint can only belong to one. If you renamed that resource, give the new resource aliases. Otherwise remove what asks for the endpoint: adopt, the option import, or its id in ENDPOINTS_ADOPT.`,
   );
 
 export const sharedEndpoint = (id: string): UserError =>
   new UserError(
-    `${id} belongs to two resources of this stack, and an endpoint can only belong to one. Remove one of them from the state: \`pulumi state delete --force\` with its URN (\`npx pulumi-endpoints drift\` lists both). Then run \`pulumi up --refresh\`, which creates an endpoint for it if the program still has it.`,
+    `${id} belongs to two resources of this stack, but an endpoint can only belong to one. Remove one of the resources from the state: \`pulumi state delete --force\` with its URN (\`npx pulumi-endpoints drift\` lists both). Then run \`pulumi up --refresh\`: a resource that the program still has gets a new endpoint. ${see("Two resources share an endpoint")}`,
   );
 
 export const endpointNotFound = (id: string): UserError =>
@@ -133,7 +135,7 @@ export const endpointNotFound = (id: string): UserError =>
 
 export const adoptNotFound = (id: string): UserError =>
   new UserError(
-    `There is no endpoint ${id} to adopt. If this resource had adopted it before, remove adopt: then a new one is created. Otherwise correct the id.`,
+    `There is no endpoint ${id} to adopt. If this resource had adopted it before, remove adopt: then \`pulumi up\` creates a new endpoint. Otherwise correct the id.`,
   );
 
 export const adoptOtherScheme = (id: string, live: string, wanted: string): UserError =>
@@ -164,11 +166,11 @@ function failureName(error: EndpointsError): string {
 
 /** The reason of a write whose old values still live. */
 export const changeIgnored = (id: string, what: string, unread: EndpointsError | undefined): string =>
-  `the service accepted the change, but old values of ${id} still live: ${what}${unread ? `; a read failed (${failureName(unread)})` : ""}. It ignores the change, or stores both alike. Write the live value; or run \`pulumi refresh\`, then use ignoreChanges; or replace the endpoint: \`pulumi up --replace\` with its URN, without protect in that run (in other languages with deleteBeforeReplace). See "A change that the service ignores" in docs/troubleshooting.md of pulumi-endpoints.`;
+  `the service accepted the change, but old values of ${id} still live: ${what}${unread ? `; a read failed (${failureName(unread)})` : ""}. It ignores this change, or stores both alike. Write the live value into the program; or replace the endpoint: \`pulumi up --replace\` with its URN, without protect in that run (in other languages with deleteBeforeReplace). ${see("A change that the service ignores")}`;
 
 /** The warning of a write whose values live in another form. */
 export const storedOtherwise = (url: string, what: string): string =>
-  `${url}: the service stores another value than it was sent: ${what}. Each preview shows this change until the program has the value as the service stores it`;
+  `${url}: the service stores another value than it was sent: ${what}. Write the stored value into the program: until then, each preview shows this change`;
 
 /** The warning of a service that does not show a field. */
 export const notShown = (url: string, names: readonly string[]): string =>
@@ -190,7 +192,7 @@ function adoptCommand(stack: string | undefined, ids: readonly string[]): string
 }
 
 const lookFor = (url: string, stack: string | undefined) =>
-  `Look for an endpoint on ${url} that is in no stack (\`npx pulumi-endpoints drift\`). If there is one, run \`${adoptCommand(stack, [])}\` with its id; otherwise run the command again.`;
+  `Look for an endpoint on ${url} that is in no stack (\`npx pulumi-endpoints drift\`). If there is such an endpoint, run \`${adoptCommand(stack, [])}\` with its id; otherwise run the command again. ${see("The answer to a create was lost")}`;
 
 export const createAmbiguous = (
   lost: EndpointsError,
@@ -200,8 +202,8 @@ export const createAmbiguous = (
 ): UserError =>
   new UserError(
     ids.length > 0
-      ? `${lost.summary}. It may have created one of these endpoints for ${url}: ${oneLine(ids.join(", "))}. If \`npx pulumi-endpoints drift\` shows that no stack has it, run \`${adoptCommand(stack, ids.length === 1 ? ids : [])}\` with its id. If others have all of them, run the command again.`
-      : `${lost.summary}. The list does not show an endpoint that it created yet, but another try could create a second one. ${lookFor(url, stack)}`,
+      ? `${lost.summary}. The create may have created one of these endpoints for ${url}: ${oneLine(ids.join(", "))}. If \`npx pulumi-endpoints drift\` shows that no stack has one of these endpoints, run \`${adoptCommand(stack, ids.length === 1 ? ids : [])}\` with its id. If stacks have all of them, run the command again. ${see("The answer to a create was lost")}`
+      : `${lost.summary}. The list shows no endpoint of this create yet, but another try could create a second one. ${lookFor(url, stack)}`,
   );
 
 export const createUnverified = (
@@ -217,21 +219,25 @@ export const createUnverified = (
 /** A create that a gateway may have refused after it took effect. */
 export const refusedWithoutCode = (refusal: EndpointsError, url: string): UserError =>
   new UserError(
-    `${refusal.summary}. The reply has no code of the service; look for an endpoint on ${url} before the next run (\`npx pulumi-endpoints drift\`).`,
+    `${refusal.summary}. The reply has no code of the service, so the create may have taken effect. Look for an endpoint on ${url} before the next run (\`npx pulumi-endpoints drift\`). ${see("The answer to a create was lost")}`,
     { cause: refusal },
   );
 
-/** The warning of a create whose endpoint was found. */
-export const recoveredCreate = (id: string, answer: string, url: string): string =>
-  `${url}: after ${answer}, this run continues with ${id}, which it has probably created. Another run may have, with the same content within two seconds: check that no other stack has this id`;
+/**
+ * The warning of a create whose endpoint was found.
+ *
+ * @param refusal The status of a refusal by a gateway; undefined if the answer was lost.
+ */
+export const recoveredCreate = (id: string, refusal: number | undefined, url: string): string =>
+  `${url}: the ${refusal === undefined ? "answer to the create was lost" : `create was refused with status ${refusal}`}. But ${id} has the same URL and content and appeared at that moment, so this run keeps it. Check with \`npx pulumi-endpoints drift\` that no other stack has it. ${see("The answer to a create was lost")}`;
 
 /** The warning of a create in a pool that already has an equal member. */
 export const equalMemberExists = ({ id, createdAt }: Endpoint, url: string): string =>
-  `${url}: the pool already has an equal endpoint, ${id}${ageOf(createdAt)}, that this run has not met in the state so far. If this stack's state was lost, or a killed run created it, another one is one too many: \`npx pulumi-endpoints drift\` shows whether a stack has it`;
+  `${url}: the pool already has an equal endpoint, ${id}${ageOf(createdAt)}, that this run has not met in the state so far. If a killed run created it, or the state was lost, a new endpoint is one too many: \`npx pulumi-endpoints drift\` shows whether a stack has it. ${see("A run was killed")}`;
 
 /** The warning of a replacement whose old endpoint the engine has not deleted yet. */
 export const replacedStays = (id: string, url: string): string =>
-  `${url}: the replaced endpoint ${id} is still live. Pulumi deletes it at the end of this run, or never (retainOnDelete, deletedWith): \`npx pulumi-endpoints drift\` names what stays`;
+  `${url}: the replaced endpoint ${id} is still live. Pulumi deletes it at the end of this run, or never (retainOnDelete, deletedWith). Afterwards, \`npx pulumi-endpoints drift\` names it if it stays`;
 
 /** What the provider knows of the endpoint that holds the URL of a create or a move. */
 interface HolderFacts {
@@ -262,10 +268,10 @@ export function urlTaken(
     type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`;
   const served = `${url} is served by ${id}, ${what}${ageOf(createdAt)}`;
   const ways = type === "cloud" ? takenUrlRemedies(id, facts) : AGENTS;
-  return new UserError(`${[refusal.summary, served, ways].join(". ")}.`);
+  return new UserError([refusal.summary, served, ways].join(". "));
 }
 
-const AGENTS = "Choose another url, or stop the agent or edge that serves it";
+const AGENTS = "Choose another url, or stop the agent or edge that serves it.";
 
 /** The likeliest causes of a taken URL with their ways out. */
 function takenUrlRemedies(
@@ -273,14 +279,16 @@ function takenUrlRemedies(
   { stack, isOfMove, keepsItsUrl, isOwnEndpoint, wasMetInState, adoptable }: HolderFacts,
 ): string {
   const line = `\`${adoptCommand(stack, adoptable)}\``;
+  const rest = see("A URL that is taken");
   if (isOwnEndpoint)
-    return `It is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith). ${line} continues with it`;
+    return `It is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith). ${line} continues with it. ${see("Replace an endpoint that has retainOnDelete")}`;
   if (keepsItsUrl)
-    return "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both";
-  const leaves = `If another resource of this stack has the URL and leaves it, run \`pulumi up --target\` with its URN first. ${REPLACED}`;
-  if (isOfMove || wasMetInState)
-    return `${leaves} If the two swap their URLs, run \`pulumi up --replace\` with one of them (protect may go in that run; retainOnDelete goes in an \`up\` before). Otherwise choose another url`;
-  return `If you renamed this resource, give it aliases: [{ name: "its old name" }]. ${leaves} If \`npx pulumi-endpoints drift\` shows that no stack has ${oneLine(id, 100)}, set adopt to this id, or run ${line}. Otherwise choose another url`;
+    return "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both.";
+  const leaves =
+    "If another resource of this stack has the URL and leaves it, run `pulumi up --target` with its URN first.";
+  if (isOfMove)
+    return `${leaves} If the two swap their URLs, run \`pulumi up --replace\` with one of them (protect may go in that run; retainOnDelete goes in an \`up\` before). Otherwise choose another url. ${rest}`;
+  if (wasMetInState)
+    return `${leaves} A replacement frees its URL only with the option deleteBeforeReplace. Otherwise choose another url. ${rest}`;
+  return `If you renamed this resource, give it aliases: [{ name: "its old name" }]. If \`npx pulumi-endpoints drift\` shows that no stack has ${oneLine(id, 100)}, set adopt to this id, or run ${line}. Otherwise choose another url. ${rest}`;
 }
-
-const REPLACED = "A replacement frees its URL only with the option deleteBeforeReplace.";

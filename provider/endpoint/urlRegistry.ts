@@ -21,9 +21,9 @@ export class UrlRegistry {
     const byUrl = add(this.urls, normal, use);
     const byId = add(this.adopted, id, use);
     if (byId)
-      return `${byId.name} adopts ${oneLine(String(adopt), 100)}, too; an endpoint can only belong to one resource, so give the id of another`;
+      return `${byId.name} adopts ${oneLine(String(adopt), 100)}, too; an endpoint can only belong to one resource, so give the id of another endpoint`;
     if (byUrl && !(byUrl.pooled && use.pooled)) {
-      return `the url is also that of ${byUrl.name}; give each endpoint its own, or set poolingEnabled on both`;
+      return `the url is also that of ${byUrl.name}; give each endpoint its own url, or set poolingEnabled on both`;
     }
     return undefined;
   }

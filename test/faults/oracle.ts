@@ -1,5 +1,6 @@
 import type { Edit, Seed } from "../../sdk/testing/emulator";
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
+import { tooLong } from "../messages";
 import type { Engine, Entry } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
 import { CANARY_KEY } from "../provider/emulated";
@@ -27,7 +28,7 @@ export interface Violations {
   wronglyAdopted: string[];
   /** Resources whose endpoints differ from the program. */
   wrong: string[];
-  /** Messages without a next step, or with a secret. */
+  /** Messages without a next step, with a secret, or too long. */
   badMessages: string[];
   /** Our endpoints that the user had to adopt, although no process was killed and no create was left open. */
   needlessAdoptions: string[];
@@ -247,6 +248,7 @@ export class Oracle {
         .map(([name]) => name),
       badMessages: [
         ...this.messages.filter((message) => !NEXT_STEP.test(message)),
+        ...tooLong(texts),
         ...texts.filter((text) => [SECRET_CANARY, CANARY_KEY, ...keys].some((key) => text.includes(key))),
       ],
       needlessAdoptions: this.needlessAdoptions,

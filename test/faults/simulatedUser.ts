@@ -5,7 +5,10 @@ import type { Oracle } from "./oracle";
 import { hasSecondProvider } from "./testbed";
 
 /** The advice to look for an endpoint that is in no stack. */
-const IN_NO_STACK = /is in no stack|look for an endpoint on/;
+const IN_NO_STACK = /is in no stack|look for an endpoint on/i;
+
+/** The advice to let the holder of a URL leave first, in the message or on the page that it names. */
+const LEAVES_FIRST = /--target|See "A URL that is taken"/;
 
 /** The user of a random run, who follows the advice in the messages of a command, before or with the next command. */
 export class SimulatedUser {
@@ -45,13 +48,13 @@ export class SimulatedUser {
       const isOwnedElsewhere = hasSecondProvider(other) !== hasSecondProvider(name);
       const isSwap = !isNew && (isOwnedElsewhere || this.isInCircle(name));
       if (this.program.has(other) && isSwap && /--replace/.test(message)) this.flags.replace = [name];
-      else if (this.program.has(other) && isOwnedElsewhere && /--target/.test(message))
+      else if (this.program.has(other) && isOwnedElsewhere && LEAVES_FIRST.test(message))
         this.flags.target.push(other);
       else if (this.program.has(other)) this.flags.parallel = 64;
       else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
         this.engine.rename(other, name);
         return;
-      } else if (/--target/.test(message)) this.flags.target.push(other);
+      } else if (LEAVES_FIRST.test(message)) this.flags.target.push(other);
     }
     const isForeign = this.oracle.isTheirs(holder) || (!isNew && !this.oracle.isInState(holder));
     if (!isNew) {

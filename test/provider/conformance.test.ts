@@ -52,7 +52,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     await provider.read(id, {}, {});
     await provider.check({}, { url });
     await expect(provider.create({ url })).rejects.toThrow(
-      /is served by ep_.*aliases.*Otherwise choose another url\.$/,
+      /is served by ep_.*aliases.*Otherwise choose another url\. See "A URL that is taken"/,
     );
 
     await provider.read(pooled.id ?? "", {}, {});

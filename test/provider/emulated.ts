@@ -1,4 +1,4 @@
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { endpointParsers } from "../../provider/endpoint/fields";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
 import { HttpClient } from "../../provider/service/client";
@@ -9,6 +9,7 @@ import type { Listing } from "../../provider/service/list";
 import { readSettings } from "../../provider/service/settings";
 import type { Emulator, EmulatorOptions } from "../../sdk/testing/emulator";
 import { emulatedService } from "../emulatedService";
+import { tooLong } from "../messages";
 import { virtualClock } from "./virtualClock";
 
 /* An emulated service for a provider, with a shared clock. The service ends with the test. */
@@ -49,6 +50,7 @@ export async function service({
   };
   const waits: number[] = [];
   const logged: string[] = [];
+  onTestFinished(() => expect(tooLong(logged)).toEqual([]));
   const clock: Clock = {
     ...virtual,
     now,
@@ -87,6 +89,7 @@ export async function thrown(promise: Promise<unknown>): Promise<Error> {
     () => undefined,
     (reason: unknown) => reason,
   );
-  if (error instanceof Error) return error;
-  throw new Error("expected a rejection");
+  if (!(error instanceof Error)) throw new Error("expected a rejection");
+  expect(tooLong([error.message])).toEqual([]);
+  return error;
 }

@@ -207,7 +207,9 @@ export const consent: Scenario[] = [
     program: { o: pooled },
     environment: adopts("differs"),
     writes: ["POST shop"],
-    says: [/no endpoint in ENDPOINTS_ADOPT equals .* They differ: ep_\w+ in description\. If one of them is/],
+    says: [
+      /no endpoint in ENDPOINTS_ADOPT equals .* The differences: ep_\w+ in description\. If one of the endpoints is/,
+    ],
     state: { o: "shop" },
   }),
   scenario("in a pool, `adopt` with the id in that warning takes the member over, and changes it", {
@@ -423,7 +425,8 @@ export const ownEndpoints: Scenario[] = [
         {
           before: ({ emulator, id }) => emulator.remove(id("shop")),
           program: { o: { ...kept, adopt: "@shop" } },
-          fails: /There is no endpoint ep_\w+ to adopt\. .*remove adopt: then a new one is created/,
+          fails:
+            /There is no endpoint ep_\w+ to adopt\. .*remove adopt: then `pulumi up` creates a new endpoint/,
         },
         { program: { o: kept }, writes: ["POST shop"] },
       ],
@@ -520,7 +523,7 @@ export const unclearRefusals: Scenario[] = [
       {
         replies: [["create", gatewayRefusal(status)]],
         writes: [],
-        says: [/after a refusal \(status \d+\), this run continues with ep_\w+/],
+        says: [/the create was refused with status \d+\. But ep_\w+ has .*so this run keeps it/],
         next: [{}],
       },
     ),
@@ -530,7 +533,7 @@ export const unclearRefusals: Scenario[] = [
       program: { o: pooled },
       replies: [["create", gatewayRefusal(status)]],
       fails:
-        /The reply has no code of the service; look for an endpoint on https:\/\/shop\.example\.com before/,
+        /The reply has no code of the service, .* Look for an endpoint on https:\/\/shop\.example\.com before/,
       next: [{ environment: adopts("shop") }],
       state: { o: "shop" },
     }),
@@ -543,7 +546,7 @@ export const unclearRefusals: Scenario[] = [
         replies: [["create", { status, body: "" }]],
         writes: status < 400 ? [`POST shop ${status}`] : [],
         fails:
-          /The reply has no code of the service; look for an endpoint on https:\/\/shop\.example\.com before/,
+          /The reply has no code of the service, .* Look for an endpoint on https:\/\/shop\.example\.com before/,
       },
     ),
   ),
@@ -576,7 +579,7 @@ export const unclearRefusals: Scenario[] = [
   scenario("a create that a gateway refused finds its endpoint although the list shows it late", {
     service: { urlTaken: "409-bare", listLag: 4_000 },
     replies: [["create", gatewayRefusal(409)]],
-    says: [/after a refusal \(status 409\), this run continues with ep_\w+/],
+    says: [/the create was refused with status 409\. But ep_\w+ has .*so this run keeps it/],
     next: [{}],
   }),
   scenario("ten minutes of the service's 429 do not widen the two seconds around a lost create", {

@@ -82,7 +82,7 @@ export const lostCreates: Scenario[] = [
       replies: [["create", committed(reply)]],
       writes,
       says: [
-        /after a lost answer, this run continues with ep_\w+, which it has probably created\. Another run may have, with the same content within two seconds/,
+        /the answer to the create was lost\. But ep_\w+ has the same URL and content and appeared at that moment, so this run keeps it\. Check with/,
       ],
       next: [{}],
     }),
@@ -93,7 +93,7 @@ export const lostCreates: Scenario[] = [
       before: appears(fields),
       writes: ["POST shop 0"],
       fails,
-      ...(fails ? { live: ["theirs"] } : { says: [/within two seconds/], state: { o: "theirs" } }),
+      ...(fails ? { live: ["theirs"] } : { says: [/appeared at that moment/], state: { o: "theirs" } }),
     }),
   ),
   scenario("a create that was lost without effect is sent again", {
@@ -236,7 +236,7 @@ export const lostCreates: Scenario[] = [
           after: () => emulator.intercept("create", unsent),
         }),
       writes: ["POST shop", "POST shop 0"],
-      fails: /The list does not show an endpoint that it created yet/,
+      fails: /The list shows no endpoint of this create yet/,
       state: { one: "shop" },
     },
   ),

@@ -5,10 +5,10 @@ import { at, error, forbidden, type Scenario, scenario } from "./scenario";
 
 const shop = { url: at("shop") };
 const adopted = { ...shop, adopt: "@shop" };
-const NAMED_CAUSES = /aliases.*--target/;
+const NAMED_CAUSES = /aliases.*See "A URL that is taken"/;
 
 export const renames: Scenario[] = [
-  scenario("a rename without an alias fails, names aliases and `--target`, and changes nothing", {
+  scenario("a rename without an alias fails, names aliases and the page, and changes nothing", {
     from: { o: "shop" },
     program: { n: "shop" },
     fails: NAMED_CAUSES,
@@ -86,10 +86,10 @@ export const renames: Scenario[] = [
       },
     ),
   ),
-  scenario("the deletion of a removed resource frees its URL with `--target`, as the message says", {
+  scenario("the deletion of a removed resource frees its URL with `--target`, as the page says", {
     from: { removed: "shop" },
     program: { fresh: "shop" },
-    fails: /--target/,
+    fails: /See "A URL that is taken"/,
     next: [
       { program: {}, target: ["removed"], writes: ["DELETE shop"] },
       { program: { fresh: "shop" }, writes: ["POST shop"] },
@@ -227,7 +227,7 @@ export const moves: Scenario[] = [
   scenario("a swap fails, names its ways out and never `adopt`, and changes nothing", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "a" },
-    fails: /^(?![\s\S]*(adopt|aliases)).*--target.*deleteBeforeReplace.*--replace/,
+    fails: /^(?![\s\S]*(adopt|aliases)).*--target.*--replace/,
     seconds: 30,
     state: { one: "a", two: "b" },
     stacks: true,

@@ -1,6 +1,7 @@
 import { expect } from "vitest";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
+import { tooLong } from "../messages";
 import { EndpointNames, scriptReplies } from "./names";
 import { type Actor, createsOf, type Run, type Scenario } from "./scenario";
 
@@ -60,6 +61,7 @@ export abstract class ScenarioRunner {
     for (const pattern of run.says ?? []) expect(messages).toMatch(pattern);
     expect(messages).not.toMatch(/CANARY/i);
     expect(messages).not.toMatch(HARMFUL);
+    expect(tooLong([messages])).toEqual([]);
     names.nameNew();
     const requests = emulator.requests.slice(sent);
     expect(names.writesOf(requests)).toEqual((run.writes ?? []).toSorted());

@@ -51,7 +51,8 @@ const hiding = (...fields: string[]): Partial<Behaviour> => ({
 const hidden = (label: string) => ({ url: at(label), metadata: { a: 1 } });
 
 const OLD = /accepted the change, but old values of ep_\w+ still live: /;
-const lives = (what: string) => new RegExp(`${OLD.source}${what}.*ignoreChanges.*--replace`);
+const lives = (what: string) =>
+  new RegExp(`${OLD.source}${what}.*--replace.*See "A change that the service ignores"`);
 const spaced = { ...shop, description: "x " };
 const read = "/endpoints/shop";
 
@@ -161,7 +162,7 @@ export const writes: Scenario[] = [
     state: { o: "shop" },
   }),
   scenario(
-    "after an ignored change, `pulumi refresh` and ignoreChanges keep the live value, as the message says",
+    "after an ignored change, `pulumi refresh` and ignoreChanges keep the live value, as the page says",
     {
       from: { o: full },
       program: { o: { ...full, description: "b" } },
@@ -269,7 +270,7 @@ export const writes: Scenario[] = [
     }),
     writes: ["PATCH shop description metadata"],
     fails: lives("metadata.a\\. It ignores"),
-    says: [/another value than it was sent: description\. Each/],
+    says: [/another value than it was sent: description\. Write/],
     state: { o: "shop" },
   }),
   scenario("a field that the service does not show is a warning, and the state keeps what was sent", {

@@ -1,6 +1,10 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
+
+import { see } from "../../../provider/service/pages";
+
 import { escaped } from "../../traffic-policy/data/index";
+
 import { forPulumi, lastPartOf, unreadText } from "../stackNames";
 import { count, groupBy, shellWord } from "../text";
 import {
@@ -266,13 +270,13 @@ function sharedItem({ id, resources }: SharedEndpoint): Item {
     word: "shared",
     mood: "bad",
     subject: id,
-    text: `it belongs to ${where.join(" and ")}. So each undoes the other's changes, and deleting one may delete the endpoint for both. Keep one, and remove the other from its state, in the folder of its project: ${commands.join(" or ")}. This leaves the endpoint as it is. Then take that resource out of the program.`,
+    text: `it belongs to ${where.join(" and ")}. So each undoes the other's changes, and deleting one may delete the endpoint for both. Keep one, and remove the other in the folder of its project: ${commands.join(" or ")}. The endpoint stays as it is. Then take that resource out of the program.`,
   };
 }
 
 /** What a person can do about the endpoints that no state has. No report of this package offers a deletion. */
 const unmanagedRemedy = (unread: DriftReport["unread"]) =>
-  `No state that was read has the unmanaged endpoints. First check that no other stack has the endpoint, in this backend or in any other. ${unreadText(unread)}. Then take it over with \`adopt: "ep_…"\` for one \`pulumi up\`. See "Unmanaged endpoints" in docs/drift.md of pulumi-endpoints.`;
+  `No state that was read has the unmanaged endpoints. First check that no other stack has the endpoint, in this backend or in any other. ${unreadText(unread)}. Then take it over with \`adopt: "ep_…"\` for one \`pulumi up\`. ${see("Unmanaged endpoints")}`;
 
 function accountSection(account: AccountReport, unread: DriftReport["unread"]): Section {
   const { endpoints, unmanaged, ignored, known } = account;

@@ -1,5 +1,7 @@
 import { expect, test } from "vitest";
 import type { DriftReport } from "../../../sdk/commands/drift/report";
+import { viewOf } from "../../../sdk/commands/drift/reportView";
+import { tooLong } from "../../messages";
 import { runDrift } from "./driftRun";
 import { fixtures } from "./fixtures";
 import { emulator, other } from "./stacks";
@@ -41,6 +43,11 @@ test.each(Object.keys(fixtures))("drift reports a fixture in which %s", async (n
   );
   expect(steady([...linesOf(report), "", ...requests, "", stdout].join("\n"))).toMatchSnapshot();
   expect(code).toBe(report.exitCode);
+  const told = viewOf(report).sections.flatMap(({ remedy = "", items }) => [
+    remedy,
+    ...items.map(({ text = "" }) => text),
+  ]);
+  expect(tooLong(told)).toEqual([]);
 
   const headline = stdout.trimEnd().split("\n").at(-1) ?? "";
   expect(page).toContain(headline.replaceAll("'", "&#39;"));

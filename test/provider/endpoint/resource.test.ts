@@ -69,7 +69,7 @@ test("a create whose answer was lost after half a minute finds the endpoint from
   emulator.intercept("create", { afterCommit: true, after, reset: true });
   const { id } = await core.create(engineInputs({ url }));
   expect(emulator.endpoints.map(({ id }) => id)).toEqual([id]);
-  expect(logged).toEqual([expect.stringMatching(/continues with/)]);
+  expect(logged).toEqual([expect.stringMatching(/so this run keeps it/)]);
 });
 
 test("two imports of one endpoint in a run are refused", async () => {

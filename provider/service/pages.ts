@@ -1,0 +1,17 @@
+/** The headings that messages name, with their pages in `docs/`. A test holds that each exists and is published. */
+export const HEADINGS = {
+  "A URL that is taken": "reliability",
+  "The answer to a create was lost": "reliability",
+  "A run was killed": "reliability",
+  "A key was rotated": "reliability",
+  "An endpoint is not found": "reliability",
+  "Two resources share an endpoint": "reliability",
+  "Replace an endpoint that has retainOnDelete": "reliability",
+  "Adopt for one run, without an edit": "adoption",
+  "Unmanaged endpoints": "drift",
+  "A change that the service ignores": "troubleshooting",
+} as const;
+
+/** The last sentence of a message: where the page has the rest. */
+export const see = (heading: keyof typeof HEADINGS): string =>
+  `See "${heading}" in docs/${HEADINGS[heading]}.md of pulumi-endpoints.`;

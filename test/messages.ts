@@ -1,0 +1,42 @@
+/* The rule for messages: how long one may be, without what others wrote into it. */
+
+/** The most characters of a message, and of one that tells two cases. */
+const MAX_LENGTH = 400;
+const MAX_LENGTH_OF_TWO = 600;
+
+/** What does not count: URLs, ids, quoted lists of places or differences, and texts of the service and of Node.js. */
+const FOREIGN: readonly RegExp[] = [
+  /^(warning|error): /g,
+  /(?<=^cannot \w+ )\S+(?=:)/g,
+  /(?<=: status \d{3}), .*?(?= \(operation op_)/g,
+  /(?<=: status \d{3}), [^.]*/g,
+  /(?<=no answer )\(.*?\)(?=[.;]|$)/g,
+  /(?<=the reply does not match the contract )\(.*?\)(?=\. )/g,
+  /(?<=(old values of \S+ still live|than it was sent|The differences): ).*?(?=\. [A-Z])/g,
+  /"[^"]*"(?= is no id)/g,
+  /\burn:pulumi:\S+?(?=['`]|\s|$)/g,
+  /\b\w+:\/\/[^\s`"'),]*[\w/]/g,
+  /(?<=ENDPOINTS_ADOPT=)[^\s`]+/g,
+  /(?<=--stack )[^\s`]+/g,
+  /\b(ep|op)_[\w-]+(, ?(?=ep_))?/g,
+];
+
+/** Two conditions, or a step and another one for a case that is named. */
+const TWO_CASES = /\b(If|if)\b.*\b(If|if|Otherwise|otherwise)\b|\. (Use|Check)\b.*\. If\b/;
+
+/** The length of a message without what others wrote. */
+export const ownLength = (message: string): number =>
+  FOREIGN.reduce((text, pattern) => text.replace(pattern, ""), message).length;
+
+/** The messages that are too long, each with its length. A message is one line. */
+export const tooLong = (messages: readonly string[]): string[] =>
+  messages
+    .flatMap((text) => text.split("\n"))
+    .filter((line) => ownLength(line) > (TWO_CASES.test(line) ? MAX_LENGTH_OF_TWO : MAX_LENGTH))
+    .map((line) => `${ownLength(line)} characters: ${line}`);
+
+/** The headings that a message names, with their pages. */
+export const headingsIn = (message: string): { heading: string; page: string }[] =>
+  [...message.matchAll(/See "([^"]+)" in (docs\/[\w-]+\.md) of pulumi-endpoints/g)].map(
+    ([, heading = "", page = ""]) => ({ heading, page }),
+  );
