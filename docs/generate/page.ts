@@ -1,5 +1,5 @@
 import { commands } from "../../sdk/commands/main";
-import { commentsIn, outputOf } from "./docs";
+import { commentsIn, outputOf, partOfPage } from "./docs";
 import {
   agentInputs,
   endpointFilters,
@@ -96,7 +96,7 @@ function provider(): string[] {
   return [
     "## Provider and settings",
     `\`new Provider(name, args, options)\` is ${lowered(about)} Its \`args\` are these settings, all optional.`,
-    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ADOPT` ([for one run](adoption.md#for-one-run-without-an-edit)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
+    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ADOPT` ([for one run](adoption.md#adopt-for-one-run-without-an-edit)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
     settingsTable(),
   ];
 }
@@ -105,9 +105,37 @@ function provider(): string[] {
 async function commandHelp(): Promise<string[]> {
   const helps = Object.keys(commands).map(async (name) => {
     const help = (await outputOf([name, "--help"])).replace(/^ {2}--help +this text\n\n?/m, "\n");
-    return `### ${name}\n\n\`\`\`text\n${help}\n\`\`\``;
+    const section = `### ${name}\n\n\`\`\`text\n${help}\n\`\`\``;
+    return name === "drift" ? `${section}\n\n${driftReport()}` : section;
   });
   return ["## Commands", "`npx pulumi-endpoints <command>`.", ...(await Promise.all(helps))];
+}
+
+/** Where the report of `drift` has what each schema describes. */
+const PLACES: Record<string, string> = {
+  reportSchema: "",
+  stackSchema: "stacks[]",
+  driftedSchema: "drifted[]",
+  seenSchema: "drifted[]",
+  changeSchema: "changes[]",
+  repairSchema: "repair",
+  pendingCreateSchema: "pendingCreates[]",
+  uncheckedSchema: "unchecked[]",
+  accountSchema: "accounts[]",
+};
+
+/** The report of `drift` as JSON: an example, and the fields that need words. */
+function driftReport(): string {
+  const comments = [...commentsIn("sdk/commands/drift/report.ts")];
+  const rows = Object.entries(PLACES).flatMap(([schema, place]) =>
+    comments
+      .filter(([path]) => path.startsWith(`${schema}/`))
+      .map(([path, text]) => [
+        code(path.replace(schema, place).replaceAll("/", ".").replace(/^\./, "")),
+        text,
+      ]),
+  );
+  return `${partOfPage("driftReport")}\n\n${table(["field", "meaning"], rows)}`;
 }
 
 function testing(): string[] {

@@ -17,11 +17,11 @@ const changeSchema = z.object({
   field: z.string(),
   /** The place of the difference, also within a document: `trafficPolicy.on_http_request[0].actions`. */
   path: z.string(),
-  /** The change on the service. */
+  /** What happened on the service: `added`, `removed` or `changed`. */
   kind: z.enum(["added", "removed", "changed"]),
-  /** The value in the stack's state. */
+  /** The value in the stack's state; missing if it has none. */
   expected: side,
-  /** The value on the service. */
+  /** The value on the service; missing if it has none. */
   live: side,
   /** Whether a part of a value is secret and masked. */
   secret: z.boolean(),

@@ -204,7 +204,7 @@ test("the command that adopts the endpoints of a killed run has all ids, however
   }
 });
 
-const docs = readFileSync(join(import.meta.dirname, "../../../docs/drift.md"), "utf8");
+const docs = readFileSync(join(import.meta.dirname, "../../../docs/reference.md"), "utf8");
 
 test("the documentation has a valid report, with the exit code of its outcome, and describes every outcome", () => {
   const [, example = ""] = /```json\n([\s\S]*?)```/.exec(docs) ?? [];
