@@ -152,7 +152,7 @@ export const keptByConsent = (all: readonly string[]): string =>
 
 export const adoptionFailed = (id: string): UserError =>
   new UserError(
-    `${id} was not deleted: another resource of this stack adopts or imports it, and could not take it over in this run. Follow the message of that resource, then run the command again.`,
+    `${id} was not deleted: another resource of this stack adopts or imports it, and has not taken it over. If that resource has an error, follow its message. Then run the command again.`,
   );
 
 /** A failed request by its name: its own text, with remedies of its own, would be a second message in this one. */

@@ -112,10 +112,9 @@ export function importedFromLive(live: Endpoint, notes: State): { props: State; 
   return { props: { ...fields, ...defaultsNote(fields, []), ...notes }, inputs: inputsFromLive(live) };
 }
 
-/** The inputs that describe a live endpoint. */
-export function inputsFromLive(live: Endpoint): JsonObject {
-  return documentsAsData(pick(fieldsFromLive(live, undefined), managedInputs));
-}
+/** The inputs that describe a live endpoint, with documents as data. */
+export const inputsFromLive = (live: Endpoint): JsonObject =>
+  pick(documentsAsData(contractFields(live)), managedInputs);
 
 /**
  * The state with the note of the set inputs. The state of an imported endpoint lacks the note, so the note is derived from the
@@ -150,19 +149,22 @@ export const wireFromInputs = (inputs: Inputs, names: readonly ManagedInput[]): 
   Object.fromEntries(names.map((name) => [snakeCase(name), wireValue(name, inputs[name])]));
 
 /**
- * The contract's fields of an endpoint, with documents as canonical text if they can be parsed. Unknown fields are left out,
- * because the service may change them at any time, and each change would be drift.
+ * The outputs that describe a live endpoint, with documents as canonical text if they can be parsed.
  *
- * @param bindings The given ones. Their order has no meaning, so it stays.
+ * @param bindings The bindings of the program or the state. If only their order differs, it stays.
  */
 function fieldsFromLive(live: Endpoint, bindings: unknown): State {
-  const { id: _, ...fields } = documentsAsText(pick({ ...live }, fieldNames));
+  const { id: _, ...fields } = documentsAsText(contractFields(live));
+  return { ...fields, ...(sameSet(live.bindings, bindings) && { bindings }) };
+}
+
+/**
+ * The contract's fields of an endpoint, with a normalized URL. Unknown fields are left out, because the service may change them at
+ * any time, and each change would be drift.
+ */
+function contractFields(live: Endpoint): JsonObject {
   const url = typeof live.url === "string" ? (normalizeUrl(live.url) ?? live.url) : undefined;
-  return {
-    ...fields,
-    ...(url !== undefined && { url }),
-    ...(sameSet(live.bindings, bindings) && { bindings }),
-  };
+  return { ...pick({ ...live }, fieldNames), ...(url !== undefined && { url }) };
 }
 
 export const omit = (from: JsonObject, names: readonly string[]): JsonObject =>

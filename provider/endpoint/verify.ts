@@ -73,13 +73,14 @@ export async function verifyWrite(write: AcceptedWrite, context: Verification): 
   const { clock, settings } = api.http;
   const budget = new TimeBudget(clock, settings.retryForSeconds * 1000);
   let live = reply instanceof ReplyError ? undefined : reply;
+  let found = live && inputsFromLive(live);
   let wasRead = false;
   let unread: EndpointsError | undefined;
   const differing = (): ManagedInput[] => {
-    if (!live) return [...sent];
-    const [shown, found] = [live, inputsFromLive(live)];
+    if (!live || !found) return [...sent];
+    const [shown, values] = [live, found];
     const isOpen = (name: ManagedInput) => name in shown || !unshown.names.has(name);
-    return sent.filter((name) => isOpen(name) && !isSatisfied(name, found[name], wanted[name]));
+    return sent.filter((name) => isOpen(name) && !isSatisfied(name, values[name], wanted[name]));
   };
   const missing = () => differing().filter((name) => live && !(name in live));
 
@@ -90,6 +91,7 @@ export async function verifyWrite(write: AcceptedWrite, context: Verification): 
       try {
         // The reply may have a field that a read lacks.
         live = { ...live, ...(await api.get(id, budget)) };
+        found = inputsFromLive(live);
         wasRead = true;
       } catch (error) {
         // The service has accepted the write, so a failed read decides nothing: what the reply shows stays.
@@ -106,13 +108,15 @@ export async function verifyWrite(write: AcceptedWrite, context: Verification): 
   const searching = search();
   for (const name of missing()) if (!unshown.searches.has(name)) unshown.searches.set(name, searching);
   await searching;
-  if (!live) throw reply;
-  return verdictOf(write, { live, differing: differing(), unread }, context);
+  if (!live || !found) throw reply;
+  return verdictOf(write, { live, found, differing: differing(), unread }, context);
 }
 
 interface Evidence {
   /** The reply with the reads over it. */
   live: Endpoint;
+  /** The inputs that describe it. */
+  found: JsonObject;
   /** The sent fields that have not been found. */
   differing: ManagedInput[];
   /** The failure of a read. */
@@ -121,13 +125,12 @@ interface Evidence {
 
 function verdictOf(
   { id, reply, sent, wanted, before }: AcceptedWrite,
-  { live, differing, unread }: Evidence,
+  { live, found, differing, unread }: Evidence,
   { api, displayUrl, log }: Verification,
 ): Verdict {
   const { apiKey } = api.http.settings;
-  const found = inputsFromLive(live);
   // The program may no longer mark what the old value still has.
-  const hides = [wanted, found, before ?? {}].some((props) => hasSecrets(props, apiKey));
+  const hides = () => [wanted, found, before ?? {}].some((props) => hasSecrets(props, apiKey));
   const isOld = (name: ManagedInput) => before !== undefined && isSame(name, found[name], before[name]);
   const missing = differing.filter((name) => !(name in live));
   const ignored = differing.filter((name) => name in live && isOld(name));
@@ -139,9 +142,9 @@ function verdictOf(
   if (reply instanceof ReplyError && differing.length > 0) return { ...verdict, failure: reply.message };
 
   if (missing.length > 0 && unread) log.warn(unverified(displayUrl, missing, unread));
-  if (others.length > 0) log.warn(storedOtherwise(displayUrl, textOf(others, wanted, found, hides)));
+  if (others.length > 0) log.warn(storedOtherwise(displayUrl, textOf(others, wanted, found, hides())));
   if (ignored.length === 0) return verdict;
-  return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found, hides), unread) };
+  return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found, hides()), unread) };
 }
 
 /** Whether two values of a field are the same to `diff`. Services have several forms of no value. */
