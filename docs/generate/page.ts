@@ -8,6 +8,7 @@ import {
   endpointQueryFields,
   type Field,
   membersIn,
+  reportFields,
   settings,
   webhookInputs,
   webhookOutputs,
@@ -28,12 +29,7 @@ export async function referencePage(): Promise<string> {
 
 Inputs also accept values that are known later (\`pulumi.Input\`). Outputs of resources are \`pulumi.Output\`s.
 
-- [\`CloudEndpoint\`](#cloudendpoint)
-- [\`getEndpoint\`](#getendpoint), [\`getEndpoints\`](#getendpoints)
-- [\`WebhookVerification\`](#webhookverification)
-- [\`Provider\` and settings](#provider-and-settings)
-- [Commands](#commands)
-- [Testing](#testing)
+[\`CloudEndpoint\`](#cloudendpoint) · [\`getEndpoint\`](#getendpoint) · [\`getEndpoints\`](#getendpoints) · [\`WebhookVerification\`](#webhookverification) · [\`Provider\` and settings](#provider-and-settings) · [Commands](#commands) · [Testing](#testing)
 
 ${sections.join("\n\n")}
 `;
