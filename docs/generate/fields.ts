@@ -67,31 +67,6 @@ export function settings(): Setting[] {
 export const membersIn = (file: string, name: string): Field[] =>
   membersOf(file, name).map(({ optional, ...member }) => ({ ...member, required: !optional }));
 
-/** What a list or an object of the drift report contains, by the path to it. */
-const REPORT_PARTS: [path: string, schema: string][] = [
-  ["", "reportSchema"],
-  ["stacks[].", "stackSchema"],
-  ["stacks[].drifted[].", "driftedSchema"],
-  ["stacks[].drifted[].", "seenSchema"],
-  ["stacks[].drifted[].changes[].", "changeSchema"],
-  ["stacks[].drifted[].repair.", "repairSchema"],
-  ["stacks[].pendingCreates[].", "pendingCreateSchema"],
-  ["stacks[].unchecked[].", "uncheckedSchema"],
-  ["accounts[].", "accountSchema"],
-];
-
-/** The commented fields of the report that `drift --json` writes. */
-export function reportFields(): [path: string, text: string][] {
-  const comments = [...commentsIn("sdk/commands/drift/report.ts")];
-  return REPORT_PARTS.flatMap(([path, schema]) =>
-    comments.flatMap(([name, text]): [string, string][] =>
-      name.startsWith(`${schema}/`)
-        ? [[`${path}${name.slice(schema.length + 1).replaceAll("/", ".")}`, text]]
-        : [],
-    ),
-  );
-}
-
 /** The fields of a schema, with the comments on the interface that a program sees. */
 function fieldsOf(shape: z.ZodRawShape, file: string, of: string): SchemaField[] {
   const comments = commentsIn(file);
