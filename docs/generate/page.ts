@@ -130,6 +130,7 @@ function driftReport(): string {
       .map(([path, text]) => [code(path.replace(`${schema}/`, place).replaceAll("/", ".")), text]),
   );
   return [
+    "#### The report as JSON",
     "`--json` writes a report of `version` 1. Later releases may add fields; the version increases if a field is removed or changes its meaning.",
     table(["field of the report", "meaning"], rows),
   ].join("\n\n");
