@@ -96,17 +96,19 @@ function provider(): string[] {
   ];
 }
 
-/** The output of each command's `--help`, without the option itself. */
+/** The parts of each command's `--help`, without the option itself: texts are not wrapped here. */
 async function commandHelp(): Promise<string[]> {
   const helps = Object.keys(commands).map(async (name) => {
-    const help = (await outputOf([name, "--help"]))
-      .replace(/^ {2}--help +this text\n/m, "")
-      .replace(/\n{3,}/g, "\n\n");
-    const section = `### ${name}\n\n\`\`\`text\n${help}\n\`\`\``;
-    return name === "drift" ? `${section}\n\n${driftReport()}` : section;
+    const [about = "", usage = "", options = "", ...notes] = (await outputOf([name, "--help"])).split("\n\n");
+    const listed = options.replace(/^ {2}--help +this text$/m, "").trimEnd();
+    const block = ["```text", usage, ...(listed === "" ? [] : ["", listed]), "```"].join("\n");
+    const texts = [`### ${name}`, unwrapped(about), block, ...notes.map(unwrapped)];
+    return [...texts, ...(name === "drift" ? [driftReport()] : [])].join("\n\n");
   });
   return ["## Commands", "`npx pulumi-endpoints <command>`.", ...(await Promise.all(helps))];
 }
+
+const unwrapped = (text: string) => text.replaceAll("\n", " ");
 
 /** Where the report of `drift` has what each schema describes. */
 const PLACES: Record<string, string> = {
