@@ -52,7 +52,7 @@ export interface CloudEndpoint extends CloudEndpointOutputs {}
  * ```ts
  * const shop = new CloudEndpoint("shop", {
  *   url: "https://shop.example.com",
- *   trafficPolicy: { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] },
+ *   trafficPolicy: { on_http_request: [rules.answer({ status_code: 200, body: "hello" })] },
  * });
  * export const url = shop.publicUrl;
  * ```
@@ -62,6 +62,8 @@ export interface CloudEndpoint extends CloudEndpointOutputs {}
  *
  * The dynamic provider serves the resource, or the plugin if `endpoints:provider` is `plugin`. A stack moves from one to
  * the other, and back, without a request.
+ *
+ * @throws RunError if the program's folder cannot resolve this package, or if the plugin is required and not found.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class sets the outputs, from the properties given to it
 export class CloudEndpoint extends pulumi.CustomResource {
@@ -83,11 +85,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
     return isOfType(object, ...Object.values(TYPES));
   }
 
-  /**
-   * @param name The resource's name in the program, unique within its type.
-   * @param args The inputs; see each of them.
-   * @throws RunError if the program's folder cannot resolve this package, or if the plugin is required and not found.
-   */
+  // Without a comment of its own, so that editors show the one of the class, with its example.
   constructor(name: string, args: CloudEndpointArgs, options?: pulumi.CustomResourceOptions);
   /** @internal Reads an existing endpoint: `CloudEndpoint.get`. */
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions);

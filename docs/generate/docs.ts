@@ -9,11 +9,8 @@ import { commandLine } from "../../sdk/commands/main";
 export const root = process.cwd();
 
 /** The hand-written part of an item of the package schema, with its examples. */
-export const schemaPage = (item: string): string => partOfPage(join("schema", item));
-
-/** A hand-written part of a generated page. */
-export const partOfPage = (name: string): string =>
-  readFileSync(join(root, "docs", "generate", `${name}.md`), "utf8").trim();
+export const schemaPage = (item: string): string =>
+  readFileSync(join(root, "docs", "generate", "schema", `${item}.md`), "utf8").trim();
 
 /** The standard output of a command of the package. */
 export async function outputOf(args: string[]): Promise<string> {

@@ -1,5 +1,5 @@
 import { commands } from "../../sdk/commands/main";
-import { commentsIn, outputOf, partOfPage } from "./docs";
+import { commentsIn, outputOf } from "./docs";
 import {
   agentInputs,
   endpointFilters,
@@ -28,12 +28,7 @@ export async function referencePage(): Promise<string> {
 
 Inputs also accept values that are known later (\`pulumi.Input\`). Outputs of resources are \`pulumi.Output\`s.
 
-- [\`CloudEndpoint\`](#cloudendpoint)
-- [\`getEndpoint\`](#getendpoint), [\`getEndpoints\`](#getendpoints)
-- [\`WebhookVerification\`](#webhookverification)
-- [\`Provider\` and settings](#provider-and-settings)
-- [Commands](#commands)
-- [Testing](#testing)
+[\`CloudEndpoint\`](#cloudendpoint) · [\`getEndpoint\`](#getendpoint) · [\`getEndpoints\`](#getendpoints) · [\`WebhookVerification\`](#webhookverification) · [\`Provider\` and settings](#provider-and-settings) · [Commands](#commands) · [Testing](#testing)
 
 ${sections.join("\n\n")}
 `;
@@ -101,41 +96,46 @@ function provider(): string[] {
   ];
 }
 
-/** The output of each command's `--help`, without the option itself. */
+/** The parts of each command's `--help`, without the option itself: texts are not wrapped here. */
 async function commandHelp(): Promise<string[]> {
   const helps = Object.keys(commands).map(async (name) => {
-    const help = (await outputOf([name, "--help"])).replace(/^ {2}--help +this text\n\n?/m, "\n");
-    const section = `### ${name}\n\n\`\`\`text\n${help}\n\`\`\``;
-    return name === "drift" ? `${section}\n\n${driftReport()}` : section;
+    const [about = "", usage = "", options = "", ...notes] = (await outputOf([name, "--help"])).split("\n\n");
+    const listed = options.replace(/^ {2}--help +this text$/m, "").trimEnd();
+    const block = ["```text", usage, ...(listed === "" ? [] : ["", listed]), "```"].join("\n");
+    const texts = [`### ${name}`, unwrapped(about), block, ...notes.map(unwrapped)];
+    return [...texts, ...(name === "drift" ? [driftReport()] : [])].join("\n\n");
   });
   return ["## Commands", "`npx pulumi-endpoints <command>`.", ...(await Promise.all(helps))];
 }
 
+const unwrapped = (text: string) => text.replaceAll("\n", " ");
+
 /** Where the report of `drift` has what each schema describes. */
 const PLACES: Record<string, string> = {
   reportSchema: "",
-  stackSchema: "stacks[]",
-  driftedSchema: "drifted[]",
-  seenSchema: "drifted[]",
-  changeSchema: "changes[]",
-  repairSchema: "repair",
-  pendingCreateSchema: "pendingCreates[]",
-  uncheckedSchema: "unchecked[]",
-  accountSchema: "accounts[]",
+  stackSchema: "stacks[].",
+  driftedSchema: "stacks[].drifted[].",
+  seenSchema: "stacks[].drifted[].",
+  changeSchema: "stacks[].drifted[].changes[].",
+  repairSchema: "stacks[].drifted[].repair.",
+  pendingCreateSchema: "stacks[].pendingCreates[].",
+  uncheckedSchema: "stacks[].unchecked[].",
+  accountSchema: "accounts[].",
 };
 
-/** The report of `drift` as JSON: an example, and the fields that need words. */
+/** The fields of `drift --json`, apart from those whose names say all. */
 function driftReport(): string {
   const comments = [...commentsIn("sdk/commands/drift/report.ts")];
   const rows = Object.entries(PLACES).flatMap(([schema, place]) =>
     comments
       .filter(([path]) => path.startsWith(`${schema}/`))
-      .map(([path, text]) => [
-        code(path.replace(schema, place).replaceAll("/", ".").replace(/^\./, "")),
-        text,
-      ]),
+      .map(([path, text]) => [code(path.replace(`${schema}/`, place).replaceAll("/", ".")), text]),
   );
-  return `${partOfPage("driftReport")}\n\n${table(["field", "meaning"], rows)}`;
+  return [
+    "#### The report as JSON",
+    "`--json` writes a report of `version` 1. Later releases may add fields; the version increases if a field is removed or changes its meaning.",
+    table(["field of the report", "meaning"], rows),
+  ].join("\n\n");
 }
 
 function testing(): string[] {

@@ -9,7 +9,7 @@ import { terminal } from "./terminal";
 
 /*
  * Makes the pictures of the documentation: `npm run pictures`. Terminals show real runs on this machine; the demo shows the Pulumi
- * CLI if it is on the PATH. The drift page shows the report in docs/reference.md, and needs Chromium.
+ * CLI if it is on the PATH. The drift page shows the report in `drift.json`, and needs Chromium.
  */
 
 /** The trace of a request. */
@@ -59,10 +59,9 @@ const HAS_MONOSPACED_CODE = `["iii", "WWW"]
   })
   .every((width, _, [first]) => width === first)`;
 
-/** The page of the report in docs/reference.md. */
+/** The page of the report in `drift.json`. */
 async function driftPicture(): Promise<Uint8Array> {
-  const [, report = ""] =
-    /```json\n([\s\S]*?)```/.exec(readFileSync(join(root, "docs", "reference.md"), "utf8")) ?? [];
+  const report = readFileSync(join(root, "docs", "generate", "drift.json"), "utf8");
   // Without the version, which would change the picture at each build.
   const html = reportPage(reportSchema.parse(JSON.parse(report))).replace(` ${VERSION}`, "");
   const chromium = await openChromium();

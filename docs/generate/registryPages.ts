@@ -23,7 +23,7 @@ export function registryPages(): [file: string, text: string][] {
 function example(): string {
   const [, first = ""] = schemaPage("CloudEndpoint").split("{{% example %}}");
   const blocks = [...first.matchAll(/^```(\w+)\n[\s\S]*?^```$/gm)].map(
-    ([block, language]) => `{{% choosable language ${language} %}}\n\n${block}\n\n{{% /choosable %}}`,
+    ([block, language]) => `{{% choosable language ${language} %}}\n\n${block}\n{{% /choosable %}}`,
   );
-  return ['{{< chooser language "typescript,python,go,yaml" >}}', ...blocks, "{{< /chooser >}}"].join("\n\n");
+  return ['{{< chooser language "typescript,python,go,yaml" >}}', ...blocks, "{{< /chooser >}}"].join("\n");
 }

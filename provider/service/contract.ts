@@ -89,6 +89,9 @@ export const alwaysPresent = [
 /** The bindings that the public service documents with its error 15005. `pulumi import` prints them by these names. */
 export const Binding = { Public: "public", Internal: "internal", Kubernetes: "kubernetes" } as const;
 
+/** The name of a binding. Editors offer the known ones, and any other text is accepted: the service may add some. */
+export type BindingName = (typeof Binding)[keyof typeof Binding] | (string & {});
+
 /** The types of endpoints that the contract names. */
 export const EndpointType = { Ephemeral: "ephemeral", Edge: "edge", Cloud: "cloud" } as const;
 
@@ -124,7 +127,7 @@ export interface CloudEndpointInputs {
    * not matter. Default: the service decides by the URL. If the program gives none, a later edit by hand is drift. If the
    * program removes them, the service keeps the current ones.
    */
-  bindings?: string[] | undefined;
+  bindings?: BindingName[] | undefined;
   /**
    * Whether other endpoints may share the endpoint's URL and its traffic. It is sent only if given, or to undo an edit by hand.
    * The service may refuse or ignore a later change. Default: the service decides, as documented `false`.

@@ -12,6 +12,8 @@ import {
   traceText,
 } from "../testing";
 import { command, EXIT } from "./command";
+import { port } from "./options";
+import { firstSignal, serveEndpoints } from "./serveEmulator";
 import { groupBy, table } from "./text";
 
 /** From `dist/sdk/commands` to the package's folder. */
@@ -23,11 +25,17 @@ type Print = (line: string) => void;
 export const demoCommand = command({
   name: "demo",
   about: "Shows the whole life of an endpoint on the emulator, step by step, in half a minute.",
-  options: {},
+  options: {
+    serve: {
+      value: "PORT",
+      help: "before the end, answer requests to the endpoint on this port of 127.0.0.1, by the header Host, until Ctrl-C",
+      parse: port,
+    },
+  },
   notes:
     "It runs the package's examples/quickstart with the Pulumi CLI if it is on the PATH, and otherwise with the test kit's engine.",
 
-  async run(_values, { stdout }) {
+  async run({ serve }, { stdout }) {
     const print: Print = (line) => stdout.write(`${line}\n`);
     // In a terminal, Ctrl-C also ends the step's processes. A second one ends the demo immediately.
     const interrupted = new AbortController();
@@ -45,7 +53,15 @@ export const demoCommand = command({
     try {
       const stack = await TestStack.create({ program, stackName: "demo", driver, emulator });
       try {
-        printTable(await runDemo(stack, emulator, print, interrupted.signal), print);
+        const answer = async () => {
+          if (serve === undefined) return;
+          await serveEndpoints(emulator, serve, print);
+          // This Ctrl-C ends the answers, and not the demo.
+          process.off("SIGINT", onInterrupt);
+          await firstSignal();
+          process.once("SIGINT", onInterrupt);
+        };
+        printTable(await runDemo(stack, emulator, print, interrupted.signal, answer), print);
       } finally {
         await stack.close();
       }
@@ -76,12 +92,18 @@ function quickstart(): { program: string; remove: () => void } {
   };
 }
 
-/** Each `up` skips its preview, so that the demo takes half a minute. Returns the requests of each step. */
+/**
+ * Each `up` skips its preview, so that the demo takes half a minute.
+ *
+ * @param answer Answers requests to the endpoint, before it is deleted.
+ * @returns The requests of each step.
+ */
 async function runDemo(
   stack: TestStack,
   emulator: Emulator,
   print: Print,
   interrupted: AbortSignal,
+  answer: () => Promise<void>,
 ): Promise<[step: string, requests: string][]> {
   const rows: [step: string, requests: string][] = [];
   const heading = (title: string) => print(`\n── ${title} ${"─".repeat(Math.max(0, 74 - title.length))}`);
@@ -112,6 +134,7 @@ async function runDemo(
   heading("a request to the endpoint");
   const reply = await emulator.fetch(url);
   print(`GET ${url}\n${traceText(reply.trace)}\n${reply.status} ${await reply.text()}`);
+  await answer();
 
   await step("destroy: deletes it", stack.destroy());
   return rows;

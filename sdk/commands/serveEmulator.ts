@@ -99,7 +99,8 @@ export const emulatorCommand = command({
   },
 });
 
-async function serveEndpoints(
+/** Answers requests to the endpoints, and prints each with its trace. */
+export async function serveEndpoints(
   emulator: Emulator,
   port: number,
   print: (line: string) => void,
@@ -127,7 +128,8 @@ function portError(error: unknown, port: number | undefined, option: string): un
   return isInUse ? new Error(`port ${port} is in use; choose another with ${option}`) : error;
 }
 
-async function firstSignal(): Promise<void> {
+/** Waits for SIGINT or SIGTERM. */
+export async function firstSignal(): Promise<void> {
   const ended = new AbortController();
   // Neither the emulator nor a listener for signals keeps the process running.
   const running = setInterval(() => {}, 60_000);

@@ -1,4 +1,6 @@
 import { readdirSync } from "node:fs";
+import { get } from "node:http";
+import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../folders";
 import { until } from "../until";
@@ -24,6 +26,23 @@ test("the demo creates, repairs, changes and deletes an endpoint, and prints the
   ]);
   expect(stdout).toContain("200 hello again");
 });
+
+test("with --serve, the demo answers requests to the endpoint until Ctrl-C, then deletes it", async () => {
+  const { child, printed, ended } = startCommand(["demo", "--serve", "0"]);
+  const listening = /^The endpoints answer on (\S+):/m;
+  await until(() => listening.test(printed.stdout));
+  const [, address = ""] = listening.exec(printed.stdout) ?? [];
+  expect(await requestTo(`${address}/`, "shop.example.com")).toBe("hello again");
+  child.kill("SIGINT");
+  expect(await ended).toBe(0);
+  expect(printed.stdout).toMatch(/── destroy: [\s\S]* 1 DELETE\n/);
+});
+
+/** The body of the answer to a `GET`. */
+const requestTo = (url: string, host: string) =>
+  new Promise<string>((resolve, reject) => {
+    get(url, { headers: { host } }, async (reply) => resolve(await text(reply))).on("error", reject);
+  });
 
 test("a demo that Ctrl-C ends prints a line about it, and leaves no folder", async () => {
   const temporary = temporaryFolder();

@@ -3,6 +3,7 @@ import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
+import { parse } from "yaml";
 import { findPulumiCli } from "../../sdk/testing";
 import { emulatedService } from "../emulatedService";
 import { localBackend, temporaryFolder } from "../folders";
@@ -31,6 +32,10 @@ test.skipIf(!(await findPulumiCli()))(
     const [, made = ""] = /`pulumi (new [^`]*)`/.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
     await run("npm", "install", "--no-audit", "--no-fund", tarball);
     await run("pulumi", ...made.split(" "), "--yes", "--stack", "dev");
+    // What `--yes` answers to the questions: the public service, and no key, which stays in the environment.
+    const { config } = parse(readFileSync(join(project, "Pulumi.dev.yaml"), "utf8"));
+    expect(config).toEqual({ "endpoints:baseUrl": "https://api.ngrok.com" });
+    await run("pulumi", "config", "set", "endpoints:baseUrl", emulator.baseUrl, "--stack", "dev");
     expect(await run("pulumi", "preview", "--stack", "dev")).toMatch(/2 to create/);
     expect(emulator.requests).toEqual([]);
     await run("npx", "--no-install", "tsc", "-p", ".");

@@ -51,6 +51,13 @@ export class Editor {
     return entries.filter(({ kind }) => kind !== "keyword").map(({ name }) => name.replace(/^"|"$/g, ""));
   }
 
+  /** The documentation that hovering over the `|` in a program shows. */
+  hover(program: string): string {
+    const at = this.show(program);
+    const { documentation } = this.service.getQuickInfoAtPosition(FILE, at) ?? {};
+    return this.ts.displayPartsToString(documentation);
+  }
+
   /** The compiler's messages about a program. */
   errors(program: string): string[] {
     this.show(program);

@@ -1,6 +1,7 @@
 import * as newest from "typescript";
 import * as oldest from "typescript-5.4";
 import { describe, expect, test } from "vitest";
+import { Binding } from "../../sdk";
 import { actions, phases } from "../../sdk/traffic-policy/policy/index";
 import { Editor } from "./editor";
 
@@ -43,6 +44,18 @@ describe.each([
       const offered = editor.completions(program(policy)).filter((name) => !MEMBERS_OF_OUTPUTS.has(name));
       expect(offered.sort()).toEqual([...names].sort());
     }
+  });
+
+  test("offers the known bindings, and accepts another one", () => {
+    const inList = (name: string) => `${IMPORTS}new CloudEndpoint("a", { url: "", bindings: [${name}] });`;
+    expect(editor.completions(inList('"|"'))).toEqual(Object.values(Binding));
+    expect(editor.errors(`${inList('"elsewhere"')}\n${inList("secret").replace(IMPORTS, "")}`)).toEqual([]);
+  });
+
+  test("shows the example of the resource to who hovers over its class, there and where it is constructed", () => {
+    const example = 'new CloudEndpoint("shop", {\n';
+    expect(editor.hover(`${IMPORTS}new Cloud|Endpoint("a", { url: "" });`)).toContain(example);
+    expect(editor.hover(`${IMPORTS}export const type = Cloud|Endpoint;`)).toContain(example);
   });
 
   // biome-ignore format: one line for each mistake

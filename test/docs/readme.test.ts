@@ -1,0 +1,18 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { root } from "../package/pack";
+
+const read = (file: string) => readFileSync(join(root, file), "utf8");
+const lines = read("README.md").trimEnd().split("\n");
+
+test("the README has at most 120 lines", () => expect(lines.length).toBeLessThanOrEqual(120));
+
+test("a single line of the README changes when the package is on npm", () => {
+  // Whatever tells that it is not there yet: how to get its file, and its version.
+  const { version } = JSON.parse(read("package.json"));
+  const tells = (line: string) => line.includes(version) || /on npm|npm pack|\.tgz|\bFILE\b/.test(line);
+  expect(lines.filter(tells)).toEqual([
+    `npm install ../pulumi-endpoints/pulumi-endpoints-${version}.tgz # \`npm pack\` makes it in the clone, until the package is on npm`,
+  ]);
+});
