@@ -129,7 +129,7 @@ export class RunRecord {
    * resource anew beside that entry.
    */
   isOwnEndpoint(id: string, inputs: PreviewInputs): boolean {
-    const { wantedBy } = this.endpoint(id);
+    const wantedBy = this.endpoints.get(id)?.wantedBy;
     return wantedBy !== undefined && wantedBy === resourceKeyOf(inputs);
   }
 
@@ -145,7 +145,7 @@ export class RunRecord {
       .map(([id]) => id);
 
   /** Whether a check of this run has announced that a create adopts the endpoint. */
-  isPromised = (id: string): boolean => this.endpoint(id).promisedTo !== undefined;
+  isPromised = (id: string): boolean => this.endpoints.get(id)?.promisedTo !== undefined;
 
   /**
    * Records a new entry.
@@ -219,23 +219,25 @@ export class RunRecord {
   }
 
   /** Whether this process has met the endpoint in an entry. */
-  wasMetInState = (id: string): boolean => this.endpoint(id).account !== undefined;
+  wasMetInState = (id: string): boolean => this.endpoints.get(id)?.account !== undefined;
 
   /** Whether an entry with this endpoint was written with this account. */
   isOfAccount = (id: string, fingerprint: unknown): boolean => {
-    const { account } = this.endpoint(id);
+    const account = this.endpoints.get(id)?.account;
     return account !== undefined && account.fingerprint === fingerprint;
   };
 
-  keepsItsUrl = (id: string): boolean => this.endpoint(id).status === "keeps its URL";
+  keepsItsUrl = (id: string): boolean => this.statusOf(id) === "keeps its URL";
 
   /** Whether the endpoint's own request is queued, under way, or repeated. */
-  hasRequestInFlight = (id: string): boolean => this.endpoint(id).status === "request in flight";
+  hasRequestInFlight = (id: string): boolean => this.statusOf(id) === "request in flight";
 
-  isGone = (id: string): boolean => this.endpoint(id).status === "gone";
+  isGone = (id: string): boolean => this.statusOf(id) === "gone";
 
   /** Whether this process has taken the endpoint off its URL. */
-  hasFreedItsUrl = (id: string): boolean => this.isGone(id) || this.endpoint(id).status === "moved";
+  hasFreedItsUrl = (id: string): boolean => this.isGone(id) || this.statusOf(id) === "moved";
+
+  private statusOf = (id: string): EndpointStatus | undefined => this.endpoints.get(id)?.status;
 
   private async track<T>(id: string, request: Promise<T>, after: EndpointStatus): Promise<T> {
     const endpoint = this.endpoint(id);
@@ -250,6 +252,7 @@ export class RunRecord {
     }
   }
 
+  /** The record of an endpoint, to be changed. */
   private endpoint(id: string): EndpointRecord {
     const known = this.endpoints.get(id) ?? { isInState: false, entryIds: new Set(), readsWithoutDiff: 0 };
     this.endpoints.set(id, known);
