@@ -106,7 +106,7 @@ async function withPlainErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Drops that process's own output of our errors, which is `${error}: ${error.stack}`. */
+/** Drops the output of our errors by Pulumi's process, which is `${error}: ${error.stack}`. */
 function suppressRepeatedErrors(): void {
   const { error } = console;
   console.error = (...parts: unknown[]) => {

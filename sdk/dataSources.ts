@@ -7,7 +7,7 @@ import {
 } from "../provider/dataSources/dataSourceArguments";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/dataSources/lookup";
 import { endpointParsers } from "../provider/endpoint/fields";
-import { hasKey, MASKED } from "../provider/endpoint/secretSearch";
+import { hasAccountKey, MASKED } from "../provider/endpoint/secretSearch";
 import { HttpClient, MAX_CONNECTIONS } from "../provider/service/client";
 import type { Endpoint, EndpointQuery, EndpointsFilter } from "../provider/service/contract";
 import { EndpointsApi } from "../provider/service/endpoints";
@@ -240,7 +240,7 @@ function whenReady<T>(
     .apply(([known, isSecret, , accountKey]) =>
       withProgramErrors(async () => {
         const result = await work(known as object, isSecret);
-        return hasKey(JSON.stringify(result), accountKey) ? pulumi.secret(result) : result;
+        return hasAccountKey(JSON.stringify(result), accountKey) ? pulumi.secret(result) : result;
       }),
     );
   return ready as pulumi.Output<T>;

@@ -42,7 +42,7 @@ function fromPolicyText(text: string, readPolicy: PolicyReader): unknown {
 /** The value with a text in place of each part that JSON cannot hold, at any depth, in outputs and promises too. */
 export function plainData(value: unknown, parents: readonly object[] = []): unknown {
   return onceKnown(value, (known) => {
-    const kind = kindOfNoData(known, parents);
+    const kind = kindOfNonData(known, parents);
     if (kind !== undefined) return standInFor(kind);
     if (typeof known !== "object" || known === null) return known;
     // The check refuses an object at this level, whatever is in it.
@@ -61,7 +61,7 @@ function onceKnown(value: unknown, use: (known: unknown) => unknown): unknown {
 }
 
 /** The kind of a value that JSON cannot hold. Undefined for data, which may also be an instance of a class. */
-function kindOfNoData(value: unknown, parents: readonly object[]): string | undefined {
+function kindOfNonData(value: unknown, parents: readonly object[]): string | undefined {
   if (["bigint", "function", "symbol"].includes(typeof value)) return typeof value;
   if (typeof value !== "object" || value === null) return undefined;
   if (parents.includes(value)) return "object that contains itself";

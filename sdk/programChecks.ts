@@ -5,8 +5,8 @@ import * as pulumi from "@pulumi/pulumi";
 import { checkInputs } from "../provider/endpoint/inputs";
 import { UrlRegistry } from "../provider/endpoint/urlRegistry";
 import {
-  failingWarnings,
   inputWarnings,
+  logOrReturnWarnings,
   type PolicyReader,
   resourceWarnings,
   ruleWarnings,
@@ -154,7 +154,7 @@ export async function warnOfPolicy(
   const [policy, address, names] = await Promise.all([trafficPolicy, url, bindings].map(publicValue));
   const inputs = { trafficPolicy: policy, url: address, bindings: names };
   const find = () => resourceWarnings(inputs, readPolicy, { isPart });
-  return failingWarnings(mode, find, (warning) => warnOnce(`${name}: ${warning}`)).join("\n");
+  return logOrReturnWarnings(mode, find, (warning) => warnOnce(`${name}: ${warning}`)).join("\n");
 }
 
 /**

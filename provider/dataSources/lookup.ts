@@ -73,8 +73,8 @@ export async function findEndpoints(
 const namesOfType = (type: string) => (type === "ephemeral" ? [type, "agent"] : [type]);
 
 /**
- * The endpoints of a filter. The expression excludes metadata, which is compared as data; the URL if edges
- * are wanted, which only have a public URL; and bindings, whose field the public service documents under two names.
+ * The endpoints of a filter. Three conditions are not in the expression: metadata, which is compared as data; the URL if edges may
+ * match, which only have a public URL; and bindings, whose field the public service documents under two names.
  */
 function selectionOf(filter: EndpointsFilter, fits: (metadata: unknown) => boolean): Selection {
   const { types, region, urlPattern, name } = filter;

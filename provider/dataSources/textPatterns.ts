@@ -12,17 +12,17 @@ export function urlMatcher(pattern: string): (url: string) => boolean {
 
 /** The only text that fits a pattern; undefined if several can. */
 export function literalText(pattern: string): string | undefined {
-  const [text, ...others] = partsOf(pattern);
+  const [text, ...others] = textsBetweenStars(pattern);
   return others.length === 0 ? text : undefined;
 }
 
 /** The texts between the stars of a pattern. */
-const partsOf = (pattern: string): string[] =>
+const textsBetweenStars = (pattern: string): string[] =>
   pattern.split(/(?<!\\)\*/).map((part) => part.replaceAll("\\*", "*"));
 
 /** Whether a text fits a pattern, in which `*` matches any text, and `\*` only a star. */
 export function textPattern(pattern: string): (text: string) => boolean {
-  const [first = "", ...others] = partsOf(pattern);
+  const [first = "", ...others] = textsBetweenStars(pattern);
   const last = others.pop();
   if (last === undefined) return (text) => text === first;
   return (text) => {

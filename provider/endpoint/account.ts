@@ -45,15 +45,15 @@ export async function assertAccount(
   if (!isProven()) throw new OtherAccountError(id, listing.endpoints.size, http.settings.baseUrl);
 }
 
-/** What a process reports of an account that is not the state's: each message once in full. */
-export class AccountReport {
+/** The messages of a process about an account that is not the state's. Only the first error is in full. */
+export class AccountMessages {
   private first: OtherAccountError | undefined;
   private hasLooked = false;
 
   constructor(private readonly log: Log) {}
 
-  /** The error as it is if it is the first of this process, else one that names the first. */
-  inFullOnce(error: OtherAccountError): UserError {
+  /** The error itself if it is the first of this process. Otherwise a short error that names the first. */
+  inFullOnlyOnce(error: OtherAccountError): UserError {
     this.first ??= error;
     return this.first.id === error.id ? error : otherAccountToo(error.id, this.first);
   }

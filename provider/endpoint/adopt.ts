@@ -12,7 +12,7 @@ import {
   equalMemberExists,
   wrongType,
 } from "./errors";
-import { clearedFields, documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
+import { clearedInputs, documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
 import { ifService404, readEndpoint } from "./readEndpoint";
 import type { RunRecord } from "./runRecord";
 import { displayPath, displayUrl } from "./secrets";
@@ -41,8 +41,8 @@ export interface WriteContext<T extends PreviewInputs = Inputs> {
   updatedId?: string;
 }
 
-/** The inputs that an adoption clears if the program leaves them out. */
-const clearedInputs = Object.fromEntries(clearedFields.map((name) => [name, true]));
+/** The inputs that an adoption clears if the program leaves them out, as properties that the read endpoint must have. */
+const requiredProps = Object.fromEntries(clearedInputs.map((name) => [name, true]));
 
 /** The most pages that a search for equal members of a pool reads, because an account may have thousands of endpoints. */
 const MAX_POOL_PAGES = 10;
@@ -60,7 +60,7 @@ export async function adopt(context: WriteContext): Promise<AcceptedWrite | unde
   if (id === undefined || runRecord.isGone(id)) return undefined;
   return runRecord.trackAdoption(id, entry, async () => {
     // A list may omit a description that the program leaves out, and that the adoption clears.
-    const live = await findById(id, api, { ...inputs, ...clearedInputs });
+    const live = await findById(id, api, { ...inputs, ...requiredProps });
     runRecord.recordNewEntry(id, entry, inputs);
     const { changed: sent, before } = differenceOnAdoption(live, inputs);
     const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(asUnreadableReply);
@@ -79,7 +79,7 @@ async function chooseConsented(context: WriteContext): Promise<string | undefine
 }
 
 /**
- * @param known If a list item lacks one of these properties, the endpoint is read by id.
+ * @param known Properties that the result must have. If the list item lacks one of them, the endpoint is read by id.
  * @throws UserError if there is no endpoint with this id, or if it is no cloud endpoint.
  */
 async function findById(id: string, api: EndpointsApi, known: JsonObject): Promise<Endpoint> {
@@ -128,7 +128,7 @@ export async function logPlannedAdoption(context: WriteContext<PreviewInputs>): 
     );
 
   const consented = findConsented(await context.consented(), context);
-  const [live, ...others] = consented.filter(({ id }) => !runRecord.isPromised(id));
+  const [live, ...others] = consented.filter(({ id }) => !runRecord.hasPlannedAdoption(id));
   if (live && others.length > 0) return log.warn(adoptsOneOf(url, [live, ...others]));
   if (live) return log.warn(`${announce(live)} (ENDPOINTS_ADOPT)`);
   for (const member of await findEqualMembers(context)) log.warn(equalMemberExists(member, url));
@@ -145,7 +145,7 @@ export async function findEqualMembers({
 }: WriteContext<PreviewInputs>): Promise<Endpoint[]> {
   if (inputs.poolingEnabled !== true) return [];
   const listed = await api.list.select(CLOUD_ENDPOINTS, "cached", MAX_POOL_PAGES).catch(() => []);
-  const isStray = ({ id }: Endpoint) => !runRecord.wasMetInState(id) && !runRecord.isPromised(id);
+  const isStray = ({ id }: Endpoint) => !runRecord.wasMetInState(id) && !runRecord.hasPlannedAdoption(id);
   return listed.filter((live) => hasUrlOf(live, inputs) && isStray(live) && matchesInputs(live, inputs));
 }
 

@@ -18,13 +18,13 @@ export class RunConsent {
     private readonly variable: () => Consent | undefined,
   ) {}
 
-  /** The ids that the variable names, for whatever stack. */
+  /** The ids that the variable names, whichever stack it is for. */
   get ids(): readonly string[] {
     return this.variable()?.ids ?? [];
   }
 
   /** @throws UserError if the variable is for another stack. Only the first error of a process is in full. */
-  assertOwn(): void {
+  assertForThisStack(): void {
     const variable = this.variable();
     if (!variable || variable.stack === this.stack) return;
     const isFirst = !this.wasRefused;
@@ -40,7 +40,7 @@ export class RunConsent {
   }
 
   /** The cloud endpoints that the variable names. They are read once. */
-  read(api: EndpointsApi): Promise<Endpoint[]> {
+  readEndpoints(api: EndpointsApi): Promise<Endpoint[]> {
     this.endpoints ??= this.readAll(api).catch((error: unknown) => {
       this.endpoints = undefined;
       throw error;

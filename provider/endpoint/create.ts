@@ -31,12 +31,12 @@ import type { AcceptedWrite } from "./verify";
  * An attempt to create an endpoint, or to move one to another URL, ends in one of three ways.
  *
  * - Made: the service has answered with our endpoint.
- * - Refused: the URL may be taken, by an endpoint that leaves it in this run, or by somebody else's.
+ * - Refused: the URL may be taken, by an endpoint that this run moves or deletes later, or by an endpoint of somebody else.
  * - Lost: the attempt may have had an effect. A second attempt could make a second endpoint, and giving up could leave an endpoint
- *   that is in no state. So the provider looks for the endpoint, three times. What it finds on the URL may be another stack's.
+ *   that is in no state. So the provider looks three times for the endpoint. An endpoint on the URL may also be another stack's.
  *
  * If the provider cannot decide, an error names the candidates. A refusal without the service's code may come from a gateway, after
- * the create took effect. Outside of pools, the URL shows whether it did. In a pool, nothing is sent again.
+ * the create took effect. Outside of pools, a look at the URL decides. In a pool, nothing is sent again.
  */
 
 type Outcome =
@@ -59,13 +59,13 @@ const RETRY_DELAYS = [1_000, 2_000, 4_000];
 /** How long to wait for an endpoint that may leave the URL in this run, in milliseconds. */
 const MAX_WAIT_FOR_URL = 5_000;
 
-/** The polling interval of that wait, in milliseconds. Looks at memory, and sends nothing. */
+/** The polling interval of that wait, in milliseconds. A poll looks at memory, and sends nothing. */
 const POLLING_INTERVAL = 250;
 
 /**
  * Creates an endpoint exactly once, even if answers are lost.
  *
- * @throws ApiError if the service refused; UserError if the URL is taken, or if it stays open which endpoint is ours.
+ * @throws ApiError if the service refused; UserError if the URL is taken, or if nothing shows which endpoint the create made.
  */
 export async function createOnce(context: WriteContext): Promise<AcceptedWrite> {
   const { api, inputs, runRecord, entry } = context;
@@ -87,10 +87,10 @@ interface Attempts {
   budget: TimeBudget;
   refusals: number;
   /** The time during which attempts that may have had an effect were under way; undefined without such an attempt. */
-  window: AttemptWindow | undefined;
+  period: AttemptPeriod | undefined;
 }
 
-interface AttemptWindow {
+interface AttemptPeriod {
   from: number;
   to: number;
 }
@@ -105,14 +105,14 @@ export async function sendUntilCertain(
 ): Promise<Endpoint> {
   const { clock, settings } = context.api.http;
   const budget = new TimeBudget(clock, settings.retryForSeconds * 1000);
-  let window: AttemptWindow | undefined;
+  let period: AttemptPeriod | undefined;
   for (let refusals = 0; ; ) {
     const outcome = await outcomeOf(send(budget), context);
     // A refusal without the service's code may come from a gateway, after the request took effect.
-    const isUnsigned = outcome.kind === "refused" && !hasServiceCode(outcome.error);
-    if (outcome.kind === "lost" || isUnsigned)
-      window = { from: window?.from ?? outcome.error.sentAt ?? clock.now(), to: clock.now() };
-    const attempts = { budget, refusals, window };
+    const lacksServiceCode = outcome.kind === "refused" && !hasServiceCode(outcome.error);
+    if (outcome.kind === "lost" || lacksServiceCode)
+      period = { from: period?.from ?? outcome.error.sentAt ?? clock.now(), to: clock.now() };
+    const attempts = { budget, refusals, period };
     switch (outcome.kind) {
       case "made":
         return outcome.live;
@@ -130,7 +130,7 @@ export async function sendUntilCertain(
   }
 }
 
-/** @throws Any other error, after which nothing can be done. */
+/** @throws Any error that is no outcome, and ends the operation. */
 async function outcomeOf(sending: Promise<Endpoint>, { updatedId }: WriteContext): Promise<Outcome> {
   try {
     return { kind: "made", live: await sending };
@@ -139,7 +139,7 @@ async function outcomeOf(sending: Promise<Endpoint>, { updatedId }: WriteContext
     if (!(error instanceof EndpointsError)) throw error;
     if (isCreate && isLost(error)) return { kind: "lost", error };
     if (!(error instanceof ApiError)) throw error;
-    if (isCreate || (mayMeanTakenUrl(error) && !isForOtherReason(error))) return { kind: "refused", error };
+    if (isCreate || (mayMeanTakenUrl(error) && !hasOtherReason(error))) return { kind: "refused", error };
     throw error;
   }
 }
@@ -157,7 +157,7 @@ function isLost(error: EndpointsError): boolean {
  * The codes of refusals with another reason than a taken URL: the form of the request or of the URL, the policy, another text, the
  * bindings, the plan or a limit of the account. Any other code may mean that the URL is taken.
  */
-const OTHER_REASONS: readonly [from: number, to: number][] = [
+const CODES_OF_OTHER_REASONS: readonly [from: number, to: number][] = [
   [210, 218],
   [249, 249],
   [2200, 2299],
@@ -172,9 +172,9 @@ const OTHER_REASONS: readonly [from: number, to: number][] = [
 /** These statuses may mean that the URL is taken, whatever the code. */
 const mayMeanTakenUrl = ({ status }: ApiError): boolean => [400, 409, 422].includes(status);
 
-function isForOtherReason(error: ApiError): boolean {
+function hasOtherReason(error: ApiError): boolean {
   const code = hasServiceCode(error) ? codeNumber(error) : undefined;
-  return code !== undefined && OTHER_REASONS.some(([from, to]) => from <= code && code <= to);
+  return code !== undefined && CODES_OF_OTHER_REASONS.some(([from, to]) => from <= code && code <= to);
 }
 
 /**
@@ -186,24 +186,24 @@ function isForOtherReason(error: ApiError): boolean {
 async function resolveLoss(
   context: WriteContext,
   lost: EndpointsError,
-  { budget, window }: Attempts,
+  { budget, period }: Attempts,
 ): Promise<Endpoint | undefined> {
   const { inputs, runRecord, displayUrl, log } = context;
   const isPooled = inputs.poolingEnabled === true;
-  let found: Findings = { own: [], doubtful: [], holders: [] };
+  let found: Findings = { own: [], undecided: [], holders: [] };
   for (const wait of LOOKUP_DELAYS) {
     await budget.wait(wait);
-    found = await findLostCreate(context, lost, window, { isLast: wait === LOOKUP_DELAYS.at(-1) });
+    found = await findLostCreate(context, lost, period, { isLast: wait === LOOKUP_DELAYS.at(-1) });
     const [live, ...others] = found.own;
     // Members of a pool may all be equal.
-    if (live && others.length + found.doubtful.length === 0 && !isPooled) {
+    if (live && others.length + found.undecided.length === 0 && !isPooled) {
       log.warn(recoveredCreate(live.id, undefined, displayUrl));
       return live;
     }
   }
   // A reply that cannot be used may still name an endpoint that exists.
   const named = lost instanceof ReplyError ? idSchema.safeParse(lost.reply).data?.id : undefined;
-  const candidates = new Set([...found.own.map(({ id }) => id), ...found.doubtful]);
+  const candidates = new Set([...found.own.map(({ id }) => id), ...found.undecided]);
   if (named !== undefined && !runRecord.wasMetInState(named)) candidates.add(named);
   // The service accepts one more member of a pool, so nothing is sent again.
   if (candidates.size > 0 || named !== undefined || isPooled)
@@ -226,22 +226,22 @@ async function resolveRefusal(
   attempts: Attempts,
 ): Promise<Endpoint | undefined> {
   const { inputs, updatedId, displayUrl, log } = context;
-  const { budget, refusals, window } = attempts;
+  const { budget, refusals, period } = attempts;
   const isCreateInPool = updatedId === undefined && inputs.poolingEnabled === true;
   // A gateway may have refused the create after it took effect, and the service would accept one more member.
   if (isCreateInPool && !hasServiceCode(refusal)) throw refusedWithoutCode(refusal, displayUrl);
   // After an attempt that may have had an effect, a limit of the account may be reached by our own endpoint.
-  const isClear = window === undefined && isForOtherReason(refusal);
-  if (isClear || !mayMeanTakenUrl(refusal)) throw refusal;
-  const mayPass = refusal.status === 409 || TRANSIENT_CODES.includes(codeNumber(refusal));
-  const wait = mayPass ? RETRY_DELAYS[refusals] : undefined;
+  const isFinal = period === undefined && hasOtherReason(refusal);
+  if (isFinal || !mayMeanTakenUrl(refusal)) throw refusal;
+  const isTransient = refusal.status === 409 || TRANSIENT_CODES.includes(codeNumber(refusal));
+  const wait = isTransient ? RETRY_DELAYS[refusals] : undefined;
   // A filtered list may omit the holder, so after several refusals the last search reads the whole list.
   const isLast = wait === undefined && refusals > 0;
   const listing = isLast
     ? context.api.list.select(ALL_ENDPOINTS, "fresh")
     : context.api.list.byUrl(inputs.url, "fresh");
   const { own, holders } = await listing
-    .then((listed) => classify(context, listed, window))
+    .then((listed) => classify(context, listed, period))
     .catch((why: unknown) => {
       // The user needs the refusal, also if the holder cannot be named.
       throw why instanceof EndpointsError ? urlLookup(refusal, why, displayUrl) : why;
@@ -264,10 +264,10 @@ async function resolveRefusal(
 
 /** What a search finds on the URL. */
 interface Findings {
-  /** The endpoints that pass the test of `isOfCreate`. */
+  /** The endpoints that this resource's create made (`wasMadeByCreate`). */
   own: Endpoint[];
-  /** The ids of endpoints about which that test cannot decide. */
-  doubtful: string[];
+  /** The ids of endpoints that the create may have made. */
+  undecided: string[];
   /** The other endpoints, which keep the URL from this resource. */
   holders: Endpoint[];
 }
@@ -280,20 +280,20 @@ interface Findings {
  */
 async function findLostCreate(
   context: WriteContext,
-  unclear: EndpointsError,
-  window: AttemptWindow | undefined,
+  lost: EndpointsError,
+  period: AttemptPeriod | undefined,
   { isLast }: { isLast: boolean },
 ): Promise<Findings> {
   const { api, inputs, displayUrl } = context;
   try {
     const listing = api.list.fullListing("fresh");
     await (isLast ? listing.readToEnd() : listing.readFirstPage());
-    const found = await classify(context, [...listing.endpoints.values()], window);
+    const found = await classify(context, [...listing.endpoints.values()], period);
     for (const { id = "one without an id", url } of listing.skipped)
-      if (url === undefined || normalizeUrl(url) === inputs.url) found.doubtful.push(id);
+      if (url === undefined || normalizeUrl(url) === inputs.url) found.undecided.push(id);
     return found;
   } catch (why) {
-    throw why instanceof EndpointsError ? createUnverified(unclear, why, displayUrl, context.stack) : why;
+    throw why instanceof EndpointsError ? createUnverified(lost, why, displayUrl, context.stack) : why;
   }
 }
 
@@ -301,21 +301,21 @@ async function findLostCreate(
 async function classify(
   context: WriteContext,
   listed: Endpoint[],
-  window: AttemptWindow | undefined,
+  period: AttemptPeriod | undefined,
 ): Promise<Findings> {
   const { api, inputs, runRecord, updatedId } = context;
-  const found: Findings = { own: [], doubtful: [], holders: [] };
+  const found: Findings = { own: [], undecided: [], holders: [] };
   for (const item of listed) {
     if (urlOf(item) !== inputs.url || item.id === updatedId || runRecord.isGone(item.id)) continue;
     const live = await api.find(item.id);
-    const canBeOwn = window !== undefined && !runRecord.wasMetInState(item.id);
+    const canBeOwn = period !== undefined && !runRecord.wasMetInState(item.id);
     if (!live) {
-      if (canBeOwn) found.doubtful.push(item.id);
+      if (canBeOwn) found.undecided.push(item.id);
       continue;
     }
-    const isOwn = canBeOwn && isOfCreate(context, window, live);
+    const isOwn = canBeOwn && wasMadeByCreate(context, period, live);
     if (isOwn) found.own.push(live);
-    else if (isOwn === undefined) found.doubtful.push(item.id);
+    else if (isOwn === undefined) found.undecided.push(item.id);
     if (!isOwn && holdsUrlOf(live, inputs)) found.holders.push(live);
   }
   return found;
@@ -325,9 +325,9 @@ async function classify(
  * Whether this resource's create made the endpoint: it has the URL and content of the resource, and by the service's clock it was
  * created while the create was under way. Undefined if a time is not known.
  */
-function isOfCreate(
+function wasMadeByCreate(
   { api, inputs }: WriteContext,
-  { from, to }: AttemptWindow,
+  { from, to }: AttemptPeriod,
   live: Endpoint,
 ): boolean | undefined {
   if (!matchesInputs(live, inputs)) return false;
@@ -350,7 +350,7 @@ function takenUrlError(error: EndpointsError, holder: Endpoint, context: WriteCo
     keepsItsUrl: runRecord.keepsItsUrl(id),
     isOwnEndpoint: updatedId === undefined && runRecord.isOwnEndpoint(id, inputs),
     wasMetInState: runRecord.wasMetInState(id),
-    // An endpoint that differs from the program may be somebody else's, so messages about other endpoints do not name it.
+    // An endpoint that differs from the program may be somebody else's, so only the message about its own URL names it.
     adoptable: matchesInputs(holder, inputs) ? runRecord.recordUrlHolder(id) : [id],
   });
 }

@@ -10,7 +10,7 @@ import {
 import type { Endpoint } from "../service/contract";
 import { see } from "../service/pages";
 import { ID } from "../service/replySchemas";
-import { withoutKey } from "./secretSearch";
+import { withoutAccountKey } from "./secretSearch";
 
 /*
  * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what
@@ -40,7 +40,7 @@ export class OperationError extends UserError {
   readonly reasons: string[] | undefined;
 
   constructor(operation: string, cause: UserError, accountKey?: string) {
-    super(withoutKey(`cannot ${oneLine(operation, 300)}: ${cause.message}`, accountKey), { cause });
+    super(withoutAccountKey(`cannot ${oneLine(operation, 300)}: ${cause.message}`, accountKey), { cause });
     if (!(cause instanceof PartialWriteError)) return;
     this.id = cause.id;
     this.properties = cause.properties;
@@ -146,7 +146,7 @@ export const adoptOtherScheme = (id: string, live: string, wanted: string): User
 export const belongsToAnother = (id: string): string =>
   `${id} belongs to another resource of this stack, so it was not deleted`;
 
-/** The warning of deletions that only drop the entry. All of a run have this one text. */
+/** The warning of deletions that only drop the entry. All deletions of a run have the same text. */
 export const keptByConsent = (all: readonly string[]): string =>
   `this run deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries: ${all.join(", ")}. Afterwards, \`npx pulumi-endpoints drift\` names those that no stack has`;
 
@@ -155,7 +155,7 @@ export const adoptionFailed = (id: string): UserError =>
     `${id} was not deleted: another resource of this stack adopts or imports it, and has not taken it over. If that resource has an error, follow its message. Then run the command again.`,
   );
 
-/** A failed request by its name: its own text, with remedies of its own, would be a second message in this one. */
+/** A failed request in the message about another failure. Its own message has remedies, which would be too many here. */
 function failureName(error: EndpointsError): string {
   const request = `${error.method} ${error.path}`;
   if (error instanceof ApiError)
@@ -164,11 +164,11 @@ function failureName(error: EndpointsError): string {
   return `${request}: ${error instanceof ConnectionError ? "no answer" : "not sent"}`;
 }
 
-/** The reason of a write whose old values still live. */
-export const changeIgnored = (id: string, what: string, unread: EndpointsError | undefined): string =>
-  `the service accepted the change, but old values of ${id} still live: ${what}${unread ? `; a read failed (${failureName(unread)})` : ""}. It ignores this change, or stores both alike. Write the live value into the program; or replace the endpoint: \`pulumi up --replace\` with its URN, without protect in that run (in other languages with deleteBeforeReplace). ${see("A change that the service ignores")}`;
+/** The reason of a write that left old values. */
+export const changeIgnored = (id: string, what: string, readError: EndpointsError | undefined): string =>
+  `the service accepted the change, but old values of ${id} still live: ${what}${readError ? `; a read failed (${failureName(readError)})` : ""}. It ignores this change, or stores both alike. Write the live value into the program; or replace the endpoint: \`pulumi up --replace\` with its URN, without protect in that run (in other languages with deleteBeforeReplace). ${see("A change that the service ignores")}`;
 
-/** The warning of a write whose values live in another form. */
+/** The warning of a write whose values the service stores in another form. */
 export const storedOtherwise = (url: string, what: string): string =>
   `${url}: the service stores another value than it was sent: ${what}. Write the stored value into the program: until then, each preview shows this change`;
 
@@ -176,7 +176,7 @@ export const storedOtherwise = (url: string, what: string): string =>
 export const notShown = (url: string, names: readonly string[]): string =>
   `${url}: the service shows no ${names.join(", ")}, neither in its reply nor by id, so it may not have stored what was sent. The state has what was sent, and this run does not look for it again`;
 
-/** The warning of a write that nothing proves. */
+/** The warning of a write whose fields neither the reply nor a read shows. */
 export const unverified = (url: string, names: readonly string[], why: EndpointsError): string =>
   `${url}: the service's reply has no ${names.join(", ")}, and reads by id failed (${failureName(why)}), so it may not have stored what was sent. Run \`pulumi refresh\` to compare`;
 
@@ -185,7 +185,7 @@ export const urlLookup = (refusal: EndpointsError, why: EndpointsError, url: str
     `${refusal.summary}. The provider could not find out whether another endpoint has ${url} (${failureName(why)}). Run the command again. If another endpoint has the URL, choose another url.`,
   );
 
-/** The line to paste, with the ids of endpoints that one run adopts. It is never cut, and has no text that is no id. */
+/** The command to paste, with the ids of endpoints that one run adopts. It is never shortened, and leaves out invalid ids. */
 function adoptCommand(stack: string | undefined, ids: readonly string[]): string {
   const usable = ids.filter((id) => ID.test(id));
   return `ENDPOINTS_ADOPT=${stack ?? "project/stack"}:${usable.join(",") || "ep_…"} pulumi up --refresh`;
@@ -251,7 +251,7 @@ interface HolderFacts {
   isOwnEndpoint: boolean;
   /** Whether this process has met it in an entry. */
   wasMetInState: boolean;
-  /** All endpoints so far that kept their URLs from creates. */
+  /** The ids to put into the command that adopts: of all endpoints so far that held the URLs of creates. */
   adoptable: readonly string[];
 }
 
@@ -267,28 +267,28 @@ export function urlTaken(
   const what =
     type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`;
   const served = `${url} is served by ${id}, ${what}${ageOf(createdAt)}`;
-  const ways = type === "cloud" ? takenUrlRemedies(id, facts) : AGENTS;
+  const ways = type === "cloud" ? takenUrlRemedies(id, facts) : AGENT_REMEDY;
   return new UserError([refusal.summary, served, ways].join(". "));
 }
 
-const AGENTS = "Choose another url, or stop the agent or edge that serves it.";
+const AGENT_REMEDY = "Choose another url, or stop the agent or edge that serves it.";
 
 /** The likeliest causes of a taken URL with their ways out. */
 function takenUrlRemedies(
   id: string,
   { stack, isOfMove, keepsItsUrl, isOwnEndpoint, wasMetInState, adoptable }: HolderFacts,
 ): string {
-  const line = `\`${adoptCommand(stack, adoptable)}\``;
-  const rest = see("A URL that is taken");
+  const command = `\`${adoptCommand(stack, adoptable)}\``;
+  const page = see("A URL that is taken");
   if (isOwnEndpoint)
-    return `It is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith). ${line} continues with it. ${see("Replace an endpoint that has retainOnDelete")}`;
+    return `It is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith). ${command} continues with it. ${see("Replace an endpoint that has retainOnDelete")}`;
   if (keepsItsUrl)
     return "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both.";
-  const leaves =
+  const ifItLeaves =
     "If another resource of this stack has the URL and leaves it, run `pulumi up --target` with its URN first.";
   if (isOfMove)
-    return `${leaves} If the two swap their URLs, run \`pulumi up --replace\` with one of them (protect may go in that run; retainOnDelete goes in an \`up\` before). Otherwise choose another url. ${rest}`;
+    return `${ifItLeaves} If the two swap their URLs, run \`pulumi up --replace\` with one of them (protect may go in that run; retainOnDelete goes in an \`up\` before). Otherwise choose another url. ${page}`;
   if (wasMetInState)
-    return `${leaves} A replacement frees its URL only with the option deleteBeforeReplace. Otherwise choose another url. ${rest}`;
-  return `If you renamed this resource, give it aliases: [{ name: "its old name" }]. If \`npx pulumi-endpoints drift\` shows that no stack has ${oneLine(id, 100)}, set adopt to this id, or run ${line}. Otherwise choose another url. ${rest}`;
+    return `${ifItLeaves} A replacement frees its URL only with the option deleteBeforeReplace. Otherwise choose another url. ${page}`;
+  return `If you renamed this resource, give it aliases: [{ name: "its old name" }]. If \`npx pulumi-endpoints drift\` shows that no stack has ${oneLine(id, 100)}, set adopt to this id, or run ${command}. Otherwise choose another url. ${page}`;
 }

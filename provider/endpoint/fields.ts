@@ -30,7 +30,7 @@ interface Row {
   alias?: string;
   /** Parses the text of a document. The inputs hold its data; the wire and the outputs hold canonical JSON. */
   parse?: (text: string) => unknown;
-  /** Whether a live value satisfies the program's. Default: equal data. */
+  /** Whether a live value satisfies the program's value. Default: equal data. */
   isSame?: (live: unknown, wanted: unknown) => boolean;
   /**
    * What it means if the program leaves the input out: an update clears it, the service keeps its value, or the service chose
@@ -112,7 +112,7 @@ const rows = {
     input: document(isMapping)
       .transform((policy, context): JsonObject => asData(policy, policyFromText, context) as JsonObject)
       .check(failsIf(numberedPhases))
-      .check(failsIf(missingIn))
+      .check(failsIf(missingSecretProblem))
       .optional(),
     parse: (written) => {
       const parsed = policyFromText(written);
@@ -196,7 +196,7 @@ export const requestInputs = names.filter((name) => name in inputFields && !(nam
 const managedWith = (...omitted: Row["omitted"][]) =>
   managedInputs.filter((name) => omitted.includes(row(name)?.omitted));
 
-/** Inputs that keep their value if the program leaves them out. The others are cleared. */
+/** Inputs that keep their value if the program leaves them out. */
 export const keptWhenOmitted = managedWith("kept", "serviceDefault");
 
 /** Inputs for which the service chooses a default if the program leaves them out. The state notes it. */
@@ -215,17 +215,17 @@ export const urlDerivedFields = namesWith(({ withUrl }) => withUrl === "derived"
 /** Fields that the service may change with the URL, besides those that the contract derives from it. */
 export const recomputedWithUrl = namesWith(({ withUrl }) => withUrl === "recomputed");
 
-/** Outputs that are certainly missing if the program does not give them. */
-export const clearedFields = managedWith("cleared");
+/** Inputs that are cleared if the program leaves them out. */
+export const clearedInputs = managedWith("cleared");
 
 /** Whether the order of a list's members has no meaning. */
 export const isUnordered = (name: ManagedInput): boolean => row(name)?.isSame === sameSet;
 
-/** Those of these inputs that the program sets, for the state's note. */
+/** The inputs that the program sets, among those that keep their value when omitted. The state notes them. */
 export const inputsSetByProgram = (news: Partial<Record<ManagedInput, unknown>>): ManagedInput[] =>
   keptWhenOmitted.filter((name) => news[name] !== undefined);
 
-/** Whether a live value satisfies the program's. An unknown value differs from every live one. */
+/** Whether a live value satisfies the program's value. An unknown value differs from every live value. */
 export function isSatisfied(name: ManagedInput, live: unknown, wanted: unknown): boolean {
   if (wanted === undefined) return live === undefined || live === "";
   const isSame = row(name)?.isSame;
@@ -259,7 +259,7 @@ export function documentsAsText(props: JsonObject): JsonObject {
   return mapDocuments(documentsAsData(props), wireText);
 }
 
-/** The same for a preview: a document with an unknown part is unknown as a whole. */
+/** Properties with their documents as text, for a preview. A document with an unknown part is unknown as a whole. */
 export function documentsForPreview(props: JsonObject): JsonObject {
   return mapDocuments(props, (value) => (hasUnknown(value) ? UNKNOWN : wireText(value)));
 }
@@ -300,8 +300,8 @@ function asData(value: object | string, parse: (text: string) => Parsed, context
   return "data" in parsed ? parsed.data : z.NEVER;
 }
 
-/** The mistake of a policy with a credential or a secret in which a value is missing. */
-function missingIn(policy: JsonObject): string | undefined {
+/** The problem of a policy with a credential or a secret in which a value is missing. */
+function missingSecretProblem(policy: JsonObject): string | undefined {
   const missing = missingSecret(policy);
   return missing && `at ${pathText(missing.path)} ${missing.reason}`;
 }

@@ -8,8 +8,8 @@ import { goneUnproven, stillListed } from "./errors";
 /*
  * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, the service may
  * answer wrongly for a moment, or the key may belong to another account. Pulumi drops every resource that a provider reports as
- * gone, without a question. So an endpoint counts as gone after two reads by id and a list without it. Evidence that is missing
- * makes an error, never "gone".
+ * gone, without a question. So an endpoint counts as gone after two reads by id and a list without it. If one of them fails, the
+ * operation fails.
  */
 
 /** The time between the two reads by id, in milliseconds. Lists and reads may lag so long behind a write. */
@@ -37,7 +37,7 @@ export async function confirmGone(api: EndpointsApi, absence: Absence): Promise<
   });
   if (!(again instanceof ApiError)) return again;
   const notFounds = [notFound, again];
-  // Nothing is lost with the entry of what a program only reads.
+  // No stack manages an endpoint that a program only reads, so a wrong answer loses nothing.
   if (isOnlyRead && notFounds.every(hasServiceCode)) return undefined;
   try {
     if (await isListed(api, id, notFounds)) throw stillListed(id, notFound);
@@ -62,7 +62,7 @@ export async function findTwice(api: EndpointsApi, id: string): Promise<Endpoint
  */
 async function isListed(api: EndpointsApi, id: string, notFounds: ApiError[]): Promise<boolean> {
   if (notFounds.every(hasServiceCode)) {
-    const isFound = await api.list.filtersById(id);
+    const isFound = await api.list.isListedByFilter(id);
     if (isFound !== undefined) return isFound;
   }
   const known = api.list.listingSinceWriteOf(id);

@@ -6,7 +6,7 @@ import type { TimeBudget } from "../service/clock";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
-import { AccountReport, accountFingerprint, FINGERPRINT_KEY } from "./account";
+import { AccountMessages, accountFingerprint, FINGERPRINT_KEY } from "./account";
 import { adopt, logPlannedAdoption, type WriteContext } from "./adopt";
 import { RunConsent } from "./consent";
 import { createOnce, sendUntilCertain } from "./create";
@@ -34,13 +34,13 @@ import {
 } from "./inputs";
 import { everyInput, ifService404, readEndpoint } from "./readEndpoint";
 import { RunRecord } from "./runRecord";
-import { withoutKey } from "./secretSearch";
+import { withoutAccountKey } from "./secretSearch";
 import {
   answerForEngine,
   displayUrl,
   hasSecrets,
   notedSecrets,
-  withKeyNoted,
+  withAccountKeyNoted,
   withSecretsNote,
 } from "./secrets";
 import {
@@ -78,14 +78,14 @@ export class CloudEndpoints {
   private readonly runRecord = new RunRecord();
   private readonly unshown = new UnshownFields();
 
-  /** What a reply has may become a part of a message, and may have the account's key in it. */
+  /** A message may quote a reply, and a reply may contain the account's key. */
   private readonly log: Log = {
-    info: (message) => this.deps.log.info(withoutKey(message, this.key())),
-    warn: (message) => this.deps.log.warn(withoutKey(message, this.key())),
+    info: (message) => this.deps.log.info(withoutAccountKey(message, this.key())),
+    warn: (message) => this.deps.log.warn(withoutAccountKey(message, this.key())),
   };
 
   private readonly consent = new RunConsent(this.log, () => this.settings()?.consent);
-  private readonly accountReport = new AccountReport(this.log);
+  private readonly accountMessages = new AccountMessages(this.log);
 
   constructor(private readonly deps: Dependencies) {}
 
@@ -96,14 +96,14 @@ export class CloudEndpoints {
    */
   async check(olds: JsonObject, news: JsonObject, stack?: unknown): Promise<Checked> {
     const { inputs: given, failures } = checkInputs(news, olds);
-    const checked = { inputs: withKeyNoted(given, this.key()), failures };
+    const checked = { inputs: withAccountKeyNoted(given, this.key()), failures };
     if (failures.length > 0) return checked;
 
     try {
       if (typeof stack === "string") this.consent.stack = stack;
       // Finds a missing key or base URL at the preview, before anything is done.
       this.deps.connect();
-      this.consent.assertOwn();
+      this.consent.assertForThisStack();
       const inputs = engineInputs(checked.inputs);
       const isNew = Object.keys(olds).length === 0;
       if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
@@ -125,17 +125,17 @@ export class CloudEndpoints {
    * @throws UserError if another resource of the program has the endpoint, or will adopt it.
    */
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<DiffResult> {
-    const { changed, replace, stale } = difference(olds, inputs);
+    const { changed, replace, hasStaleNotes } = difference(olds, inputs);
     const isOfProgram = this.runRecord.recordCompared(id, olds, inputs);
     this.consent.warnIfInState(id);
     if (changed.length === 0 && isOfProgram) this.runRecord.recordUnchanged(id);
     if (replace) this.runRecord.recordReplaced(id, inputs.url);
     if (changed.length === 0 && this.settings())
-      await this.accountReport.warnIfMissing(this.deps.connect(), id, olds);
+      await this.accountMessages.warnIfMissing(this.deps.connect(), id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
-    const lacksCode = inputs[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
+    const lacksProviderString = inputs[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
-      changes: changed.length > 0 || stale || lacksCode,
+      changes: changed.length > 0 || hasStaleNotes || lacksProviderString,
       replaces: replace ? ["url"] : [],
       deleteBeforeReplace: true,
     };
@@ -145,7 +145,7 @@ export class CloudEndpoints {
     const inputs = knownInputs(news);
     return this.operation(`create ${displayUrl(inputs)}`, async () => {
       const context = this.writeContext(inputs);
-      this.consent.assertOwn();
+      this.consent.assertForThisStack();
       const adoption = await adopt(context);
       const write = adoption ?? (await createOnce(context));
       for (const old of this.runRecord.replacedOnUrl(inputs.url))
@@ -163,7 +163,7 @@ export class CloudEndpoints {
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
-    // A program's `get` has no state, and notes what it is.
+    // `CloudEndpoint.get` passes no state. Its result has a note, by which later reads recognize it.
     const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
     const isOnlyRead = isGet || stored[ONLY_READ_KEY] === true;
     if (!isOnlyRead) {
@@ -172,7 +172,7 @@ export class CloudEndpoints {
     }
     return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
-      // Pulumi would continue with an endpoint without outputs, so a list must not omit one.
+      // A list may omit outputs, and Pulumi would continue without them. So `get` reads by id.
       const live = isGet
         ? await api.get(id).catch(ifService404(endpointNotFound(id)))
         : await this.undefinedIfGone(readEndpoint(api, id, stored), id, stored, { isOnlyRead });
@@ -242,7 +242,7 @@ export class CloudEndpoints {
     const { live, ignored, failure } = await verifyWrite(write, { ...context, unshown: this.unshown });
     if (ignored.includes("url")) this.runRecord.recordUnchanged(id);
     const state = stateFromLive(live, context.inputs, entryNotes(context.entry), { before, sent });
-    // If the old value still lives, so does its secret.
+    // A failed write may have left the old value, with its secret.
     const outs = this.marked(
       state,
       withSecretsNote(news, [...notedSecrets(news), ...notedSecrets(failure ? (before ?? {}) : {})]),
@@ -259,11 +259,11 @@ export class CloudEndpoints {
    * @throws UserError if another resource asked for the endpoint in this run, and could not take it over.
    */
   async delete(id: string, stored: State): Promise<void> {
-    const other = this.runRecord.recordDeletion(id, stored);
+    const reasonToKeep = this.runRecord.recordDeletion(id, stored);
     await this.operation(`delete ${id}`, async () => {
-      if (other === "not adopted") throw adoptionFailed(id);
-      if (other !== undefined) return this.log.info(belongsToAnother(id));
-      // The process of another provider may have taken it over.
+      if (reasonToKeep === "not adopted") throw adoptionFailed(id);
+      if (reasonToKeep !== undefined) return this.log.info(belongsToAnother(id));
+      // The process of another provider may have taken the endpoint over.
       const { ids } = this.consent;
       if (ids.includes(id)) return this.log.warn(keptByConsent(ids));
       await this.runRecord.trackDelete(id, this.deleteEndpoint(this.apiFor(stored), id, stored));
@@ -292,7 +292,7 @@ export class CloudEndpoints {
       if (!isNotFound(notFound)) throw notFound;
       const absence = { id, stored, notFound, isOnlyRead, isOfAccount };
       const live = await confirmGone(this.deps.connect(), absence).catch((error: unknown) => {
-        throw error instanceof OtherAccountError ? this.accountReport.inFullOnce(error) : error;
+        throw error instanceof OtherAccountError ? this.accountMessages.inFullOnlyOnce(error) : error;
       });
       if (!live) this.runRecord.recordGone(id);
       return live;
@@ -313,7 +313,7 @@ export class CloudEndpoints {
       stack: consent.stack,
       entry: entryIdentity(api.http.settings, before[ENTRY_ID_KEY]),
       runRecord,
-      consented: () => consent.read(api),
+      consented: () => consent.readEndpoints(api),
       log,
       ...(updatedId !== undefined && { updatedId }),
     };

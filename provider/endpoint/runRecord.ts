@@ -31,15 +31,15 @@ interface EndpointRecord {
   readonly entryIds: Set<unknown>;
   /** The entry whose resource has the endpoint in the program. */
   manager?: { entryId: unknown };
-  /** The new resource that will adopt the endpoint, as its check has announced (`resourceKeyOf`). */
-  promisedTo?: { key: unknown };
-  /** The resource that has the endpoint in the program, by a diff (`resourceKeyOf`). */
-  wantedBy?: unknown;
+  /** The new resource whose check has announced that it will adopt the endpoint (`resourceKeyOf`). */
+  plannedAdopter?: { key: unknown };
+  /** The resource of the program whose diff named the endpoint (`resourceKeyOf`). */
+  programKey?: unknown;
   /** The URL of the endpoint that is to replace it. */
   replacement?: unknown;
   /** How many reads of a refresh have no diff yet. */
   readsWithoutDiff: number;
-  /** Whether a resource asked for the endpoint in vain. */
+  /** Whether an adoption or an import of the endpoint failed. */
   hasFailedAdoption?: boolean;
   status?: EndpointStatus | undefined;
 }
@@ -49,7 +49,7 @@ export class RunRecord {
   /** The endpoints that held the URLs of creates. */
   private readonly urlHolders = new Set<string>();
 
-  /** Records an entry. It may lack an id of its own, for example after an import by another tool. Then it is no other owner. */
+  /** Records an entry. An entry without an id, for example after an import by another tool, does not count as another owner. */
   private recordEntry(id: string, stored: State): EndpointRecord {
     const endpoint = this.endpoint(id);
     // A refresh renews the fingerprint, and then compares the entry again. The first fingerprint stays.
@@ -71,8 +71,8 @@ export class RunRecord {
     const endpoint = this.endpoint(id);
     const isOfRefresh = endpoint.readsWithoutDiff > 0;
     if (isOfRefresh) endpoint.readsWithoutDiff--;
-    else endpoint.wantedBy = resourceKeyOf(inputs);
-    this.assign(id, stored, { mayShare: isOfRefresh });
+    else endpoint.programKey = resourceKeyOf(inputs);
+    this.setManager(id, stored, { mayShare: isOfRefresh });
     return !isOfRefresh;
   }
 
@@ -82,13 +82,13 @@ export class RunRecord {
    * @throws UserError if another resource of the program has the endpoint, or will adopt it.
    */
   recordManaged(id: string, stored: State): void {
-    this.assign(id, stored, { mayShare: false });
+    this.setManager(id, stored, { mayShare: false });
   }
 
-  private assign(id: string, stored: State, { mayShare }: { mayShare: boolean }): void {
+  private setManager(id: string, stored: State, { mayShare }: { mayShare: boolean }): void {
     const entryId = stored[ENTRY_ID_KEY];
-    const { manager, promisedTo } = this.recordEntry(id, stored);
-    if (promisedTo) throw alreadyManaged(id);
+    const { manager, plannedAdopter } = this.recordEntry(id, stored);
+    if (plannedAdopter) throw alreadyManaged(id);
     const isShared = manager !== undefined && manager.entryId !== entryId;
     if (isShared && !mayShare) throw sharedEndpoint(id);
     if (!isShared) this.endpoint(id).manager = { entryId };
@@ -112,16 +112,16 @@ export class RunRecord {
   recordPlannedAdoption(id: string, inputs: PreviewInputs): void {
     if (!this.canAdopt(id, inputs)) throw alreadyManaged(id);
     const endpoint = this.endpoint(id);
-    if (!endpoint.manager) endpoint.promisedTo = { key: resourceKeyOf(inputs) };
+    if (!endpoint.manager) endpoint.plannedAdopter = { key: resourceKeyOf(inputs) };
   }
 
   /**
-   * Whether a create may adopt the endpoint: it is promised to no other resource, and no entry that this run has met has it, or the
-   * entry is this resource's own.
+   * Whether a create may adopt the endpoint: no other resource plans to adopt it, and this run has met it in no entry but this
+   * resource's own.
    */
   canAdopt(id: string, inputs: PreviewInputs): boolean {
     const endpoint = this.endpoint(id);
-    return !isPromisedToOther(endpoint, inputs) && (!endpoint.isInState || this.isOwnEndpoint(id, inputs));
+    return !isPlannedForOther(endpoint, inputs) && (!endpoint.isInState || this.isOwnEndpoint(id, inputs));
   }
 
   /**
@@ -129,8 +129,8 @@ export class RunRecord {
    * resource anew beside that entry.
    */
   isOwnEndpoint(id: string, inputs: PreviewInputs): boolean {
-    const wantedBy = this.endpoints.get(id)?.wantedBy;
-    return wantedBy !== undefined && wantedBy === resourceKeyOf(inputs);
+    const programKey = this.endpoints.get(id)?.programKey;
+    return programKey !== undefined && programKey === resourceKeyOf(inputs);
   }
 
   /** Records that an endpoint with this URL is to replace the endpoint. */
@@ -145,7 +145,7 @@ export class RunRecord {
       .map(([id]) => id);
 
   /** Whether a check of this run has announced that a create adopts the endpoint. */
-  isPromised = (id: string): boolean => this.endpoints.get(id)?.promisedTo !== undefined;
+  hasPlannedAdoption = (id: string): boolean => this.endpoints.get(id)?.plannedAdopter !== undefined;
 
   /**
    * Records a new entry.
@@ -160,7 +160,7 @@ export class RunRecord {
     endpoint.account = { fingerprint: account };
     endpoint.isInState = true;
     endpoint.manager = { entryId };
-    delete endpoint.promisedTo;
+    delete endpoint.plannedAdopter;
     endpoint.entryIds.add(entryId);
   }
 
@@ -181,8 +181,7 @@ export class RunRecord {
   /**
    * Records that an entry's deletion was asked for.
    *
-   * @returns Whether another entry has the endpoint, or a resource asked for it and has not adopted it; undefined if the endpoint is
-   *   to go.
+   * @returns Why the endpoint must not be deleted: another entry has it, or its adoption failed. Undefined if it can be deleted.
    */
   recordDeletion(id: string, stored: State): "owned by another entry" | "not adopted" | undefined {
     const endpoint = this.recordEntry(id, stored);
@@ -192,7 +191,7 @@ export class RunRecord {
     const isManagedByOther =
       endpoint.manager && entryId !== undefined && endpoint.manager.entryId === undefined;
     if (endpoint.entryIds.size > 0 || isManagedByOther) return "owned by another entry";
-    if (endpoint.hasFailedAdoption || isPromisedToOther(endpoint, stored)) return "not adopted";
+    if (endpoint.hasFailedAdoption || isPlannedForOther(endpoint, stored)) return "not adopted";
     endpoint.isInState = false;
     if (endpoint.manager?.entryId === entryId) delete endpoint.manager;
     return undefined;
@@ -239,12 +238,12 @@ export class RunRecord {
 
   private statusOf = (id: string): EndpointStatus | undefined => this.endpoints.get(id)?.status;
 
-  private async track<T>(id: string, request: Promise<T>, after: EndpointStatus): Promise<T> {
+  private async track<T>(id: string, request: Promise<T>, finalStatus: EndpointStatus): Promise<T> {
     const endpoint = this.endpoint(id);
     endpoint.status = "request in flight";
     try {
       const result = await request;
-      endpoint.status = after;
+      endpoint.status = finalStatus;
       return result;
     } catch (error) {
       endpoint.status = undefined;
@@ -261,8 +260,8 @@ export class RunRecord {
 }
 
 /** Whether another resource than that of these inputs, or of this state, will adopt the endpoint. */
-const isPromisedToOther = ({ promisedTo }: EndpointRecord, props: ResourceKeyProps): boolean =>
-  promisedTo !== undefined && promisedTo.key !== resourceKeyOf(props);
+const isPlannedForOther = ({ plannedAdopter }: EndpointRecord, props: ResourceKeyProps): boolean =>
+  plannedAdopter !== undefined && plannedAdopter.key !== resourceKeyOf(props);
 
 type ResourceKeyProps = Record<"adopt" | "poolingEnabled" | "url", unknown> | State;
 

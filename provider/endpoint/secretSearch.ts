@@ -8,12 +8,12 @@ import { MIN_SECRET_LENGTH, type Path, partsOf } from "../../sdk/traffic-policy/
 const SECRET_NAME = /secret|password|token|credential|private[_-]?key|api[_-]?key|authorization/i;
 
 /** Names below which every value is secret: `credentials: {bob: …}`, `api_keys: [{value: …}]`. */
-const NAME_OF_SECRETS_ALONE = /^(secret|password|credential|private[_-]?key|api[_-]?key)s?$/i;
+const PURE_SECRET_NAME = /^(secret|password|credential|private[_-]?key|api[_-]?key)s?$/i;
 
 /** The password in a URL, also one with `@` in it. Takes time linear in the text. */
 const URL_PASSWORD = /:\/\/[^\s/?#"<>\\:@]*:([^\s/?#"<>\\]+)@/g;
 
-/** Replaces a secret. */
+/** The text in place of a secret. */
 export const MASKED = "[secret]";
 
 export { MIN_SECRET_LENGTH };
@@ -31,16 +31,16 @@ interface FoundSecret {
 }
 
 /** Whether the key is long enough to be recognized in a text. */
-export const isRecognizable = (accountKey: string | undefined): accountKey is string =>
+export const isRecognizableKey = (accountKey: string | undefined): accountKey is string =>
   accountKey !== undefined && accountKey.length >= MIN_KEY_LENGTH;
 
-/** Whether this is a text with the account's key in it, also one of JSON. */
-export const hasKey = (text: unknown, accountKey: string | undefined): boolean =>
-  isRecognizable(accountKey) && typeof text === "string" && text.includes(accountKey);
+/** Whether this is a text that contains the account's key. */
+export const hasAccountKey = (text: unknown, accountKey: string | undefined): boolean =>
+  isRecognizableKey(accountKey) && typeof text === "string" && text.includes(accountKey);
 
 /** A message without the account's key. */
-export const withoutKey = (message: string, accountKey: string | undefined): string =>
-  isRecognizable(accountKey) ? message.replaceAll(accountKey, "[key]") : message;
+export const withoutAccountKey = (message: string, accountKey: string | undefined): string =>
+  isRecognizableKey(accountKey) ? message.replaceAll(accountKey, "[key]") : message;
 
 /**
  * A name with its value in a document that stays text, because data cannot hold it: `"token": "…"`, `password=…`. Takes time
@@ -77,7 +77,7 @@ export function findSecrets(document: unknown): FoundSecret[] {
  */
 function isSecretPath(path: Path): boolean {
   const names = path.filter((part) => typeof part === "string");
-  return isSecretName(names.at(-1) ?? "") || names.some((name) => NAME_OF_SECRETS_ALONE.test(name));
+  return isSecretName(names.at(-1) ?? "") || names.some((name) => PURE_SECRET_NAME.test(name));
 }
 
 /** The text with the passwords of its URLs masked. */

@@ -10,7 +10,7 @@ import {
   urlDerivedFields,
   userTexts,
 } from "./fields";
-import { findSecrets, hasKey, MASKED } from "./secretSearch";
+import { findSecrets, hasAccountKey, MASKED } from "./secretSearch";
 
 /*
  * The secret fields of a resource. A field is secret as a whole if the program marked a part of it, if it has the account's own
@@ -38,22 +38,22 @@ export function withSecretsNote(props: JsonObject, fields: Iterable<string>): Js
  * An answer for the engine. Its secret fields are marked, and noted for calls that bring no marks: its own noted fields, those
  * of the request, each document that differs from the request and has a secret in it, and each text with the account's key.
  *
- * @param asked The inputs of the request, or the outputs in the state.
+ * @param request The inputs of the request, or the outputs in the state.
  */
-export function answerForEngine(answer: JsonObject, asked: JsonObject, accountKey?: string): JsonObject {
-  const changed = documentFields.filter((name) => wireText(answer[name]) !== wireText(asked[name]));
+export function answerForEngine(answer: JsonObject, request: JsonObject, accountKey?: string): JsonObject {
+  const changed = documentFields.filter((name) => wireText(answer[name]) !== wireText(request[name]));
   const added = changed.filter((name) => hasSecretIn({ [name]: answer[name] }));
-  const noted = withSecretsNote(answer, [...notedSecrets(answer), ...notedSecrets(asked), ...added]);
-  return withSecretsMarked(withKeyNoted(noted, accountKey));
+  const noted = withSecretsNote(answer, [...notedSecrets(answer), ...notedSecrets(request), ...added]);
+  return withSecretsMarked(withAccountKeyNoted(noted, accountKey));
 }
 
-/** Properties with a note of the texts that have the account's key in them, as a policy that calls the service. */
-export const withKeyNoted = (props: JsonObject, accountKey?: string): JsonObject =>
-  withSecretsNote(props, [...notedSecrets(props), ...fieldsWithKey(props, accountKey)]);
+/** Properties with a note of the texts that contain the account's key, such as a policy that calls the service. */
+export const withAccountKeyNoted = (props: JsonObject, accountKey?: string): JsonObject =>
+  withSecretsNote(props, [...notedSecrets(props), ...fieldsWithAccountKey(props, accountKey)]);
 
-/** The texts with the account's key in them. They are secret, also if the program gives them in plain. */
-export const fieldsWithKey = (props: JsonObject, accountKey?: string): string[] =>
-  userTexts.filter((name) => hasKey(wireText(props[name]), accountKey));
+/** The names of the texts that contain the account's key. They are secret even if the program does not mark them. */
+export const fieldsWithAccountKey = (props: JsonObject, accountKey?: string): string[] =>
+  userTexts.filter((name) => hasAccountKey(wireText(props[name]), accountKey));
 
 /**
  * Properties with these fields marked as secret, each as a whole: the engine marks values by their path, so a secret that moved
@@ -70,7 +70,7 @@ export function withSecretsMarked(
 
 /** Whether a text of the service about this resource may contain a secret. */
 export const hasSecrets = (props: JsonObject, accountKey?: string): boolean =>
-  notedSecrets(withKeyNoted(props, accountKey)).length > 0 || hasSecretIn(props);
+  notedSecrets(withAccountKeyNoted(props, accountKey)).length > 0 || hasSecretIn(props);
 
 function hasSecretIn(props: JsonObject): boolean {
   const data = documentsAsData(props);

@@ -37,18 +37,18 @@ import { notedSecrets, SECRET_FIELDS_KEY } from "./secrets";
 export type State = JsonObject & { [Field in keyof Endpoint]?: unknown };
 
 /**
- * The note of the inputs that the program sets, among those that the service may choose. A refresh only receives the outputs,
- * and must know which of them come from the program. (Any other input that exists and is not set is a difference anyway.)
+ * The note of the inputs that the program sets, among the inputs that keep a value when omitted. A refresh only receives the outputs,
+ * and must know which of them come from the program. (Any other input with a live value must be set, or it is a difference.)
  */
 const SET_BY_PROGRAM_KEY = "__setByProgram";
 
-/** The note of the service's defaults for those that the program does not set. */
+/** The note of the service's defaults for inputs that the program does not set. */
 export const SERVICE_DEFAULTS_KEY = "__serviceDefaults";
 
 /** The note of the entry: a random id, which tells apart two entries with the same endpoint. See `runRecord.ts`. */
 export const ENTRY_ID_KEY = "__entryId";
 
-/** The note of the version that wrote the state last. It alone is never a difference. */
+/** The note of the version that wrote the state last. Another version is no difference. */
 export const VERSION_KEY = "__version";
 
 /** The note of an endpoint that a program only reads (`CloudEndpoint.get`), so that no stack manages it. */
@@ -92,15 +92,15 @@ export function stateFromLive(
   { before, sent }: { before: State | undefined; sent: readonly ManagedInput[] },
 ): State {
   const fields = fieldsFromLive(live, inputs.bindings);
-  const chosen = defaultsNote(fields, inputsSetByProgram(inputs), before, sent);
-  return { ...fields, ...notesFromInputs(inputs), ...chosen, ...notes };
+  const defaults = defaultsNote(fields, inputsSetByProgram(inputs), before, sent);
+  return { ...fields, ...notesFromInputs(inputs), ...defaults, ...notes };
 }
 
 /** The state after an update without a request: the old fields with new notes. */
 export function stateWithNewNotes(olds: State, inputs: PreviewInputs): State {
   const fields = omit(olds, [...requestInputs, PROVIDER_KEY, SERVICE_DEFAULTS_KEY, SECRET_FIELDS_KEY]);
-  const chosen = defaultsNote(fields, inputsSetByProgram(inputs), olds);
-  return { ...fields, ...notesFromInputs(inputs), ...chosen, [VERSION_KEY]: VERSION };
+  const defaults = defaultsNote(fields, inputsSetByProgram(inputs), olds);
+  return { ...fields, ...notesFromInputs(inputs), ...defaults, [VERSION_KEY]: VERSION };
 }
 
 /**
@@ -202,14 +202,14 @@ function defaultsNote(
 ): State {
   const isChosenAnew = (name: ManagedInput) =>
     sent.includes("url") && !sent.includes(name) && recomputedWithUrl.includes(name);
-  const chosen = serviceDefaulted
+  const defaults = serviceDefaulted
     .filter((name) => !setByProgram.includes(name))
     .map((name) => {
       const kept = isChosenAnew(name) ? undefined : (notedDefaults(before)[name] ?? defaultIn(before, name));
       return [name, kept ?? defaultIn(fields, name)];
     })
     .filter(([, value]) => value !== undefined);
-  return chosen.length > 0 ? { [SERVICE_DEFAULTS_KEY]: Object.fromEntries(chosen) } : {};
+  return defaults.length > 0 ? { [SERVICE_DEFAULTS_KEY]: Object.fromEntries(defaults) } : {};
 }
 
 /** The defaults whose live value differs from the noted one. A missing live value is no difference. */
@@ -248,7 +248,7 @@ interface Difference {
   /** Whether the endpoint must be replaced: the scheme of a URL cannot change in place. */
   replace: boolean;
   /** Whether the state's notes are out of date. An update corrects them without a request. */
-  stale: boolean;
+  hasStaleNotes: boolean;
 }
 
 /** Compares the program's inputs with the last known values of the service. */
@@ -271,15 +271,15 @@ export function difference(state: State, inputs: PreviewInputs): Difference {
     changed,
     setOrUnset,
     replace: changed.includes("url") && schemeDiffers(olds["url"], inputs.url),
-    stale: setOrUnset.length > 0 || hasNewSecret,
+    hasStaleNotes: setOrUnset.length > 0 || hasNewSecret,
   };
 }
 
 /**
- * The places that differ, within documents too. A change with `ofInputs` is an input that was added or removed without a
- * change on the service.
+ * The places that differ, within documents too. `isInputDiff` is true for an input that was added or removed without a change on
+ * the service.
  */
-export function changedPaths(state: State, inputs: PreviewInputs): (Change & { ofInputs: boolean })[] {
+export function changedPaths(state: State, inputs: PreviewInputs): (Change & { isInputDiff: boolean })[] {
   const { changed, setOrUnset } = difference(state, inputs);
   const olds = documentsAsData(state);
   const wanted = withServiceDefaults(inputs, olds);
@@ -289,11 +289,11 @@ export function changedPaths(state: State, inputs: PreviewInputs): (Change & { o
     const whole = isUnordered(name) && before !== undefined && wanted[name] !== undefined;
     return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, wanted[name], [name]);
   });
-  const ofInputs = setOrUnset
+  const inputDiffs = setOrUnset
     .filter((name) => !changed.includes(name))
     .map((name): Change => ({ path: [name], kind: inputs[name] === undefined ? "delete" : "add" }));
   return [
-    ...live.map((change) => ({ ...change, ofInputs: false })),
-    ...ofInputs.map((change) => ({ ...change, ofInputs: true })),
+    ...live.map((change) => ({ ...change, isInputDiff: false })),
+    ...inputDiffs.map((change) => ({ ...change, isInputDiff: true })),
   ];
 }

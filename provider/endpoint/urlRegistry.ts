@@ -18,8 +18,8 @@ export class UrlRegistry {
   register(url: unknown, adopt: unknown, use: UrlUse): string | undefined {
     const normal = typeof url === "string" ? normalizeUrl(url) : undefined;
     const id = typeof adopt === "string" ? adopt : undefined;
-    const byUrl = add(this.urls, normal, use);
-    const byId = add(this.adopted, id, use);
+    const byUrl = registerUse(this.urls, normal, use);
+    const byId = registerUse(this.adopted, id, use);
     if (byId)
       return `${byId.name} adopts ${oneLine(String(adopt), 100)}, too; an endpoint can only belong to one resource, so give the id of another endpoint`;
     if (byUrl && !(byUrl.pooled && use.pooled)) {
@@ -30,7 +30,7 @@ export class UrlRegistry {
 }
 
 /** Returns another owner's use of the same key, or else stores this one. */
-function add(uses: Map<string, UrlUse>, key: string | undefined, use: UrlUse): UrlUse | undefined {
+function registerUse(uses: Map<string, UrlUse>, key: string | undefined, use: UrlUse): UrlUse | undefined {
   if (key === undefined) return undefined;
   const other = uses.get(key);
   if (other !== undefined && other.owner !== use.owner) return other;

@@ -24,7 +24,7 @@ export interface AcceptedWrite {
   sent: readonly ManagedInput[];
   /** The inputs that were sent. */
   wanted: PreviewInputs;
-  /** What lived before, with documents as data. Undefined for a new endpoint. */
+  /** The state's or the live properties before the write, with documents as data. Undefined for a new endpoint. */
   before?: JsonObject;
 }
 
@@ -50,10 +50,10 @@ interface Verification {
   unshown: UnshownFields;
 }
 
-interface Verdict {
-  /** What lives. Fields that the service does not show have the values that were sent. */
+interface VerifiedWrite {
+  /** The live endpoint. Fields that the service does not show have the values that were sent. */
   live: Endpoint;
-  /** The fields whose old values still live. */
+  /** The fields that still have their old values. */
   ignored: ManagedInput[];
   /** The reason why the write failed; undefined if it did not. */
   failure: string | undefined;
@@ -63,11 +63,11 @@ interface Verdict {
 const READ_DELAYS = [0, 5_000];
 
 /**
- * Finds out what lives after a write.
+ * Compares the live endpoint with what was sent, and reads it again if they differ.
  *
  * @throws ReplyError if the answer cannot be read, and no read succeeds.
  */
-export async function verifyWrite(write: AcceptedWrite, context: Verification): Promise<Verdict> {
+export async function verifyWrite(write: AcceptedWrite, context: Verification): Promise<VerifiedWrite> {
   const { id, reply, sent, wanted } = write;
   const { api, log, displayUrl, unshown } = context;
   const { clock, settings } = api.http;
@@ -75,12 +75,12 @@ export async function verifyWrite(write: AcceptedWrite, context: Verification): 
   let live = reply instanceof ReplyError ? undefined : reply;
   let found = live && inputsFromLive(live);
   let wasRead = false;
-  let unread: EndpointsError | undefined;
+  let readError: EndpointsError | undefined;
   const differing = (): ManagedInput[] => {
     if (!live || !found) return [...sent];
     const [shown, values] = [live, found];
-    const isOpen = (name: ManagedInput) => name in shown || !unshown.names.has(name);
-    return sent.filter((name) => isOpen(name) && !isSatisfied(name, values[name], wanted[name]));
+    const isCompared = (name: ManagedInput) => name in shown || !unshown.names.has(name);
+    return sent.filter((name) => isCompared(name) && !isSatisfied(name, values[name], wanted[name]));
   };
   const missing = () => differing().filter((name) => live && !(name in live));
 
@@ -96,7 +96,7 @@ export async function verifyWrite(write: AcceptedWrite, context: Verification): 
       } catch (error) {
         // The service has accepted the write, so a failed read decides nothing: what the reply shows stays.
         if (!(error instanceof EndpointsError)) throw error;
-        unread = error;
+        readError = error;
       }
     }
     const hidden = wasRead && !(reply instanceof ReplyError) ? missing() : [];
@@ -109,10 +109,10 @@ export async function verifyWrite(write: AcceptedWrite, context: Verification): 
   for (const name of missing()) if (!unshown.searches.has(name)) unshown.searches.set(name, searching);
   await searching;
   if (!live || !found) throw reply;
-  return verdictOf(write, { live, found, differing: differing(), unread }, context);
+  return verifiedWrite(write, { live, found, differing: differing(), readError }, context);
 }
 
-interface Evidence {
+interface Comparison {
   /** The reply with the reads over it. */
   live: Endpoint;
   /** The inputs that describe it. */
@@ -120,16 +120,16 @@ interface Evidence {
   /** The sent fields that have not been found. */
   differing: ManagedInput[];
   /** The failure of a read. */
-  unread: EndpointsError | undefined;
+  readError: EndpointsError | undefined;
 }
 
-function verdictOf(
+function verifiedWrite(
   { id, reply, sent, wanted, before }: AcceptedWrite,
-  { live, found, differing, unread }: Evidence,
+  { live, found, differing, readError }: Comparison,
   { api, displayUrl, log }: Verification,
-): Verdict {
+): VerifiedWrite {
   const { apiKey } = api.http.settings;
-  // The program may no longer mark what the old value still has.
+  // The old value may have a secret that the program no longer has.
   const hides = () => [wanted, found, before ?? {}].some((props) => hasSecrets(props, apiKey));
   const isOld = (name: ManagedInput) => before !== undefined && isSame(name, found[name], before[name]);
   const missing = differing.filter((name) => !(name in live));
@@ -137,17 +137,17 @@ function verdictOf(
   const others = differing.filter((name) => name in live && !isOld(name));
 
   const absent = sent.filter((name) => !(name in live) && wanted[name] !== undefined);
-  const standIns = Object.fromEntries(absent.map((name) => [name, wireValue(name, wanted[name])]));
-  const verdict = { live: { ...live, ...standIns }, ignored, failure: undefined };
-  if (reply instanceof ReplyError && differing.length > 0) return { ...verdict, failure: reply.message };
+  const assumed = Object.fromEntries(absent.map((name) => [name, wireValue(name, wanted[name])]));
+  const result = { live: { ...live, ...assumed }, ignored, failure: undefined };
+  if (reply instanceof ReplyError && differing.length > 0) return { ...result, failure: reply.message };
 
-  if (missing.length > 0 && unread) log.warn(unverified(displayUrl, missing, unread));
+  if (missing.length > 0 && readError) log.warn(unverified(displayUrl, missing, readError));
   if (others.length > 0) log.warn(storedOtherwise(displayUrl, textOf(others, wanted, found, hides())));
-  if (ignored.length === 0) return verdict;
-  return { ...verdict, failure: changeIgnored(id, textOf(ignored, wanted, found, hides()), unread) };
+  if (ignored.length === 0) return result;
+  return { ...result, failure: changeIgnored(id, textOf(ignored, wanted, found, hides()), readError) };
 }
 
-/** Whether two values of a field are the same to `diff`. Services have several forms of no value. */
+/** Whether `diff` finds two values of a field equal. Services have several forms of a missing value. */
 const isSame = (name: ManagedInput, live: unknown, before: unknown): boolean =>
   (isNone(live) && isNone(before)) || isSatisfied(name, live, before);
 

@@ -76,7 +76,7 @@ export class Configuration {
   diff(request: pb.DiffRequest): pb.DiffResponse {
     const olds = fromEngine(request.getOldInputs() ?? request.getOlds()).props;
     const news = fromEngine(request.getNews()).props;
-    const changes = changesBetween(olds, news).map((change) => ({ ...change, ofInputs: true }));
+    const changes = changesBetween(olds, news).map((change) => ({ ...change, isInputDiff: true }));
     return detailedDiff(changes, { changes: changes.length > 0, replaces: [] });
   }
 

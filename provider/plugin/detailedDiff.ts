@@ -12,7 +12,7 @@ const KINDS = {
   update: [Kind.UPDATE, Kind.UPDATE_REPLACE],
 } as const;
 
-type DetailedChange = Change & { ofInputs: boolean };
+type DetailedChange = Change & { isInputDiff: boolean };
 
 const fieldOf = ({ path }: DetailedChange) => String(path[0]);
 
@@ -28,8 +28,8 @@ export function changesOfInputs(
   const documents = documentFields.filter((name) => changes.some((change) => fieldOf(change) === name));
   const within = documents.flatMap((name): DetailedChange[] => {
     const ofDocument = changesBetween(olds[name], news[name], [name]);
-    if (ofDocument.length === 0) return [{ path: [name], kind: "update", ofInputs: false }];
-    return ofDocument.map((change) => ({ ...change, ofInputs: true }));
+    if (ofDocument.length === 0) return [{ path: [name], kind: "update", isInputDiff: false }];
+    return ofDocument.map((change) => ({ ...change, isInputDiff: true }));
   });
   return [...changes.filter((change) => !documents.some((name) => name === fieldOf(change))), ...within];
 }
@@ -48,7 +48,7 @@ export function detailedDiff(
     .setDiffsList([...new Set(changes.map(fieldOf))]);
   for (const change of changes) {
     const kind = KINDS[change.kind][decision.replaces.includes(fieldOf(change)) ? 1 : 0];
-    const place = new PropertyDiff().setKind(kind).setInputdiff(change.ofInputs);
+    const place = new PropertyDiff().setKind(kind).setInputdiff(change.isInputDiff);
     response.getDetaileddiffMap().set(pathText(change.path), place);
   }
   return response;

@@ -43,7 +43,7 @@ export function failure(error: unknown): Partial<grpc.StatusObject> {
   return { code, details, metadata };
 }
 
-/** What the engine does not find in the text of an error. */
+/** The part of an error that the engine reads as data. */
 function detailOf(error: unknown): Any | undefined {
   if (error instanceof InvalidInputs) return packed(mistakesOf(error), "InputPropertiesError");
   if (!(error instanceof OperationError) || !error.properties) return undefined;

@@ -9,8 +9,8 @@ import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { filterArguments, queryArguments, typeWarnings } from "../dataSources/dataSourceArguments";
 import { findEndpoint, findEndpoints } from "../dataSources/lookup";
 import { MASKED } from "../endpoint/secretSearch";
-import { fieldsWithKey, withSecretsMarked } from "../endpoint/secrets";
-import { failingWarnings, resourceWarnings } from "../policy/resourceWarnings";
+import { fieldsWithAccountKey, withSecretsMarked } from "../endpoint/secrets";
+import { logOrReturnWarnings, resourceWarnings } from "../policy/resourceWarnings";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import { fromEngine, toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
@@ -65,7 +65,7 @@ export const functions: Record<string, PluginFunction> = {
   "endpoints:index:getEndpoint": async (args, { api }, visible) => {
     const isSecret = visible["id"] !== args["id"] || visible["url"] !== args["url"];
     const display = isSecret ? MASKED : undefined;
-    return withKeyMarked(
+    return withAccountKeyMarked(
       await findEndpoint(api(), queryArguments.parse(args), { freshness: "fresh", display }),
       api(),
     );
@@ -77,7 +77,7 @@ export const functions: Record<string, PluginFunction> = {
     for (const warning of typeWarnings(filter)) warn(warning);
     const endpoints = await findEndpoints(api(), filter, "fresh");
     return {
-      endpoints: endpoints.map((live) => withKeyMarked(live, api())),
+      endpoints: endpoints.map((live) => withAccountKeyMarked(live, api())),
       ids: endpoints.map(({ id }) => id),
     };
   },
@@ -95,7 +95,7 @@ export const functions: Record<string, PluginFunction> = {
     const shown = { trafficPolicy: visible["policy"] };
     const find = () =>
       resourceWarnings(shown, undefined, { isPart: true }).map((one) => `mergeTrafficPolicy: ${one}`);
-    const failing = failingWarnings(deps.policyWarnings(), find, deps.warn);
+    const failing = logOrReturnWarnings(deps.policyWarnings(), find, deps.warn);
     if (failing.length > 0) throw new UserError(failing.join("\n"));
     return { trafficPolicy: asSecret(trafficPolicy) };
   },
@@ -109,8 +109,8 @@ export const functions: Record<string, PluginFunction> = {
 };
 
 /** An endpoint whose texts with the account's own key in them are secret. */
-const withKeyMarked = (live: Endpoint, { http }: EndpointsApi): JsonObject =>
-  withSecretsMarked({ ...live }, new Set(fieldsWithKey({ ...live }, http.settings.apiKey)));
+const withAccountKeyMarked = (live: Endpoint, { http }: EndpointsApi): JsonObject =>
+  withSecretsMarked({ ...live }, new Set(fieldsWithAccountKey({ ...live }, http.settings.apiKey)));
 
 /** Calls a function. Returns invalid arguments as failures of the call, and throws every other error. */
 export async function invoke(request: InvokeRequest, deps: FunctionDeps): Promise<InvokeResponse> {

@@ -41,7 +41,7 @@ export function pluginProvider(options: PluginOptions) {
 
   let service: EndpointsApi | undefined;
   let cancelled = false;
-  /** Each ends a component that is being constructed. */
+  /** The functions that end the components under construction. */
   const components = new Set<(error: UserError) => void>();
   const connect = (): EndpointsApi => {
     if (service) return service;

@@ -1,6 +1,6 @@
 import { derivedFromUrl } from "../../sdk/traffic-policy/data/index";
 import {
-  clearedFields,
+  clearedInputs,
   documentsForPreview,
   endpointFields,
   type PreviewInputs,
@@ -26,7 +26,7 @@ import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 /** The outputs of a previewed create. */
 export function previewCreate(inputs: PreviewInputs): State {
   return {
-    ...unknown(Object.keys(omit(endpointFields, ["id", ...clearedFields]))),
+    ...unknown(Object.keys(omit(endpointFields, ["id", ...clearedInputs]))),
     type: "cloud",
     ...addressFromInputs(inputs),
     ...documentsForPreview(inputs),

@@ -7,8 +7,8 @@ import { answerForEngine, notedSecrets, withSecretsMarked, withSecretsNote } fro
 import { changedPaths, stateWithSetByProgram } from "../endpoint/state";
 import { UrlRegistry } from "../endpoint/urlRegistry";
 import {
-  failingWarnings,
   inputWarnings,
+  logOrReturnWarnings,
   type PolicyReader,
   policyReader,
   resourceWarnings,
@@ -72,7 +72,7 @@ export class Resources {
     // Without secrets, because a warning names keys.
     const { props: shown } = fromEngine(request.getNews(), { hidesSecrets: true });
     const find = () => resourceWarnings(shown, readPolicy);
-    const warnings = failingWarnings(this.configuration.policyWarnings, find, this.log.warn);
+    const warnings = logOrReturnWarnings(this.configuration.policyWarnings, find, this.log.warn);
     return conflict === undefined ? warnings : [conflict, ...warnings];
   }
 

@@ -116,8 +116,8 @@ export function resourceWarnings(
   return warnings.length > MAX_SHOWN ? [...lines, MORE] : lines;
 }
 
-/** Logs the warnings of a policy, or returns them if they are to fail. */
-export function failingWarnings(
+/** Logs the warnings of a policy. In the mode `error` it returns them instead, and the caller fails with them. */
+export function logOrReturnWarnings(
   mode: "on" | "error" | "off",
   find: () => string[],
   warn: (warning: string) => void,
@@ -132,7 +132,7 @@ export function failingWarnings(
 export const ruleWarnings = (expressions: unknown): string[] =>
   expressionWarnings(expressions, isUnknown, MAX_SHOWN).map((warning) => lineOf(warning, []));
 
-/** Also of a text in which a part is not known. */
+/** Whether a text has an unknown part. */
 const isUnknown = (value: unknown) => typeof value === "string" && value.includes(UNKNOWN);
 
 function lineOf(

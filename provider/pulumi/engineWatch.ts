@@ -13,7 +13,7 @@ export function engineAddress(argv: readonly string[] = process.argv): EngineAdd
 }
 
 /**
- * Whether the engine is there, by one connection. Only a refused one shows that it is gone. Where none is made within a second, it
+ * Whether the engine is there. Only a refused connection shows that the engine is gone. Without an answer within a second, the engine
  * counts as there.
  */
 export async function isEngineAlive(address: EngineAddress | undefined): Promise<boolean> {

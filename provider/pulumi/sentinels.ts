@@ -3,7 +3,7 @@
 /** The text for a value that is not known yet, in any field and at any depth. */
 export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
-/** The same, one text for each type of value. A dynamic provider only receives the first. */
+/** The texts for unknown values, one for each type of value. A dynamic provider only receives the first. */
 export const UNKNOWNS: ReadonlySet<unknown> = new Set([
   UNKNOWN,
   "1c4a061d-8072-4f0a-a4cb-0ff528b18fe7",
@@ -25,7 +25,7 @@ export const asSecret = (value: unknown): { [key: string]: unknown } => ({ [SIGN
 
 /** Whether any part of the value is unknown. Such a value passes every check, and is never compared. */
 export function hasUnknown(value: unknown): boolean {
-  // A set that grows ends for data that contains itself, too.
+  // A set holds each part once, so the loop ends even for data that contains itself.
   const parts = new Set([value]);
   for (const part of parts) {
     if (part === UNKNOWN) return true;

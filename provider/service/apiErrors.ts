@@ -79,7 +79,7 @@ export class ApiError extends EndpointsError {
     super(
       request,
       `status ${status}${what && `, ${what}`}${inBrackets && ` (${inBrackets})`}`,
-      next && status >= 500 ? next + doubt(request) : next,
+      next && status >= 500 ? next + createNote(request) : next,
     );
     this.status = status;
     this.code = code;
@@ -92,21 +92,21 @@ export class ApiError extends EndpointsError {
 export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | undefined =>
   /_\d+$/.test(code ?? "") ? Number(/\d+$/.exec(code ?? "")) : undefined;
 
-const VERSION_HEADER =
+const VERSION_HEADER_REMEDY =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
 const TAKEN = "Another endpoint has this URL: choose another url, or set poolingEnabled on both to share it.";
 
-/** It is not certain that these change: the public service's page on pooling says no, its other clients send them. */
-const CHANGE =
+/** `url` and `poolingEnabled` may be fixed: the public service's page on pooling says so, but its other clients send changes. */
+const CHANGE_REMEDY =
   "Correct the inputs, and run the command again. If the service never changes url or poolingEnabled of an existing endpoint, give the program the live value, or replace the endpoint: `pulumi up --replace` with the resource's URN, without protect in that run.";
 
 /**
- * The remedies that this package has, by the number of the error code: its status is only documented for a few. Of all other
- * codes, the service's page says what to do.
+ * The remedies by the number of the error code, because the status is only documented for a few codes. For all other codes, the
+ * service's page says what to do.
  */
 const REMEDIES: Readonly<Record<number, string>> = {
-  217: VERSION_HEADER,
-  218: VERSION_HEADER,
+  217: VERSION_HEADER_REMEDY,
+  218: VERSION_HEADER_REMEDY,
   18004: "The update changes nothing for the service: run `pulumi refresh`, then run the command again.",
   18005:
     "The scheme of an endpoint cannot change in place: run `pulumi refresh`, then run the command again, to replace the endpoint.",
@@ -140,13 +140,13 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
     const place = `that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API itself, with its path prefix${now}`;
     return hints.isOfEndpoint ? `Check the id, and ${place}.` : `Check ${place}.`;
   }
-  const isOfContent = [400, 409, 422].includes(status);
+  const isAboutInputs = [400, 409, 422].includes(status);
   // These codes do not explain the refusal of a change.
-  if (isOfContent && hints.isChange && (number === 0 || number === 18014)) return CHANGE;
+  if (isAboutInputs && hints.isChange && (number === 0 || number === 18014)) return CHANGE_REMEDY;
   if (code?.startsWith("ERR_NGROK_") && number > 0)
     return `See https://ngrok.com/docs/errors/err_ngrok_${number}.`;
   if (status === 403) return "The API key lacks the permission: use a key that has it.";
-  if (isOfContent && !hints.isOfEndpoint)
+  if (isAboutInputs && !hints.isOfEndpoint)
     return "Correct the inputs, and run the command again. If another endpoint has the URL, choose another url.";
   const hasInputs = hints.isChange || !hints.isOfEndpoint;
   return hints.hidesText && hasInputs ? "Correct the inputs, and run the command again." : undefined;
@@ -172,13 +172,13 @@ export class ConnectionError extends EndpointsError {
     const step =
       setup ??
       `Check that ${origin} can be reached from here (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`;
-    super(request, `no answer (${causeText(first)})`, maybeSent ? step + doubt(request) : step, { cause });
+    super(request, `no answer (${textOf(first)})`, maybeSent ? step + createNote(request) : step, { cause });
     this.maybeSent = maybeSent;
     this.isSetupProblem = setup !== undefined;
   }
 }
 
-/** A refused proxy of this machine has another port. */
+/** Whether nothing listens on the origin. The port is compared, because a proxy on this machine may have refused instead. */
 function isLocalRefusal(cause: unknown, origin: string): boolean {
   if (!(cause instanceof Error) || !("code" in cause) || !("port" in cause)) return false;
   const { hostname, port } = new URL(origin);
@@ -186,16 +186,16 @@ function isLocalRefusal(cause: unknown, origin: string): boolean {
   return isLoopback && cause.code === "ECONNREFUSED" && String(cause.port) === (port || "80");
 }
 
-const UNTRUSTED =
+const UNTRUSTED_REMEDY =
   "The certificate is signed by an authority that Node.js does not know: put the authority's certificate into a file, and its path into NODE_EXTRA_CA_CERTS.";
 
 /** The remedies of failures in TLS, by the code of Node.js. */
 const TLS_REMEDIES: Readonly<Record<string, string>> = {
-  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED,
-  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED,
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED,
+  SELF_SIGNED_CERT_IN_CHAIN: UNTRUSTED_REMEDY,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNTRUSTED_REMEDY,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNTRUSTED_REMEDY,
+  UNABLE_TO_GET_ISSUER_CERT: UNTRUSTED_REMEDY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNTRUSTED_REMEDY,
   CERT_HAS_EXPIRED:
     "The certificate has expired: renew it on the server, or correct the clock of this machine.",
   CERT_NOT_YET_VALID: "The certificate is not valid yet: correct the clock of this machine.",
@@ -222,7 +222,7 @@ export class ReplyError extends EndpointsError {
   ) {
     const step =
       "Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, and that no proxy answers in its place.";
-    super(request, `status ${status}, but ${what}`, step + doubt(request));
+    super(request, `status ${status}, but ${what}`, step + createNote(request));
   }
 }
 
@@ -243,13 +243,13 @@ export const hasServiceCode = ({ code }: ApiError): boolean => SERVICE_CODE.test
 /** Whether this is the service's own 404. A gateway's proves nothing. */
 export const isService404 = (error: unknown): error is ApiError => isNotFound(error) && hasServiceCode(error);
 
-/** What an unclear answer to a create leaves open. */
-function doubt({ method }: RequestName): string {
+/** The note in the errors of a create that may have had an effect. */
+function createNote({ method }: RequestName): string {
   if (method !== "POST") return "";
   return " The endpoint may have been created nevertheless: outside of pools, the next run names it. In a pool, look for it first.";
 }
 
-function causeText(cause: unknown): string {
+function textOf(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const code = "code" in cause && typeof cause.code === "string" ? cause.code : undefined;
   return [code, cause.message].filter(Boolean).join(": ");

@@ -5,7 +5,7 @@ import { ApiError, ConnectionError, EndpointsError, ReplyError, UnsentError } fr
 import { type Clock, realClock, ServiceClock, TimeBudget } from "./clock";
 import { HttpTransport, type Reply, type Request } from "./httpTransport";
 import { type LongWait, RateLimiter } from "./rateLimiter";
-import { errorFromWire, mistakesIn } from "./replySchemas";
+import { errorSchema, mistakesIn } from "./replySchemas";
 import { type LoggedRequest, requestLog } from "./requestLog";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
 import type { Settings } from "./settings";
@@ -38,7 +38,7 @@ export const MAX_CONNECTIONS = { provider: 6, program: 2 };
 /** After this time without an answer, the user gets a message, in milliseconds. */
 const SILENCE_LIMIT = 3_000;
 
-/** The longest time of a process with no other replies than 429, in milliseconds. A longer wait ends the attempt at once. */
+/** How long a process waits while all replies are 429, in milliseconds. A request that would wait longer fails at once. */
 const MAX_HOLD = 600_000;
 
 const defaultDependencies: ClientDependencies = {
@@ -70,13 +70,13 @@ export class HttpClient {
     deps: Partial<ClientDependencies> = {},
   ) {
     this.deps = { ...defaultDependencies, ...deps };
-    // Each waiting request listens.
+    // Each waiting request adds a listener.
     setMaxListeners(0, this.stopping.signal);
     this.clock = this.deps.clock;
     this.logRequest = requestLog(this.deps.writeLog, (message) => this.warn(message));
     this.transport = new HttpTransport(settings, this.deps.maxConnections);
     const { requestsPerWindow: requests, windowSeconds } = settings;
-    const limits = { requests, window: windowSeconds * 1000, atOnce: this.deps.maxConnections };
+    const limits = { requests, window: windowSeconds * 1000, concurrent: this.deps.maxConnections };
     let isWaitReported = false;
     this.limiter = new RateLimiter(limits, this.clock, (wait) => {
       if (!isWaitReported) this.deps.log.info(waitMessage(wait, settings));
@@ -129,7 +129,7 @@ export class HttpClient {
   }
 
   warn(message: string): void {
-    // A list's item that cannot be read is named, and its id may be anything.
+    // A warning names a list item that cannot be read, and the item's id may be any text.
     this.deps.log.warn(message.replaceAll(this.settings.apiKey, "[key]"));
   }
 
@@ -153,7 +153,7 @@ export class HttpClient {
       this.serviceClock.observe(reply.date, sentAt, this.clock.now());
       this.limitedSince = status === 429 ? (this.limitedSince ?? sentAt) : undefined;
       const json = jsonOf(reply.text);
-      if (status >= 200 && status <= 299) return parsed(request, reply, json, schema);
+      if (status >= 200 && status <= 299) return parseReply(request, reply, json, schema);
       const error = this.errorOf(request, reply, json);
       logged.operationId = error.operationId;
       throw error;
@@ -170,7 +170,7 @@ export class HttpClient {
   }
 
   private errorOf(request: Request, { status, retryAfter }: Reply, json: unknown): ApiError {
-    const { data } = errorFromWire.safeParse(json);
+    const { data } = errorSchema.safeParse(json);
     const failure = {
       status,
       retryAfter: parseRetryAfter(retryAfter, this.clock.now()),
@@ -215,7 +215,7 @@ export class HttpClient {
 }
 
 /** The data of a reply to a request that the service accepted. */
-function parsed<T extends z.ZodType>(
+function parseReply<T extends z.ZodType>(
   request: Request,
   { status, text }: Reply,
   json: unknown,
@@ -231,11 +231,11 @@ function parsed<T extends z.ZodType>(
   return data;
 }
 
-function waitMessage({ milliseconds, asked }: LongWait, settings: Settings): string {
+function waitMessage({ milliseconds, isByService }: LongWait, settings: Settings): string {
   const { requestsPerWindow, windowSeconds } = settings;
   const wait = `requests wait ${Math.ceil(milliseconds / 1000)} s`;
   const budget = `${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds)`;
-  return asked
+  return isByService
     ? `${wait}, because the service reports that the account's rate limit is used up. Others may use the account too; this program keeps to ${budget}.`
     : `${wait}, to keep to the account's budget of ${budget}.`;
 }

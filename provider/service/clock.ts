@@ -44,7 +44,7 @@ export class TimeBudget {
   }
 }
 
-/** A slower reply does not show the service's clock well enough, in milliseconds: it may be off by half of this time. */
+/** The longest exchange whose `Date` is used, in milliseconds. The service's clock may be off by half of this time. */
 const MAX_EXCHANGE = 2_000;
 
 /** The service's clock, as the `Date` of its last quick reply shows it, to about a second. */

@@ -6,7 +6,7 @@ import type { TimeBudget } from "./clock";
 import type { Endpoint, WireChange } from "./contract";
 import type { Request } from "./httpTransport";
 import { EndpointList } from "./list";
-import { type EndpointParsers, ID, listFromWire } from "./replySchemas";
+import { type EndpointParsers, ID, listPageSchema } from "./replySchemas";
 
 /** The most pages of a list, so that a chain of pages ends: of 100,000 endpoints. */
 const MAX_PAGES = 1_000;
@@ -92,7 +92,7 @@ export class EndpointsApi {
       // A filter has values of fields, such as a URL that may be secret.
       const hasSecrets = () => filter !== undefined;
       const request = { method: "GET", path: "/endpoints", query, hasSecrets };
-      const { endpoints, next_page_uri: next } = await this.http.send(request, listFromWire);
+      const { endpoints, next_page_uri: next } = await this.http.send(request, listPageSchema);
       yield endpoints;
 
       if (!next) return;

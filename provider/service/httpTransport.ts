@@ -38,12 +38,12 @@ export class HttpTransport {
   private readonly proxy: string | undefined;
 
   /**
-   * @param most The most open connections.
+   * @param maxConnections The most open connections.
    * @throws UserError if the environment names a proxy that is no URL.
    */
   constructor(
     private readonly settings: Settings,
-    private readonly most: number,
+    private readonly maxConnections: number,
   ) {
     this.proxy = proxyFor(settings.baseUrl);
   }
@@ -57,8 +57,8 @@ export class HttpTransport {
     const body = request.body && new Body(Buffer.from(JSON.stringify(request.body)), beforeSending);
     try {
       const { statusCode: status, headers, body: parts } = await this.send(request, body);
-      const sent = await readAll(parts);
-      const bytes = sent && decoded(sent, String(headers["content-encoding"]));
+      const encoded = await readAll(parts);
+      const bytes = encoded && decoded(encoded, String(headers["content-encoding"]));
       if (!bytes) {
         const what = `the reply is longer than ${MAX_BYTES >> 20} MiB, or not encoded as it says`;
         throw new ReplyError(request, status, what);
@@ -72,7 +72,7 @@ export class HttpTransport {
     } catch (error) {
       if (error instanceof EndpointsError) throw error;
       const { origin } = new URL(this.settings.baseUrl);
-      throw new ConnectionError(request, error, { origin, maybeSent: body?.isTaken ?? true });
+      throw new ConnectionError(request, error, { origin, maybeSent: body?.wasSent ?? true });
     }
   }
 
@@ -113,7 +113,7 @@ export class HttpTransport {
     if (this.pool) return this.pool;
     const timeout = Math.ceil(this.settings.timeoutSeconds * 1000);
     const limits = {
-      connections: this.most,
+      connections: this.maxConnections,
       connect: { timeout },
       headersTimeout: timeout,
       bodyTimeout: timeout,
@@ -129,17 +129,17 @@ export class HttpTransport {
  * before it sends the first byte of the request.
  */
 class Body {
-  isTaken = false;
-  readonly stream = Readable.from(this.take(), { objectMode: false });
+  wasSent = false;
+  readonly stream = Readable.from(this.content(), { objectMode: false });
 
   constructor(
     readonly bytes: Buffer,
     private readonly beforeSending: () => Promise<void>,
   ) {}
 
-  private async *take() {
+  private async *content() {
     await this.beforeSending();
-    this.isTaken = true;
+    this.wasSent = true;
     yield this.bytes;
   }
 }

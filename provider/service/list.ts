@@ -4,7 +4,7 @@ import { ApiError, ConnectionError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Clock } from "./clock";
 import type { Endpoint } from "./contract";
-import { type EndpointParser, identityFromWire, mistakesIn } from "./replySchemas";
+import { type EndpointParser, identitySchema, mistakesIn } from "./replySchemas";
 import { urlOf, urlSpellings } from "./url";
 
 /*
@@ -60,7 +60,7 @@ export class EndpointList {
   /** When the last write of this process ended; undefined if none has. */
   private lastWrite: number | undefined;
   /** When this process created or changed an endpoint last. */
-  private readonly written = new Map<string, number>();
+  private readonly lastWriteById = new Map<string, number>();
   private sendsFilters: boolean;
   private readonly listings = new Map<string | undefined, Listing>();
 
@@ -96,7 +96,7 @@ export class EndpointList {
       try {
         await listing.nextPage();
       } catch (error) {
-        if (this.isFilterRefused(listing, error)) return this.findInList(id);
+        if (this.stopFiltersIfRefused(listing, error)) return this.findInList(id);
         if (failsEveryRequest(error)) throw error;
         // If the key may not list, or the chain of pages has no end, a read by id may still succeed.
         return undefined;
@@ -107,7 +107,7 @@ export class EndpointList {
 
   /** The endpoints of any type with a normalized URL. */
   byUrl(url: string, freshness: Freshness): Promise<Endpoint[]> {
-    // A filtered listing is of this URL alone, so nobody shares it.
+    // With filters, a listing has this URL alone, so no other call can share it.
     return this.select(endpointsOfUrl(url), this.sendsFilters ? "fresh" : freshness);
   }
 
@@ -126,7 +126,7 @@ export class EndpointList {
     try {
       await listing.until(() => listing.pageCount >= pages);
     } catch (error) {
-      if (this.isFilterRefused(listing, error)) return this.select(selection, freshness, pages);
+      if (this.stopFiltersIfRefused(listing, error)) return this.select(selection, freshness, pages);
       throw error;
     }
     this.reportSkipped(listing);
@@ -141,18 +141,18 @@ export class EndpointList {
 
   /** A listing of the whole list, of any age, that began after this process wrote the endpoint last. */
   listingSinceWriteOf(id: string): Listing {
-    const written = this.written.get(id) ?? Number.NEGATIVE_INFINITY;
+    const written = this.lastWriteById.get(id) ?? Number.NEGATIVE_INFINITY;
     return this.listingOf(ALL_ENDPOINTS, ({ failure, startedAt }) => !failure && startedAt > written);
   }
 
   /** Whether a list of this id alone shows the endpoint. Undefined if the service takes no filters. */
-  async filtersById(id: string): Promise<boolean | undefined> {
+  async isListedByFilter(id: string): Promise<boolean | undefined> {
     if (!this.sendsFilters) return undefined;
     const listing = this.listingOf({ expression: isOneOf("id", [id]), includes: () => true }, () => false);
     try {
       await listing.readToEnd();
     } catch (error) {
-      if (this.isFilterRefused(listing, error)) return undefined;
+      if (this.stopFiltersIfRefused(listing, error)) return undefined;
       throw error;
     }
     return isInListing(listing, id);
@@ -170,7 +170,7 @@ export class EndpointList {
 
   /** Records that this process has created or changed the endpoint. */
   recordWrite(id: string): void {
-    this.written.set(id, this.http.clock.now());
+    this.lastWriteById.set(id, this.http.clock.now());
   }
 
   /** When a listing of this freshness began at the earliest, by this machine's clock. */
@@ -199,8 +199,8 @@ export class EndpointList {
     this.http.warn(`${what}: ${oneLine(names.join(", "))}`);
   }
 
-  /** Whether the service refused the filter. From then on, none is sent. */
-  private isFilterRefused({ filter }: Listing, error: unknown): boolean {
+  /** Sends no more filters if the service refused this one, and returns whether it did. */
+  private stopFiltersIfRefused({ filter }: Listing, error: unknown): boolean {
     if (filter === undefined || !(error instanceof ApiError) || ![400, 422].includes(error.status))
       return false;
     if (this.sendsFilters)
@@ -213,7 +213,7 @@ export class EndpointList {
 }
 
 /** A list item that could not be parsed. It is left out, and must be reported. */
-type SkippedItem = ReturnType<typeof identityFromWire.parse> & { reason: string };
+type SkippedItem = ReturnType<typeof identitySchema.parse> & { reason: string };
 
 /** A list that is fetched page by page. It fetches as many pages as callers need, and all callers share them. */
 export class Listing {
@@ -282,7 +282,7 @@ export class Listing {
       for (const item of value) {
         const { data: live, error } = this.parser.safeParse(item);
         if (live) this.endpoints.set(live.id, live);
-        else this.skipped.push({ ...identityFromWire.parse(item), reason: mistakesIn(error) });
+        else this.skipped.push({ ...identitySchema.parse(item), reason: mistakesIn(error) });
       }
     } catch (error) {
       this.failure = error;
@@ -295,7 +295,7 @@ export class Listing {
 export const isInListing = ({ endpoints, skipped }: Listing, id: string): boolean =>
   endpoints.has(id) || skipped.some((item) => item.id === id);
 
-/** Whether any request would fail with this error: the key's fault, its rate limit, or no answer. */
+/** Whether any request would fail with this error: the key was refused, its rate limit is used up, or there was no answer. */
 const failsEveryRequest = (error: unknown) =>
   error instanceof ConnectionError ||
   (error instanceof ApiError && (error.status === 401 || error.status === 429));

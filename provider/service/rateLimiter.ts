@@ -6,7 +6,7 @@ export interface Limits {
   /** The length of the window, in milliseconds. */
   window: number;
   /** The most concurrent requests. */
-  atOnce: number;
+  concurrent: number;
 }
 
 /** The requests so far. Times in milliseconds. */
@@ -21,14 +21,14 @@ export interface Traffic {
 }
 
 /** How long the next request must wait. Undefined if it must wait until another one has ended. */
-function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traffic): number | undefined {
+function waitForTurn({ requests, window, concurrent }: Limits, traffic: Traffic): number | undefined {
   const { now, inFlight, ended, heldUntil } = traffic;
 
   // The service counts the requests of others on the account too.
   if (heldUntil > now) return heldUntil - now;
 
   // Further requests would wait for a connection, and could not be stopped there.
-  if (inFlight >= atOnce) return undefined;
+  if (inFlight >= concurrent) return undefined;
 
   // A request counts from its end, because the service may have counted it at any time before.
   const recent = ended.filter((time) => time > now - window);
@@ -41,8 +41,8 @@ function waitForTurn({ requests, window, atOnce }: Limits, traffic: Traffic): nu
 /** A wait that is reported to the user. */
 export interface LongWait {
   milliseconds: number;
-  /** Whether the service asked for it with a 429. Otherwise the wait keeps to the budget. */
-  asked: boolean;
+  /** Whether the service asked for the wait with a 429. Otherwise the wait keeps to the budget. */
+  isByService: boolean;
 }
 
 /** Longer waits are reported, in milliseconds. */
@@ -54,7 +54,7 @@ export class RateLimiter {
   private inFlight = 0;
   private ended: number[] = [];
   private heldUntil = 0;
-  private hasEnded = () => {};
+  private onRequestEnd = () => {};
 
   constructor(
     private readonly limits: Limits,
@@ -73,7 +73,7 @@ export class RateLimiter {
     const now = this.clock.now();
     this.inFlight--;
     this.ended = [...this.ended.filter((time) => time > now - this.limits.window), now];
-    this.hasEnded();
+    this.onRequestEnd();
   }
 
   /** Stops all requests for so many milliseconds. A shorter hold does not end a longer one. */
@@ -87,9 +87,9 @@ export class RateLimiter {
       const now = this.clock.now();
       const milliseconds = waitForTurn(this.limits, { now, inFlight, ended, heldUntil });
       if (milliseconds === 0) break;
-      if (milliseconds === undefined) await new Promise<void>((resolve) => (this.hasEnded = resolve));
+      if (milliseconds === undefined) await new Promise<void>((resolve) => (this.onRequestEnd = resolve));
       else {
-        if (milliseconds > REPORTED_WAIT) this.onLongWait({ milliseconds, asked: heldUntil > now });
+        if (milliseconds > REPORTED_WAIT) this.onLongWait({ milliseconds, isByService: heldUntil > now });
         await this.clock.sleep(milliseconds);
       }
     }

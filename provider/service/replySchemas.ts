@@ -33,7 +33,7 @@ export function parsersOf(checks: z.ZodRawShape, aliases: readonly [string, stri
   // One object for all calls, because a schema compiles itself at its first use.
   const fields = z.object(checks);
   const fieldNames = new Map(Object.keys(checks).map((name) => [snakeCase(name), name]));
-  const readerWith = ({ dropsBroken }: { dropsBroken: boolean }): EndpointParser =>
+  const parserWith = ({ dropsInvalid }: { dropsInvalid: boolean }): EndpointParser =>
     idSchema.loose().transform((wire, context) => {
       const given = Object.entries(wire).map(([name, value]) => [
         fieldNames.get(name) ?? name,
@@ -42,7 +42,7 @@ export function parsersOf(checks: z.ZodRawShape, aliases: readonly [string, stri
       const named = Object.fromEntries(given);
       for (const [alias, name] of aliases) if (alias in named) named[name] ??= named[alias];
       let parsed = fields.safeParse(named);
-      if (!parsed.success && dropsBroken) {
+      if (!parsed.success && dropsInvalid) {
         for (const { path } of parsed.error.issues) delete named[String(path[0])];
         parsed = fields.safeParse(named);
       }
@@ -52,23 +52,23 @@ export function parsersOf(checks: z.ZodRawShape, aliases: readonly [string, stri
       }
       return z.NEVER;
     });
-  return { strict: readerWith({ dropsBroken: false }), lenient: readerWith({ dropsBroken: true }) };
+  return { strict: parserWith({ dropsInvalid: false }), lenient: parserWith({ dropsInvalid: true }) };
 }
 
 /** A page of the list. Its items are parsed one by one, so that a malformed one does not spoil the list. */
-export const listFromWire = z.looseObject({
+export const listPageSchema = z.looseObject({
   endpoints: z.array(z.unknown()),
   next_page_uri: z.string().nullish(),
 });
 
-/** A part with a wrong type does not hide the others. */
+/** A text that counts as missing if its type is wrong, so that it does not hide other parts. */
 const optionalText = z.string().optional().catch(undefined);
 
 /** What identifies an item of the list that cannot be read. */
-export const identityFromWire = z.object({ id: optionalText, url: optionalText }).catch({});
+export const identitySchema = z.object({ id: optionalText, url: optionalText }).catch({});
 
 /** The body of a failure. Every part may be missing. */
-export const errorFromWire = z.looseObject({
+export const errorSchema = z.looseObject({
   error_code: optionalText,
   msg: optionalText,
   details: z.looseObject({ operation_id: optionalText }).optional().catch(undefined),

@@ -3,7 +3,7 @@ import { ApiError, ConnectionError, hasServiceCode } from "./apiErrors";
 /** The shortest wait after a 429, in milliseconds, so that a `Retry-After` of zero does not cause endless requests. */
 const MIN_HOLD = 1_000;
 
-/** How long a connection is tried that only another setup can mend, in milliseconds. One node of several may be changing its certificate. */
+/** How long a request is repeated after a problem of the setup, in milliseconds: a node of the service may be changing its certificate. */
 const SETUP_RETRY_LIMIT = 5_000;
 
 const FIRST_WAIT = 250;

@@ -221,12 +221,12 @@ function checkedBaseUrl(given: string): string {
 /** A day, in seconds. Node's timers fire at once for times of more than 24 days. */
 const MAX_TIME = 86_400;
 
-function seconds(name: SettingName, given: string | undefined, standard: number): number {
-  if (given === undefined) return standard;
+function seconds(name: SettingName, given: string | undefined, defaultValue: number): number {
+  if (given === undefined) return defaultValue;
   const value = Number(given);
   if (value > 0 && value <= MAX_TIME) return value;
   const what = `${name} is not a number of seconds above zero and up to ${MAX_TIME}`;
-  throw invalid(name, what, String(standard));
+  throw invalid(name, what, String(defaultValue));
 }
 
 /** Some YAML parsers read `on` and `off` as booleans. */

@@ -159,9 +159,9 @@ function parsed<T extends Options>(
     if (other !== undefined) throw new UsageError(`${flag} and ${flagOf(other)} exclude each other`);
   }
   const values = [...rows].map(([flag, { name, row }]) => {
-    const standard = row.value !== undefined && row.default && parsedValue(flag, row, row.default);
+    const defaultValue = row.value !== undefined && row.default && parsedValue(flag, row, row.default);
     const all = given.get(name) ?? [];
-    return [name, row.isRepeatable ? all : (all[0] ?? standard)];
+    return [name, row.isRepeatable ? all : (all[0] ?? defaultValue)];
   });
   return { values: Object.fromEntries(values), others: positionals };
 }
@@ -183,8 +183,8 @@ function helpOf<T extends Options>({ name, about, takes, options, notes }: Defin
   const lines = Object.entries<Option>(options).map(([key, row]): [string, string] => {
     const condition = row.needs ? `with ${row.needs.map(flagOf).join(" or ")}: ` : "";
     const repeated = row.isRepeatable ? "; can be repeated" : "";
-    const standard = row.default === undefined ? "" : ` (default: ${row.default})`;
-    return [`${flagOf(key)} ${row.value ?? ""}`.trim(), `${condition}${row.help}${repeated}${standard}`];
+    const defaultValue = row.default === undefined ? "" : ` (default: ${row.default})`;
+    return [`${flagOf(key)} ${row.value ?? ""}`.trim(), `${condition}${row.help}${repeated}${defaultValue}`];
   });
   const usage = `Usage: npx pulumi-endpoints ${[name, lines.length > 0 && "[options]", takes].filter(Boolean).join(" ")}`;
   return [wrapText(about), usage, columns([...lines, ["--help", "this text"]]), notes && wrapText(notes)]

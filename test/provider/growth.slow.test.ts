@@ -3,7 +3,7 @@ import { textPattern } from "../../provider/dataSources/textPatterns";
 import { metadataFromText } from "../../provider/endpoint/documents";
 import { endpointParsers, inputFields } from "../../provider/endpoint/fields";
 import { resourceWarnings } from "../../provider/policy/resourceWarnings";
-import { errorFromWire } from "../../provider/service/replySchemas";
+import { errorSchema } from "../../provider/service/replySchemas";
 import {
   normalizeUrl,
   type Path,
@@ -69,7 +69,7 @@ const keys = (size: number) => Object.fromEntries(many(size, (index) => [`k${ind
 
 const normalize = (text: string) => normalizeUrl(text);
 const matches = ([pattern = "", url = ""]: string[]) => textPattern(pattern)(url);
-const parsesReply = (wire: object) => [endpointParsers.strict.safeParse(wire), errorFromWire.safeParse(wire)];
+const parsesReply = (wire: object) => [endpointParsers.strict.safeParse(wire), errorSchema.safeParse(wire)];
 const warns = (policy: unknown) => policyWarnings(policy, { isCloud: true });
 const paths: Path[] = [["a", 0], ["a", 1, "b"], ["x"]];
 const findPositions = (text: string) => {

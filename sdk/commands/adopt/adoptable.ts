@@ -7,7 +7,7 @@ import {
   userTexts,
 } from "../../../provider/endpoint/fields";
 import { checkInputs, engineInputs } from "../../../provider/endpoint/inputs";
-import { hasKey, MIN_RECOGNIZABLE_LENGTH, secretsIn } from "../../../provider/endpoint/secretSearch";
+import { hasAccountKey, MIN_RECOGNIZABLE_LENGTH, secretsIn } from "../../../provider/endpoint/secretSearch";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import { SIGNATURE, UNKNOWNS } from "../../../provider/pulumi/sentinels";
 import { isNotFound } from "../../../provider/service/apiErrors";
@@ -168,7 +168,7 @@ function keysShowSecrets(document: unknown, accountKey?: string): boolean {
   const keys: string[] = [];
   visit(document, (key) => keys.push(key));
   const all = keys.join("\0");
-  return hasKey(all, accountKey) || secrets.some((secret) => all.includes(secret));
+  return hasAccountKey(all, accountKey) || secrets.some((secret) => all.includes(secret));
 }
 
 /** Visits the values of a document at every depth, each with its key. */

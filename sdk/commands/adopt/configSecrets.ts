@@ -1,7 +1,7 @@
 import { userTexts } from "../../../provider/endpoint/fields";
 import {
   findSecrets,
-  isRecognizable,
+  isRecognizableKey,
   MIN_RECOGNIZABLE_LENGTH,
   MIN_SECRET_LENGTH,
 } from "../../../provider/endpoint/secretSearch";
@@ -51,7 +51,7 @@ export function secretsOf(
   accountKey?: string,
 ): ConfigSecret[] {
   const copied = adoptions.flatMap((adoption) => revealedSecrets(adoption).map(({ text }) => text));
-  if (isRecognizable(accountKey)) copied.push(accountKey);
+  if (isRecognizableKey(accountKey)) copied.push(accountKey);
   const isInAnyText = containsOneOf(copied.filter(({ length }) => length >= MIN_RECOGNIZABLE_LENGTH));
   const places = adoptions.flatMap((adoption) => placesIn(adoption, isInAnyText));
   const unique = uniqueNames("");

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { documentsAsData, managedInputs } from "../../../provider/endpoint/fields";
 import { engineInputs } from "../../../provider/endpoint/inputs";
 import {
-  isRecognizable,
+  isRecognizableKey,
   isSecretName,
   MASKED,
   secretsIn,
@@ -48,7 +48,7 @@ export function driftOf(
   const sides = { expected: mask.values(inputs), live: mask.values(outputs) };
   const ignored = expected.ignored.map((text) => parsePath(text) ?? [text]);
   const changes = changedPaths(noted, engineInputs(expected.inputs))
-    .filter(({ path, ofInputs }) => !ofInputs && !ignored.some((each) => isWithin(path, each)))
+    .filter(({ path, isInputDiff }) => !isInputDiff && !ignored.some((each) => isWithin(path, each)))
     .map(({ path, kind }) => fieldChange(path, CHANGE_KINDS[kind], sides, mask, expected.secrets));
   return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;
 }
@@ -122,7 +122,7 @@ export function masking(
   accountKey?: string,
 ): Masking {
   const found = new Set<string>();
-  if (isRecognizable(accountKey)) found.add(accountKey);
+  if (isRecognizableKey(accountKey)) found.add(accountKey);
   for (const document of documents)
     for (const field of managedInputs) {
       for (const secret of secretsIn(document[field])) found.add(secret);

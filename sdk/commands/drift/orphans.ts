@@ -7,7 +7,7 @@ import type { ManagedEndpoint } from "../userProject";
 import { asUnchecked, type ScannedAccount } from "./accounts";
 import type { AccountReport, PendingCreateReport, Unchecked } from "./report";
 
-/* Endpoints that a killed run may have left behind: they have the URL of a pending create, and are in no state. */
+/* The search for endpoints that a killed run may have left: they have the URL of a pending create, and are in no state. */
 
 /** A pending create before its URL was looked up. */
 export interface ScannedCreate {
@@ -32,9 +32,9 @@ export async function withFoundEndpoints(
     const ofAccount = account && reports.get(account);
     if (!account?.api || !account.cloud || !ofAccount || ofAccount.unchecked.length > 0) return report;
     const { api, cloud } = account;
-    const isUnmanaged = new Set(ofAccount.unmanaged.map(({ id }) => id));
+    const unmanagedIds = new Set(ofAccount.unmanaged.map(({ id }) => id));
     const url = normalizeUrl(String(wanted.inputs["url"]));
-    const atUrl = cloud.filter((live) => isUnmanaged.has(live.id) && urlOf(live) === url);
+    const atUrl = cloud.filter((live) => unmanagedIds.has(live.id) && urlOf(live) === url);
     const compare = async ({ id }: { id: string }) => {
       const live = await readEndpoint(api, id, wanted.inputs);
       return { id, equal: differenceOnAdoption(live, engineInputs(wanted.inputs)).changed.length === 0 };

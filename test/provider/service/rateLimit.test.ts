@@ -18,7 +18,7 @@ describe("many requests, eight at a time", () => {
     const clock = virtualClock();
     const began = clock.now();
     const sent: { index: number; at: number }[] = [];
-    const limiter = new RateLimiter({ requests, window, atOnce: 8 }, clock, () => {});
+    const limiter = new RateLimiter({ requests, window, concurrent: 8 }, clock, () => {});
     const queue = Array(count).keys();
     const worker = async () => {
       for (const index of queue) {
