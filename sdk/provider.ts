@@ -3,6 +3,7 @@ import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
 import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/pulumi/typeTokens";
+import { isDefaultProvider } from "../provider/pulumi/urn";
 import { environmentName, type SettingName, type settingFields } from "../provider/service/settings";
 import { isOfType, perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./test-engine/index";
@@ -45,8 +46,10 @@ export class Provider extends pulumi.ProviderResource {
   /** @internal Undefined if the program leaves it to the stack's configuration. */
   readonly baseUrl: pulumi.Output<string> | undefined;
 
-  /** @throws RunError if the engine would not find the plugin. */
+  /** @throws RunError if the engine would not find the plugin, or takes the name for that of its own provider. */
   constructor(name: string, args: ProviderArgs = {}, options?: pulumi.ResourceOptions) {
+    if (isDefaultProvider(name))
+      throw programError(`Pulumi's own providers have the name ${name}; give this provider another name`);
     assertPluginInReach();
     super(
       PACKAGE,

@@ -6,9 +6,12 @@ import { normalizeUrl } from "../../sdk/traffic-policy/data/index";
 export function urlMatcher(pattern: string): (url: string) => boolean {
   const exact = literalText(pattern);
   const text = exact ?? pattern;
-  const wanted = normalizeUrl(text) ?? text.toLowerCase().replace(/\/$/, "");
+  const wanted = normalizeUrl(text) ?? withoutDefaultPort(text.toLowerCase().replace(/\/$/, ""));
   return exact === undefined ? textPattern(wanted) : (url) => url === wanted;
 }
+
+const withoutDefaultPort = (pattern: string): string =>
+  pattern.replace(/^(http:.*):80$|^((?:https|tls):.*):443$/, "$1$2");
 
 /** The only text that fits a pattern; undefined if several can. */
 export function literalText(pattern: string): string | undefined {

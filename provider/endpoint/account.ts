@@ -42,7 +42,7 @@ export async function assertAccount(
   const isEvidence = (other: string) => other !== id && isOfAccount(other, account);
   const isProven = () => [...listing.endpoints.keys()].some(isEvidence);
   await listing.until(isProven);
-  if (!isProven()) throw new OtherAccountError(id, listing.endpoints.size, http.settings.baseUrl);
+  if (!isProven()) throw new OtherAccountError(id, listing.endpoints.size, http.settings);
 }
 
 /** The messages of a process about an account that is not the state's. Only the first error is in full. */
@@ -66,6 +66,6 @@ export class AccountMessages {
     this.hasLooked = true;
     // One attempt: a preview must not wait for a service that it does not need.
     const isMissing = await api.get(id, new TimeBudget(clock, 0)).then(() => false, isService404);
-    if (isMissing) this.log.warn(notOfThisAccount(id, settings.baseUrl));
+    if (isMissing) this.log.warn(notOfThisAccount(id, settings));
   }
 }

@@ -1,4 +1,4 @@
-import { type JsonObject, normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
+import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
 import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
@@ -12,8 +12,15 @@ import {
   equalMemberExists,
   wrongType,
 } from "./errors";
-import { clearedInputs, documentsAsData, type Inputs, type ManagedInput, type PreviewInputs } from "./fields";
-import { ifService404, readEndpoint } from "./readEndpoint";
+import {
+  clearedInputs,
+  documentsAsData,
+  type Inputs,
+  type ManagedInput,
+  managedInputs,
+  type PreviewInputs,
+} from "./fields";
+import { ifService404, readUnknownEndpoint } from "./readEndpoint";
 import type { RunRecord } from "./runRecord";
 import { displayPath, displayUrl } from "./secrets";
 import { difference, type EntryIdentity, refreshedFromLive, wireFromInputs } from "./state";
@@ -41,9 +48,6 @@ export interface WriteContext<T extends PreviewInputs = Inputs> {
   updatedId?: string;
 }
 
-/** The inputs that an adoption clears if the program leaves them out, as properties that the read endpoint must have. */
-const requiredProps = Object.fromEntries(clearedInputs.map((name) => [name, true]));
-
 /** The most pages that a search for equal members of a pool reads, because an account may have thousands of endpoints. */
 const MAX_POOL_PAGES = 10;
 
@@ -59,8 +63,7 @@ export async function adopt(context: WriteContext): Promise<AcceptedWrite | unde
   // This process found the endpoint gone, or deleted it for a replacement. So the create makes a new one.
   if (id === undefined || runRecord.isGone(id)) return undefined;
   return runRecord.trackAdoption(id, entry, async () => {
-    // A list may omit a description that the program leaves out, and that the adoption clears.
-    const live = await findById(id, api, { ...inputs, ...requiredProps });
+    const live = await findById(id, context);
     runRecord.recordNewEntry(id, entry, inputs);
     const { changed: sent, before } = differenceOnAdoption(live, inputs);
     const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(asUnreadableReply);
@@ -78,12 +81,11 @@ async function chooseConsented(context: WriteContext): Promise<string | undefine
   return found?.id;
 }
 
-/**
- * @param known Properties that the result must have. If the list item lacks one of them, the endpoint is read by id.
- * @throws UserError if there is no endpoint with this id, or if it is no cloud endpoint.
- */
-async function findById(id: string, api: EndpointsApi, known: JsonObject): Promise<Endpoint> {
-  const live = await readEndpoint(api, id, known).catch(ifService404(adoptNotFound(id)));
+/** @throws UserError if there is no endpoint with this id, or if it is no cloud endpoint. */
+async function findById(id: string, { api, inputs }: WriteContext<PreviewInputs>): Promise<Endpoint> {
+  // An adoption changes what the program sets, and clears the description and metadata that it leaves out.
+  const compared = managedInputs.filter((name) => inputs[name] !== undefined || clearedInputs.includes(name));
+  const live = await readUnknownEndpoint(api, id, compared).catch(ifService404(adoptNotFound(id)));
   if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
   return live;
 }
@@ -124,7 +126,7 @@ export async function logPlannedAdoption(context: WriteContext<PreviewInputs>): 
   };
   if (adopt !== undefined)
     return runRecord.trackAdoption(adopt, entry, async () =>
-      log.info(announce(await findById(adopt, context.api, inputs))),
+      log.info(announce(await findById(adopt, context))),
     );
 
   const consented = findConsented(await context.consented(), context);

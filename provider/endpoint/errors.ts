@@ -10,6 +10,7 @@ import {
 import type { Endpoint } from "../service/contract";
 import { see } from "../service/pages";
 import { ID } from "../service/replySchemas";
+import { placeOfKey, type Settings } from "../service/settings";
 import { withoutAccountKey } from "./secretSearch";
 
 /*
@@ -63,15 +64,18 @@ export const stillListed = (id: string, notFound: EndpointsError): UserError =>
     `${notFound.summary}. But the account's list still contains ${id}, so the endpoint stays in the state. Check whether a proxy or gateway answers in place of the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
   );
 
+/** The settings that say which account a run uses. */
+type UsedAccount = Pick<Settings, "baseUrl" | "keySource">;
+
 /** This account does not have an endpoint, and nothing shows that it is the account of the state. */
 export class OtherAccountError extends UserError {
   constructor(
     readonly id: string,
     listed: number,
-    baseUrl: string,
+    settings: UsedAccount,
   ) {
     super(
-      `The account of this key at ${baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and none of the ${listed} endpoints there is known to be this stack's. Use the right key (endpoints:apiKey or ENDPOINTS_API_KEY). If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("A key was rotated")}`,
+      `The account of this key at ${settings.baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and none of the ${listed} endpoints there is known to be this stack's. Use the right key (${placeOfKey(settings)}). If the endpoint is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("A key was rotated")}`,
     );
   }
 }
@@ -81,8 +85,8 @@ export const otherAccountToo = (id: string, first: OtherAccountError): UserError
   new UserError(`This account does not have ${id} either. See the message about ${first.id}.`);
 
 /** The warning of an unchanged resource whose endpoint this account does not have. */
-export const notOfThisAccount = (id: string, baseUrl: string): string =>
-  `The account of this key at ${baseUrl} does not have ${id}: the state was written with another key or base URL. This run changes nothing. Use the right key (endpoints:apiKey or ENDPOINTS_API_KEY). To move the resource to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`; the old endpoint stays in the other account. ${see("A key was rotated")}`;
+export const notOfThisAccount = (id: string, settings: UsedAccount): string =>
+  `The account of this key at ${settings.baseUrl} does not have ${id}: the state was written with another key or base URL. This run changes nothing. Use the right key (${placeOfKey(settings)}). To move the resource to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`; the old endpoint stays in the other account. ${see("A key was rotated")}`;
 
 /** The warning of an id in \`ENDPOINTS_ADOPT\` that nothing can adopt. */
 export const notAdoptable = (id: string, type: string | undefined): string =>
@@ -148,7 +152,7 @@ export const belongsToAnother = (id: string): string =>
 
 /** The warning of deletions that only drop the entry. All deletions of a run have the same text. */
 export const keptByConsent = (all: readonly string[]): string =>
-  `this run deletes none of the endpoints in ENDPOINTS_ADOPT, and only drops their entries: ${all.join(", ")}. Afterwards, \`npx pulumi-endpoints drift\` names those that no stack has`;
+  `of a deleted resource whose endpoint is in ENDPOINTS_ADOPT (${all.join(", ")}), this run only drops the entry, and the endpoint stays. Afterwards, \`npx pulumi-endpoints drift\` names those that no stack has`;
 
 export const adoptionFailed = (id: string): UserError =>
   new UserError(

@@ -2,7 +2,7 @@ import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { isService404, type UserError } from "../service/apiErrors";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import { fieldNames, managedInputs } from "./fields";
+import { fieldNames, type ManagedInput, managedInputs } from "./fields";
 
 /* How a live endpoint is read: as the list shows it, so that many resources share a listing, or else by its id. */
 
@@ -18,8 +18,22 @@ export async function readEndpoint(api: EndpointsApi, id: string, known: JsonObj
   return (item && completedItem(item, known)) ?? api.get(id);
 }
 
-/** For `readEndpoint` without a state: the list item must have every input. */
-export const everyInput: JsonObject = Object.fromEntries(managedInputs.map((name) => [name, true]));
+/**
+ * An endpoint of which no state is known, of any type.
+ *
+ * @param inputs If the list item lacks one of these inputs, the endpoint has no value, or lists omit the field. If the list shows
+ *   the field of no other endpoint either, the endpoint is read by id.
+ * @throws ApiError if it is not found.
+ */
+export async function readUnknownEndpoint(
+  api: EndpointsApi,
+  id: string,
+  inputs: readonly ManagedInput[],
+): Promise<Endpoint> {
+  const item = await api.list.findInList(id);
+  const isOmitted = (name: ManagedInput) => item?.[name] === undefined && !api.list.shows(name);
+  return item && !inputs.some(isOmitted) ? item : api.get(id);
+}
 
 /**
  * A list item, completed with the stored values of outputs that the service only returns by id. Undefined if the item lacks an

@@ -22,7 +22,7 @@ import {
   updateNotFound,
   wrongType,
 } from "./errors";
-import { documentsAsData, type PreviewInputs } from "./fields";
+import { documentsAsData, managedInputs, type PreviewInputs } from "./fields";
 import { confirmGone } from "./gone";
 import {
   type Checked,
@@ -32,7 +32,7 @@ import {
   knownInputs,
   PROVIDER_KEY,
 } from "./inputs";
-import { everyInput, ifService404, readEndpoint } from "./readEndpoint";
+import { ifService404, readEndpoint, readUnknownEndpoint } from "./readEndpoint";
 import { RunRecord } from "./runRecord";
 import { withoutAccountKey } from "./secretSearch";
 import {
@@ -196,7 +196,9 @@ export class CloudEndpoints {
       const api = this.deps.connect();
       const entry = entryIdentity(api.http.settings);
       return this.runRecord.trackAdoption(id, entry, async () => {
-        const live = await readEndpoint(api, id, everyInput).catch(ifService404(endpointNotFound(id)));
+        const live = await readUnknownEndpoint(api, id, managedInputs).catch(
+          ifService404(endpointNotFound(id)),
+        );
         assertCloud(live);
         this.runRecord.recordNewEntry(id, entry);
         return { id, ...this.foundForEngine(importedFromLive(live, entryNotes(entry)), {}) };

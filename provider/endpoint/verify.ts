@@ -89,8 +89,10 @@ export async function verifyWrite(write: AcceptedWrite, context: Verification): 
       if (differing().length === 0) return;
       await clock.sleep(wait);
       try {
-        // The reply may have a field that a read lacks.
-        live = { ...live, ...(await api.get(id, budget)) };
+        const read = await api.get(id, budget);
+        // The reply may have a field that a read lacks. But a field that was cleared is gone.
+        live = { ...live, ...read };
+        for (const name of sent) if (isNone(wanted[name]) && !(name in read)) delete live[name];
         found = inputsFromLive(live);
         wasRead = true;
       } catch (error) {

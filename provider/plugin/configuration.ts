@@ -24,6 +24,8 @@ import { checkFailure } from "./failure";
  */
 export class Configuration {
   private args: JsonObject = {};
+  /** Whether the program has made the provider. */
+  private isExplicit = false;
   private reader: ConfigReader = () => undefined;
 
   constructor(private readonly environment: NodeJS.ProcessEnv) {}
@@ -43,12 +45,16 @@ export class Configuration {
 
   /** @throws ConfigError if a setting is missing or invalid. */
   settings(): Settings {
-    return readSettings(this.reader, this.environment);
+    const settings = readSettings(this.reader, this.environment);
+    return this.isExplicit && this.args["apiKey"] !== undefined
+      ? { ...settings, keySource: "argument" }
+      : settings;
   }
 
   /** Only stores the arguments. `check` or the first operation reports mistakes in them. */
   configure(request: pb.ConfigureRequest): void {
     this.args = fromEngine(request.getArgs()).props;
+    this.isExplicit = !isDefaultProvider(request.getName() ?? "");
     this.reader = this.readerOf(this.args, request.getName() ?? "");
   }
 
@@ -66,7 +72,15 @@ export class Configuration {
     );
     return (
       new pb.CheckResponse()
-        .setFailuresList(problems.map(({ message }) => checkFailure(message)))
+        .setFailuresList(
+          problems.map(({ setting, what, message }) =>
+            checkFailure(
+              !isDefaultProvider(name) && props[setting] !== undefined
+                ? `${what}: correct the argument ${setting} of this provider`
+                : message,
+            ),
+          ),
+        )
         // The key is a secret in the state even if the configuration has it in plain text.
         .setInputs(toEngine(withSecretsMarked(props, new Set(secretSettings))))
     );

@@ -1,4 +1,5 @@
 import { oneLine, UserError } from "../../sdk/traffic-policy/data/index";
+import { isLoopback } from "./url";
 
 export { UserError };
 
@@ -45,8 +46,11 @@ interface ServiceFailure {
   retryAfter?: number | undefined;
 }
 
+/** Where the key comes from: an explicit provider's argument, the stack's configuration, or the environment. */
+export type KeySource = "argument" | "configuration" | "environment";
+
 interface Hints {
-  keyIsConfigured: boolean;
+  keySource: KeySource;
   /** Whether the service's text is left out, because it may repeat a secret. */
   hidesText?: boolean | undefined;
   /** Whether the request is about one endpoint, not about the list. */
@@ -79,7 +83,8 @@ export class ApiError extends EndpointsError {
     super(
       request,
       `status ${status}${what && `, ${what}`}${inBrackets && ` (${inBrackets})`}`,
-      next && status >= 500 ? next + createNote(request) : next,
+      // A gateway may have answered after the service took the request.
+      status >= 500 || !SERVICE_CODE.test(code ?? "") ? `${next ?? ""}${createNote(request)}`.trim() : next,
     );
     this.status = status;
     this.code = code;
@@ -125,8 +130,11 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
   if (remedy) return remedy;
   // The service refuses keys with these codes, and a proxy without any.
   if ((status === 401 && number === 0) || (number >= 200 && number <= 208 && number !== 204)) {
-    if (!hints.keyIsConfigured) return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once: a plain refresh or destroy still uses the key of the last \`pulumi up\`.`;
+    if (hints.keySource === "argument")
+      return "The API key was refused: correct the argument apiKey of the resource's provider.";
+    if (hints.keySource === "environment")
+      return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
+    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once: without it, refresh and destroy use the old key.`;
   }
   if (status === 429 || number === 225 || number === 226) {
     const asked =
@@ -182,8 +190,7 @@ export class ConnectionError extends EndpointsError {
 function isLocalRefusal(cause: unknown, origin: string): boolean {
   if (!(cause instanceof Error) || !("code" in cause) || !("port" in cause)) return false;
   const { hostname, port } = new URL(origin);
-  const isLoopback = /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
-  return isLoopback && cause.code === "ECONNREFUSED" && String(cause.port) === (port || "80");
+  return isLoopback(hostname) && cause.code === "ECONNREFUSED" && String(cause.port) === (port || "80");
 }
 
 const UNTRUSTED_REMEDY =
@@ -246,7 +253,7 @@ export const isService404 = (error: unknown): error is ApiError => isNotFound(er
 /** The note in the errors of a create that may have had an effect. */
 function createNote({ method }: RequestName): string {
   if (method !== "POST") return "";
-  return " The endpoint may have been created nevertheless: outside of pools, the next run names it. In a pool, look for it first.";
+  return " The endpoint may have been created nevertheless: the next run names it; in a pool, look for it first.";
 }
 
 function textOf(cause: unknown): string {

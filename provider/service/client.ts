@@ -178,8 +178,8 @@ export class HttpClient {
       message: data?.msg,
       operationId: data?.details?.operation_id,
     };
-    const { apiKeyIsConfigured: keyIsConfigured, baseUrl } = this.settings;
-    return new ApiError(request, failure, { keyIsConfigured, baseUrl, hidesText: request.hasSecrets?.() });
+    const { keySource, baseUrl } = this.settings;
+    return new ApiError(request, failure, { keySource, baseUrl, hidesText: request.hasSecrets?.() });
   }
 
   /** Waits for the work, or throws the error if the client is stopped. */

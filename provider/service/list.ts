@@ -158,6 +158,11 @@ export class EndpointList {
     return isInListing(listing, id);
   }
 
+  /** Whether a listing so far shows this field of an endpoint. If none does, lists may omit the field. */
+  shows(name: string): boolean {
+    return [...this.listings.values()].some(({ fields }) => fields.has(name));
+  }
+
   /** The items that no listing so far could parse, with the reason. */
   get skipped(): SkippedItem[] {
     return [...this.listings.values()].flatMap(({ skipped }) => skipped);
@@ -220,6 +225,8 @@ export class Listing {
   /** The endpoints of the pages so far, by id. If an endpoint comes twice, the last one counts. */
   readonly endpoints = new Map<string, Endpoint>();
   readonly skipped: SkippedItem[] = [];
+  /** The names of all fields of these endpoints. */
+  readonly fields = new Set<string>();
   /** When the first page was requested, by this machine's clock. Endpoints that were created later may be missing. */
   startedAt = Number.POSITIVE_INFINITY;
   /** The number of pages so far. */
@@ -281,8 +288,10 @@ export class Listing {
       this.pageCount++;
       for (const item of value) {
         const { data: live, error } = this.parser.safeParse(item);
-        if (live) this.endpoints.set(live.id, live);
-        else this.skipped.push({ ...identitySchema.parse(item), reason: mistakesIn(error) });
+        if (live) {
+          this.endpoints.set(live.id, live);
+          for (const name of Object.keys(live)) this.fields.add(name);
+        } else this.skipped.push({ ...identitySchema.parse(item), reason: mistakesIn(error) });
       }
     } catch (error) {
       this.failure = error;

@@ -1,5 +1,6 @@
 import { BlockList, isIP, isIPv6 } from "node:net";
 import { UserError } from "./apiErrors";
+import { isLoopback } from "./url";
 
 /*
  * The proxy of the environment. The package talks to one service, so it decides once. Unlike undici's own agent for this, it reads
@@ -16,8 +17,9 @@ export function proxyFor(baseUrl: string, environment: NodeJS.ProcessEnv = proce
   const variables = ["http_proxy", "HTTP_PROXY"];
   if (url.protocol === "https:") variables.unshift("https_proxy", "HTTPS_PROXY");
   const variable = variables.find((name) => environment[name]);
-  if (variable === undefined || isExcluded(url, environment["no_proxy"] ?? environment["NO_PROXY"] ?? ""))
-    return undefined;
+  // A proxy would look for this machine's address on itself.
+  if (variable === undefined || isLoopback(url.hostname)) return undefined;
+  if (isExcluded(url, environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")) return undefined;
   const written = environment[variable] ?? "";
   const proxy = /^[a-z][a-z\d+.-]*:\/\//i.test(written) ? written : `http://${written}`;
   if (URL.canParse(proxy) && ["http:", "https:"].includes(new URL(proxy).protocol)) return proxy;

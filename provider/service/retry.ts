@@ -37,8 +37,8 @@ export function waitBeforeRetry(attempt: Attempt): number | undefined {
   // Permanent: the service refused the request, or its reply breaks the contract.
   if (!(error instanceof ConnectionError) && !isTransient(status)) return undefined;
 
-  // Others share the account's limit, so a 429 is no failure.
-  if (status === 429) return Math.max(retryAfter ?? window, MIN_HOLD);
+  // Others share the account's limit, so a 429 is no failure. A limit of zero means one attempt.
+  if (status === 429 && retryFor > 0) return Math.max(retryAfter ?? window, MIN_HOLD);
 
   // The `Retry-After` of the service is a lower bound for the wait.
   const wait = Math.max(backOff(attempt), retryAfter ?? 0);

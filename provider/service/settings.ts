@@ -1,11 +1,12 @@
-import { UserError } from "./apiErrors";
+import { type KeySource, UserError } from "./apiErrors";
 import { VERSION } from "./version";
 
 /** A missing or invalid setting. The message has both of its names, and never its value. */
 export class ConfigError extends UserError {
   constructor(
     readonly setting: SettingName,
-    what: string,
+    /** The message without the remedy. */
+    readonly what: string,
     remedy?: string,
   ) {
     super(remedy === undefined ? what : `${what}: ${remedy}`);
@@ -103,8 +104,7 @@ export interface Consent {
 export type Settings = Values & {
   versionHeader: string;
   listFilter: "on" | "off";
-  /** Whether the key comes from the stack's configuration, for the advice after a 401. */
-  apiKeyIsConfigured: boolean;
+  keySource: KeySource;
   userAgent: string;
   /** `ENDPOINTS_ADOPT`: what one run of one stack may take over. */
   consent: Consent | undefined;
@@ -128,7 +128,7 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
   const isPublic = isPublicService(settings.baseUrl);
   return {
     ...settings,
-    apiKeyIsConfigured: Boolean(config("endpoints:apiKey")?.trim()),
+    keySource: config("endpoints:apiKey")?.trim() ? "configuration" : "environment",
     userAgent: `pulumi-endpoints/${VERSION}`,
     versionHeader: versionHeader ?? (isPublic ? "Ngrok-Version" : "Service-Version"),
     listFilter: listFilter ?? (isPublic ? "on" : "off"),
@@ -148,6 +148,10 @@ function consentIn({ ENDPOINTS_ADOPT: written = "" }: NodeJS.ProcessEnv): Consen
     `ENDPOINTS_ADOPT takes the project and the stack that it is for, then the ids of endpoints: ${example}. Correct it, or remove it`,
   );
 }
+
+/** Where to put another key, for messages. */
+export const placeOfKey = ({ keySource }: Pick<Settings, "keySource">): string =>
+  keySource === "argument" ? "the argument apiKey of the provider" : "endpoints:apiKey or ENDPOINTS_API_KEY";
 
 /** All problems of the settings. */
 export const settingsProblems = (

@@ -7,6 +7,10 @@ export function urlOf({ url, publicUrl }: Pick<Endpoint, "url" | "publicUrl">): 
   return given === undefined ? undefined : (normalizeUrl(given) ?? given);
 }
 
+/** Whether a host name is one of this machine's own addresses. */
+export const isLoopback = (hostname: string): boolean =>
+  /^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(hostname);
+
 /** The spellings in which the service may store a normalized URL. The contract does not require that it normalizes URLs. */
 export function urlSpellings(url: string): string[] {
   const withPort = ["80", "443"].map((port) => `${url}:${port}`);

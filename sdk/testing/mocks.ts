@@ -140,7 +140,7 @@ class StoreClient extends HttpClient {
         operationId: undefined,
         retryAfter: undefined,
       };
-      throw new ApiError(request, failure, { keyIsConfigured: false });
+      throw new ApiError(request, failure, { keySource: "environment" });
     }
   }
 }

@@ -56,11 +56,13 @@ function merged(
   policy: pulumi.Input<TrafficPolicy | object | string>,
   policies: pulumi.Output<(string | undefined)[]>,
 ): pulumi.Output<object> {
-  const given = (pulumi.output(plainData(policy)) as pulumi.Output<object | string>).apply((policy) =>
+  // Data that contains itself has a text in that place, and ends no search.
+  const plain = plainData(policy);
+  const given = (pulumi.output(plain) as pulumi.Output<object | string>).apply((policy) =>
     withProgramErrors(() => dataToMerge(policy)),
   );
   // Checked here, because the result is secret.
-  const doubts = warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: policy }, undefined, policyReader(), {
+  const doubts = warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: plain }, undefined, policyReader(), {
     isPart: true,
   });
   void doubts.then((text) => {

@@ -28,7 +28,7 @@ const failure = (request: RequestName, status: number, code?: string) =>
   new ApiError(
     request,
     { status, code, message: "The service's text. ".repeat(20), operationId: "op_2abc", retryAfter: 400_000 },
-    { keyIsConfigured: true, baseUrl: "https://gateway.example.com/tools/endpoints/api/v2" },
+    { keySource: "configuration", baseUrl: "https://gateway.example.com/tools/endpoints/api/v2" },
   );
 const taken = failure(create, 409, "ERR_NGROK_18017");
 const notFound = failure(update, 404, "ERR_NGROK_18100");
@@ -60,8 +60,9 @@ const facts = {
   wasMetInState: false,
   adoptable: ids,
 };
+const account = { baseUrl: url, keySource: "configuration" } as const;
 const holder = { id, type: "cloud", createdAt: "2026-01-01T00:00:00Z" };
-const first = new errors.OtherAccountError(id, 12_345, url);
+const first = new errors.OtherAccountError(id, 12_345, account);
 
 /** Every message of `errors.ts`, with the longest arguments. */
 const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string | Error)[]> = {
@@ -69,7 +70,7 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
   goneUnproven: [errors.goneUnproven(id, unread)],
   stillListed: [errors.stillListed(id, notFound)],
   otherAccountToo: [first, errors.otherAccountToo(id, first)],
-  notOfThisAccount: [errors.notOfThisAccount(id, url)],
+  notOfThisAccount: [errors.notOfThisAccount(id, account)],
   notAdoptable: [errors.notAdoptable(id, undefined), errors.notAdoptable(id, "ephemeral")],
   updateNotFound: [errors.updateNotFound(id, notFound)],
   consentForAnother: [

@@ -207,9 +207,7 @@ export class Oracle {
 
   /** Whether a warning says that a run kept the endpoint because ENDPOINTS_ADOPT names it. */
   private isKeptByConsent = (id: string) =>
-    this.testbed.logged.some(
-      (message) => message.includes("only drops their entries") && message.includes(id),
-    );
+    this.testbed.logged.some((message) => message.includes("only drops the entry") && message.includes(id));
 
   private isIndistinguishable = (id: string) => [...this.indistinguishable.values()].includes(id);
 

@@ -19,6 +19,9 @@ export async function listening(server: Server): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
+/** The URL under a name for which clients use a proxy, unlike for this machine's address. */
+export const proxied = (baseUrl: string): string => baseUrl.replace("127.0.0.1", "service.test");
+
 /** Makes clients use a proxy, except for these hosts. */
 export function useProxy(address: string, except = ""): void {
   onTestFinished(() => void vi.unstubAllEnvs());

@@ -101,7 +101,27 @@ const failedReads: [string, ScriptedReply][] = [
 
 const lacking: Stub = ["create", { afterCommit: true, body: (real) => without(real, ["description"]) }];
 
+/** A reply with the endpoint as it was, and reads that omit a field without a value. */
+const oldReply = (before: object, field: string): Stub[] => [
+  ["update", { afterCommit: true, body: (real) => ({ ...(real as object), ...before }) }],
+  ["read", { afterCommit: true, body: (real) => without(real, [field]) }, 9],
+];
+
 export const writes: Scenario[] = [
+  scenario("a cleared description that reads omit has gone, although the reply shows the old one", {
+    from: { o: { ...shop, description: "old" } },
+    program: { o: shop },
+    replies: oldReply({ description: "old" }, "description"),
+    writes: ["PATCH shop description"],
+    next: [{}],
+  }),
+  scenario("pooling that was turned off, and that reads omit, is off, although the reply shows it on", {
+    from: { o: { ...shop, poolingEnabled: true } },
+    program: { o: { ...shop, poolingEnabled: false } },
+    replies: oldReply({ pooling_enabled: true }, "pooling_enabled"),
+    writes: ["PATCH shop pooling_enabled"],
+    next: [{}],
+  }),
   scenario("a write takes no further request if the reply shows everything that was sent", {
     program: { o: full },
     writes: ["POST shop"],

@@ -79,6 +79,7 @@ describe("getEndpoints", () => {
     [{ metadata: '{"kind": "edge", "i": 1}' }, ["edge 1"]],
     [{ metadata: { kind: "edge", i: 1 } }, ["edge 1"]],
     [{ urlPattern: "https://e2*.b.*" }, 6],
+    [{ urlPattern: "https://e2*.b.example.com:443/" }, 6],
     [{ urlPattern: "HTTPS://e2.b.example.com:443/" }, ["cloud 2"]],
     [{ urlPattern: "https://\\*.b.example.com:443/" }, ["cloud 90"]],
     [{ types: ["cloud"], urlPattern: "https://\\*.B.example.com" }, ["cloud 90"]],

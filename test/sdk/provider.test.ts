@@ -47,6 +47,10 @@ test("the stack's configuration takes precedence over the environment, and an ex
   ]);
 });
 
+test.each(["default", "default_0_1_0"])("a provider with the engine's own name %s is refused", (name) =>
+  expect(() => new Provider(name, { apiKey: "k" })).toThrow(/Pulumi's own providers have the name/),
+);
+
 test("options that need the plugin fail on a dynamic endpoint, and the errors name only what the project lacks", async () => {
   const options = { import: "ep_1", replaceOnChanges: ["trafficPolicy"] };
   const problems = (plugin: string) => [

@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { Emulator } from "../../../sdk/testing/emulator";
+import { thrown } from "../emulated";
 import { plugin, secret, url } from "./pluginClient";
 
 const right = "the_right_one";
@@ -26,6 +27,15 @@ test.each<[string, string, { args?: object; stack?: object; environment?: Record
   expect((await client.create({ url })).id).toMatch(/^ep_/);
 });
 
+test("a refused key of an explicit provider names the argument, and no setting of the stack", async () => {
+  const emulator = await Emulator.start();
+  const args = { baseUrl: emulator.baseUrl, apiKey: secret("not_the_right_one") };
+  const { client } = await plugin({ emulator, name: "theirs", args });
+  const { message } = await thrown(client.create({ url }));
+  expect(message).toMatch(/The API key was refused: correct the argument apiKey of the resource's provider/);
+  expect(message).not.toMatch(/pulumi config|ENDPOINTS_API_KEY/);
+});
+
 const wrong = {
   apiKey: "CANARY CANARY",
   baseUrl: "https://user:CANARY@a.example",
@@ -38,6 +48,7 @@ test.each<[string, string, object, failures: RegExp[]]>([
   ["reports all invalid settings at once, without their values", "theirs", wrong, [/the API key contains spaces/, /the base URL contains credentials/, /retryForSeconds/, /listFilter/]],
   ["accepts text that a generated SDK has written as JSON", "theirs", { ...given, policyWarnings: '"error"' }, []],
   ["of an explicit provider reports missing settings", "theirs", {}, [/no API key/, /no base URL/]],
+  ["of an explicit provider names its own argument", "theirs", { ...given, retryForSeconds: -1 }, [/^retryForSeconds is not a number [^;]*: correct the argument retryForSeconds of this provider$/]],
   ["of a default provider reports none, because a component needs no account", "default_0_1_0", {}, []],
 ])("the check of a configuration %s, and returns the key as a secret", async (_, name, args, reasons) => {
   const { client } = await plugin({ configure: false });

@@ -101,7 +101,7 @@ test("a refused key in the configuration recommends `pulumi refresh --run-progra
 
 describe("the remedy", () => {
   const remedy = (status: number, number: number) =>
-    remedyFor({ status, code: `ERR_NGROK_${number}` }, { keyIsConfigured: false, isOfEndpoint: true });
+    remedyFor({ status, code: `ERR_NGROK_${number}` }, { keySource: "environment", isOfEndpoint: true });
   const page = (number: number) => new RegExp(`^See https://ngrok.com/docs/errors/err_ngrok_${number}\\.$`);
 
   /* The service documents the status of only a few codes, so the remedy must not depend on it. */

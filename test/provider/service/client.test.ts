@@ -2,10 +2,11 @@ import { readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { MAX_CONNECTIONS } from "../../../provider/service/client";
+import { Emulator } from "../../../sdk/testing/emulator";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { CANARY_KEY, service, thrown, wholeList } from "../emulated";
-import { startProxy, useProxy } from "../servers";
+import { proxied, startProxy, useProxy } from "../servers";
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -16,15 +17,18 @@ afterEach(() => {
 test("requests use the proxy of the environment, except for hosts in NO_PROXY, and 60 at once share a few connections", async () => {
   const { address, tunnels } = await startProxy();
   useProxy(address);
-  const behind = await service();
+  const emulator = await Emulator.start();
+  const { apiKey } = emulator;
+  const baseUrl = proxied(emulator.baseUrl);
+  const behind = await service({ settings: { baseUrl, apiKey } });
   await Promise.all(Array.from({ length: 60 }, () => thrown(behind.api.get("ep_1"))));
-  expect(new Set(tunnels)).toEqual(new Set([new URL(behind.emulator.baseUrl).host]));
+  expect(new Set(tunnels)).toEqual(new Set([new URL(baseUrl).host]));
   expect(tunnels.length).toBeLessThanOrEqual(MAX_CONNECTIONS.provider);
   expect(MAX_CONNECTIONS.provider + MAX_CONNECTIONS.program).toBeLessThanOrEqual(8);
   const before = tunnels.length;
 
   useProxy(address, "127.0.0.1");
-  await wholeList((await service()).api);
+  await wholeList((await service({ settings: { baseUrl: emulator.baseUrl, apiKey } })).api);
   expect(tunnels).toHaveLength(before);
 });
 

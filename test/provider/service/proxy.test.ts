@@ -37,8 +37,11 @@ test.each<[list: string, baseUrl: string, isDirect: boolean]>([
   ["::1", "http://[::1]:8080", true],
   ["[::1]", "http://[::1]:8080", true],
   ["[::1]:8080", "http://[::1]:8080", true],
-  ["[::1]:81", "http://[::1]:8080", false],
+  ["[fd00::1]:81", "http://[fd00::1]:8080", false],
   ["localhost 127.0.0.1", "http://127.0.0.1:80", true],
+  ["", "http://127.0.0.1:4040", true],
+  ["", "http://localhost:4040", true],
+  ["", "http://[::1]:4040", true],
   ["", "https://a.example.com", false],
 ])("NO_PROXY=%s for %s: direct %s", (NO_PROXY, baseUrl, isDirect) =>
   expect(proxyFor(baseUrl, { HTTP_PROXY: PROXY, NO_PROXY })).toBe(isDirect ? undefined : PROXY),

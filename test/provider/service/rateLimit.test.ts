@@ -51,7 +51,7 @@ describe("many requests, eight at a time", () => {
 
 const request = { method: "GET", path: "/endpoints" };
 const refused = (status: number, code?: string, retryAfter?: number) =>
-  new ApiError(request, { status, code, retryAfter }, { keyIsConfigured: false });
+  new ApiError(request, { status, code, retryAfter }, { keySource: "environment" });
 const asksFor = (wait: number) => [refused(503, undefined, wait)];
 const connection = (maybeSent: boolean) =>
   new ConnectionError(request, new Error("ECONNRESET"), { origin: "http://x", maybeSent });

@@ -4,6 +4,7 @@ import { createServer as createTlsServer } from "node:tls";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { ConnectionError, UnsentError } from "../../../provider/service/apiErrors";
 import { MAX_CONNECTIONS } from "../../../provider/service/client";
+import { TimeBudget } from "../../../provider/service/clock";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ALL_ENDPOINTS } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";
@@ -71,7 +72,7 @@ describe("a create that was never sent", () => {
         const proxy = createServer();
         proxy.on("connect", (_, socket) => socket.end("HTTP/1.1 502 Bad Gateway\r\n\r\n"));
         useProxy(await listening(proxy));
-        return {};
+        return { baseUrl: "http://service.test" };
       },
     ],
   ])("because of %s is repeated, and fails with the reason, without a list request", async (_, settings) => {
@@ -111,12 +112,24 @@ describe("a create that was never sent", () => {
 test.each<[string, ScriptedReply]>([
   ["a reset connection", { reset: true }],
   ["a reply that is no JSON", { status: 201, body: "no JSON" }],
+  ...[302, 400, 401, 403, 404, 413].map((status): [string, ScriptedReply] => [
+    `a ${status} of a gateway`,
+    { status, body: "", afterCommit: true },
+  ]),
 ])("a create is not repeated after %s, and its error mentions a possible endpoint", async (_, reply) => {
   const { api, emulator } = await service();
   await thrown(api.get("ep_1"));
   emulator.intercept(isCreate, reply);
   await expect(api.create({ url })).rejects.toThrow(/may have been created nevertheless/);
   expect(emulator.requests.filter(isCreate)).toHaveLength(1);
+});
+
+test("a request with a budget of zero is sent once, also after a 429", async () => {
+  const { api, emulator, clock, waits } = await service();
+  emulator.intercept("read", { status: 429, body: { error_code: "ERR_NGROK_226" } }, 9);
+  await thrown(api.get("ep_1", new TimeBudget(clock, 0)));
+  expect(emulator.requests).toHaveLength(1);
+  expect(waits).toEqual([]);
 });
 
 describe("an address that refuses connections", () => {
@@ -133,7 +146,7 @@ describe("an address that refuses connections", () => {
 
   test("of a proxy on this machine is retried for as long as after any other failure", async () => {
     useProxy(await refused());
-    const { api, waits } = await service();
+    const { api, waits } = await service({ settings: { baseUrl: "http://service.test" } });
     expect((await thrown(api.get("ep_1"))).message).not.toMatch(hint);
     expect(sum(waits)).toBeGreaterThan(60_000);
   });

@@ -17,8 +17,8 @@ const from = (config: Partial<Record<SettingName, string>>) => (key: string) =>
 const PUBLIC = "https://api.ngrok.com";
 const OTHER = "https://api.example.com";
 test.each<[Partial<Record<SettingName, string>>, Partial<Settings>]>([
-  [{}, { apiKey: "env_key", apiKeyIsConfigured: false, baseUrl: "https://env.example.com" }],
-  [{ apiKey: "stack_key" }, { apiKey: "stack_key", apiKeyIsConfigured: true }],
+  [{}, { apiKey: "env_key", keySource: "environment", baseUrl: "https://env.example.com" }],
+  [{ apiKey: "stack_key" }, { apiKey: "stack_key", keySource: "configuration" }],
   [{ baseUrl: `${OTHER}/api/v2//` }, { baseUrl: `${OTHER}/api/v2` }],
   [{ baseUrl: PUBLIC }, { versionHeader: "Ngrok-Version", listFilter: "on" }],
   [{ baseUrl: OTHER }, { versionHeader: "Service-Version", listFilter: "off" }],

@@ -62,6 +62,11 @@ test("a value that is no data in a merged policy is reported with its place", as
   expect(await merge({ on_http_request: [{ name: new Date(), actions: [{ type: "deny" }] }] })).toEqual([
     expect.stringMatching(/^mergeTrafficPolicy: the policy contains at on_http_request\[0\]\.name a Date, /),
   ]);
+  const cyclic: Record<string, unknown> = { actions: [{ type: "deny" }] };
+  cyclic["name"] = cyclic;
+  expect(await merge({ on_http_request: [cyclic] })).toEqual([
+    expect.stringMatching(/contains at on_http_request\[0\]\.name an object that contains itself/),
+  ]);
   const bytes = Buffer.from("on_http_request: []");
   expect(await merge(bytes)).toEqual([
     expect.stringMatching(/^mergeTrafficPolicy: the policy contains a Buffer, .* with utf8/),
