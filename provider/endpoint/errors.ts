@@ -288,11 +288,12 @@ function takenUrlRemedies(
     return `It is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith). ${command} continues with it. ${see("Replace an endpoint that has retainOnDelete")}`;
   if (keepsItsUrl)
     return "It belongs to another resource of this stack, which keeps this URL: give each its own url, or set poolingEnabled on both.";
+  const ifRenamed = 'If you renamed this resource, give it aliases: [{ name: "its old name" }].';
   const ifItLeaves =
     "If another resource of this stack has the URL and leaves it, run `pulumi up --target` with its URN first.";
   if (isOfMove)
     return `${ifItLeaves} If the two swap their URLs, run \`pulumi up --replace\` with one of them (protect may go in that run; retainOnDelete goes in an \`up\` before). Otherwise choose another url. ${page}`;
   if (wasMetInState)
-    return `${ifItLeaves} A replacement frees its URL only with the option deleteBeforeReplace. Otherwise choose another url. ${page}`;
-  return `If you renamed this resource, give it aliases: [{ name: "its old name" }]. If \`npx pulumi-endpoints drift\` shows that no stack has ${oneLine(id, 100)}, set adopt to this id, or run ${command}. Otherwise choose another url. ${page}`;
+    return `${ifRenamed} ${ifItLeaves} A replacement frees its URL only with the option deleteBeforeReplace. Otherwise choose another url. ${page}`;
+  return `${ifRenamed} If \`npx pulumi-endpoints drift\` shows that no stack has ${oneLine(id, 100)}, set adopt to this id, or run ${command}. Otherwise choose another url. ${page}`;
 }
