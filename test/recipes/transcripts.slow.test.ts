@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { DriftReport, PendingCreateReport } from "../../sdk/commands/drift/report";
+import { reportText } from "../../sdk/commands/drift/reportView";
 import { until } from "../until";
 import * as github from "./github";
 import * as gitlab from "./gitlab";
@@ -34,7 +36,7 @@ function listed(marker: string, isOursThere: boolean): { onGitHub: object[]; onG
 describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   const up = (repair: boolean) => `up --stack prod --yes --refresh=${repair} ${QUIET}`;
   const CANCEL = "cancel --stack prod --yes --non-interactive";
-  const LOOK = "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --stack shop/prod";
+  const LOOK = "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --stack shop/prod --json";
   const AFTER_KILL = [
     LOOK,
     CANCEL,
@@ -57,7 +59,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     expect(await github.runJob(onGitHub, "up", given)).toMatchObject({ code });
     const withKey = calls.map((call) =>
       call === LOOK
-        ? `${LOOK} (write-key)`
+        ? `${LOOK} ~/recovery.json (write-key)`
         : `/shop> pulumi ${call}${call === "install" ? "" : " (write-key)"}`,
     );
     expect(onGitHub.transcript()).toEqual(["> npm ci", ...withKey]);
@@ -70,23 +72,85 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       REPAIR: repairs,
     };
     expect(await gitlab.runJob(onGitLab, ".up", env)).toMatchObject({ code });
-    const all = ["> npm ci", ...calls.map((call) => (call === LOOK ? LOOK : `/shop> pulumi ${call}`))];
+    const all = [
+      "> npm ci",
+      ...calls.map((call) => (call === LOOK ? `${LOOK} recovery.json` : `/shop> pulumi ${call}`)),
+    ];
     expect(onGitLab.transcript()).toEqual(all.map((call) => `${call} (key)`));
   });
 
   const IDS = "shop/prod:ep_1,ep_2";
-  const LINE = `&& ENDPOINTS_ADOPT=${IDS} pulumi up --refresh`;
-  test.each<[string, drift: { code: number; report: string }, ids: string, code: number, isCleared: boolean]>(
+  /** What `drift` prints of the stack shop/prod. */
+  function lookOf(
+    pendingCreates: Partial<PendingCreateReport>[],
+    more: { pendingOperations?: number; undeployed?: string; shared?: string[] } = {},
+  ) {
+    const { pendingOperations = 1, undeployed = "a run was killed or is in progress", shared = [] } = more;
+    const about = (name: string) => ({ name, urn: `urn:pulumi:prod::shop::t::${name}`, type: "t" });
+    const json: DriftReport = {
+      ...{ version: 1, startedAt: "2026-01-01T00:00:00Z", endedAt: "2026-01-01T00:00:00Z" },
+      ...{ outcome: "undeployed", exitCode: shared.length > 0 ? 7 : 8, fix: false, failOnUnmanaged: false },
+      stacks: [
+        {
+          ...{ name: "prod", project: "shop", endpoints: 2, compared: 2, undeployed, drifted: [] },
+          ...{ pendingOperations, unchecked: [] },
+          pendingCreates: pendingCreates.map((one, at) => ({ ...about(`r${at}`), ...one })),
+        },
+      ],
+      accounts: [],
+      shared: shared.map((id) => ({
+        id,
+        resources: ["a", "b"].map((name) => ({ stack: "prod", ...about(name) })),
+      })),
+    };
+    return { code: json.exitCode, report: reportText(json), json };
+  }
+  const isLeft = (...ids: string[]) => ({ found: ids.map((id) => ({ id, equal: true })) });
+  const replaces = { id: "ep_1", exists: true, sameUrl: true };
+  const OTHER_STEP = "The report names another step, which comes first.";
+  const GIVE_IDS = " with what follows ENDPOINTS_ADOPT= in the ";
+  const LEFT = lookOf([isLeft("ep_1", "ep_2")]);
+  test.each<[string, drift: ReturnType<typeof lookOf>, ids: string, stopsWith: string | undefined]>([
+    ["left endpoints, without their ids", LEFT, "", GIVE_IDS],
+    ["left endpoints, with the ids of another stack", LEFT, "shop/dev:ep_1", GIVE_IDS],
+    ["left endpoints, with their ids", LEFT, IDS, undefined],
     [
-      ["left endpoints, without their ids", { code: 8, report: LINE }, "", 1, false],
-      ["left endpoints, with the ids of another stack", { code: 8, report: LINE }, "shop/dev:ep_1", 1, false],
-      ["left endpoints, with their ids", { code: 8, report: LINE }, IDS, 0, true],
-      ["left nothing", { code: 8, report: "nothing is left" }, "", 0, true],
-      ["cannot be looked for", { code: 1, report: "unchecked" }, IDS, 1, false],
+      "left endpoints without an operation, without their ids",
+      lookOf([isLeft("ep_1")], { pendingOperations: 0 }),
+      "",
+      GIVE_IDS,
     ],
-  )(
+    ["left nothing", lookOf([isLeft()]), "", undefined],
+    ["updated something", lookOf([]), "", undefined],
+    [
+      "is over, since nothing is pending",
+      lookOf([], { pendingOperations: 0, undeployed: "the last update failed" }),
+      "",
+      undefined,
+    ],
+    [
+      "needs the program of the last `up`",
+      lookOf([{ found: [], replaces: { ...replaces, sameUrl: false } }]),
+      "",
+      OTHER_STEP,
+    ],
+    [
+      "needs the program of the last `up`, with ids",
+      lookOf([{ found: [], replaces: { ...replaces, sameUrl: false } }]),
+      IDS,
+      OTHER_STEP,
+    ],
+    [
+      "left what other resources have",
+      lookOf([{ found: [], replaces }], { shared: ["ep_1"] }),
+      "",
+      OTHER_STEP,
+    ],
+    ["is partly unchecked", lookOf([{}]), "", OTHER_STEP],
+    ["cannot be looked for", { ...LEFT, code: 1 }, IDS, ""],
+  ])(
     "after a kill that %s clears the pending creates only if nothing gets lost",
-    async (_, drift, ids, code, isCleared) => {
+    async (_, drift, ids, stopsWith) => {
       const noteIds = 'echo "$*" $ENDPOINTS_ADOPT >>"$HOME/ids"';
       const onGitHub = new Machine(noteIds, drift);
       const inputs = { "inputs.recover": "true", "inputs.adopt": ids };
@@ -96,15 +160,15 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
         [onGitHub, await github.runJob(onGitHub, "up", inputs)],
         [onGitLab, await gitlab.runJob(onGitLab, ".up", env)],
       ] as const) {
-        expect(ran.code).toBe(code);
+        const isCleared = stopsWith === undefined;
+        expect(ran.code).toBe(isCleared ? 0 : 1);
         expect(ran.output).toContain(drift.report);
         const calls = ["install", ...(isCleared ? ["cancel", "refresh", "up"] : [])];
         const noted = machine.read("ids").trimEnd().split("\n");
         expect(noted.map((line) => line.split(" ")[0])).toEqual(calls);
         // A run with ids refreshes, so that it knows which endpoints the state has already.
         if (isCleared) expect(noted.at(-1)).toMatch(new RegExp(`--refresh=${ids !== ""} .*${ids}$`));
-        if (code === 1 && ids !== IDS)
-          expect(ran.output).toMatch(/ with what follows ENDPOINTS_ADOPT= in the /);
+        else expect(ran.output).toContain(stopsWith);
       }
       expect(github.workflows.endpoints.jobs["up"]?.with["adopt"]).toBe(`\${{ inputs.adopt }}`);
     },
