@@ -431,7 +431,7 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
     const machine = new Machine('[ "$1" = install ] || exit $PULUMI');
     machine.standIn("git", GIT);
     const PULL = "> git pull --quiet --ff-only (key)";
-    const LOOK = [PULL, "> git rev-parse HEAD (key)"];
+    const LOOK = [PULL, "> git rev-parse HEAD (key)", "> git rev-parse @{upstream} (key)"];
     const up = `> pulumi up --stack prod --yes ${QUIET} (key)`;
     const DEPLOY = [...LOOK, "> npm ci (key)", "> pulumi install (key)", up];
     for (const [situation, COMMIT, PULUMI, code, line, calls] of [
@@ -447,6 +447,38 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
       expect([situation, ran, status(machine, "up")]).toEqual([situation, { code, output: "" }, line]);
       expect(machine.transcript().slice(before), situation).toEqual(calls);
     }
+  });
+
+  test("deploys no commit that the branch does not have any more, and deploys again after the step of its message", async () => {
+    const machine = new Machine('[ "$1" = install ] || exit $PULUMI');
+    const git = (...args: string[]) =>
+      machine.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", ...args]);
+    const remote = join(machine.scratch, "remote.git");
+    const head = async () => (await git("rev-parse", "HEAD")).output.trim();
+    await git("init", "--quiet", "--bare", "--initial-branch=main", remote);
+    await git("init", "--quiet", "--initial-branch=main");
+    await git("add", ".");
+    await git("commit", "--quiet", "--message=a");
+    const a = await head();
+    await git("remote", "add", "origin", remote);
+    await git("push", "--quiet", "--set-upstream", "origin", "main");
+    await git("commit", "--quiet", "--allow-empty", "--message=b");
+    const b = await head();
+    await git("push", "--quiet");
+
+    expect(await run(machine, "up", { PULUMI: "9" })).toMatchObject({ code: 9 });
+    expect(status(machine, "up")).toBe(`failed (9) ${b} T`);
+    await machine.run(["git", "-C", remote, "update-ref", "refs/heads/main", a]);
+    const before = machine.transcript().length;
+    const ran = await run(machine, "up", { PULUMI: "0" });
+    expect(ran).toEqual({ code: 1, output: "" });
+    expect(status(machine, "up")).toBe(`failed (not the upstream commit) ${b} T`);
+    expect(machine.transcript().slice(before)).toEqual([]);
+
+    const [, step = "exit 2"] = /`(git .*)`/.exec(machine.read("state/up.txt")) ?? [];
+    expect(await machine.run(["sh", "-c", step])).toMatchObject({ code: 0 });
+    expect(await run(machine, "up", { PULUMI: "0" })).toEqual({ code: 0, output: "" });
+    expect(status(machine, "up")).toBe(`deployed ${a} T`);
   });
 
   const CHECK = "> npx --no-install pulumi-endpoints drift --stack prod --html ~/state/drift.html.new (key)";
