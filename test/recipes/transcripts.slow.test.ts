@@ -210,7 +210,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     expect(machine.yaml("stacks.yml")).toMatchObject({
       "api: prod": { extends: ".preview", needs: [] },
       "shop: prod": { extends: ".preview", needs: [{ job: "api: prod", artifacts: false }] },
-      comment: { extends: ".comment" },
+      comment: { extends: ".comment", variables: { PREVIEWED: "api prod\nshop prod" } },
     });
   });
 
@@ -334,6 +334,9 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   ];
   const matrix = JSON.stringify({ include: previews.map((_, at) => ({ project: `p${at}`, stack: "prod" })) });
 
+  /** The variables of GitLab's comment, which its pipeline.mjs writes. */
+  const PREVIEWED = { PREVIEWED: previews.map((_, at) => `p${at} prod`).join("\n") };
+
   /** Writes GitHub's comment about previews, and returns it. */
   async function commentOnGitHub(machine: Machine, all: typeof previews): Promise<string> {
     for (const [at, [code, text]] of all.entries()) {
@@ -372,7 +375,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
         };
         expect(await gitlab.runJob(onGitLab, ".preview", given)).toMatchObject({ code });
       }
-      expect(await gitlab.runJob(onGitLab, ".comment", env)).toMatchObject({ code: 0 });
+      expect(await gitlab.runJob(onGitLab, ".comment", { ...env, ...PREVIEWED })).toMatchObject({ code: 0 });
       expect(onGitLab.transcript().slice(-3)).toEqual([
         `/shop> pulumi preview --stack prod --diff ${QUIET}`,
         "> npm ci",
@@ -394,6 +397,36 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       expect(byGitLab).toContain("\n&#47;close\n&#64;all\n");
     },
   );
+
+  test("counts a preview that ended early or never began as failed, and shows what it printed", async () => {
+    const onGitHub = new Machine();
+    github.standInForGitHub(onGitHub, []);
+    const onGitLab = new Machine();
+    const env = await gitlab.standInForGitLab(onGitLab, []);
+    const parts = [
+      [onGitHub, join(onGitHub.scratch, "previews/preview-1"), "succeeded"],
+      [onGitLab, join(onGitLab.folder, "previews/1"), "outcome.txt"],
+    ] as const;
+    for (const [machine, folder, outcome] of parts) {
+      const other = folder.replace(/1$/, "2");
+      for (const each of [folder, other]) mkdirSync(each, { recursive: true });
+      writeFileSync(join(folder, "preview.txt"), "Resources:\n    3 unchanged\n");
+      writeFileSync(join(folder, outcome), "0\n");
+      writeFileSync(join(other, "preview.txt"), "it was killed");
+      const ran =
+        machine === onGitHub
+          ? await github.runJob(machine, "comment", { "inputs.matrix": matrix })
+          : await gitlab.runJob(machine, ".comment", { ...env, ...PREVIEWED });
+      expect(ran).toMatchObject({ code: 0 });
+      const written = machine.read("written");
+      expect(written).toContain("\n**Preview for abc: 0 with changes, 1 without, 2 failed** (");
+      expect(written).toMatch(
+        /<code>p0 prod<\/code>: failed<\/summary>\n\n<pre>\nThere is no preview: the job failed before it\.\n/,
+      );
+      expect(written).toMatch(/<code>p2 prod<\/code>: failed<\/summary>\n\n<pre>\nit was killed\n/);
+      expect(written).toContain("\nWithout changes: <code>p1 prod</code>");
+    }
+  });
 
   test("cuts a comment and an issue to the length that GitHub accepts, and keeps the important parts", async () => {
     const machine = new Machine("", { code: 7, report: "other text ".repeat(9_000) + REPORT });
