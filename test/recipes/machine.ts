@@ -41,9 +41,9 @@ export class Machine {
 
   /**
    * @param pulumi The script of Pulumi's stand-in.
-   * @param drift The exit code of `drift`, and its report.
+   * @param drift The exit code of `drift`, its report, and what it writes for `--json`.
    */
-  constructor(pulumi = "", drift: { code: number; report: string } = { code: 0, report: "" }) {
+  constructor(pulumi = "", drift: { code: number; report: string; json?: object } = { code: 0, report: "" }) {
     for (const project of ["api", "shop"]) {
       mkdirSync(join(this.folder, project));
       writeFileSync(join(this.folder, project, "Pulumi.yaml"), `name: ${project}\nruntime: nodejs\n`);
@@ -55,10 +55,18 @@ export class Machine {
     this.standIn("npm");
     this.standIn("pulumi", pulumi);
     writeFileSync(join(this.scratch, "report"), drift.report);
+    writeFileSync(join(this.scratch, "report.json"), JSON.stringify(drift.json ?? { stacks: [] }));
     this.standIn(
       "npx",
       `shift 2
-      if [ "$1" = drift ]; then cat "$HOME/report"; exit ${drift.code}; fi
+      if [ "$1" = drift ]; then
+        while [ $# -gt 0 ]; do
+          if [ "$1" = --json ]; then cp "$HOME/report.json" "$2"; fi
+          shift
+        done
+        cat "$HOME/report"
+        exit ${drift.code}
+      fi
       exec node ${commandFile} "$@"`,
     );
   }

@@ -1,6 +1,8 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { DriftReport, PendingCreateReport } from "../../sdk/commands/drift/report";
+import { reportText } from "../../sdk/commands/drift/reportView";
 import { until } from "../until";
 import * as github from "./github";
 import * as gitlab from "./gitlab";
@@ -34,7 +36,7 @@ function listed(marker: string, isOursThere: boolean): { onGitHub: object[]; onG
 describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   const up = (repair: boolean) => `up --stack prod --yes --refresh=${repair} ${QUIET}`;
   const CANCEL = "cancel --stack prod --yes --non-interactive";
-  const LOOK = "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --stack shop/prod";
+  const LOOK = "> npx --no-install pulumi-endpoints drift --projects stacks.yaml --stack shop/prod --json";
   const AFTER_KILL = [
     LOOK,
     CANCEL,
@@ -57,7 +59,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     expect(await github.runJob(onGitHub, "up", given)).toMatchObject({ code });
     const withKey = calls.map((call) =>
       call === LOOK
-        ? `${LOOK} (write-key)`
+        ? `${LOOK} ~/recovery.json (write-key)`
         : `/shop> pulumi ${call}${call === "install" ? "" : " (write-key)"}`,
     );
     expect(onGitHub.transcript()).toEqual(["> npm ci", ...withKey]);
@@ -70,23 +72,85 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       REPAIR: repairs,
     };
     expect(await gitlab.runJob(onGitLab, ".up", env)).toMatchObject({ code });
-    const all = ["> npm ci", ...calls.map((call) => (call === LOOK ? LOOK : `/shop> pulumi ${call}`))];
+    const all = [
+      "> npm ci",
+      ...calls.map((call) => (call === LOOK ? `${LOOK} recovery.json` : `/shop> pulumi ${call}`)),
+    ];
     expect(onGitLab.transcript()).toEqual(all.map((call) => `${call} (key)`));
   });
 
   const IDS = "shop/prod:ep_1,ep_2";
-  const LINE = `&& ENDPOINTS_ADOPT=${IDS} pulumi up --refresh`;
-  test.each<[string, drift: { code: number; report: string }, ids: string, code: number, isCleared: boolean]>(
+  /** What `drift` prints of the stack shop/prod. */
+  function lookOf(
+    pendingCreates: Partial<PendingCreateReport>[],
+    more: { pendingOperations?: number; undeployed?: string; shared?: string[] } = {},
+  ) {
+    const { pendingOperations = 1, undeployed = "a run was killed or is in progress", shared = [] } = more;
+    const about = (name: string) => ({ name, urn: `urn:pulumi:prod::shop::t::${name}`, type: "t" });
+    const json: DriftReport = {
+      ...{ version: 1, startedAt: "2026-01-01T00:00:00Z", endedAt: "2026-01-01T00:00:00Z" },
+      ...{ outcome: "undeployed", exitCode: shared.length > 0 ? 7 : 8, fix: false, failOnUnmanaged: false },
+      stacks: [
+        {
+          ...{ name: "prod", project: "shop", endpoints: 2, compared: 2, undeployed, drifted: [] },
+          ...{ pendingOperations, unchecked: [] },
+          pendingCreates: pendingCreates.map((one, at) => ({ ...about(`r${at}`), ...one })),
+        },
+      ],
+      accounts: [],
+      shared: shared.map((id) => ({
+        id,
+        resources: ["a", "b"].map((name) => ({ stack: "prod", ...about(name) })),
+      })),
+    };
+    return { code: json.exitCode, report: reportText(json), json };
+  }
+  const isLeft = (...ids: string[]) => ({ found: ids.map((id) => ({ id, equal: true })) });
+  const replaces = { id: "ep_1", exists: true, sameUrl: true };
+  const OTHER_STEP = "The report names another step, which comes first.";
+  const GIVE_IDS = " with what follows ENDPOINTS_ADOPT= in the ";
+  const LEFT = lookOf([isLeft("ep_1", "ep_2")]);
+  test.each<[string, drift: ReturnType<typeof lookOf>, ids: string, stopsWith: string | undefined]>([
+    ["left endpoints, without their ids", LEFT, "", GIVE_IDS],
+    ["left endpoints, with the ids of another stack", LEFT, "shop/dev:ep_1", GIVE_IDS],
+    ["left endpoints, with their ids", LEFT, IDS, undefined],
     [
-      ["left endpoints, without their ids", { code: 8, report: LINE }, "", 1, false],
-      ["left endpoints, with the ids of another stack", { code: 8, report: LINE }, "shop/dev:ep_1", 1, false],
-      ["left endpoints, with their ids", { code: 8, report: LINE }, IDS, 0, true],
-      ["left nothing", { code: 8, report: "nothing is left" }, "", 0, true],
-      ["cannot be looked for", { code: 1, report: "unchecked" }, IDS, 1, false],
+      "left endpoints without an operation, without their ids",
+      lookOf([isLeft("ep_1")], { pendingOperations: 0 }),
+      "",
+      GIVE_IDS,
     ],
-  )(
+    ["left nothing", lookOf([isLeft()]), "", undefined],
+    ["updated something", lookOf([]), "", undefined],
+    [
+      "is over, since nothing is pending",
+      lookOf([], { pendingOperations: 0, undeployed: "the last update failed" }),
+      "",
+      undefined,
+    ],
+    [
+      "needs the program of the last `up`",
+      lookOf([{ found: [], replaces: { ...replaces, sameUrl: false } }]),
+      "",
+      OTHER_STEP,
+    ],
+    [
+      "needs the program of the last `up`, with ids",
+      lookOf([{ found: [], replaces: { ...replaces, sameUrl: false } }]),
+      IDS,
+      OTHER_STEP,
+    ],
+    [
+      "left what other resources have",
+      lookOf([{ found: [], replaces }], { shared: ["ep_1"] }),
+      "",
+      OTHER_STEP,
+    ],
+    ["is partly unchecked", lookOf([{}]), "", OTHER_STEP],
+    ["cannot be looked for", { ...LEFT, code: 1 }, IDS, ""],
+  ])(
     "after a kill that %s clears the pending creates only if nothing gets lost",
-    async (_, drift, ids, code, isCleared) => {
+    async (_, drift, ids, stopsWith) => {
       const noteIds = 'echo "$*" $ENDPOINTS_ADOPT >>"$HOME/ids"';
       const onGitHub = new Machine(noteIds, drift);
       const inputs = { "inputs.recover": "true", "inputs.adopt": ids };
@@ -96,15 +160,15 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
         [onGitHub, await github.runJob(onGitHub, "up", inputs)],
         [onGitLab, await gitlab.runJob(onGitLab, ".up", env)],
       ] as const) {
-        expect(ran.code).toBe(code);
+        const isCleared = stopsWith === undefined;
+        expect(ran.code).toBe(isCleared ? 0 : 1);
         expect(ran.output).toContain(drift.report);
         const calls = ["install", ...(isCleared ? ["cancel", "refresh", "up"] : [])];
         const noted = machine.read("ids").trimEnd().split("\n");
         expect(noted.map((line) => line.split(" ")[0])).toEqual(calls);
         // A run with ids refreshes, so that it knows which endpoints the state has already.
         if (isCleared) expect(noted.at(-1)).toMatch(new RegExp(`--refresh=${ids !== ""} .*${ids}$`));
-        if (code === 1 && ids !== IDS)
-          expect(ran.output).toMatch(/ with what follows ENDPOINTS_ADOPT= in the /);
+        else expect(ran.output).toContain(stopsWith);
       }
       expect(github.workflows.endpoints.jobs["up"]?.with["adopt"]).toBe(`\${{ inputs.adopt }}`);
     },
@@ -146,7 +210,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     expect(machine.yaml("stacks.yml")).toMatchObject({
       "api: prod": { extends: ".preview", needs: [] },
       "shop: prod": { extends: ".preview", needs: [{ job: "api: prod", artifacts: false }] },
-      comment: { extends: ".comment" },
+      comment: { extends: ".comment", variables: { PREVIEWED: "api prod\nshop prod" } },
     });
   });
 
@@ -270,6 +334,9 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   ];
   const matrix = JSON.stringify({ include: previews.map((_, at) => ({ project: `p${at}`, stack: "prod" })) });
 
+  /** The variables of GitLab's comment, which its pipeline.mjs writes. */
+  const PREVIEWED = { PREVIEWED: previews.map((_, at) => `p${at} prod`).join("\n") };
+
   /** Writes GitHub's comment about previews, and returns it. */
   async function commentOnGitHub(machine: Machine, all: typeof previews): Promise<string> {
     for (const [at, [code, text]] of all.entries()) {
@@ -308,7 +375,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
         };
         expect(await gitlab.runJob(onGitLab, ".preview", given)).toMatchObject({ code });
       }
-      expect(await gitlab.runJob(onGitLab, ".comment", env)).toMatchObject({ code: 0 });
+      expect(await gitlab.runJob(onGitLab, ".comment", { ...env, ...PREVIEWED })).toMatchObject({ code: 0 });
       expect(onGitLab.transcript().slice(-3)).toEqual([
         `/shop> pulumi preview --stack prod --diff ${QUIET}`,
         "> npm ci",
@@ -330,6 +397,36 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       expect(byGitLab).toContain("\n&#47;close\n&#64;all\n");
     },
   );
+
+  test("counts a preview that ended early or never began as failed, and shows what it printed", async () => {
+    const onGitHub = new Machine();
+    github.standInForGitHub(onGitHub, []);
+    const onGitLab = new Machine();
+    const env = await gitlab.standInForGitLab(onGitLab, []);
+    const parts = [
+      [onGitHub, join(onGitHub.scratch, "previews/preview-1"), "succeeded"],
+      [onGitLab, join(onGitLab.folder, "previews/1"), "outcome.txt"],
+    ] as const;
+    for (const [machine, folder, outcome] of parts) {
+      const other = folder.replace(/1$/, "2");
+      for (const each of [folder, other]) mkdirSync(each, { recursive: true });
+      writeFileSync(join(folder, "preview.txt"), "Resources:\n    3 unchanged\n");
+      writeFileSync(join(folder, outcome), "0\n");
+      writeFileSync(join(other, "preview.txt"), "it was killed");
+      const ran =
+        machine === onGitHub
+          ? await github.runJob(machine, "comment", { "inputs.matrix": matrix })
+          : await gitlab.runJob(machine, ".comment", { ...env, ...PREVIEWED });
+      expect(ran).toMatchObject({ code: 0 });
+      const written = machine.read("written");
+      expect(written).toContain("\n**Preview for abc: 0 with changes, 1 without, 2 failed** (");
+      expect(written).toMatch(
+        /<code>p0 prod<\/code>: failed<\/summary>\n\n<pre>\nThere is no preview: the job failed before it\.\n/,
+      );
+      expect(written).toMatch(/<code>p2 prod<\/code>: failed<\/summary>\n\n<pre>\nit was killed\n/);
+      expect(written).toContain("\nWithout changes: <code>p1 prod</code>");
+    }
+  });
 
   test("cuts a comment and an issue to the length that GitHub accepts, and keeps the important parts", async () => {
     const machine = new Machine("", { code: 7, report: "other text ".repeat(9_000) + REPORT });
@@ -367,7 +464,7 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
     const machine = new Machine('[ "$1" = install ] || exit $PULUMI');
     machine.standIn("git", GIT);
     const PULL = "> git pull --quiet --ff-only (key)";
-    const LOOK = [PULL, "> git rev-parse HEAD (key)"];
+    const LOOK = [PULL, "> git rev-parse HEAD (key)", "> git rev-parse @{upstream} (key)"];
     const up = `> pulumi up --stack prod --yes ${QUIET} (key)`;
     const DEPLOY = [...LOOK, "> npm ci (key)", "> pulumi install (key)", up];
     for (const [situation, COMMIT, PULUMI, code, line, calls] of [
@@ -383,6 +480,38 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
       expect([situation, ran, status(machine, "up")]).toEqual([situation, { code, output: "" }, line]);
       expect(machine.transcript().slice(before), situation).toEqual(calls);
     }
+  });
+
+  test("deploys no commit that the branch does not have any more, and deploys again after the step of its message", async () => {
+    const machine = new Machine('[ "$1" = install ] || exit $PULUMI');
+    const git = (...args: string[]) =>
+      machine.run(["git", "-c", "user.name=a", "-c", "user.email=a@example.com", ...args]);
+    const remote = join(machine.scratch, "remote.git");
+    const head = async () => (await git("rev-parse", "HEAD")).output.trim();
+    await git("init", "--quiet", "--bare", "--initial-branch=main", remote);
+    await git("init", "--quiet", "--initial-branch=main");
+    await git("add", ".");
+    await git("commit", "--quiet", "--message=a");
+    const a = await head();
+    await git("remote", "add", "origin", remote);
+    await git("push", "--quiet", "--set-upstream", "origin", "main");
+    await git("commit", "--quiet", "--allow-empty", "--message=b");
+    const b = await head();
+    await git("push", "--quiet");
+
+    expect(await run(machine, "up", { PULUMI: "9" })).toMatchObject({ code: 9 });
+    expect(status(machine, "up")).toBe(`failed (9) ${b} T`);
+    await machine.run(["git", "-C", remote, "update-ref", "refs/heads/main", a]);
+    const before = machine.transcript().length;
+    const ran = await run(machine, "up", { PULUMI: "0" });
+    expect(ran).toEqual({ code: 1, output: "" });
+    expect(status(machine, "up")).toBe(`failed (not the upstream commit) ${b} T`);
+    expect(machine.transcript().slice(before)).toEqual([]);
+
+    const [, step = "exit 2"] = /`(git .*)`/.exec(machine.read("state/up.txt")) ?? [];
+    expect(await machine.run(["sh", "-c", step])).toMatchObject({ code: 0 });
+    expect(await run(machine, "up", { PULUMI: "0" })).toEqual({ code: 0, output: "" });
+    expect(status(machine, "up")).toBe(`deployed ${a} T`);
   });
 
   const CHECK = "> npx --no-install pulumi-endpoints drift --stack prod --html ~/state/drift.html.new (key)";

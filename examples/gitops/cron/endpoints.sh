@@ -45,6 +45,14 @@ up() {
     return 1
   fi
   commit=$(git rev-parse HEAD)
+  # A pull succeeds if the branch was reset to an older commit, and keeps the newer one.
+  if [ "$commit" != "$(git rev-parse '@{upstream}')" ]; then
+    echo "The clone has commits that its upstream branch does not have. To leave them: \`git reset --keep '@{upstream}'\`" \
+      >"$STATE/up.txt.new"
+    publish up.txt
+    status "failed (not the upstream commit) $commit"
+    return 1
+  fi
   if [ -f "$STATE/deployed" ] && [ "$(cat "$STATE/deployed")" = "$commit" ]; then
     # This run writes its status too: it replaces an earlier failure, and its time shows that cron works.
     status "deployed $commit"

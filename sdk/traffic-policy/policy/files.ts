@@ -142,6 +142,9 @@ function terraformValues(data: JsonObject): JsonObject {
 
 const CLOUD = /^(?:endpoints:(?:index:)?CloudEndpoint|ngrok_cloud_endpoint)$/;
 
+/** Kubernetes APIs in which a key such as `trafficPolicy` has another meaning: load balancing, and the schema of a kind. */
+const OTHER_API = /^(?:networking\.istio\.io|apiextensions\.k8s\.io)\//;
+
 function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy | Misplaced)[] {
   const key = String(path.at(-1));
   const isExpected = POLICY_KEYS.includes(key);
@@ -165,7 +168,8 @@ function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy |
   if (!isMapping(policy)) return ["number", "boolean"].includes(typeof policy) ? misplaced : [];
   if (isPolicy(policy, { isExpected })) return [{ policy, path, target }];
   if (policy !== value) return misplaced;
-  const { url, bindings, kind, type } = policy;
+  const { url, bindings, kind, type, apiVersion } = policy;
+  if (OTHER_API.test(String(apiVersion))) return [];
   const isCloud = kind === "CloudEndpoint" || CLOUD.test(String(type));
   const inner: PolicyTarget = {
     ...target,
@@ -174,7 +178,24 @@ function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy |
     ...(typeof url === "string" && { url: url.includes("${") ? undefined : url }),
     ...(bindings !== undefined && { bindings }),
   };
-  return Object.entries(policy).flatMap(([key, part]) => search(part, [...path, key], inner));
+  const found = Object.entries(policy).flatMap(([key, part]) => search(part, [...path, key], inner));
+  // For example a function of Pulumi that reads a file. The policy was not read, so the file was not checked.
+  return found.length > 0 || isEmpty(policy) || isReference(policy) ? found : misplaced;
+}
+
+/** Whether a mapping in the place of a policy has nothing: `{}`, or `{ inline: {} }` in Kubernetes. */
+function isEmpty(value: unknown): boolean {
+  if (!isMapping(value)) return value === null || value === "";
+  return Object.entries(value).every(([key, part]) => POLICY_KEYS.includes(key) && isEmpty(part));
+}
+
+const REFERENCE_KEYS = ["name", "namespace", "kind", "group", "apiGroup", "apiVersion"];
+
+/** Whether a mapping names a policy of Kubernetes, which is an object of its own: `{ targetRef: { name: shop } }`. */
+function isReference(value: unknown): boolean {
+  if (!isMapping(value)) return false;
+  if (isReference(value["targetRef"])) return true;
+  return typeof value["name"] === "string" && Object.keys(value).every((key) => REFERENCE_KEYS.includes(key));
 }
 
 const NAMES_PHASE = /\bon_(?:tcp|http|event)_/;

@@ -28,5 +28,7 @@ const jobs = stacks.map((each, at) => {
   };
   return [nameOf(each), job];
 });
-if (isPreview) jobs.push(["comment", { extends: ".comment" }]);
+// The comment counts a stack without results as failed, so it needs the names of all.
+const names = stacks.map(({ project, stack }) => `${project} ${stack}`);
+if (isPreview) jobs.push(["comment", { extends: ".comment", variables: { PREVIEWED: names.join("\n") } }]);
 console.log(JSON.stringify(Object.fromEntries(jobs), undefined, 2));

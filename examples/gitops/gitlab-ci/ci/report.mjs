@@ -1,7 +1,8 @@
 /*
  * Reports results to GitLab, without duplicates:
  *
- *   node ci/report.mjs preview FOLDER      one comment on the merge request, updated by every later preview
+ *   node ci/report.mjs preview FOLDER      one comment on the merge request, updated by every later preview. The variable
+ *                                          PREVIEWED has the name of each stack on a line
  *   node ci/report.mjs issue               prints the number of the open issue, if there is one
  *   node ci/report.mjs drift FOUND FILE    one issue while there is drift (7), or a run that failed or was killed (8), closed if
  *                                          there is neither (0), and kept if a program differs from its state or cannot be
@@ -9,7 +10,7 @@
  *
  * The program finds its comments and issues by their author, who is the token's user, and by their first line.
  */
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
 const [what, ...given] = process.argv.slice(2);
@@ -20,6 +21,7 @@ const {
   CI_COMMIT_SHA,
   CI_JOB_URL,
   PROJECTS,
+  PREVIEWED,
   GITLAB_TOKEN,
 } = process.env;
 const project = `${CI_API_V4_URL}/projects/${CI_PROJECT_ID}`;
@@ -33,14 +35,18 @@ else if (what === "drift") await reportDrift(given[0], readFileSync(given[1], "u
 else throw new Error("report.mjs takes preview, issue or drift");
 
 async function reportPreviews(folder) {
-  const numbers = existsSync(folder) ? readdirSync(folder).sort((a, b) => Number(a) - Number(b)) : [];
-  const previews = numbers.map((number) => {
-    const read = (file) => readFileSync(join(folder, number, file), "utf8");
-    const [name, code] = read("outcome.txt").split("\n");
-    const text = read("preview.txt");
+  // A job that failed early, or was killed, left no file or not all of them.
+  const previews = PREVIEWED.split("\n").map((name, number) => {
+    const read = (file) => {
+      const path = join(folder, `${number}`, file);
+      return existsSync(path) ? readFileSync(path, "utf8") : undefined;
+    };
+    const code = read("outcome.txt")?.trim();
+    const text = read("preview.txt") ?? "There is no preview: the job failed before it.";
     // The last lines of a preview count the changes: `+ 3 to create`.
     const counts = text.split(/^Resources:$/m)[1]?.match(/^ +\S* ?\d+ to [a-z]+$/gm) ?? [];
-    const changes = code === "0" ? counts.map((count) => count.trim()).join(", ") : `failed (${code})`;
+    const failed = code ? `failed (${code})` : "failed";
+    const changes = code === "0" ? counts.map((count) => count.trim()).join(", ") : failed;
     return { name: `<code>${escaped(name)}</code>`, text, changes };
   });
   const shown = previews.filter(({ changes }) => changes);

@@ -365,6 +365,9 @@ test.each([
   ["an unquoted !", "|\n      on_http_request:\n      - expressions: [! x]\n", /has a YAML tag/],
   ["a file's name", "policy.yaml", /of a file, give what it contains/],
   ["a list", "[{ actions: [] }]", /must be a mapping of phases/],
+  ["a mapping without a phase", "{ rules: [{ actions: [] }] }", /must be a mapping of phases/],
+  ["an inner mapping without a phase", "{ inline: { rules: [] } }", /traffic_policy\.inline that must be/],
+  ["a policy with a name alone beside rules", "{ name: shop, rules: [] }", /must be a mapping of phases/],
 ])("%s in the place of a policy in another file is refused with its place", async (_, policy, reason) => {
   writeFileSync("ngrok.yml", agent(policy));
   const { code, stdout, stderr } = await check("--strict", "--json", "-", "ngrok.yml");
@@ -374,6 +377,60 @@ test.each([
     files: [],
     unread: [{ file: "ngrok.yml", error: expect.stringContaining("endpoints[1].traffic_policy") }],
   });
+});
+
+test.each([
+  "{ fn::fromJSON: { fn::readFile: ./policy.json } }",
+  "{ fn::readFile: ./policy.yaml }",
+  "{ fn::secret: { rules: [] } }",
+])(
+  "a Pulumi.yaml in which a function returns the policy is refused, because it was not read: %s",
+  async (policy) => {
+    writeFileSync(
+      "Pulumi.yaml",
+      `runtime: yaml\nresources: { shop: { type: endpoints:CloudEndpoint, properties: { trafficPolicy: ${policy} } } }\n`,
+    );
+    for (const strict of [[], ["--strict"]])
+      expect(await check(...strict, "Pulumi.yaml")).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          /a policy at resources\.shop\.properties\.trafficPolicy\S* that must be/,
+        ),
+      });
+  },
+);
+
+test.each([
+  ["Pulumi.yaml", "runtime: yaml\ntrafficPolicy: { fn::toJSON: { on_http_request: [] } }\n", 1],
+  [
+    "Pulumi.yaml",
+    `runtime: yaml\ntrafficPolicy: \${policy}\nvariables: { policy: { on_http_request: [] } }\n`,
+    1,
+  ],
+  ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { targetRef: { name: shop } } }\n", 0],
+  ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { name: shop, namespace: apps } }\n", 0],
+  ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { inline: {} } }\n", 0],
+  ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: {} }\n", 0],
+  ["ngrok.yml", agent("{}"), 1],
+  ["ngrok.yml", agent("''"), 1],
+])(
+  "a policy that is wrapped, referred to, or empty counts as checked: %s %j",
+  async (file, text, policies) => {
+    writeFileSync(file, text);
+    const { code, stderr } = await check(file);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`Checked 1 file: ${policies} polic`)),
+    ]);
+  },
+);
+
+test.each([
+  "apiVersion: networking.istio.io/v1\nspec: { trafficPolicy: { loadBalancer: { simple: RANDOM } } }\n",
+  "apiVersion: apiextensions.k8s.io/v1\nspec: { properties: { trafficPolicy: { type: object } } }\n",
+])("a key of that name in another API of Kubernetes is no policy: %s", async (text) => {
+  writeFileSync("other.yaml", text);
+  expect((await check("other.yaml")).code).toBe(0);
 });
 
 test("a broken policy of a plan and of a manifest is refused, too", async () => {
