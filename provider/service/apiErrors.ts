@@ -134,7 +134,7 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
       return "The API key was refused: correct the argument apiKey of the resource's provider.";
     if (hints.keySource === "environment")
       return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once: without it, refresh and destroy use the old key.`;
+    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once, or refresh and destroy use the old key.`;
   }
   if (status === 429 || number === 225 || number === 226) {
     const asked =

@@ -15,6 +15,16 @@ export const renames: Scenario[] = [
     state: { o: "shop" },
     stacks: true,
   }),
+  scenario(
+    "a rename without an alias names aliases first also in a run that refreshes, and changes nothing",
+    {
+      from: { o: "shop" },
+      program: { n: "shop" },
+      refresh: true,
+      fails: /Z\. If you renamed this resource, give it aliases.*See "A URL that is taken"/,
+      state: { o: "shop" },
+    },
+  ),
   scenario("a rename with an alias sends nothing", {
     from: { o: "shop" },
     program: { n: { ...shop, options: { alias: "o" } } },
