@@ -1,4 +1,5 @@
 import { inputsFromLive } from "../../../provider/endpoint/state";
+import { createdAt } from "../../../provider/service/clock";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
@@ -115,14 +116,14 @@ export function accountReport(account: ScannedAccount, ownedElsewhere: OwnedElse
 
 function unmanagedEndpoint(live: Endpoint, accountKey: string | undefined): UnmanagedEndpoint {
   const { id, url } = live;
-  const createdAt = timeOf(live.createdAt);
+  const created = timeOf(live.createdAt);
   const description =
     live.description && masking([inputsFromLive(live)], new Set(), accountKey).text(live.description);
   return {
     id,
     ...(url !== undefined && { url }),
     ...(description && { description }),
-    ...(createdAt !== undefined && { createdAt }),
+    ...(created !== undefined && { createdAt: created }),
     ...provenanceOf(live),
   };
 }
@@ -136,9 +137,11 @@ export function provenanceOf({ updatedAt, principal }: Endpoint): { updatedAt?: 
   };
 }
 
+/** A time of the service as the report has it; undefined if it is none, or is not within the report's four digits of a year. */
 function timeOf(written: string | undefined): string | undefined {
-  const time = Date.parse(written ?? "");
-  return Number.isNaN(time) ? undefined : new Date(time).toISOString();
+  const time = createdAt({ createdAt: written });
+  const text = time === undefined ? "" : new Date(time).toISOString();
+  return /^\d{4}-/.test(text) ? text : undefined;
 }
 
 /** The text that tells a refused key. Pulumi's messages keep only the text of the provider's errors. */

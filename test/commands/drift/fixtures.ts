@@ -389,6 +389,17 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return { stacks, args: ["--fix"], known: { "organization/web/lost": undefined } };
   },
 
+  "the times of endpoints have no zone, or are no times that a report can have": () => {
+    for (const [index, time] of [
+      "2026-01-01T00:00:00",
+      "2026-01-01T00:00:00-03:30",
+      "12345",
+      "9999-12-31T23:59:59-01:00",
+    ].entries())
+      seed(`time-${index}`, { created_at: time, updated_at: time });
+    return oneStack([]);
+  },
+
   "--fix leaves an endpoint that a known stack has, too": () => ({
     ...oneStack([changed], { repair: fail("must not run") }, "--fix"),
     known: { "organization/web/prod": [entry("a")] },
