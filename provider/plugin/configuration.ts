@@ -14,6 +14,7 @@ import {
   type Settings,
   secretSettings,
   settingsProblems,
+  settingText,
 } from "../service/settings";
 import { detailedDiff } from "./detailedDiff";
 import { checkFailure } from "./failure";
@@ -103,10 +104,7 @@ export class Configuration {
     return (key) => {
       const name = key.replace(/^endpoints:/, "");
       const value = first[name] ?? second[name];
-      if (value === undefined || value === null || hasUnknown(value)) return undefined;
-      // A generated SDK writes a setting that offers its values as JSON.
-      const data = jsonOf(String(value));
-      return typeof data === "string" ? data : String(value);
+      return hasUnknown(value) ? undefined : settingText(value);
     };
   }
 }

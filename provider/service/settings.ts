@@ -1,3 +1,4 @@
+import { jsonOf } from "../../sdk/traffic-policy/data/index";
 import { type KeySource, UserError } from "./apiErrors";
 import { VERSION } from "./version";
 
@@ -18,6 +19,13 @@ export class MissingSetting extends ConfigError {}
 
 /** Returns the value of a full configuration key (`endpoints:apiKey`); undefined if the stack has none. */
 export type ConfigReader = (key: string) => string | undefined;
+
+/** The text of a setting among a provider's inputs. A generated SDK writes a setting that offers its values as JSON. */
+export function settingText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const data = jsonOf(String(value));
+  return typeof data === "string" ? data : String(value);
+}
 
 const PUBLIC_SERVICE = "api.ngrok.com";
 

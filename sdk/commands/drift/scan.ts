@@ -5,7 +5,7 @@ import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { VERSION_KEY } from "../../../provider/endpoint/state";
 import { isNotFound, UserError } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
-import type { ConfigReader } from "../../../provider/service/settings";
+import { type ConfigReader, settingText } from "../../../provider/service/settings";
 import { VERSION } from "../../../provider/service/version";
 import { normalizeUrl } from "../../traffic-policy/data/index";
 import { UsageError } from "../command";
@@ -198,10 +198,7 @@ async function readStack(
   for (const provider of explicit.keys()) if (!ofAccount.has(provider)) ofAccount.set(provider, []);
   for (const [provider, endpoints] of ofAccount) {
     const inputs = explicit.get(provider) ?? {};
-    const config: ConfigReader = (key) => {
-      const value = inputs[key.replace(/^endpoints:/, "")];
-      return value === undefined || value === null ? own(key) : String(value);
-    };
+    const config: ConfigReader = (key) => settingText(inputs[key.replace(/^endpoints:/, "")] ?? own(key));
     const account = accounts.open(config, stack.name, endpoints.length > 0);
     if (account) for (const endpoint of endpoints) read.accounts.set(endpoint, account);
   }

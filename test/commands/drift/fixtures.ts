@@ -170,6 +170,21 @@ export const fixtures: Record<string, () => DriftFixture> = {
     };
   },
 
+  "an explicit provider of a generated SDK has settings as JSON texts": () => {
+    const provider = {
+      urn: "urn:pulumi:prod::shop::pulumi:providers:endpoints::second",
+      type: "pulumi:providers:endpoints",
+      ...{ custom: true, id: "1" },
+      inputs: {
+        ...{ baseUrl: other.baseUrl, apiKey: secret(other.apiKey) },
+        ...{ policyWarnings: '"error"', requestsPerWindow: "60" },
+      },
+    };
+    const onOther = { type: "endpoints:index:CloudEndpoint", provider: `${provider.urn}::1` };
+    const id = seed("b", byHand, other);
+    return oneStack([{ name: "b", id, more: onOther }], { extra: [provider] });
+  },
+
   "two accounts of a service have different keys": () => {
     const settings = new Map([["endpoints:baseUrl", emulator.baseUrl]]).set("endpoints:apiKey", "of-nobody");
     const around = { name: "dev", config: async () => (key: string) => settings.get(key) };
