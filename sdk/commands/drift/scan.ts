@@ -182,7 +182,8 @@ async function readStack(
   const { managed, creates, explicit, operations } = found;
   Object.assign(read, { managed, creates, pendingOperations: operations.length });
   const updates = await attempt("the stack's history", () => stack.updates());
-  if (updates?.failed) read.reasons.push("its last update failed");
+  const { result = "succeeded" } = updates ?? {};
+  if (result !== "succeeded") read.reasons.push(UNSUCCESSFUL[result] ?? `its last update ended as ${result}`);
   if (isRewritten(managed, updates)) read.reasons.push(REWRITTEN);
   const pending = new Set(creates.map(({ wanted }) => wanted.urn));
   const others = operations.filter(({ resource }) => !pending.has(resource.urn)).length;
@@ -204,6 +205,12 @@ async function readStack(
   }
   return read;
 }
+
+/** Why the state may not match the program, by the result of the last update. */
+const UNSUCCESSFUL: Record<string, string> = {
+  failed: "its last update failed",
+  "in-progress": "its last update is in progress, or was killed",
+};
 
 const REWRITTEN =
   "a refresh may have written edits into the state; `pulumi preview` shows what `up` puts back";

@@ -145,8 +145,8 @@ export interface Refresh {
 
 /** Whether the state may not match the program. */
 export interface Updates {
-  /** The last `up` or `destroy` failed. */
-  failed: boolean;
+  /** The result of the last `up` or `destroy`: `succeeded`, also if there was none, `failed`, `in-progress`. */
+  result: string;
   /** The refreshes since then that changed the state, also if they failed: no later `up` has put back what they wrote. */
   refreshes: Refresh[];
 }
@@ -168,7 +168,7 @@ export async function updatesOf(history: History): Promise<Updates> {
     )) {
       const isPartial = isMapping(environment) && Object.keys(environment).some((key) => PARTIAL.test(key));
       if ((kind === "update" || kind === "destroy") && !(isPartial && result === "succeeded"))
-        return { failed: result === "failed", refreshes };
+        return { result: String(result ?? "unknown"), refreshes };
       const { update, delete: deleted } = isMapping(resourceChanges) ? resourceChanges : {};
       if (kind === "refresh" && (update || deleted))
         refreshes.push({
@@ -178,7 +178,7 @@ export async function updatesOf(history: History): Promise<Updates> {
           hasDeleted: Boolean(deleted),
         });
     }
-    if (entries.length < PAGE_SIZE) return { failed: false, refreshes };
+    if (entries.length < PAGE_SIZE) return { result: "succeeded", refreshes };
   }
 }
 

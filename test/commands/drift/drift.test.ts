@@ -122,6 +122,7 @@ test("the first signal stops the command, and is forwarded to Pulumi, because a 
 });
 
 const FAILED = { kind: "update", environment: {}, result: "failed" };
+const IN_PROGRESS = { ...FAILED, result: "in-progress" };
 const SUCCEEDED = { ...FAILED, result: "succeeded" };
 const TARGETED = { ...SUCCEEDED, environment: { "pulumi.flag.target": "set" } };
 const SAME = { ...SUCCEEDED, kind: "refresh", resourceChanges: { same: 3 } };
@@ -137,23 +138,38 @@ const REPLACING = { ...SUCCEEDED, environment: { "pulumi.flag.target-replace": "
 const [from, to] = [1, 4].map((seconds) => Date.UTC(2026, 0, 1, 0, 0, seconds)) as [number, number];
 const [wrote, deleted] = [false, true].map((hasDeleted) => ({ from, to, hasDeleted })) as [Refresh, Refresh];
 /** A history that has no failed `up`, with these refreshes. */
-const refreshed = (...refreshes: Refresh[]): Updates => ({ failed: false, refreshes });
+const refreshed = (...refreshes: Refresh[]): Updates => ({ result: "succeeded", refreshes });
 
 test.each<[string, Updates, object[]]>([
   ["refreshes only", refreshed(), [SAME, SAME]],
-  ["a failed up", { failed: true, refreshes: [] }, [FAILED, WRITING, SUCCEEDED]],
+  ["a failed up", { result: "failed", refreshes: [] }, [FAILED, WRITING, SUCCEEDED]],
   ["a destroy after a failed up", refreshed(), [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
   ...[TARGETED, EXCLUDING, REPLACING].map((partial): [string, Updates, object[]] => [
     "ups of a part after a failed up",
-    { failed: true, refreshes: [] },
+    { result: "failed", refreshes: [] },
     [partial, SAME, partial, FAILED, SUCCEEDED],
   ]),
   [
     "a failed up with targets",
-    { failed: true, refreshes: [] },
+    { result: "failed", refreshes: [] },
     [{ ...TARGETED, result: "failed" }, SUCCEEDED],
   ],
-  ["many refreshes after a failed up", { failed: true, refreshes: [] }, [...Array(250).fill(SAME), FAILED]],
+  [
+    "many refreshes after a failed up",
+    { result: "failed", refreshes: [] },
+    [...Array(250).fill(SAME), FAILED],
+  ],
+  [
+    "an up in progress after a refresh that wrote",
+    { result: "in-progress", refreshes: [] },
+    [IN_PROGRESS, WRITING, SUCCEEDED, FAILED],
+  ],
+  [
+    "an up of a part in progress",
+    { result: "in-progress", refreshes: [] },
+    [{ ...IN_PROGRESS, environment: TARGETED.environment }, SUCCEEDED],
+  ],
+  ["an up without a result", { result: "unknown", refreshes: [] }, [{ ...FAILED, result: undefined }]],
   ["an up after a refresh that wrote", refreshed(), [SUCCEEDED, WRITING, SUCCEEDED]],
   ["a refresh that wrote", refreshed(wrote), [SAME, WRITING, SUCCEEDED, WRITING]],
   ["a refresh that wrote and then failed", refreshed(wrote), [{ ...WRITING, result: "failed" }, SUCCEEDED]],

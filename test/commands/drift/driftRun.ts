@@ -68,7 +68,7 @@ function stackOf(stack: TestStack): DriftStack {
     project: "case",
     config: async () => (key) => settings[key],
     state: () => stack.exportState(),
-    updates: async () => ({ failed: false, refreshes: [] }),
+    updates: async () => ({ result: "succeeded", refreshes: [] }),
     preview: () => ran(stack.preview()),
     repairPreview: (target) => ran(stack.preview({ refresh: true, target })),
     repair: (target) => ran(stack.up({ refresh: true, target, skipPreview: true })),

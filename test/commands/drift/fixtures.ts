@@ -214,7 +214,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const pending = [{ type: "creating", resource: { urn: "", type: "" } }];
     return oneStack([], {
       state: async () => stateWith([], pending),
-      updates: async () => ({ failed: true, refreshes: [] }),
+      updates: async () => ({ result: "failed", refreshes: [] }),
     });
   },
 
@@ -276,8 +276,11 @@ export const fixtures: Record<string, () => DriftFixture> = {
     ],
   }),
 
+  "the last update has not ended": () =>
+    oneStack([{ name: "a" }], { updates: async () => ({ result: "in-progress", refreshes: [] }) }),
+
   "the last update failed, and there is drift": () =>
-    oneStack([changed], { updates: async () => ({ failed: true, refreshes: [] }) }),
+    oneStack([changed], { updates: async () => ({ result: "failed", refreshes: [] }) }),
 
   "a refresh, since the last up, has written an edit into the state, or what another provider has changed":
     () => {
@@ -285,7 +288,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
         number,
         number,
       ];
-      const updates = async () => ({ failed: false, refreshes: [{ from, to, hasDeleted: false }] });
+      const updates = async () => ({ result: "succeeded", refreshes: [{ from, to, hasDeleted: false }] });
       const modified = (time: string) => ({ name: "a", more: { modified: `2026-01-${time}Z` } });
       const read = { ...modified("02T00:00:05"), more: { modified: "2026-01-02T00:00:05Z", external: true } };
       return {
@@ -386,6 +389,17 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return { ...oneStack([{ name: "a" }]), backend: ["prod"] };
   },
 
+  "the times of endpoints have no zone, or are no times that a report can have": () => {
+    for (const [index, time] of [
+      "2026-01-01T00:00:00",
+      "2026-01-01T00:00:00-03:30",
+      "12345",
+      "9999-12-31T23:59:59-01:00",
+    ].entries())
+      seed(`time-${index}`, { created_at: time, updated_at: time });
+    return oneStack([]);
+  },
+
   "a known stack has an endpoint of a given stack, too": () => {
     const known = [entry("a"), entry("ours", { id: "ep_b" }), entry("old", { id: "ep_c", isOld: true })];
     return {
@@ -402,17 +416,6 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const moved = fakeStack([], { name: "moved", state: fail("no stack named 'moved' found") });
     const stacks = [fakeStack([changed], { repair }), moved];
     return { stacks, args: ["--fix"], known: { "organization/web/lost": undefined } };
-  },
-
-  "the times of endpoints have no zone, or are no times that a report can have": () => {
-    for (const [index, time] of [
-      "2026-01-01T00:00:00",
-      "2026-01-01T00:00:00-03:30",
-      "12345",
-      "9999-12-31T23:59:59-01:00",
-    ].entries())
-      seed(`time-${index}`, { created_at: time, updated_at: time });
-    return oneStack([]);
   },
 
   "--fix leaves an endpoint that a known stack has, too": () => ({

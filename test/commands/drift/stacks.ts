@@ -80,7 +80,7 @@ export function fakeStack(
     project: "shop",
     config: async () => (key) => settings[key],
     state: async () => stateWith([...extra, ...all], begun),
-    updates: async () => ({ failed: false, refreshes: [] }),
+    updates: async () => ({ result: "succeeded", refreshes: [] }),
     preview: async () => run,
     repairPreview: async () => run,
     repair: async () => run,
