@@ -1,8 +1,10 @@
 import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
 import { engineInputs } from "../../../provider/endpoint/inputs";
 import { readEndpoint } from "../../../provider/endpoint/readEndpoint";
+import type { Endpoint } from "../../../provider/service/contract";
+import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { urlOf } from "../../../provider/service/url";
-import { normalizeUrl } from "../../traffic-policy/data/index";
+import { type JsonObject, normalizeUrl } from "../../traffic-policy/data/index";
 import type { ManagedEndpoint } from "../userProject";
 import { asUnchecked, type ScannedAccount } from "./accounts";
 import type { AccountReport, PendingCreateReport, Unchecked } from "./report";
@@ -28,6 +30,15 @@ export async function withFoundEndpoints(
   reports: ReadonlyMap<ScannedAccount, AccountReport>,
 ): Promise<{ pendingCreates: PendingCreateReport[]; unchecked: Unchecked[] }> {
   const unchecked: Unchecked[] = [];
+  const reads = new Map<string, Promise<Endpoint>>();
+  /** Reads an endpoint once for all creates of a pool. */
+  const read = (account: ScannedAccount, api: EndpointsApi, id: string, inputs: JsonObject) => {
+    const known = { ...account.mayOmit(id, {}), ...inputs };
+    const key = `${id} ${Object.keys(known).sort()}`;
+    const live = reads.get(key) ?? readEndpoint(api, id, known);
+    reads.set(key, live);
+    return live;
+  };
   const pendingCreates = creates.map(async ({ report, wanted, account }): Promise<PendingCreateReport> => {
     const ofAccount = account && reports.get(account);
     if (!account?.api || !account.cloud || !ofAccount || ofAccount.unchecked.length > 0) return report;
@@ -36,7 +47,7 @@ export async function withFoundEndpoints(
     const url = normalizeUrl(String(wanted.inputs["url"]));
     const atUrl = cloud.filter((live) => unmanagedIds.has(live.id) && urlOf(live) === url);
     const compare = async ({ id }: { id: string }) => {
-      const live = await readEndpoint(api, id, wanted.inputs);
+      const live = await read(account, api, id, wanted.inputs);
       return { id, equal: differenceOnAdoption(live, engineInputs(wanted.inputs)).changed.length === 0 };
     };
     try {

@@ -209,6 +209,14 @@ test("the command that adopts the endpoints of a killed run has all ids, however
   const ids = Array.from({ length: 150 }, (_, index) => `ep_${"a".repeat(27)}${index}`);
   const pooled = { url: "https://pool.example.com", poolingEnabled: true };
   for (const id of ids) emulator.seed({ id, type: "cloud", url: pooled.url, pooling_enabled: true });
+  // This endpoint shows that the list omits no text, so no request is sent for each id.
+  emulator.seed({
+    type: "cloud",
+    url: "https://texts.example.com",
+    description: "d",
+    metadata: "{}",
+    traffic_policy: "{}",
+  });
   const begun = ids.map((_, index) => begunCreate(`one-${index}`, pooled));
   const { stdout, page } = await runDrift([fakeStack([], { begun })]);
   for (const form of [stdout, page.replaceAll("&#38;", "&")]) {
@@ -218,6 +226,33 @@ test("the command that adopts the endpoints of a killed run has all ids, however
     expect(command).toBe("pulumi refresh --yes --clear-pending-creates --stack prod");
     expect(line.split(",").sort()).toEqual(ids.sort());
   }
+});
+
+test.each<[string, object, boolean, number]>([
+  [
+    "that shows texts costs no other request",
+    { description: "b", metadata: "{}", traffic_policy: "{}" },
+    false,
+    1,
+  ],
+  ["that shows no text of endpoints without a change costs no other request", {}, false, 1],
+  ["that shows no description of the edited endpoint costs one request for it", { metadata: "{}" }, true, 2],
+])("of 1,000 endpoints, a list %s", async (_, ofLast, isEdited, requests) => {
+  const names = Array.from({ length: 1000 }, (_, index) => `e${index}`);
+  const [edited = ""] = names;
+  const live = isEdited ? { description: "added by hand" } : {};
+  const stack = fakeStack(names.map((name) => (name === edited ? { name, live } : { name })));
+  const time = (name: string) =>
+    isEdited && name === edited ? "2026-02-02T00:00:00Z" : "2026-01-01T00:00:00Z";
+  const endpoints = names.map((name) => ({
+    ...{ id: `ep_${name}`, type: "cloud", url: `https://${name}.example.com`, updated_at: time(name) },
+  }));
+  const unmanaged = { id: "ep_last", type: "cloud", url: "https://last.example.com", ...ofLast };
+  const body = { endpoints: [...endpoints, unmanaged], uri: "", next_page_uri: null };
+  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+  const ended = await runDrift([stack]);
+  expect(ended.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(isEdited ? [edited] : []);
+  expect(emulator.requests).toHaveLength(requests);
 });
 
 const docs = join(import.meta.dirname, "../../../docs");

@@ -19,6 +19,7 @@ export interface DriftFixture {
   backend?: string[];
 }
 
+const SEEDED = "2026-01-01T00:00:00Z";
 const long = "a".repeat(500);
 const byHand = { description: "by hand" };
 const policy = (config: object) => ({ on_http_request: [{ actions: [{ type: "deny", config }] }] });
@@ -28,7 +29,7 @@ const fail = (reason: string) => async () => {
 
 /** Seeds an endpoint, which is unmanaged unless a stack of the fixture has its id. */
 function seed(name: string, more: Partial<Seed> = {}, on = emulator): string {
-  const times = { created_at: "2026-01-01T00:00:00Z", updated_at: "2026-01-01T00:00:00Z" };
+  const times = { created_at: SEEDED, updated_at: SEEDED };
   const url = `https://${name}.example.com`;
   return on.seed({ type: "cloud", id: `ep_${name}`, url, ...times, ...more }).id;
 }
@@ -74,7 +75,7 @@ const oneStack = (
 const changed = { name: "a", live: byHand };
 const gone = { name: "a", live: "gone" } as const;
 const outputs = (more: object) => ({
-  outputs: { type: "cloud", url: "https://a.example.com", createdAt: "2026-01-01T00:00:00Z", ...more },
+  outputs: { type: "cloud", url: "https://a.example.com", createdAt: SEEDED, updatedAt: SEEDED, ...more },
 });
 
 /** Functions, because each fixture has new accounts. */
@@ -245,6 +246,14 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const begun = [begunCreate("replaced"), begunCreate("repeated", repeated)];
     const replaced = { name: "replaced", live: "gone" as const, more: { pendingReplacement: true } };
     return oneStack([replaced, { name: "repeated", inputs: repeated }], { begun });
+  },
+
+  "a create is pending, and the list omits the description in which the endpoint on its URL differs": () => {
+    const pool = { url: "https://pool.example.com", pooling_enabled: true };
+    seed("theirs", { ...pool, description: "theirs" });
+    const endpoints = [{ id: "ep_theirs", type: "cloud", ...pool }];
+    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body: { endpoints } });
+    return oneStack([], { begun: [begunCreate("ours", { url: pool.url, poolingEnabled: true })] });
   },
 
   "two stacks have a pending create in one pool": () => {

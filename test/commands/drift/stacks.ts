@@ -63,7 +63,7 @@ export function fakeStack(
         updated_at: CREATED,
         ...wireOf({ ...values, ...live }),
       });
-    const noted = { __accountFingerprint: accountFingerprint(on), createdAt: CREATED };
+    const noted = { __accountFingerprint: accountFingerprint(on), createdAt: CREATED, updatedAt: CREATED };
     return {
       ...{ urn: urnOf(name), type: TYPE, custom: true, id, inputs: given },
       outputs: { type: "cloud", ...given, ...noted },
