@@ -15,6 +15,8 @@ import { interrupted } from "./stack";
 /* The accounts of the stacks, and their endpoints that no stack manages. Each account is listed once. */
 
 export interface ScannedAccount {
+  /** Equal for the same settings. */
+  key: string;
   /** Undefined if the settings do not name the account. */
   api: EndpointsApi | undefined;
   stacks: Set<string>;
@@ -57,20 +59,19 @@ export class ScannedAccounts {
    */
   open(config: ConfigReader, stack: string, isUsed: boolean): ScannedAccount | undefined {
     const opened: ScannedAccount = {
-      ...{ api: undefined, stacks: new Set<string>(), cloud: undefined },
+      ...{ key: `failed ${this.byKey.size}`, api: undefined, stacks: new Set<string>(), cloud: undefined },
       ...{ mayOmit: () => ({}), unchecked: [] },
     };
-    let key = `failed ${this.byKey.size}`;
     try {
       opened.api = openAccount(config, this.log);
       const { baseUrl, apiKey } = opened.api.http.settings;
-      key = JSON.stringify([baseUrl, apiKey]);
+      opened.key = JSON.stringify([baseUrl, apiKey]);
     } catch (error) {
       if (error instanceof ConfigError && !isUsed) return undefined;
       opened.unchecked.push(asUnchecked("the account", error));
     }
-    const account = this.byKey.get(key) ?? opened;
-    this.byKey.set(key, account);
+    const account = this.byKey.get(opened.key) ?? opened;
+    this.byKey.set(account.key, account);
     account.stacks.add(stack);
     return account;
   }

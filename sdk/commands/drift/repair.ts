@@ -1,6 +1,6 @@
 import { messageOf } from "../command";
 import { asUnchecked } from "./accounts";
-import type { DriftedEndpoint, Repair } from "./report";
+import type { DriftedEndpoint, Repair, Unchecked } from "./report";
 import { type Scan, type ScanDependencies, type ScannedStack, scan, sharedEndpoints } from "./scan";
 import { errorsOf, interrupted, type PulumiRun } from "./stack";
 
@@ -33,6 +33,10 @@ export async function repairAll(found: Scan, deps: ScanDependencies): Promise<Sc
   deps.log("checking the repair");
   const stacks = found.stacks.map(({ stack }) => stack);
   const after = await scan(stacks, deps, found.stacks);
+  for (const account of after.accounts) {
+    const before = found.accounts.find(({ key }) => key === account.key);
+    account.unchecked = withEarlier(account.unchecked, before?.unchecked ?? []);
+  }
   return {
     ...after,
     stacks: attempts.map((each, index) => withRepairs(each, after.stacks[index])),
@@ -132,16 +136,40 @@ function reasonIfAdopted(
 const recreates = ({ steps }: PulumiRun, urn: string) =>
   steps.some((step) => step.urn === urn && /^(create|replace)/.test(step.op));
 
-/** @param after The check after the repair. */
+/**
+ * The stack after the repair: what the check found, the drift that was to be repaired, and what was unchecked before.
+ *
+ * @param after The check after the repair; undefined if no run began.
+ */
 function withRepairs({ scanned, left, run }: RepairAttempt, after: ScannedStack | undefined): ScannedStack {
   const { report } = scanned;
-  const drifted = report.drifted.map((each): DriftedEndpoint => {
+  const now = after?.report ?? report;
+  const repaired = report.drifted.map((each): DriftedEndpoint => {
     const reason = left.get(each.urn);
     if (reason !== undefined) return { ...each, repair: notDone(reason) };
     return run ? { ...each, repair: repairOf(each.urn, run, after) } : each;
   });
-  return { ...(after ?? scanned), report: { ...report, drifted } };
+  const isNew = ({ urn }: DriftedEndpoint) => !report.drifted.some((each) => each.urn === urn);
+  const later = now.drifted.filter(isNew).map((each) => ({ ...each, repair: notDone(FOUND_LATER) }));
+  return {
+    ...(after ?? scanned),
+    report: {
+      ...now,
+      // A state that cannot be read after the repair has not lost its endpoints.
+      endpoints: after?.managed ? now.endpoints : report.endpoints,
+      drifted: [...repaired, ...later],
+      unchecked: withEarlier(now.unchecked, report.unchecked),
+    },
+  };
 }
+
+const FOUND_LATER = "it was found only by the check after the repair: run the command again";
+
+/** What is unchecked after the repair, and what was before, each once. */
+const withEarlier = (now: readonly Unchecked[], earlier: readonly Unchecked[]): Unchecked[] => [
+  ...now,
+  ...earlier.filter(({ what }) => !now.some((each) => each.what === what)),
+];
 
 /** Repaired means: the run succeeded or wrote the endpoint, and the check found no difference. */
 function repairOf(urn: string, run: PulumiRun, after: ScannedStack | undefined): Repair {

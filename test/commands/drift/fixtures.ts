@@ -458,6 +458,32 @@ export const fixtures: Record<string, () => DriftFixture> = {
           metadata: {
             credentials: { amy: { pass: 123456 } },
             headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR2" }],
+  "--fix repairs one endpoint, while another one is edited, of this stack and of one that could not be compared":
+    () => {
+      let isRepaired = false;
+      const repair = async (): Promise<PulumiRun> => {
+        isRepaired = true;
+        emulator.edit("ep_a", { description: undefined });
+        emulator.edit("ep_b", { description: "edited meanwhile" });
+        return { ok: true, steps: [], diagnostics: [] };
+      };
+      const late = fakeStack([{ name: "c", live: byHand }], { name: "late" });
+      const state = () => (isRepaired ? late.state() : fail("the backend is busy")());
+      return {
+        stacks: [fakeStack([changed, { name: "b" }], { repair }), { ...late, state }],
+        args: ["--fix"],
+      };
+    },
+
+  "--fix repairs one endpoint, and another one is edited meanwhile": () => {
+    const repair = async (): Promise<PulumiRun> => {
+      emulator.edit("ep_a", { description: undefined });
+      emulator.edit("ep_b", { description: "edited meanwhile" });
+      return { ok: true, steps: [], diagnostics: [] };
+    };
+    return oneStack([changed, { name: "b" }], { repair }, "--fix");
+  },
+
             word: "word",
             password: [12345678],
             same: 12345678,
