@@ -1,5 +1,6 @@
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type OwnedElsewhere } from "./drift/accounts";
+import { withoutSecretInputs } from "./drift/compare";
 import { withFoundEndpoints } from "./drift/orphans";
 import { repairAll } from "./drift/repair";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
@@ -132,7 +133,7 @@ async function reportOf(
   options: Pick<DriftReport, "startedAt" | "fix" | "failOnUnmanaged" | "unread">,
 ): Promise<DriftReport> {
   const reports = new Map(accounts.map((account) => [account, accountReport(account, ownedElsewhere)]));
-  const findings = {
+  const found = {
     ...options,
     stacks: await mapConcurrently(stacks, async ({ report, creates }) => {
       const { pendingCreates, unchecked } = await withFoundEndpoints(creates, reports);
@@ -141,6 +142,12 @@ async function reportOf(
     accounts: [...reports.values()],
     shared: sharedEndpoints({ stacks, known }),
   };
+  const creates = stacks.flatMap((stack) => stack.creates.map(({ wanted }) => wanted));
+  const findings = withoutSecretInputs(
+    found,
+    creates,
+    stacks.flatMap(({ managed = [] }) => managed),
+  );
   const endedAt = new Date().toISOString();
   // Removes fields that the schema does not document.
   return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });

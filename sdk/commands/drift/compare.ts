@@ -16,7 +16,13 @@ import {
 } from "../../../provider/endpoint/state";
 import type { Endpoint } from "../../../provider/service/contract";
 import { isWithin, parsePath, valueAt } from "../../test-engine/index";
-import { isMapping, type JsonObject, type Path, pathText } from "../../traffic-policy/data/index";
+import {
+  isMapping,
+  type JsonObject,
+  normalizeUrl,
+  type Path,
+  pathText,
+} from "../../traffic-policy/data/index";
 import type { ManagedEndpoint } from "../userProject";
 import { type DriftedEndpoint, type FieldChange, INVALID_POLICY } from "./report";
 
@@ -121,16 +127,25 @@ export function masking(
   fields: ReadonlySet<string>,
   accountKey?: string,
 ): Masking {
+  const found = new Set(isRecognizableKey(accountKey) ? [accountKey] : []);
+  for (const document of documents) for (const secret of secretTexts(document, fields)) found.add(secret);
+  return maskingOf(found);
+}
+
+/** The secrets in a document that are recognized in other places. */
+function secretTexts(document: JsonObject, fields: ReadonlySet<string>): Set<string> {
   const found = new Set<string>();
-  if (isRecognizableKey(accountKey)) found.add(accountKey);
-  for (const document of documents)
-    for (const field of managedInputs) {
-      for (const secret of secretsIn(document[field])) found.add(secret);
-      replaced(document[field], fields.has(field), (part, isSecret) => {
-        if (isSecret && typeof part === "string" && part.length >= MIN_PART_LENGTH) found.add(part);
-        return part;
-      });
-    }
+  for (const field of managedInputs) {
+    for (const secret of secretsIn(document[field])) found.add(secret);
+    replaced(document[field], fields.has(field), (part, isSecret) => {
+      if (isSecret && typeof part === "string" && part.length >= MIN_PART_LENGTH) found.add(part);
+      return part;
+    });
+  }
+  return found;
+}
+
+function maskingOf(found: ReadonlySet<string>): Masking {
   const secrets = [...found].sort((a, b) => b.length - a.length);
   const text = (plain: string) =>
     secrets
@@ -141,6 +156,51 @@ export function masking(
     return typeof part === "string" ? text(part) : part;
   };
   return { text, values: (document) => replaced(document, false, mask) };
+}
+
+/** The fields of a report whose values are other people's texts. Names and ids stay, because commands need them. */
+const FOREIGN_FIELDS = ["url", "description", "path", "expected", "live", "reason"];
+
+/**
+ * The report without the secret inputs of pending creates, whose endpoints may be listed as unmanaged, and without the secret URLs
+ * and descriptions of all endpoints of the states.
+ */
+export function withoutSecretInputs<T>(
+  report: T,
+  creates: readonly ManagedEndpoint[],
+  managed: readonly ManagedEndpoint[],
+): T {
+  const parts = new Set<string>();
+  const whole = new Set<string>();
+  for (const { inputs, secrets } of [...creates, ...managed])
+    for (const name of ["url", "description"]) {
+      const text = inputs[name];
+      if (!secrets.has(name) || typeof text !== "string" || text === "") continue;
+      for (const each of [text, ...(name === "url" ? [normalizeUrl(text) ?? text] : [])]) {
+        whole.add(each);
+        if (each.length >= MIN_PART_LENGTH) parts.add(each);
+      }
+    }
+  for (const { inputs, secrets } of creates) for (const text of secretTexts(inputs, secrets)) parts.add(text);
+  if (whole.size === 0 && parts.size === 0) return report;
+  const mask = maskingOf(parts);
+  const masked = (value: unknown, isForeign: boolean): unknown => {
+    if (typeof value === "string") {
+      if (!isForeign) return value;
+      return whole.has(value) || whole.has(normalizeUrl(value) ?? "") ? MASKED : mask.text(value);
+    }
+    if (Array.isArray(value)) return value.map((item) => masked(item, isForeign));
+    if (!isMapping(value)) return isForeign ? mask.values(value) : value;
+    const all = Object.entries(value).map(([name, item]) => [
+      isForeign ? mask.text(name) : name,
+      masked(item, isForeign || FOREIGN_FIELDS.includes(name)),
+    ]);
+    const copy = Object.fromEntries(all);
+    const { expected, live } = copy;
+    const isChange = !isForeign && "secret" in copy;
+    return isChange ? { ...copy, secret: JSON.stringify([expected, live]).includes(MASKED) } : copy;
+  };
+  return masked(report, false) as T;
 }
 
 /** The document with its texts, numbers and keys replaced. A place is secret if a key above it, or beside it, names a secret. */
