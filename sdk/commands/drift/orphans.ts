@@ -43,15 +43,19 @@ export async function withFoundEndpoints(
     const ofAccount = account && reports.get(account);
     if (!account?.api || !account.cloud || !ofAccount || ofAccount.unchecked.length > 0) return report;
     const { api, cloud } = account;
-    const unmanagedIds = new Set(ofAccount.unmanaged.map(({ id }) => id));
+    const ignoredIds = new Set(ofAccount.ignored.map(({ id }) => id));
+    const unownedIds = new Set([...ignoredIds, ...ofAccount.unmanaged.map(({ id }) => id)]);
     const url = normalizeUrl(String(wanted.inputs["url"]));
-    const atUrl = cloud.filter((live) => unmanagedIds.has(live.id) && urlOf(live) === url);
+    const atUrl = cloud.filter((live) => urlOf(live) === url && live.id !== report.replaces?.id);
+    const managed = atUrl.flatMap(({ id }) => (unownedIds.has(id) ? [] : [id]));
     const compare = async ({ id }: { id: string }) => {
       const live = await read(account, api, id, wanted.inputs);
-      return { id, equal: differenceOnAdoption(live, engineInputs(wanted.inputs)).changed.length === 0 };
+      const equal = differenceOnAdoption(live, engineInputs(wanted.inputs)).changed.length === 0;
+      return { id, equal, ...(ignoredIds.has(id) && { ignored: true }) };
     };
     try {
-      return { ...report, found: await Promise.all(atUrl.map(compare)) };
+      const found = await Promise.all(atUrl.filter(({ id }) => unownedIds.has(id)).map(compare));
+      return { ...report, found, ...(managed.length > 0 && { managed }) };
     } catch (error) {
       unchecked.push(asUnchecked(`what is on the URL of ${report.name}`, error));
       return report;

@@ -77,7 +77,18 @@ const pendingCreateSchema = z.object({
     })
     .optional(),
   /** The endpoints on the resource's URL that no state has; missing if unchecked. A killed run may have created an equal endpoint. */
-  found: z.array(z.object({ id: z.string(), equal: z.boolean() })).optional(),
+  found: z
+    .array(
+      z.object({
+        id: z.string(),
+        equal: z.boolean(),
+        /** Whether the endpoint is meant to be there (`--ignore`, or `ignore` in the projects file); missing if not. */
+        ignored: z.boolean().optional(),
+      }),
+    )
+    .optional(),
+  /** The endpoints on the resource's URL that a state has, without the old endpoint of a replacement; missing if there are none. */
+  managed: z.array(z.string()).optional(),
 });
 
 const uncheckedSchema = z.object({

@@ -218,7 +218,7 @@ function recoverySteps(
 }
 
 /** The ids of what a pending create may have made. */
-const orphanIds = ({ found = [] }: PendingCreateReport): string[] =>
+const orphanIds = ({ found = [] }: Pick<PendingCreateReport, "found">): string[] =>
   found.filter(({ equal }) => equal).map(({ id }) => id);
 
 /**
@@ -227,11 +227,13 @@ const orphanIds = ({ found = [] }: PendingCreateReport): string[] =>
  * @param left What pending creates of the stack may have made.
  */
 function pendingItem(same: readonly PendingCreateReport[], left: ReadonlySet<string>): Item {
-  const [first] = same;
-  const { url, replaces, found } = { url: first?.url, replaces: first?.replaces, found: first?.found };
+  const first: Partial<PendingCreateReport> = same[0] ?? {};
+  const { url, replaces, found, managed = [] } = first;
   const list = (ids: readonly string[]) => ids.join(", ");
-  const equal = first ? orphanIds(first) : [];
+  const equal = orphanIds(first);
   const others = (found ?? []).map(({ id }) => id).filter((id) => !left.has(id));
+  const ignored = (found ?? []).flatMap((one) => (one.equal && one.ignored ? [one.id] : []));
+  const isFree = found?.length === 0 && replaces?.exists !== true;
   const most = equal.length > same.length ? `, of which the line takes over ${same.length}` : "";
   const old = { true: "still exists", false: "was deleted", undefined: "is unchecked" };
   const texts = [
@@ -239,7 +241,12 @@ function pendingItem(same: readonly PendingCreateReport[], left: ReadonlySet<str
     !found && "what is on its URL is unchecked",
     equal.length > 0 && `no state that was read has ${list(equal)} on its URL${most}`,
     others.length > 0 && `${list(others)} on its URL differs from it, so it may be somebody else's`,
-    found?.length === 0 && replaces?.exists !== true && "nothing is left on its URL: `pulumi up` creates it",
+    ignored.length > 0 &&
+      `a rule of \`ignore\` names ${list(ignored)}: leave it out of the line unless the killed run made it`,
+    isFree &&
+      managed.length > 0 &&
+      `a state that was read has ${list(managed)} on its URL, so \`pulumi up\` creates it only in a pool`,
+    isFree && managed.length === 0 && "nothing is left on its URL: `pulumi up` creates it",
   ];
   return {
     ...{ word: "pending", mood: "unsure" },

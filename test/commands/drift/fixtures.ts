@@ -256,6 +256,37 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return oneStack([], { begun: [begunCreate("ours", { url: pool.url, poolingEnabled: true })] });
   },
 
+  "creates are pending, and what is on their URLs is ignored, or known": () => {
+    const pool = { url: "https://pool.example.com", pooling_enabled: true };
+    seed("left", pool);
+    const begun = [begunCreate("one", { url: pool.url, poolingEnabled: true }), begunCreate("known")];
+    return {
+      ...oneStack([], { begun }),
+      known: { "organization/web/prod": [entry("known", { id: seed("known") })] },
+      ignore: [{ url: "https://pool.*", reason: "members of another team" }],
+    };
+  },
+
+  "a create is pending whose URL and description are secret, and an equal endpoint exists": () => {
+    const url = "https://canary-7.example.com";
+    const description = "CANARY-DESCRIPTION";
+    const inputs = { url: secret(url), description: secret(description), metadata: secret({ pin: "hun2" }) };
+    seed("left", { url, description, metadata: '{"pin":"hun2"}' });
+    seed("ignored", { url: `${url}:443`, description });
+    seed("copy", { description: `like ${description}` });
+    const live = { description: `like ${description}, on ${url}` };
+    return {
+      ...oneStack([{ name: "a", live }], { begun: [begunCreate("hidden", inputs)] }),
+      ignore: [{ id: "ep_ignored", reason: "its id" }],
+    };
+  },
+
+  "an endpoint is unmanaged on the secret URL of a pool": () => {
+    const url = "https://canary-9.example.com";
+    seed("left", { url, pooling_enabled: true });
+    return oneStack([{ name: "a", inputs: { url: secret(url), poolingEnabled: true } }]);
+  },
+
   "two stacks have a pending create in one pool": () => {
     const pooled = { url: "https://pool.example.com", poolingEnabled: true };
     seed("pool", { pooling_enabled: true });
@@ -427,6 +458,32 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return { stacks, args: ["--fix"], known: { "organization/web/lost": undefined } };
   },
 
+  "--fix repairs one endpoint, while another one is edited, of this stack and of one that could not be compared":
+    () => {
+      let isRepaired = false;
+      const repair = async (): Promise<PulumiRun> => {
+        isRepaired = true;
+        emulator.edit("ep_a", { description: undefined });
+        emulator.edit("ep_b", { description: "edited meanwhile" });
+        return { ok: true, steps: [], diagnostics: [] };
+      };
+      const late = fakeStack([{ name: "c", live: byHand }], { name: "late" });
+      const state = () => (isRepaired ? late.state() : fail("the backend is busy")());
+      return {
+        stacks: [fakeStack([changed, { name: "b" }], { repair }), { ...late, state }],
+        args: ["--fix"],
+      };
+    },
+
+  "--fix repairs one endpoint, and another one is edited meanwhile": () => {
+    const repair = async (): Promise<PulumiRun> => {
+      emulator.edit("ep_a", { description: undefined });
+      emulator.edit("ep_b", { description: "edited meanwhile" });
+      return { ok: true, steps: [], diagnostics: [] };
+    };
+    return oneStack([changed, { name: "b" }], { repair }, "--fix");
+  },
+
   "--fix leaves an endpoint that a known stack has, too": () => ({
     ...oneStack([changed], { repair: fail("must not run") }, "--fix"),
     known: { "organization/web/prod": [entry("a")] },
@@ -458,32 +515,6 @@ export const fixtures: Record<string, () => DriftFixture> = {
           metadata: {
             credentials: { amy: { pass: 123456 } },
             headers: [{ name: "Authorization", value: "Bearer CANARY-PAIR2" }],
-  "--fix repairs one endpoint, while another one is edited, of this stack and of one that could not be compared":
-    () => {
-      let isRepaired = false;
-      const repair = async (): Promise<PulumiRun> => {
-        isRepaired = true;
-        emulator.edit("ep_a", { description: undefined });
-        emulator.edit("ep_b", { description: "edited meanwhile" });
-        return { ok: true, steps: [], diagnostics: [] };
-      };
-      const late = fakeStack([{ name: "c", live: byHand }], { name: "late" });
-      const state = () => (isRepaired ? late.state() : fail("the backend is busy")());
-      return {
-        stacks: [fakeStack([changed, { name: "b" }], { repair }), { ...late, state }],
-        args: ["--fix"],
-      };
-    },
-
-  "--fix repairs one endpoint, and another one is edited meanwhile": () => {
-    const repair = async (): Promise<PulumiRun> => {
-      emulator.edit("ep_a", { description: undefined });
-      emulator.edit("ep_b", { description: "edited meanwhile" });
-      return { ok: true, steps: [], diagnostics: [] };
-    };
-    return oneStack([changed, { name: "b" }], { repair }, "--fix");
-  },
-
             word: "word",
             password: [12345678],
             same: 12345678,
