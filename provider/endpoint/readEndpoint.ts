@@ -2,7 +2,7 @@ import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { isService404, type UserError } from "../service/apiErrors";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import { fieldNames, type ManagedInput, managedInputs } from "./fields";
+import { fieldNames, type ManagedInput, managedInputs, userTexts } from "./fields";
 
 /* How a live endpoint is read: as the list shows it, so that many resources share a listing, or else by its id. */
 
@@ -15,7 +15,16 @@ import { fieldNames, type ManagedInput, managedInputs } from "./fields";
  */
 export async function readEndpoint(api: EndpointsApi, id: string, known: JsonObject): Promise<Endpoint> {
   const item = await api.list.findInList(id);
-  return (item && completedItem(item, known)) ?? api.get(id);
+  return item && !hidesEdit(api, item, known) ? (completedItem(item, known) ?? api.get(id)) : api.get(id);
+}
+
+/**
+ * Whether a list item may lack a text that somebody has added: the endpoint was changed since the state was written, and the list shows
+ * the field of no other endpoint.
+ */
+function hidesEdit(api: EndpointsApi, item: Endpoint, known: JsonObject): boolean {
+  if (item.updatedAt !== undefined && item.updatedAt === known["updatedAt"]) return false;
+  return userTexts.some((name) => item[name] === undefined && !api.list.shows(name));
 }
 
 /**

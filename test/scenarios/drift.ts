@@ -1,4 +1,4 @@
-import { type Actor, at, edited, error, type Props, type Scenario, scenario } from "./scenario";
+import { type Actor, at, edited, error, listOmits, type Props, type Scenario, scenario } from "./scenario";
 
 /* Drift: edits by hand, and fields with defaults of the service. */
 
@@ -61,6 +61,22 @@ export const drift: Scenario[] = [
     before: edited({ description: "by hand" }),
     command: "refresh",
     next: [{ writes: ["PATCH shop description"] }],
+  }),
+  scenario("a description that was added by hand is found although lists omit descriptions", {
+    from,
+    later: true,
+    before: (actor) => {
+      edited({ description: "by hand" })(actor);
+      listOmits("description")(actor);
+    },
+    command: "refresh",
+    next: [{ writes: ["PATCH shop description"] }],
+  }),
+  scenario("a refresh of an endpoint without a description is one request, if nobody has edited it", {
+    from,
+    later: true,
+    command: "refresh",
+    reads: ["/endpoints"],
   }),
   ...["0.0.9", "99.0.0", "unreadable"].map((__version) =>
     scenario(`a state of the version ${__version} causes no change, and keeps its version`, {

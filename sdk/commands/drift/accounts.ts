@@ -1,10 +1,8 @@
-import { userTexts } from "../../../provider/endpoint/fields";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import { createdAt } from "../../../provider/service/clock";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
-import type { JsonObject } from "../../traffic-policy/data/index";
 import { isAuthenticationError, messageOf } from "../command";
 import { type IgnoreRule, isIgnored } from "../projects";
 import { cloudEndpoints, openAccount } from "../userProject";
@@ -22,21 +20,7 @@ export interface ScannedAccount {
   stacks: Set<string>;
   /** Undefined if the account could not be listed. */
   cloud: Endpoint[] | undefined;
-  /** The properties that the list may omit of an endpoint with these stored outputs, for `readEndpoint`. */
-  mayOmit(id: string, stored: JsonObject): JsonObject;
   unchecked: Unchecked[];
-}
-
-/**
- * The texts that the list may omit of an endpoint, so that it must be read by id. If any item shows a text, the list shows it, and an
- * item without the text lacks it. If no item shows it, an item with the state's time of the last change was not edited. So a service
- * that omits empty fields costs a request for each edited endpoint, and none for the others.
- */
-function omittedTexts(cloud: readonly Endpoint[]): ScannedAccount["mayOmit"] {
-  const names = userTexts.filter((name) => !cloud.some((live) => live[name] !== undefined));
-  const all = Object.fromEntries(names.map((name) => [name, true]));
-  const changed = new Map(cloud.map(({ id, updatedAt }) => [id, updatedAt]));
-  return (id, { updatedAt }) => (updatedAt !== undefined && changed.get(id) === updatedAt ? {} : all);
 }
 
 /** The accounts that the scan has met. Settings with the same base URL and key name one account. */
@@ -60,7 +44,7 @@ export class ScannedAccounts {
   open(config: ConfigReader, stack: string, isUsed: boolean): ScannedAccount | undefined {
     const opened: ScannedAccount = {
       ...{ key: `failed ${this.byKey.size}`, api: undefined, stacks: new Set<string>(), cloud: undefined },
-      ...{ mayOmit: () => ({}), unchecked: [] },
+      unchecked: [],
     };
     try {
       opened.api = openAccount(config, this.log);
@@ -87,7 +71,6 @@ export class ScannedAccounts {
         if (this.stopped.aborted) throw interrupted();
         this.log(`listing the account at ${api.http.settings.baseUrl}`);
         account.cloud = await cloudEndpoints(api);
-        account.mayOmit = omittedTexts(account.cloud);
         for (const { id = "an endpoint", reason } of api.list.skipped)
           unchecked.push(asUnchecked(`${id} of the account`, `the list's item cannot be read: ${reason}`));
       } catch (error) {

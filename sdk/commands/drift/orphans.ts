@@ -1,6 +1,7 @@
 import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
+import { managedInputs, userTexts } from "../../../provider/endpoint/fields";
 import { engineInputs } from "../../../provider/endpoint/inputs";
-import { readEndpoint } from "../../../provider/endpoint/readEndpoint";
+import { readUnknownEndpoint } from "../../../provider/endpoint/readEndpoint";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { urlOf } from "../../../provider/service/url";
@@ -32,10 +33,10 @@ export async function withFoundEndpoints(
   const unchecked: Unchecked[] = [];
   const reads = new Map<string, Promise<Endpoint>>();
   /** Reads an endpoint once for all creates of a pool. */
-  const read = (account: ScannedAccount, api: EndpointsApi, id: string, inputs: JsonObject) => {
-    const known = { ...account.mayOmit(id, {}), ...inputs };
-    const key = `${id} ${Object.keys(known).sort()}`;
-    const live = reads.get(key) ?? readEndpoint(api, id, known);
+  const read = (api: EndpointsApi, id: string, inputs: JsonObject) => {
+    const names = managedInputs.filter((name) => inputs[name] !== undefined || userTexts.includes(name));
+    const key = `${id} ${names}`;
+    const live = reads.get(key) ?? readUnknownEndpoint(api, id, names);
     reads.set(key, live);
     return live;
   };
@@ -49,7 +50,7 @@ export async function withFoundEndpoints(
     const atUrl = cloud.filter((live) => urlOf(live) === url && live.id !== report.replaces?.id);
     const managed = atUrl.flatMap(({ id }) => (unownedIds.has(id) ? [] : [id]));
     const compare = async ({ id }: { id: string }) => {
-      const live = await read(account, api, id, wanted.inputs);
+      const live = await read(api, id, wanted.inputs);
       const equal = differenceOnAdoption(live, engineInputs(wanted.inputs)).changed.length === 0;
       return { id, equal, ...(ignoredIds.has(id) && { ignored: true }) };
     };

@@ -328,14 +328,12 @@ async function liveOf(
   if (!account.api) return undefined;
   const { apiKey } = account.api.http.settings;
   const api = account.api.redacting({ hasSecrets: () => hasSecrets(stored, apiKey) });
-  const live = await readEndpoint(api, id, { ...account.mayOmit(id, stored), ...stored }).catch(
-    (notFound: unknown) => {
-      if (!isNotFound(notFound)) throw notFound;
-      const isOfAccount = (other: string, written: unknown) =>
-        accounts.has(other) && accounts.get(other) === written;
-      return confirmGone(api, { id, stored, notFound, isOnlyRead: false, isOfAccount });
-    },
-  );
+  const live = await readEndpoint(api, id, stored).catch((notFound: unknown) => {
+    if (!isNotFound(notFound)) throw notFound;
+    const isOfAccount = (other: string, written: unknown) =>
+      accounts.has(other) && accounts.get(other) === written;
+    return confirmGone(api, { id, stored, notFound, isOnlyRead: false, isOfAccount });
+  });
   if (live?.type !== undefined && live.type !== "cloud") throw wrongType(id, live.type);
   return live;
 }

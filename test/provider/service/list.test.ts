@@ -22,11 +22,9 @@ function seeded(emulator: Emulator, endpoints: number) {
   const createdAt = "2025-01-01T00:00:00Z";
   const seed = (i: number) => {
     const url = `https://e${i}.example.com`;
-    const { id } = emulator.seed({ type: "cloud", url, created_at: createdAt });
-    return {
-      id,
-      outs: { type: "cloud", url, createdAt, __accountFingerprint: accountFingerprint(emulator) },
-    };
+    const { id, updated_at: updatedAt = "" } = emulator.seed({ type: "cloud", url, created_at: createdAt });
+    const __accountFingerprint = accountFingerprint(emulator);
+    return { id, outs: { type: "cloud", url, createdAt, updatedAt, __accountFingerprint } };
   };
   // The type promises a first item, and every caller asks for at least one id.
   return Array.from({ length: endpoints }, (_, i) => seed(i)) as [Seeded, ...Seeded[]];
@@ -115,11 +113,11 @@ describe("a refresh", () => {
   test.each<[string, seed: object, state: object, requests: string[], edge: object | undefined]>([
     ["leaves an output at its stored value if the item omits it", { edge }, { edge }, ["GET /endpoints"], edge],
     ["reads by id if the item omits an input, which may be cleared", {}, { description: "x" }, ["GET /endpoints", "GET /endpoints/ep_1"], undefined],
-    ["of a program's `get` reads by id, since a list item omits fields", { edge }, { url: undefined, type: undefined, __provider: "code" }, ["GET /endpoints/ep_1"], edge],
+    ["of a program's `get` reads by id, since a list item omits fields", { edge }, { url: undefined, type: undefined, updatedAt: undefined, __provider: "code" }, ["GET /endpoints/ep_1"], edge],
   ])("%s", async (_, seed, state, requests, stored) => {
     const { core, emulator } = await service();
-    emulator.seed({ type: "cloud", id: "ep_1", url, ...seed });
-    const given = Object.entries({ type: "cloud", url, ...state }).filter(([, value]) => value !== undefined);
+    const { updated_at: updatedAt } = emulator.seed({ type: "cloud", id: "ep_1", url, ...seed });
+    const given = Object.entries({ type: "cloud", url, updatedAt, ...state }).filter(([, value]) => value !== undefined);
     const { props } = await core.read("ep_1", Object.fromEntries(given));
     expect([props?.["edge"], props?.["description"]]).toEqual([stored, undefined]);
     expect(paths(emulator)).toEqual(requests);
