@@ -14,7 +14,7 @@ const isList = ({ method, path }: RecordedRequest) => method === "GET" && path =
 
 interface Seeded {
   id: string;
-  outs: { type: string; url: string; createdAt: string; __accountFingerprint: string };
+  outs: { type: string; url: string; createdAt: string; updatedAt: string; __accountFingerprint: string };
 }
 
 /** Seeds old cloud endpoints, and returns their states. */
