@@ -62,10 +62,11 @@ onBothDrivers("ignoreChanges of a place in a document", (start) => {
 
 /** What the test kit's engine does not support. */
 const cliOnly = `
+const trafficPolicy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
 const transform = ({ props, opts }) => ({ props: { ...props, description: "by the transform" }, opts });
-new CloudEndpoint("transforms", { url: "https://transforms.example.com" }, { transforms: [transform] });
-const timeouts = new CloudEndpoint("timeouts", { url: "https://timeouts.example.com" }, { customTimeouts: { create: "1m" } });
-new CloudEndpoint("with", { url: "https://with.example.com" }, { deletedWith: timeouts });`;
+new CloudEndpoint("transforms", { url: "https://transforms.example.com", trafficPolicy }, { transforms: [transform] });
+const timeouts = new CloudEndpoint("timeouts", { url: "https://timeouts.example.com", trafficPolicy }, { customTimeouts: { create: "1m" } });
+new CloudEndpoint("with", { url: "https://with.example.com", trafficPolicy }, { deletedWith: timeouts });`;
 
 onCli("resource options that the test kit's engine lacks", (start) => {
   test("work, but for customTimeouts and deletedWith, which warn", async () => {
