@@ -2,14 +2,7 @@ import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { isService404, type UserError } from "../service/apiErrors";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import {
-  documentsAsData,
-  fieldNames,
-  isSatisfied,
-  type ManagedInput,
-  managedInputs,
-  userTexts,
-} from "./fields";
+import { documentsAsData, fieldNames, isSatisfied, type ManagedInput, managedInputs } from "./fields";
 
 /* How a live endpoint is read: as the list shows it, so that many resources share a listing, or else by its id. */
 
@@ -26,14 +19,14 @@ export async function readEndpoint(api: EndpointsApi, id: string, known: JsonObj
 }
 
 /**
- * Whether a list item may lack a text that somebody has added: the endpoint was changed since the state was written, the item does not
+ * Whether a list item may lack a value that somebody has added: the endpoint was changed since the state was written, the item does not
  * show how, and the list shows the field of no other endpoint.
  */
 function hidesEdit(api: EndpointsApi, item: Endpoint, known: JsonObject): boolean {
   if (item.updatedAt !== undefined && item.updatedAt === known["updatedAt"]) return false;
   const [live, stored] = [documentsAsData({ ...item }), documentsAsData(known)];
   if (managedInputs.some((name) => !isSatisfied(name, live[name], stored[name]))) return false;
-  return userTexts.some((name) => item[name] === undefined && !api.list.shows(name));
+  return managedInputs.some((name) => item[name] === undefined && !api.list.shows(name));
 }
 
 /**

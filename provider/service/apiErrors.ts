@@ -189,8 +189,9 @@ export class ConnectionError extends EndpointsError {
 /** Whether nothing listens on the origin. The port is compared, because a proxy on this machine may have refused instead. */
 function isLocalRefusal(cause: unknown, origin: string): boolean {
   if (!(cause instanceof Error) || !("code" in cause) || !("port" in cause)) return false;
-  const { hostname, port } = new URL(origin);
-  return isLoopback(hostname) && cause.code === "ECONNREFUSED" && String(cause.port) === (port || "80");
+  const { protocol, hostname, port } = new URL(origin);
+  const originPort = port || (protocol === "https:" ? "443" : "80");
+  return isLoopback(hostname) && cause.code === "ECONNREFUSED" && String(cause.port) === originPort;
 }
 
 const UNTRUSTED_REMEDY =

@@ -19,7 +19,7 @@ export function proxyFor(baseUrl: string, environment: NodeJS.ProcessEnv = proce
   const variable = variables.find((name) => environment[name]);
   // A proxy would look for this machine's address on itself.
   if (variable === undefined || isLoopback(url.hostname)) return undefined;
-  if (isExcluded(url, environment["no_proxy"] ?? environment["NO_PROXY"] ?? "")) return undefined;
+  if (isExcluded(url, environment["no_proxy"] || environment["NO_PROXY"] || "")) return undefined;
   const written = environment[variable] ?? "";
   const proxy = /^[a-z][a-z\d+.-]*:\/\//i.test(written) ? written : `http://${written}`;
   if (URL.canParse(proxy) && ["http:", "https:"].includes(new URL(proxy).protocol)) return proxy;

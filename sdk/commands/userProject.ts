@@ -5,7 +5,7 @@ import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
 import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
 import { isDefaultProvider, partsOfUrn } from "../../provider/pulumi/urn";
 import { rebuild } from "../../provider/pulumi/values";
-import { UserError } from "../../provider/service/apiErrors";
+import { type KeySource, UserError } from "../../provider/service/apiErrors";
 import { HttpClient, MAX_CONNECTIONS } from "../../provider/service/client";
 import type { Endpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
@@ -98,9 +98,10 @@ export async function setSecret(
  * @param log Receives what the client says: about a long wait, or listed items that cannot be read.
  * @throws ConfigError if a setting is missing.
  */
-export function openAccount(config: ConfigReader, log: LogLine): EndpointsApi {
+export function openAccount(config: ConfigReader, log: LogLine, keySource?: KeySource): EndpointsApi {
   const options = { log: { info: log, warn: log }, maxConnections: MAX_CONNECTIONS.program };
-  return new EndpointsApi(new HttpClient(readSettings(config), options), endpointParsers);
+  const settings = { ...readSettings(config), ...(keySource && { keySource }) };
+  return new EndpointsApi(new HttpClient(settings, options), endpointParsers);
 }
 
 /** The cloud endpoints of an account, newest first. A program can manage only these. */

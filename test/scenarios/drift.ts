@@ -72,6 +72,19 @@ export const drift: Scenario[] = [
     command: "refresh",
     next: [{ writes: ["PATCH shop description"] }],
   }),
+  scenario("pooling that was turned on by hand is found although lists omit it", {
+    service: {
+      shows: ({ pooling_enabled, ...others }) => (pooling_enabled ? { ...others, pooling_enabled } : others),
+    },
+    from: { o: { ...described, metadata: "m", trafficPolicy: {} } },
+    later: true,
+    before: (actor) => {
+      edited({ pooling_enabled: true })(actor);
+      listOmits("pooling_enabled")(actor);
+    },
+    command: "refresh",
+    next: [{ writes: ["PATCH shop pooling_enabled"] }],
+  }),
   scenario("a refresh of an endpoint without a description is one request, if nobody has edited it", {
     from,
     later: true,

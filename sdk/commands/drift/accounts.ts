@@ -1,4 +1,5 @@
 import { inputsFromLive } from "../../../provider/endpoint/state";
+import type { KeySource } from "../../../provider/service/apiErrors";
 import { createdAt } from "../../../provider/service/clock";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
@@ -41,13 +42,17 @@ export class ScannedAccounts {
    *
    * @param isUsed Whether an endpoint of the stack uses this account.
    */
-  open(config: ConfigReader, stack: string, isUsed: boolean): ScannedAccount | undefined {
+  open(
+    config: ConfigReader,
+    stack: string,
+    { isUsed, keySource }: { isUsed: boolean; keySource: KeySource | undefined },
+  ): ScannedAccount | undefined {
     const opened: ScannedAccount = {
       ...{ key: `failed ${this.byKey.size}`, api: undefined, stacks: new Set<string>(), cloud: undefined },
       unchecked: [],
     };
     try {
-      opened.api = openAccount(config, this.log);
+      opened.api = openAccount(config, this.log, keySource);
       const { baseUrl, apiKey } = opened.api.http.settings;
       opened.key = JSON.stringify([baseUrl, apiKey]);
     } catch (error) {

@@ -200,7 +200,8 @@ async function readStack(
   for (const [provider, endpoints] of ofAccount) {
     const inputs = explicit.get(provider) ?? {};
     const config: ConfigReader = (key) => settingText(inputs[key.replace(/^endpoints:/, "")] ?? own(key));
-    const account = accounts.open(config, stack.name, endpoints.length > 0);
+    const keySource = inputs["apiKey"] === undefined ? undefined : ("argument" as const);
+    const account = accounts.open(config, stack.name, { isUsed: endpoints.length > 0, keySource });
     if (account) for (const endpoint of endpoints) read.accounts.set(endpoint, account);
   }
   return read;

@@ -14,6 +14,11 @@ test.each<[NodeJS.ProcessEnv, baseUrl: string, proxy: string | undefined]>([
   expect(proxyFor(baseUrl, environment)).toBe(proxy),
 );
 
+test("an empty no_proxy does not hide NO_PROXY", () =>
+  expect(proxyFor("https://a.example.com", { HTTPS_PROXY: PROXY, no_proxy: "", NO_PROXY: "*" })).toBe(
+    undefined,
+  ));
+
 test.each(["socks5://proxy:1080", "http://", "::"])("%j is named at once", (written) =>
   expect(() => proxyFor("https://a.example.com", { HTTPS_PROXY: written })).toThrow(
     /^HTTPS_PROXY is not the URL of an HTTP proxy, such as http:/,
