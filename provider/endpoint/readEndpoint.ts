@@ -15,14 +15,15 @@ import { documentsAsData, fieldNames, isSatisfied, type ManagedInput, managedInp
  */
 export async function readEndpoint(api: EndpointsApi, id: string, known: JsonObject): Promise<Endpoint> {
   const item = await api.list.findInList(id);
-  return item && !hidesEdit(api, item, known) ? (completedItem(item, known) ?? api.get(id)) : api.get(id);
+  const live = item && !mayHideEdit(api, item, known) ? completedItem(item, known) : undefined;
+  return live ?? api.get(id);
 }
 
 /**
  * Whether a list item may lack a value that somebody has added: the endpoint was changed since the state was written, the item does not
  * show how, and the list shows the field of no other endpoint.
  */
-function hidesEdit(api: EndpointsApi, item: Endpoint, known: JsonObject): boolean {
+function mayHideEdit(api: EndpointsApi, item: Endpoint, known: JsonObject): boolean {
   if (item.updatedAt !== undefined && item.updatedAt === known["updatedAt"]) return false;
   const [live, stored] = [documentsAsData({ ...item }), documentsAsData(known)];
   if (managedInputs.some((name) => !isSatisfied(name, live[name], stored[name]))) return false;

@@ -211,15 +211,22 @@ function recoverySteps(
       `${both} may be what the killed run of the stack ${alsoBy(both, name)} left. Follow this for one stack, and run this command again before the other`,
     "Run this line in the folder of the project:",
   ];
-  return {
-    text: texts.filter(Boolean).join(". "),
-    command: unlock ? `${clear} && ${up}` : up,
-  };
+  const command = unlock ? `${clear} && ${up}` : up;
+  const ignored = [...new Set(pendingCreates.flatMap(ignoredIds))];
+  if (ignored.length > 0)
+    return {
+      text: `${unlock ? `${unlock}. ` : ""}Decide first about ${ignored.join(", ")}, which a rule of \`ignore\` names. If the killed run made it, remove the rule, and run this command again: then it prints the line that takes it over. If not, run \`${command}\``,
+    };
+  return { text: texts.filter(Boolean).join(". "), command };
 }
 
-/** The ids of what a pending create may have made. */
+/** The ids of what a pending create may have made, without endpoints that are meant to be there. */
 const orphanIds = ({ found = [] }: Pick<PendingCreateReport, "found">): string[] =>
-  found.filter(({ equal }) => equal).map(({ id }) => id);
+  found.filter(({ equal, ignored }) => equal && !ignored).map(({ id }) => id);
+
+/** The ids of equal endpoints that are meant to be there, but that a pending create may have made. */
+const ignoredIds = ({ found = [] }: Pick<PendingCreateReport, "found">): string[] =>
+  found.filter(({ equal, ignored }) => equal && ignored).map(({ id }) => id);
 
 /**
  * Pending creates with the same finding, such as those of one pool.
@@ -231,8 +238,8 @@ function pendingItem(same: readonly PendingCreateReport[], left: ReadonlySet<str
   const { url, replaces, found, managed = [] } = first;
   const list = (ids: readonly string[]) => ids.join(", ");
   const equal = orphanIds(first);
-  const others = (found ?? []).map(({ id }) => id).filter((id) => !left.has(id));
-  const ignored = (found ?? []).flatMap((one) => (one.equal && one.ignored ? [one.id] : []));
+  const ignored = ignoredIds(first);
+  const others = (found ?? []).map(({ id }) => id).filter((id) => !left.has(id) && !ignored.includes(id));
   const isFree = found?.length === 0 && replaces?.exists !== true;
   const most = equal.length > same.length ? `, of which the line takes over ${same.length}` : "";
   const old = { true: "still exists", false: "was deleted", undefined: "is unchecked" };
@@ -241,8 +248,7 @@ function pendingItem(same: readonly PendingCreateReport[], left: ReadonlySet<str
     !found && "what is on its URL is unchecked",
     equal.length > 0 && `no state that was read has ${list(equal)} on its URL${most}`,
     others.length > 0 && `${list(others)} on its URL differs from it, so it may be somebody else's`,
-    ignored.length > 0 &&
-      `a rule of \`ignore\` names ${list(ignored)}: leave it out of the line unless the killed run made it`,
+    ignored.length > 0 && `${list(ignored)} on its URL is equal, and a rule of \`ignore\` names that endpoint`,
     isFree &&
       managed.length > 0 &&
       `a state that was read has ${list(managed)} on its URL, so \`pulumi up\` creates it only in a pool`,

@@ -191,9 +191,17 @@ function isEmpty(value: unknown): boolean {
 
 const REFERENCE_KEYS = ["name", "namespace", "kind", "group", "apiGroup", "apiVersion"];
 
-/** Whether a mapping names a policy of Kubernetes, which is an object of its own: `{ targetRef: { name: shop } }`. */
+/** The functions of Pulumi's YAML that return the value of their argument in another form. */
+const WRAPPERS = ["fn::toJSON", "fn::secret"];
+
+/**
+ * Whether a mapping names a policy that is elsewhere: an object of Kubernetes, `{ targetRef: { name: shop } }`, or a value of a
+ * Pulumi.yaml, `{ fn::toJSON: ${policy} }`.
+ */
 function isReference(value: unknown): boolean {
   if (!isMapping(value)) return false;
+  // A text with `${…}` is an unknown value here.
+  if (WRAPPERS.some((name) => typeof value[name] === "symbol")) return true;
   if (isReference(value["targetRef"])) return true;
   return typeof value["name"] === "string" && Object.keys(value).every((key) => REFERENCE_KEYS.includes(key));
 }

@@ -186,6 +186,14 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return oneStack([{ name: "b", id, more: onOther }], { extra: [provider] });
   },
 
+  "the key of an explicit provider is refused": () => {
+    const urn = "urn:pulumi:prod::shop::pulumi:providers:endpoints::second";
+    const inputs = { baseUrl: emulator.baseUrl, apiKey: secret("of-nobody") };
+    const provider = { urn, type: "pulumi:providers:endpoints", custom: true, id: "1", inputs };
+    const onOther = { type: "endpoints:index:CloudEndpoint", provider: `${urn}::1` };
+    return oneStack([{ name: "b", more: onOther }], { extra: [provider] });
+  },
+
   "two accounts of a service have different keys": () => {
     const settings = new Map([["endpoints:baseUrl", emulator.baseUrl]]).set("endpoints:apiKey", "of-nobody");
     const around = { name: "dev", config: async () => (key: string) => settings.get(key) };

@@ -141,13 +141,3 @@ test("two creates at the same time take over two members of a pool", async () =>
   const taken = await Promise.all(creates);
   expect(taken.map(({ id }) => id).sort()).toEqual(ids.sort());
 });
-
-test("a slow reply does not show the service's clock", async () => {
-  const { core, emulator, clock } = await service({ urlTaken: "allowed" });
-  const { inputs } = await core.check({}, { url });
-  const earlier = new Date(clock.now() - 9_000).toISOString();
-  const { id } = emulator.seed({ type: "cloud", url, created_at: earlier });
-  emulator.intercept("create", { reset: true });
-  emulator.intercept("read", { afterCommit: true, before: () => void clock.sleep(20_000) }, 9);
-  await expect(core.create(engineInputs(inputs))).rejects.toThrow(id);
-});

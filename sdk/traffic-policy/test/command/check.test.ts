@@ -383,6 +383,7 @@ test.each([
   "{ fn::fromJSON: { fn::readFile: ./policy.json } }",
   "{ fn::readFile: ./policy.yaml }",
   "{ fn::secret: { rules: [] } }",
+  `{ fn::readFile: "\${pulumi.cwd}/policy.yaml" }`,
 ])(
   "a Pulumi.yaml in which a function returns the policy is refused, because it was not read: %s",
   async (policy) => {
@@ -405,6 +406,11 @@ test.each([
   [
     "Pulumi.yaml",
     `runtime: yaml\ntrafficPolicy: \${policy}\nvariables: { policy: { on_http_request: [] } }\n`,
+    1,
+  ],
+  [
+    "Pulumi.yaml",
+    `runtime: yaml\ntrafficPolicy: { fn::toJSON: "\${policy}" }\nvariables: { policy: { on_http_request: [] } }\n`,
     1,
   ],
   ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { targetRef: { name: shop } } }\n", 0],
