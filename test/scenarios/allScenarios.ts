@@ -1,12 +1,14 @@
 import { adoption } from "./adoption";
-import { consent, ownEndpoints, unclearRefusals } from "./consent";
+import { consent } from "./consent";
 import { drift, serviceDefaults } from "./drift";
 import { badReplies, lostCreates } from "./lostCreates";
 import { betweenProviders, moves, renames } from "./moves";
+import { ownEndpoints } from "./ownEndpoints";
 import type { Scenario } from "./scenario";
 import { secrets } from "./secrets";
 import { gone, oddReplies } from "./service";
 import { takenUrls } from "./takenUrls";
+import { unclearRefusals } from "./unclearRefusals";
 import { writes } from "./writes";
 
 /** All scenarios by group. */

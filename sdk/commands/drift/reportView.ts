@@ -1,12 +1,10 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
-
 import { see } from "../../../provider/service/pages";
-
 import { escaped } from "../../traffic-policy/data/index";
-
-import { forPulumi, lastPartOf, unreadText } from "../stackNames";
+import { forPulumi, unreadText } from "../stackNames";
 import { count, groupBy, shellWord } from "../text";
+import { ignoredIds, orphanIds, recoverySteps, type SharedWithOthers } from "./recovery";
 import {
   type AccountReport,
   allDrifted,
@@ -158,76 +156,6 @@ function sectionOf(stack: StackReport, ofOthers: SharedWithOthers): Section {
   };
 }
 
-interface SharedWithOthers {
-  /** The ids of endpoints of more than one resource. */
-  shared: ReadonlySet<string>;
-  /** The other stacks with a pending create that may have made an endpoint. */
-  alsoBy(id: string, stack: string): string | undefined;
-}
-
-/** How to go on with a stack whose state may not match its program, so that nothing is lost and nothing doubled. */
-function recoverySteps(
-  stack: StackReport,
-  { shared, alsoBy }: SharedWithOthers,
-): Pick<Item, "text" | "command"> {
-  const { name, project, pendingOperations, pendingCreates } = stack;
-  const target = `--stack ${shellWord(forPulumi(name, project))}`;
-  if (pendingOperations === 0 && pendingCreates.length === 0)
-    return { text: "the state may not match the program. Review `pulumi preview`, then run `pulumi up`." };
-  if (pendingCreates.some(({ replaces, found }) => !found || (replaces && replaces.exists === undefined)))
-    return {
-      text: "what a killed run left is unchecked, and clearing the pending creates would hide it. Remedy what is unchecked, and run this command again.",
-    };
-  const kept = pendingCreates.flatMap(({ replaces }) => (replaces?.sameUrl ? [replaces.id] : []));
-  if (kept.some((id) => shared.has(id)))
-    return {
-      text: "an old endpoint belongs to more than one resource. Keep one, as this report says, and run this command again.",
-    };
-  const left = [...new Set(pendingCreates.flatMap(orphanIds))];
-  const unlock =
-    pendingOperations > 0 &&
-    `If a run of this stack is in progress, wait for its end. If not, unlock the stack with \`pulumi cancel ${target}\`, which may find no lock`;
-  const clear = `pulumi refresh --yes --clear-pending-creates ${target}`;
-  if (left.length === 0 && pendingCreates.some(({ replaces }) => replaces?.exists && !replaces.sameUrl)) {
-    const texts = [
-      unlock,
-      "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), and no run can continue with the old endpoint, because the program does not give its URL, or its preview failed",
-      `First go back to the program of the last successful \`up\`${unlock ? `, and run \`${clear}\`` : ""}. Then run this command again, which prints the next step.`,
-    ];
-    return { text: texts.filter(Boolean).join(". ") };
-  }
-  const ids = [...kept, ...left].map(shellWord).join(",");
-  const consent = `ENDPOINTS_ADOPT=${shellWord(`${project}/${lastPartOf(name)}`)}:${ids} `;
-  // Refreshed, so that the run knows what the state has before its first create.
-  const up = ids === "" ? `pulumi up ${target}` : `${consent}pulumi up --refresh ${target}`;
-  const both = left.find((id) => alsoBy(id, name) !== undefined);
-  const texts = [
-    unlock,
-    kept.length > 0 &&
-      "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), so the old endpoint still has its URL, and the line continues with it",
-    left.length > 0 &&
-      "Check that no other stack has what the line takes over, in this backend or in any other, and leave out the ids of others",
-    both !== undefined &&
-      `${both} may be what the killed run of the stack ${alsoBy(both, name)} left. Follow this for one stack, and run this command again before the other`,
-    "Run this line in the folder of the project:",
-  ];
-  const command = unlock ? `${clear} && ${up}` : up;
-  const ignored = [...new Set(pendingCreates.flatMap(ignoredIds))];
-  if (ignored.length > 0)
-    return {
-      text: `${unlock ? `${unlock}. ` : ""}Decide first about ${ignored.join(", ")}, which a rule of \`ignore\` names. If the killed run made it, remove the rule, and run this command again: then it prints the line that takes it over. If not, run \`${command}\``,
-    };
-  return { text: texts.filter(Boolean).join(". "), command };
-}
-
-/** The ids of what a pending create may have made, without endpoints that are meant to be there. */
-const orphanIds = ({ found = [] }: Pick<PendingCreateReport, "found">): string[] =>
-  found.filter(({ equal, ignored }) => equal && !ignored).map(({ id }) => id);
-
-/** The ids of equal endpoints that are meant to be there, but that a pending create may have made. */
-const ignoredIds = ({ found = [] }: Pick<PendingCreateReport, "found">): string[] =>
-  found.filter(({ equal, ignored }) => equal && ignored).map(({ id }) => id);
-
 /**
  * Pending creates with the same finding, such as those of one pool.
  *
@@ -248,7 +176,8 @@ function pendingItem(same: readonly PendingCreateReport[], left: ReadonlySet<str
     !found && "what is on its URL is unchecked",
     equal.length > 0 && `no state that was read has ${list(equal)} on its URL${most}`,
     others.length > 0 && `${list(others)} on its URL differs from it, so it may be somebody else's`,
-    ignored.length > 0 && `${list(ignored)} on its URL is equal, and a rule of \`ignore\` names that endpoint`,
+    ignored.length > 0 &&
+      `${list(ignored)} on its URL is equal, and a rule of \`ignore\` names that endpoint`,
     isFree &&
       managed.length > 0 &&
       `a state that was read has ${list(managed)} on its URL, so \`pulumi up\` creates it only in a pool`,
