@@ -13,7 +13,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 const undici = (): typeof import("undici") => require("undici");
 
 /** The version of the API, as each request names it. */
-export const API_VERSION = "2";
+const API_VERSION = "2";
 
 export interface Request extends RequestName {
   query?: Record<string, string>;

@@ -48,7 +48,10 @@ export class ScannedAccounts {
     { isUsed, keySource }: { isUsed: boolean; keySource: KeySource | undefined },
   ): ScannedAccount | undefined {
     const opened: ScannedAccount = {
-      ...{ key: `failed ${this.byKey.size}`, api: undefined, stacks: new Set<string>(), cloud: undefined },
+      key: `failed ${this.byKey.size}`,
+      api: undefined,
+      stacks: new Set(),
+      cloud: undefined,
       unchecked: [],
     };
     try {
