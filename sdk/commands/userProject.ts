@@ -1,5 +1,5 @@
-import { FINGERPRINT_KEY } from "../../provider/endpoint/account";
 import { endpointParsers } from "../../provider/endpoint/fields";
+import { FINGERPRINT_KEY } from "../../provider/endpoint/gone";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
 import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";

@@ -1,11 +1,10 @@
 import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
-import { managedInputs, userTexts } from "../../../provider/endpoint/fields";
 import { engineInputs } from "../../../provider/endpoint/inputs";
-import { readUnknownEndpoint } from "../../../provider/endpoint/readEndpoint";
+import { readEndpoint } from "../../../provider/endpoint/readEndpoint";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { urlOf } from "../../../provider/service/url";
-import { type JsonObject, normalizeUrl } from "../../traffic-policy/data/index";
+import { normalizeUrl } from "../../traffic-policy/data/index";
 import type { ManagedEndpoint } from "../userProject";
 import { asUnchecked, type ScannedAccount } from "./accounts";
 import type { AccountReport, PendingCreateReport, Unchecked } from "./report";
@@ -33,11 +32,9 @@ export async function withFoundEndpoints(
   const unchecked: Unchecked[] = [];
   const reads = new Map<string, Promise<Endpoint>>();
   /** Reads an endpoint once for all creates of a pool. */
-  const read = (api: EndpointsApi, id: string, inputs: JsonObject) => {
-    const names = managedInputs.filter((name) => inputs[name] !== undefined || userTexts.includes(name));
-    const key = `${id} ${names}`;
-    const live = reads.get(key) ?? readUnknownEndpoint(api, id, names);
-    reads.set(key, live);
+  const read = (api: EndpointsApi, id: string) => {
+    const live = reads.get(id) ?? readEndpoint(api, id, {});
+    reads.set(id, live);
     return live;
   };
   const pendingCreates = creates.map(async ({ report, wanted, account }): Promise<PendingCreateReport> => {
@@ -50,8 +47,8 @@ export async function withFoundEndpoints(
     const atUrl = cloud.filter((live) => urlOf(live) === url && live.id !== report.replaces?.id);
     const managed = atUrl.flatMap(({ id }) => (unownedIds.has(id) ? [] : [id]));
     const compare = async ({ id }: { id: string }) => {
-      const live = await read(api, id, wanted.inputs);
-      const equal = differenceOnAdoption(live, engineInputs(wanted.inputs)).changed.length === 0;
+      const live = await read(api, id);
+      const equal = differenceOnAdoption(live, engineInputs(wanted.inputs)).length === 0;
       return { id, equal, ...(ignoredIds.has(id) && { ignored: true }) };
     };
     try {

@@ -106,17 +106,9 @@ export async function scan(
   });
   await accounts.list();
   const known = await mapConcurrently(deps.known, (stack) => readKnown(stack, deps, accounts));
-  // The evidence for "gone": the endpoints of all states, with the fingerprints of their accounts.
-  const all = [...known.map(({ entries }) => entries), ...read.map(({ managed }) => managed)];
-  const entries = all.flatMap((some) => some ?? []);
-  const evidence = new Map(entries.map(({ id, account }) => [id, account]));
   return {
     stacks: await mapConcurrently(read, (one) =>
-      compareStack(
-        one,
-        { ...deps, evidence },
-        before.find(({ stack }) => stack === one.stack)?.managed ?? [],
-      ),
+      compareStack(one, deps, before.find(({ stack }) => stack === one.stack)?.managed ?? []),
     ),
     accounts: accounts.all,
     known,
@@ -229,7 +221,7 @@ const isRewritten = (
 /** Compares a stack. The report has each endpoint that was not compared, its account or the stack's configuration as unchecked. */
 async function compareStack(
   { stack, managed, creates, pendingOperations, accounts, failures, reasons }: ReadStack,
-  { stopped, evidence }: ScanDependencies & { evidence: ReadonlyMap<string, unknown> },
+  { stopped }: ScanDependencies,
   expected: readonly ManagedEndpoint[],
 ): Promise<ScannedStack> {
   let second: ReturnType<DriftStack["state"]> | undefined;
@@ -256,7 +248,7 @@ async function compareStack(
       const account = accounts.get(endpoint);
       if (!account?.cloud) return;
       assertNotLater(endpoint);
-      const live = await liveOf(endpoint, account, evidence);
+      const live = await liveOf(endpoint, account);
       const before = expected.find((one) => one.urn === urn && !one.isOld);
       const drift = driftOf(endpoint, live, before, account.api?.http.settings.apiKey);
       if (drift && !isSame(endpoint, await reread())) throw changedMeanwhile();
@@ -289,7 +281,7 @@ async function compareStack(
     await attempt({ name, id: replaced?.id ?? "its create" }, async () => {
       const account = accounts.get(wanted);
       if (!account?.cloud) return;
-      const exists = replaced && (await liveOf(replaced, account, evidence)) !== undefined;
+      const exists = replaced && (await liveOf(replaced, account)) !== undefined;
       const later = pendingCreates(await stateAgain());
       if (!later.some((one) => one.wanted.urn === urn && one.replaced?.id === replaced?.id))
         throw changedMeanwhile();
@@ -324,16 +316,13 @@ const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? 
 async function liveOf(
   { id, outputs: stored }: ManagedEndpoint,
   account: ScannedAccount,
-  accounts: ReadonlyMap<string, unknown>,
 ): Promise<Endpoint | undefined> {
   if (!account.api) return undefined;
   const { apiKey } = account.api.http.settings;
   const api = account.api.redacting({ hasSecrets: () => hasSecrets(stored, apiKey) });
   const live = await readEndpoint(api, id, stored).catch((notFound: unknown) => {
     if (!isNotFound(notFound)) throw notFound;
-    const isOfAccount = (other: string, written: unknown) =>
-      accounts.has(other) && accounts.get(other) === written;
-    return confirmGone(api, { id, stored, notFound, isOnlyRead: false, isOfAccount });
+    return confirmGone(api, { id, stored, notFound });
   });
   if (live?.type !== undefined && live.type !== "cloud") throw wrongType(id, live.type);
   return live;
