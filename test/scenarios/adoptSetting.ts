@@ -54,6 +54,7 @@ export const adoptSetting: Scenario[] = [
     writes: ["POST shop"],
     says: [/^(?![\s\S]*ep_nobody)/],
     state: { o: "shop" },
+    stacks: true,
   }),
   scenario("an agent's endpoint on the URL is not taken over", {
     others: { agent: { type: "ephemeral", url: at("shop") } },
@@ -107,6 +108,7 @@ export const adoptSetting: Scenario[] = [
     writes: ["POST a"],
     says: [LEFT],
     state: { o: "shop", p: "a" },
+    stacks: true,
   }),
   scenario("a setting that stays does not keep an endpoint from `destroy`, and the next `up` creates anew", {
     from: { o: "shop" },
@@ -116,6 +118,7 @@ export const adoptSetting: Scenario[] = [
     next: [{ command: "up", overrides: adopts("shop"), writes: ["POST shop"] }],
     state: { o: "shop#2" },
     live: ["shop#2"],
+    stacks: true,
   }),
   scenario("a setting that stays does not keep an endpoint from a new scheme", {
     from: { o: "shop" },
@@ -125,6 +128,7 @@ export const adoptSetting: Scenario[] = [
     says: [LEFT],
     state: { o: "shop#2" },
     live: ["shop#2"],
+    stacks: true,
   }),
   scenario("a setting that stays does not keep an endpoint from `replaceWith`", {
     from: { base: "base", o: "shop" },
@@ -145,6 +149,7 @@ export const adoptSetting: Scenario[] = [
     next: [{ replace: ["o"], overrides: { adopt: undefined }, writes: ["DELETE shop", "POST shop"] }],
     state: { o: "shop#2" },
     live: ["shop#2"],
+    stacks: true,
   }),
   scenario("with `--replace`, the engine deletes the old entry after the create, and the endpoint stays", {
     from: { o: { ...shop, options: { deleteBeforeReplace: "unset" } } },
@@ -181,6 +186,7 @@ export const adoptSetting: Scenario[] = [
     says: [ADOPTED, /belongs to another resource of this stack, so it was not deleted/],
     next: [{}],
     state: { n: "shop" },
+    stacks: true,
   }),
   scenario("a take-over that fails keeps the endpoint from deletion", {
     from: { o: { ...shop, description: "x" } },

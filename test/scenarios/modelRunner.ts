@@ -106,9 +106,7 @@ class ModelRunner extends ScenarioRunner {
   private async start(kind: ProviderKind, run: Run): Promise<DrivenProvider> {
     const { emulator, clock } = this;
     const given = { retryForSeconds: "120", ...this.scenario.settings, ...run.overrides };
-    const settings = mapValues(given, (value) =>
-      value?.replace(/@([\w#]+)/g, (_, name) => this.names.idOf(name)),
-    );
+    const settings = mapValues(given, (value) => value && this.names.withIds(value));
     if (kind === "plugin") this.engine ??= startEngine();
     const engine = await this.engine;
     return start[kind]({ emulator, clock, settings, ...(engine && { engine }) });

@@ -20,6 +20,9 @@ export class EndpointNames {
     return id;
   }
 
+  /** A text with ids in place of names: `@shop`. */
+  withIds = (text: string): string => text.replace(/@([\w#]+)/g, (_, name) => this.idOf(name));
+
   seed(name: string, endpoint: Partial<Seed>): string {
     const { id = "", ...live } = this.emulator.seed({ type: "cloud", ...endpoint });
     this.names.set(id, name);

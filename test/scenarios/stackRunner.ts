@@ -46,7 +46,10 @@ class StackRunner extends ScenarioRunner {
   protected stateEdits = () => ({ editState: cannotRunAsStack, renameStack: cannotRunAsStack });
 
   protected async command(run: Run): Promise<{ errors: string; messages: string }> {
-    if (run.killed || run.continueOnError || run.stack || run.overrides || run.target) cannotRunAsStack();
+    if (run.killed || run.continueOnError || run.stack || run.target) cannotRunAsStack();
+    // Without a value, the setting of an earlier run stays, as Pulumi keeps it in the stack's file.
+    for (const [name, value] of Object.entries(run.overrides ?? {}))
+      await this.stack.setConfig(`endpoints:${name}`, this.names.withIds(value ?? ""));
     if (run.program) writeProgram(this.folder, this.codeOf(run.program));
     const { command = "up", replace, says, fails } = run;
     // The preview matters only to expected messages.
@@ -74,9 +77,10 @@ class StackRunner extends ScenarioRunner {
   private codeOf(program: Program): string {
     const lines = Object.entries(program).map(([name, resource]) => {
       const { news, options } = resourceOf(resource, (endpoint) => this.names.idOf(endpoint));
-      if (options.secret) cannotRunAsStack();
-      const { alias, ignoreChanges } = options;
-      const given = { ignoreChanges, ...(alias && { aliases: [{ name: alias }] }) };
+      if (options.secret || options.provider || options.deleteBeforeReplace || options.replaceWith)
+        cannotRunAsStack();
+      const { alias, ignoreChanges, retainOnDelete } = options;
+      const given = { ignoreChanges, retainOnDelete, ...(alias && { aliases: [{ name: alias }] }) };
       return `new CloudEndpoint("${name}", ${JSON.stringify(news)}, ${JSON.stringify(given)});`;
     });
     return lines.join("\n");
