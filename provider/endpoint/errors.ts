@@ -104,6 +104,15 @@ export const adoptOtherScheme = (id: string, live: string, wanted: string): User
     `${id} serves ${oneLine(live, 300)}, and the scheme of an endpoint cannot change to that of ${wanted}. Adopt an endpoint with the same scheme, or remove adopt to create a new one.`,
   );
 
+/** A change of the scheme with `adopt` of the resource's own endpoint, which the replacement deletes first. */
+export const adoptsReplaced = (id: string): UserError =>
+  new UserError(`adopt names ${id}, which the new scheme replaces; remove adopt`);
+
+export const policyRemoved = (): UserError =>
+  new UserError(
+    "trafficPolicy cannot be removed, because an endpoint needs one; change it, or remove the endpoint",
+  );
+
 /* What a write shows. */
 
 /** The warning of a write after which fields have other values. */

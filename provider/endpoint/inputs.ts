@@ -1,7 +1,6 @@
 import { didYouMean, type JsonObject } from "../../sdk/traffic-policy/data/index";
-import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
+import { hasUnknown } from "../pulumi/sentinels";
 import { UserError } from "../service/apiErrors";
-import { schemeDiffers } from "../service/url";
 import { type Inputs, inputFields, type PreviewInputs } from "./fields";
 import { standInsIn } from "./outputAsText";
 import { notedSecrets, SECRET_FIELDS_KEY } from "./secrets";
@@ -29,12 +28,10 @@ export interface Checked {
 }
 
 /**
- * Finds every mistake of a resource that can be found without the service, and converts the inputs to the form of the state.
- * Unknown values pass.
- *
- * @param olds The inputs of the last run; empty for a new resource.
+ * Finds every mistake of a resource that can be found without the service and the state, and converts the inputs to the form of the
+ * state. Unknown values pass.
  */
-export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
+export function checkInputs(news: JsonObject): Checked {
   const inputs: JsonObject = {};
   const failures: Failure[] = [];
   for (const [name, value] of Object.entries(news)) {
@@ -44,19 +41,10 @@ export function checkInputs(news: JsonObject, olds: JsonObject = {}): Checked {
     for (const reason of checked.reasons) failures.push({ input: name, reason });
   }
   if (isMissing(news["url"])) failures.push({ input: "url", reason: URL_MISSING });
-  if ("trafficPolicy" in olds && isMissing(news["trafficPolicy"]))
-    failures.push({ input: "trafficPolicy", reason: POLICY_REMOVED });
-  if (inputs["adopt"] && inputs["adopt"] !== UNKNOWN && schemeDiffers(olds["url"], inputs["url"]))
-    failures.push({ input: "adopt", reason: ADOPTED_REPLACED });
   return { inputs, failures };
 }
 
 const URL_MISSING = "url is missing; give the address to serve, as in https://shop.example.com";
-const POLICY_REMOVED =
-  "trafficPolicy cannot be removed, because an endpoint needs one; change it, or remove the endpoint";
-const ADOPTED_REPLACED =
-  "adopt names the endpoint that the new scheme replaces, and the replacement deletes it first; remove adopt";
-
 const isMissing = (value: unknown) => value === undefined || value === null;
 
 /** The value for the state, and the mistakes. */

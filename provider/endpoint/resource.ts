@@ -10,11 +10,13 @@ import { adopt, fittingEndpoint, logPlannedAdoption } from "./adopt";
 import { createOnce, sendUntilCertain } from "./create";
 import {
   adoptSettingIsLeft,
+  adoptsReplaced,
   belongsToAnother,
   endpointNotFound,
   notDeleted,
   notOfThisAccount,
   OperationError,
+  policyRemoved,
   updateNotFound,
   wrongType,
 } from "./errors";
@@ -84,7 +86,7 @@ export class CloudEndpoints {
 
   /** Finds all mistakes. Before a create that takes over an endpoint, it logs the changes. */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
-    const { inputs: given, failures } = checkInputs(news, olds);
+    const { inputs: given, failures } = checkInputs(news);
     const checked = { inputs: withAccountKeyNoted(given, this.key()), failures };
     if (failures.length > 0) return checked;
 
@@ -124,10 +126,13 @@ export class CloudEndpoints {
    * Compares the program's inputs with the state. Makes no request, unless nothing changed and the state was written with another
    * account: then it looks for the first such endpoint of this process.
    *
-   * @throws UserError if another resource of the program has the endpoint, or will adopt it.
+   * @throws UserError if another resource of the program has the endpoint or will adopt it, if the program removes the policy that it
+   *   gave, or if it adopts the endpoint that it replaces.
    */
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<DiffResult> {
-    const { changed, replace, hasStaleNotes } = difference(olds, inputs);
+    const { changed, setOrUnset, replace, hasStaleNotes } = difference(olds, inputs);
+    if (setOrUnset.includes("trafficPolicy") && inputs.trafficPolicy === undefined) throw policyRemoved();
+    if (replace && inputs.adopt === id) throw adoptsReplaced(id);
     this.owners.meetWanted(id, olds, inputs);
     const settings = this.settings();
     if (settings?.adopt.includes(id)) this.log.warn(adoptSettingIsLeft);

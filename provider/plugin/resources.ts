@@ -38,9 +38,7 @@ export class Resources {
     const readPolicy = policyReader();
     const { trafficPolicy } = news;
     const given = { ...news, trafficPolicy: readPolicy(trafficPolicy)?.data ?? trafficPolicy };
-    const checked = this.configuration.isKnown
-      ? await this.core.check(olds, given)
-      : checkInputs(given, olds);
+    const checked = this.configuration.isKnown ? await this.core.check(olds, given) : checkInputs(given);
     const { inputs } = checked;
     const reasons = checked.failures.map(({ reason }) => reason);
     // The package's own SDK has checked the resources of the program, and passes on the result.

@@ -66,6 +66,8 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
   sharedEndpoint: [errors.sharedEndpoint(id)],
   belongsToAnother: [errors.belongsToAnother(id)],
   notDeleted: [errors.notDeleted(id)],
+  adoptsReplaced: [errors.adoptsReplaced(id)],
+  policyRemoved: [errors.policyRemoved()],
   adoptSettingIsLeft: [errors.adoptSettingIsLeft],
   endpointNotFound: [errors.endpointNotFound(id)],
   adoptNotFound: [errors.adoptNotFound(id)],

@@ -75,6 +75,12 @@ export const drift: Scenario[] = [
       next: [{ command: "refresh", outputs: { o: { __version } } }],
     }),
   ),
+  scenario("a policy that the program gave cannot be removed, and the preview fails", {
+    from: { o: { ...shop, trafficPolicy: { a: [] } } },
+    program: { o: shop },
+    fails: /trafficPolicy cannot be removed, because an endpoint needs one/,
+    state: { o: "shop" },
+  }),
   scenario("another order in a list of a policy is a change", {
     from: { o: { ...shop, trafficPolicy: { a: [1, 2] } } },
     program: { o: { ...shop, trafficPolicy: { a: [2, 1] } } },

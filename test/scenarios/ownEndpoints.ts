@@ -180,11 +180,22 @@ export const ownEndpoints: Scenario[] = [
     state: { o: "shop#2" },
     live: ["shop#2"],
   }),
-  scenario("another scheme with `adopt` fails at the preview", {
+  scenario(
+    "another scheme with `adopt` of the own endpoint fails at the preview, because it is deleted first",
+    {
+      from: { o: "shop" },
+      program: { o: { url: "tls://secure.example.com", adopt: "@shop" } },
+      fails: /adopt names ep_\w+, which the new scheme replaces; remove adopt/,
+      state: { o: "shop" },
+    },
+  ),
+  scenario("another scheme with `adopt` of another endpoint adopts that endpoint", {
     from: { o: "shop" },
     others: { theirs: { url: "tls://secure.example.com" } },
-    program: { o: { url: "tls://secure.example.com", adopt: "@shop" } },
-    fails: /adopt names the endpoint that the new scheme replaces/,
-    state: { o: "shop" },
+    program: { o: { url: "tls://secure.example.com", adopt: "@theirs" } },
+    writes: ["DELETE shop"],
+    next: [{}],
+    state: { o: "theirs" },
+    live: ["theirs"],
   }),
 ];

@@ -5,7 +5,7 @@ import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 
 const url = "https://shop.example.com";
 const reasons = (news: Record<string, unknown>, olds?: Record<string, unknown>) =>
-  checkInputs(news, olds).failures.map((failure) => failure.reason);
+  checkInputs(news).failures.map((failure) => failure.reason);
 
 test("an empty description or empty metadata counts as not given", () => {
   expect(checkInputs({ url, description: "", metadata: "" })).toEqual({ inputs: { url }, failures: [] });
@@ -82,17 +82,6 @@ describe("a text that stands in place of a value fails with what to write, and w
     expect(reasons({ url: "https://undefined-behaviour.example.com" })).toEqual([]);
     expect(reasons({ url: "https://nan.null.example.com" })).toEqual([]);
   });
-});
-
-test("a policy that was given cannot be removed", () =>
-  expect(reasons({ url }, { url, trafficPolicy: {} })).toEqual([
-    expect.stringMatching(/^trafficPolicy cannot be removed/),
-  ]));
-
-test("a new scheme is refused together with adopt, which would take over a deleted endpoint", () => {
-  const olds = { url, adopt: "ep_1" };
-  expect(reasons({ url: "tls://a", adopt: "ep_1" }, olds)).toEqual([expect.stringMatching(/remove adopt/)]);
-  expect(reasons({ url: UNKNOWN, adopt: "ep_1" }, olds)).toEqual([]);
 });
 
 test("limits count characters, and not bytes or UTF-16 units", () =>

@@ -17,7 +17,9 @@ describe("an import", () => {
     expect(inputs).toEqual({ url, ...expected });
     expect((await client.check(inputs, inputs)).inputs).toEqual(inputs);
     expect(await client.diff(id, props, inputs)).toMatchObject({ changes: false });
-    const { bindings: _b, poolingEnabled: _p, ...own } = inputs;
+    // A program that sets less keeps what exists.
+    const { bindings: _b, poolingEnabled: _p, trafficPolicy: _t, ...own } = inputs;
+    expect((await client.check(inputs, own)).failures).toEqual([]);
     expect(await client.diff(id, props, own)).toMatchObject({ changes: false });
   });
 
