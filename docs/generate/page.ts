@@ -83,6 +83,12 @@ export function settingsTable(): string {
     code(setting.environment),
     ...defaultAndMeaning(setting),
   ]);
+  rows.push([
+    "`endpoints:adopt`",
+    "–, and no input of `Provider`",
+    "none",
+    "The ids of endpoints that new resources of this stack [take over](adoption.md#adopt-without-an-edit-of-the-program), separated by commas.",
+  ]);
   return table(["configuration", "environment", "default", "meaning"], rows);
 }
 
@@ -91,7 +97,7 @@ function provider(): string[] {
   return [
     "## Provider and settings",
     `\`new Provider(name, args, options)\` is ${lowered(about)} Its \`args\` are these settings, all optional.`,
-    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ADOPT` ([for one run](adoption.md#adopt-for-one-run-without-an-edit)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
+    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exists only in the environment.",
     settingsTable(),
   ];
 }

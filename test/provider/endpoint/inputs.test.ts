@@ -4,7 +4,7 @@ import { checkInputs } from "../../../provider/endpoint/inputs";
 import { UNKNOWN } from "../../../provider/pulumi/sentinels";
 
 const url = "https://shop.example.com";
-const reasons = (news: Record<string, unknown>, olds?: Record<string, unknown>) =>
+const reasons = (news: Record<string, unknown>) =>
   checkInputs(news).failures.map((failure) => failure.reason);
 
 test("an empty description or empty metadata counts as not given", () => {
