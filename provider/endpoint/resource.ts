@@ -72,8 +72,6 @@ export interface DiffResult {
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
   private readonly owners = new Owners();
-  /** The cloud endpoints that `endpoints:adopt` names. They are listed once. */
-  private listedForAdoption: Promise<Endpoint[]> | undefined;
   private hasLookedForAccount = false;
 
   /** A message may quote a reply, and a reply may contain the account's key. */
@@ -111,12 +109,9 @@ export class CloudEndpoints {
     const { list, http } = context.api;
     const { adopt: ids } = http.settings;
     if (inputs.adopt === undefined && ids.length > 0) {
-      this.listedForAdoption ??= list.select(CLOUD_ENDPOINTS, "fresh").catch((error: unknown) => {
-        this.listedForAdoption = undefined;
-        throw error;
-      });
-      const listed = (await this.listedForAdoption).filter(({ id }) => ids.includes(id));
-      const id = fittingEndpoint(listed, context);
+      const listed = await list.select(CLOUD_ENDPOINTS, "recent");
+      const named = listed.filter(({ id }) => ids.includes(id));
+      const id = fittingEndpoint(named, context);
       if (id !== undefined) inputs.adopt = id;
     }
     if (inputs.adopt !== undefined) await logPlannedAdoption(inputs.adopt, context);

@@ -116,3 +116,13 @@ test("a deletion waits for the resource that has announced to adopt the endpoint
   await expect(core.delete(id, outs)).rejects.toThrow(/was not deleted, because this run adopts/);
   expect(emulator.endpoints).toMatchObject([{ id }]);
 });
+
+test("endpoints:adopt gives nothing that this run has just deleted, so a dependent of a replacement is created anew", async () => {
+  const { core, emulator } = await service({ settings: { adopt: "ep_1" } });
+  emulator.seed({ type: "cloud", url, id: "ep_1" });
+  await core.check({}, { url: at(2) });
+  await core.delete("ep_1", { __entryId: "1" });
+  const { inputs, failures } = await core.check({}, { url });
+  expect(failures).toEqual([]);
+  expect(inputs).toEqual({ url });
+});
