@@ -38,7 +38,7 @@ export class Owners {
     const key = resourceKeyOf(inputs);
     const { entries, claim } = this.of(id);
     entries.set(stored[ENTRY_ID_KEY], key);
-    if (claim && claim.key !== key) throw alreadyManaged(id);
+    if (claim?.key !== undefined && claim.key !== key) throw alreadyManaged(id);
     if ([...entries.values()].some((other) => other !== undefined && other !== key)) throw sharedEndpoint(id);
   }
 
@@ -70,6 +70,11 @@ export class Owners {
     const isFree = ownership.entries.size === 0 || (inputs !== undefined && this.isOwn(id, inputs));
     ownership.claim ??= { key };
     if (!isFree || ownership.claim.key !== key) throw alreadyManaged(id);
+  }
+
+  /** Keeps the endpoint from deletion, because a resource that failed may have been about to adopt it. */
+  keep(id: string): void {
+    this.of(id).claim ??= { key: undefined };
   }
 
   /** Records the new entry of a create, an adoption or an import, and ends its claim. */

@@ -109,7 +109,10 @@ export class CloudEndpoints {
     const { list, http } = context.api;
     const { adopt: ids } = http.settings;
     if (inputs.adopt === undefined && ids.length > 0) {
-      const listed = await list.select(CLOUD_ENDPOINTS, "recent");
+      const listed = await list.select(CLOUD_ENDPOINTS, "recent").catch((error: unknown) => {
+        for (const id of ids) this.owners.keep(id);
+        throw error;
+      });
       const named = listed.filter(({ id }) => ids.includes(id));
       const id = fittingEndpoint(named, context);
       if (id !== undefined) inputs.adopt = id;
