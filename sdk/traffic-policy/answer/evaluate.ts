@@ -75,8 +75,8 @@ export function evaluate(text: string, { values, functions, phase, timeLimit }: 
   environment ??= policyEnvironment(implementation);
   const cel = environment;
   const work = () => cel.parse(flat)(context);
-  // Only these can take long. Other functions run without a limit, which could end even short work on a busy machine.
-  const repeats = uses.some(({ name }) => macros.includes(name) || name === "matches");
+  // Only macros can take long. Other functions run without a limit, which could end even short work on a busy machine.
+  const repeats = uses.some(({ name }) => macros.includes(name));
   try {
     return repeats ? timeLimit.spend(work) : work();
   } catch (error) {

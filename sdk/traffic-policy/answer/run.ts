@@ -2,7 +2,6 @@ import { isMapping } from "../data/json";
 import { evaluate, type RequestFunctions, type Variables } from "./evaluate";
 import { basicAuth } from "./functions";
 import type { PolicyReply, PolicyRequest } from "./messages";
-import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
 import type { SecretMask } from "./secrets";
 import type { TimeLimit } from "./timeLimit";
@@ -81,11 +80,6 @@ export class PolicyRun {
   /** Sets a variable below `actions.ngrok`, which later expressions can read. */
   set(name: string, value: unknown): void {
     this.results[`actions.ngrok.${name}`] = () => value;
-  }
-
-  /** All matches of a pattern, found within the time limit. */
-  matches(text: string, pattern: string): RegExpExecArray[] {
-    return this.shared.timeLimit.spend(() => matchesOf(text, pattern));
   }
 
   /** Replaces the expressions in a text, or in all texts of a value. */

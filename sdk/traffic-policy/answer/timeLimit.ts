@@ -1,10 +1,10 @@
 import { createContext, runInContext } from "node:vm";
 import { notSimulated } from "./trace";
 
-/** The longest time for all expressions and patterns of a request, in milliseconds. */
+/** The longest time for all expressions of a request, in milliseconds. */
 const MAX_MS = 1_000;
 
-/** The time that is left for a request. Nested macros, or patterns that are slow only in JavaScript, could run for days. */
+/** The time that is left for a request. Nested macros could run for days. */
 export class TimeLimit {
   private readonly context = createContext();
 
@@ -19,7 +19,7 @@ export class TimeLimit {
     const start = performance.now();
     this.context["work"] = work;
     try {
-      // The limit of node:vm also stops what the script calls, even inside a macro or a pattern.
+      // The limit of node:vm also stops what the script calls, even inside a macro.
       if (this.left >= 1) return runInContext("work()", this.context, { timeout: Math.floor(this.left) });
     } catch (error) {
       const code = typeof error === "object" && error && "code" in error && error.code;
@@ -27,6 +27,6 @@ export class TimeLimit {
     } finally {
       this.left -= performance.now() - start;
     }
-    return notSimulated(`a request whose expressions and patterns take over ${MAX_MS} ms here`);
+    return notSimulated(`a request whose expressions take over ${MAX_MS} ms here`);
   }
 }

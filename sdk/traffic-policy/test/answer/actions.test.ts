@@ -106,6 +106,7 @@ test.each<[action: Action, expression: string]>([
   [headers("add-headers", { Host: "a" }), "req.headers['host'] == ['a'] && req.host == 'a'"],
   [ips({ allow: ["127.0.0.0/8"] }), "actions.ngrok.restrict_ips.matched_cidr == '127.0.0.0/8'"],
   [rewrite("/(\\w+)$", "/?path=$1"), "req.url.query == 'path=a'"],
+  [rewrite("/(?P<path>a|(b))+$", "/$1$2"), "req.url.path == '/a'"],
   [vars({ a: "${req.headers}" }, { b: "${has(vars.a.host)}" }), "vars.b"],
   [user({ enforce: false }), "!actions.ngrok.basic_auth.credentials.presented"],
 ])("after %j, the expression %s is true", async (action, expression) => {

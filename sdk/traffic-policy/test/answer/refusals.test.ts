@@ -98,7 +98,6 @@ test.each<[action: object, words: string]>([
   [rewrite("com/", "com:443/"), "more than the path and the query"],
   [rewrite("/", "$1x"), "a $ in to"],
   [rewrite("x*", "y"), "empty text"],
-  [rewrite("(a)+", "$1"), "a $1 with a repeated group"],
   [rewrite("/", "/a b"), 'the character " " in a URL'],
   [redirect("b", { from: "a" }), "matches more than once"],
   [redirect("b", { from: "${req.headers['x-p'][0]}" }), "an expression in from"],
