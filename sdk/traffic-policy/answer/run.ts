@@ -4,7 +4,6 @@ import { basicAuth } from "./functions";
 import type { PolicyReply, PolicyRequest } from "./messages";
 import type { Policy } from "./policy";
 import type { SecretMask } from "./secrets";
-import type { TimeLimit } from "./timeLimit";
 import { notSimulated, type TracedRule } from "./trace";
 import { endpointValues, requestFunctions, requestValues, responseValues } from "./values";
 
@@ -46,7 +45,6 @@ type Vaults = Readonly<Record<string, Readonly<Record<string, string>>>>;
 interface SharedByRuns {
   trace: TracedRule[];
   secrets: SecretMask;
-  timeLimit: TimeLimit;
 }
 
 /** The run of one endpoint's policy for one request. */
@@ -104,14 +102,9 @@ export class PolicyRun {
   }
 
   private evaluate(expression: string): unknown {
-    const { secrets, timeLimit } = this.shared;
+    const { secrets } = this.shared;
     const { phase } = this;
-    const value = evaluate(expression, {
-      values: this.values(),
-      functions: this.functions(),
-      phase,
-      timeLimit,
-    });
+    const value = evaluate(expression, { values: this.values(), functions: this.functions(), phase });
     const readsSecret = /\bsecrets\s*\.|\bbasic_auth\s*\.\s*encode|authorization/i.test(expression);
     this.hasReadSecret ||= readsSecret;
     // Masks the value, too, because functions may have changed the secret.
