@@ -172,7 +172,8 @@ const simulations: { readonly [Type in ActionType]?: Simulation<Config<Type>> } 
 
   "close-connection": () => ({ result: "closes the connection", end: phaseEnd(undefined, "do not run") }),
 
-  "custom-response": ({ status_code, body = "", headers = {} }, run) => {
+  "custom-response": ({ status_code, content, body = content ?? "", headers = {} }, run) => {
+    if (content !== undefined && body !== content) notSimulated("body beside its deprecated name content");
     const status = statusIn(status_code, 200, 599);
     const reply = replyWith(status, run.interpolate(body), interpolatedHeaders(headers, run));
     const isInferred = body !== "" && headerOf(reply.headers, "content-type") === undefined;

@@ -36,7 +36,7 @@ export function missingValueIn(text: string, is: { isSecret?: boolean } = {}): s
 const missingValue = (word: string) =>
   `has ${word} in it, as programs write for a value that is missing; check the values that the text is built from`;
 
-const FREE_TEXTS = /^(body|expressions?|retry_condition|from|replacements)$/;
+const FREE_TEXTS = /^(body|content|expressions?|retry_condition|from|replacements)$/;
 /** Keys of secrets. Fewer than those whose values are masked, because a wrong match would be an error for the user. */
 const SECRETS = /^credentials$|(secret|password|authorization|private[_-]?key|api[_-]?key)$/i;
 const ADDRESSES = /^(allow|deny)$/;

@@ -48,6 +48,8 @@ export interface KeyInfo {
   cel?: true;
   /** Whether each value is an expression as a whole, without `${…}`. */
   isExpression?: true;
+  /** The key of which it is the deprecated name, which the service still accepts. */
+  deprecatedFor?: string;
   /** Wrong names for it that people use. */
   misnamed?: readonly string[];
   keys?: Keys;
@@ -143,7 +145,8 @@ export const actions = {
   /** Sends a response. The rules of `on_http_response` still run. */
   "custom-response": { phases: BOTH, ends: "always", keys: {
     /** The status of the response. */ status_code: { kind: "integer", default: 200, misnamed: ["status"] },
-    /** The body of the response. */ body: { kind: "text", cel: true, misnamed: ["content"] },
+    /** The body of the response. */ body: { kind: "text", cel: true },
+    /** The deprecated name of `body`. */ content: { kind: "text", cel: true, deprecatedFor: "body" },
     /** Up to ten headers. Without `content-type`, the service derives it from the body. */ headers: { kind: "map of text", cel: true },
   } },
 

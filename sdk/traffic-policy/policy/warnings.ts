@@ -222,6 +222,10 @@ function* warningsInObject(
   }
   for (const [name, value] of Object.entries(object)) {
     const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
+    if (key?.deprecatedFor !== undefined) {
+      const reason = `is the deprecated name of ${key.deprecatedFor}; write ${key.deprecatedFor}`;
+      yield { path: [...path, name], reason };
+    }
     if (key) yield* warningsInValue(value, [...path, name], key, owner, phase);
     else {
       const known = `${owner} ${listOf(keys) ? `has ${listOf(keys)}` : "takes none"}`;
@@ -321,17 +325,19 @@ const isAction = (type: unknown): type is ActionType =>
 const infoOf = (type: ActionType): ActionInfo => actions[type];
 
 /** `name, expressions and actions`; empty if there are no keys. */
-function listOf(known: object): string {
-  const all = Object.keys(known);
+function listOf(known: Known): string {
+  const all = currentNames(known).map(([name]) => name);
   const last = all.pop() ?? "";
   return all.length > 0 ? `${all.join(", ")} and ${last}` : last;
 }
 
 type Known = Readonly<Record<string, PhaseInfo | ActionInfo | KeyInfo>>;
 
+const currentNames = (known: Known) => Object.entries(known).filter(([, info]) => !("deprecatedFor" in info));
+
 /** The names, each followed by the wrong names that people use for it. */
 const spellings = (known: Known) =>
-  Object.entries(known).map(([name, { misnamed = [] }]) => [name, ...misnamed]);
+  currentNames(known).map(([name, { misnamed = [] }]) => [name, ...misnamed]);
 
 function unknownName(
   what: string,

@@ -63,6 +63,7 @@ type Reply = { status: number; body?: string } & Record<string, unknown>;
 
 test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
   [act("deny", { status_code: 404 }), "/", {}, { status: 404, body: "" }],
+  [act("custom-response", { content: "${req.method}" }), "/", {}, { status: 200, body: "GET" }],
   [shows("${req.method} for ${conn.client_ip}"), "/", {}, { status: 200, body: "GET for 127.0.0.1" }],
   [
     redirect("$1/b$2", { from: "^(https?://[^/]+)/a(.*)$", status_code: 301, headers: { "x-a": true } }),

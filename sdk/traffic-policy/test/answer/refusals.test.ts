@@ -83,6 +83,7 @@ test.each<[action: object, words: string]>([
   [act("deny", { status: 404 }), 'Unrecognized key: "status"'],
   [act("deny", { status_code: 100 }), "the status 100"],
   [act("rate-limit", { name: "a" }), "its config (algorithm: "],
+  [act("custom-response", { body: "a", content: "b" }), "body beside its deprecated name content"],
   [act("custom-response", { body: 1 }), "its config (body: "],
   [headers("add-headers", undefined), "add-headers without headers"],
   [headers("add-headers", {}), "add-headers without headers"],

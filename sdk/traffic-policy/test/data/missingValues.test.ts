@@ -45,7 +45,7 @@ test.each([
   { description: "the undefined behaviour of none" },
   { description: "null is a word, and so is None" },
   { description: "NaNcy, undefinedly" },
-  { body: "owner undefined" },
+  { body: "owner undefined", content: "owner undefined" },
   { expressions: ["vars.a == undefined"] },
   // biome-ignore lint/suspicious/noTemplateCurlyInString: an interpolation of policies
   { url: "https://${req.host}.internal" },
