@@ -44,6 +44,8 @@ export interface KeyInfo {
   values?: readonly string[];
   /** Whether the value is the URL of an internal endpoint, such as `https://app.internal`. */
   isInternalUrl?: true;
+  /** Whether the value is `name:password`. */
+  isCredentials?: true;
   /** Whether values may contain expressions, as in `${conn.client_ip}`. */
   cel?: true;
   /** Whether each value is an expression as a whole, without `${…}`. */
@@ -119,7 +121,7 @@ export const actions = {
 
   /** Requires a user name and a password. */
   "basic-auth": { phases: REQUEST, keys: {
-    /** Up to ten pairs `name:password`; a password has 8 to 128 characters. */ credentials: { kind: "text", list: true, required: true, cel: true },
+    /** Up to ten pairs `name:password`; a password has 8 to 128 characters. */ credentials: { kind: "text", list: true, required: true, cel: true, isCredentials: true },
     /** The realm of the authentication, which some browsers show. */ realm: { kind: "text", default: "ngrok" },
     /** With `false`, requests that fail the check continue. */ enforce: { kind: "boolean", default: true },
   } },

@@ -268,6 +268,8 @@ function* warningsInValue(
 /** Checks the texts at any depth of a value whose keys are the user's. */
 function* warningsInMap(value: unknown, path: Path, key: KeyInfo, phase?: PhaseName): Warnings {
   if (typeof value === "string") yield* warningsInText(value, path, key, phase);
+  else if (value === null && key.kind === "map of text")
+    yield { path, reason: "is null, but must be text; give it a value, or leave it out" };
   else if (Array.isArray(value))
     for (const [index, item] of value.entries()) yield* warningsInMap(item, [...path, index], key, phase);
   else if (isMapping(value))
@@ -286,6 +288,8 @@ function* warningsInText(text: string, path: Path, key: KeyInfo, phase?: PhaseNa
     };
   if ((key.kind === "integer" || key.kind === "number") && /^-?\d+(\.\d+)?$/.test(text))
     yield { path, reason: "is text, but must be a number; remove the quotes" };
+  if (key.isCredentials && !text.includes("${") && !/^[^:]*:.{8,128}$/su.test(text))
+    yield { path, reason: "must be name:password, with a password of 8 to 128 characters" };
   if (!key.cel && !key.isExpression) return;
   for (const finding of findingsInText(text, key.isExpression === true, phase)) yield { path, ...finding };
 }

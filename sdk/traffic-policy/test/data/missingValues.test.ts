@@ -31,6 +31,11 @@ test.each([
   ["credentials", "null:password"],
   ["credentials", "bob:None"],
   ["secret", "undefined"],
+  ["secret", "changeme"],
+  ["client_secret", "<your secret>"],
+  ["credentials", "bob:********"],
+  ["credentials", "bob:$PASSWORD"],
+  ["server_private_key", "{{ key }}"],
   ["authorization", "Bearer undefined"],
   ["x-api-key", "NaN"],
   ["url", "https://bob:undefined@example.com"],
@@ -52,5 +57,8 @@ test.each([
   { url: "https://nullable.example.com/null-pointer" },
   { url: "https://$Domain.example.com" },
   { replacements: [{ from: "null", to: "undefined" }] },
-  { credentials: ["nullable:nonesuch"] },
+  { credentials: ["nullable:nonesuch", "me:change-me-not"] },
+  { description: "changeme" },
+  // biome-ignore lint/suspicious/noTemplateCurlyInString: an interpolation of policies
+  { secret: "${secrets.get('hooks', 'github')}" },
 ])("%j misses no value", (document) => expect(found(document)).toEqual([]));
