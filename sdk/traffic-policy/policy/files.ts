@@ -178,6 +178,8 @@ function search(value: unknown, path: Path, target: FileTarget): (FilePolicy | M
   if (typeof value === "string" && key === "traffic_policy_file")
     return [{ path, target, policyFile: value }];
   if (typeof value === "string" && !isExpected) return RULES_TEXT.test(value) ? [{ path, target }] : [];
+  // The operator reports there how the policy was attached.
+  if (target.isOfOperator && key === "status") return [];
   if (Array.isArray(value)) {
     if (isSure) return [{ path, problem: NO_MAPPING }];
     return value.flatMap((item, index) => search(item, [...path, index], target));

@@ -256,6 +256,7 @@ function* warningsInValue(
   } else if (typeof value === "string" && (value.includes("${") || !(isOfMapping || key.list === true))) {
     yield* warningsInText(value, path, key, phase);
   } else if (key.list === true) yield { path, reason: "must be a list" };
+  else if (key.isCredentials) yield { path, reason: NO_CREDENTIALS };
   else if (key.isExpression && String(value) !== key.default)
     yield { path, reason: `is ${yamlKind(value)}, but an expression is text; put all of it in quotes` };
   else if (key.keys) {
@@ -264,6 +265,8 @@ function* warningsInValue(
   } else if (isOfMapping && !isMapping(value)) yield { path, reason: "must be a mapping" };
   else if (key.cel) yield* warningsInMap(value, path, key, phase);
 }
+
+const NO_CREDENTIALS = "must be name:password, with a password of 8 to 128 characters";
 
 /** Checks the texts at any depth of a value whose keys are the user's. */
 function* warningsInMap(value: unknown, path: Path, key: KeyInfo, phase?: PhaseName): Warnings {
@@ -289,7 +292,7 @@ function* warningsInText(text: string, path: Path, key: KeyInfo, phase?: PhaseNa
   if ((key.kind === "integer" || key.kind === "number") && /^-?\d+(\.\d+)?$/.test(text))
     yield { path, reason: "is text, but must be a number; remove the quotes" };
   if (key.isCredentials && !text.includes("${") && !/^[^:]*:.{8,128}$/su.test(text))
-    yield { path, reason: "must be name:password, with a password of 8 to 128 characters" };
+    yield { path, reason: NO_CREDENTIALS };
   if (!key.cel && !key.isExpression) return;
   for (const finding of findingsInText(text, key.isExpression === true, phase)) yield { path, ...finding };
 }

@@ -476,6 +476,7 @@ test.each([
   ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { name: shop, namespace: apps } }\n", 0],
   ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { inline: {} } }\n", 0],
   ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: {} }\n", 0],
+  ["manifest.yaml", "apiVersion: ngrok.k8s.ngrok.com/v1alpha1\nstatus: { trafficPolicy: inline }\n", 0],
   ["ngrok.yml", agent("{}"), 1],
   ["ngrok.yml", agent("''"), 1],
 ])(

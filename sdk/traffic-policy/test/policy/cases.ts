@@ -67,6 +67,7 @@ export const mistakes: Mistake[] = [
   ["the deprecated name of a key, whose expressions are checked, too", one("custom-response", { content: "req.host" }), [`${CONFIG}.content`, `${CONFIG}.content`], /^is the deprecated name of body; write body$|^is text, although it names a variable/],
   ["a header without a value", one("add-headers", { headers: { "x-a": null } }), `${CONFIG}.headers.x-a`, /^is null, but must be text; give it a value, or leave it out$/],
   ["credentials without a colon, or with a password of the wrong length", one("basic-auth", { credentials: ["password1", "me:short123", "me:1234567", `me:${"x".repeat(129)}`] }), [0, 2, 3].map((index) => `${CONFIG}.credentials[${index}]`), /^must be name:password, with a password of 8 to 128 characters$/],
+  ["credentials as a mapping", one("basic-auth", { credentials: [{ username: "me", password: "password1" }] }), `${CONFIG}.credentials[0]`, /^must be name:password, with a password of 8 to 128/],
   ["a forward to nowhere", one("forward-internal"), `${CONFIG}.url`, /is missing; forward-internal needs it/],
   ["a forward to a host without a scheme", one("forward-internal", { url: "app.internal" }), `${CONFIG}.url`, /has no scheme; write the whole URL/],
   ["a forward to this machine", one("forward-internal", { url: "http://localhost:3000" }), `${CONFIG}.url`, /^is no internal endpoint; forward to one of your account, whose host ends with \.internal, as in /],
