@@ -126,7 +126,7 @@ module.exports = {
       from: { path: POLICIES },
       to: {
         path: "^(provider|sdk|docs|test)/|^node_modules/",
-        pathNot: [POLICIES, "^node_modules/(yaml|zod|fastest-levenshtein|@marcbachmann/cel-js)/"],
+        pathNot: [POLICIES, "^node_modules/(yaml|zod|re2js|fastest-levenshtein|@marcbachmann/cel-js)/"],
       },
     },
     {

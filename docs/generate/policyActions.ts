@@ -24,7 +24,10 @@ export function actionsPage(): string {
 }
 
 /** The keys of an action's config, each with its form: `issuer: {allow_list: [{value}]}`, `rate: 10s`. */
-const keysOf = ({ keys }: ActionInfo): string[] => Object.entries<KeyInfo>(keys).map(keyText);
+const keysOf = ({ keys }: ActionInfo): string[] =>
+  Object.entries<KeyInfo>(keys)
+    .filter(([, key]) => key.deprecatedFor === undefined)
+    .map(keyText);
 
 function keyText([name, key]: [string, KeyInfo]): string {
   const { kind, list, required, default: standard, values = [], keys } = key;

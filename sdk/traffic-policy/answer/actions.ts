@@ -1,6 +1,7 @@
 import type { ActionType } from "../policy/catalogue";
 import { type Verdict, verifyWebhook } from "../webhooks/signatures";
 import { type Config, readConfig } from "./config";
+import { compiled } from "./functions";
 import type { Header, PolicyReply } from "./messages";
 import { inCidrs, isCidr } from "./networks";
 import { checkHeader, normalUrl } from "./request";
@@ -81,15 +82,14 @@ function substitute(from: string, to: string, run: PolicyRun) {
   // The documentation does not say whether the service escapes a value in a pattern.
   if (from.includes("${")) notSimulated("an expression in from");
   const target = replacement(to, /\$(?!\d+(?![\dA-Za-z_]))/, run);
-  // In a repeated group, JavaScript forgets what an earlier repetition matched.
-  if (/\$/.test(target) && /\)[*+{]/.test(from)) notSimulated("a $1 with a repeated group");
-  const found = run.matches(url, from);
+  const found = [...compiled(from).matchAll(url)];
   if (found.some(([whole]) => !whole)) notSimulated("a match of the empty text");
   let [text, at] = ["", 0];
   for (const match of found) {
-    text += url.slice(at, match.index);
+    const { index = 0 } = match;
+    text += url.slice(at, index);
     text += target.replace(/\$(\d+)/g, (_, group: string) => match[Number(group)] ?? "");
-    at = match.index + match[0].length;
+    at = index + match[0].length;
   }
   return found.length === 0 ? undefined : { url: text + url.slice(at), count: found.length };
 }
@@ -172,7 +172,8 @@ const simulations: { readonly [Type in ActionType]?: Simulation<Config<Type>> } 
 
   "close-connection": () => ({ result: "closes the connection", end: phaseEnd(undefined, "do not run") }),
 
-  "custom-response": ({ status_code, body = "", headers = {} }, run) => {
+  "custom-response": ({ status_code, content, body = content ?? "", headers = {} }, run) => {
+    if (content !== undefined && body !== content) notSimulated("body beside its deprecated name content");
     const status = statusIn(status_code, 200, 599);
     const reply = replyWith(status, run.interpolate(body), interpolatedHeaders(headers, run));
     const isInferred = body !== "" && headerOf(reply.headers, "content-type") === undefined;

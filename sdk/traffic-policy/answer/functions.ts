@@ -1,6 +1,6 @@
+import type { RE2JS } from "re2js";
 import { celLibrary, type Implementation } from "../policy/cel";
 import { inCidrs } from "./networks";
-import { matchesOf } from "./patterns";
 import { notSimulated, partlyKnown } from "./trace";
 
 /*
@@ -13,7 +13,19 @@ const fail = (message: string): never => {
   throw new Error(message);
 };
 
-const matches = (text: string, pattern: string) => matchesOf(text, pattern).length > 0;
+/** A pattern of RE2. The library is loaded when a pattern is met. */
+export function compiled(pattern: string): RE2JS {
+  const { RE2JS, RE2JSSyntaxException }: typeof import("re2js") = require("re2js");
+  try {
+    return RE2JS.compile(pattern);
+  } catch (error) {
+    if (!(error instanceof RE2JSSyntaxException)) throw error;
+    // The error's message quotes a part of the pattern, which may be a part of a secret.
+    return notSimulated(`a pattern that RE2 does not accept (${error.getDescription()})`);
+  }
+}
+
+const matches = (text: string, pattern: string) => compiled(pattern).test(text);
 
 /** Lower case of each character by itself, as in Go: the dotted capital I becomes i. */
 const lower = (text: string) => [...text].map((one) => [...one.toLowerCase()][0] ?? "").join("");

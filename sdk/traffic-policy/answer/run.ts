@@ -2,10 +2,8 @@ import { isMapping } from "../data/json";
 import { evaluate, type RequestFunctions, type Variables } from "./evaluate";
 import { basicAuth } from "./functions";
 import type { PolicyReply, PolicyRequest } from "./messages";
-import { matchesOf } from "./patterns";
 import type { Policy } from "./policy";
 import type { SecretMask } from "./secrets";
-import type { TimeLimit } from "./timeLimit";
 import { notSimulated, type TracedRule } from "./trace";
 import { endpointValues, requestFunctions, requestValues, responseValues } from "./values";
 
@@ -47,7 +45,6 @@ type Vaults = Readonly<Record<string, Readonly<Record<string, string>>>>;
 interface SharedByRuns {
   trace: TracedRule[];
   secrets: SecretMask;
-  timeLimit: TimeLimit;
 }
 
 /** The run of one endpoint's policy for one request. */
@@ -83,11 +80,6 @@ export class PolicyRun {
     this.results[`actions.ngrok.${name}`] = () => value;
   }
 
-  /** All matches of a pattern, found within the time limit. */
-  matches(text: string, pattern: string): RegExpExecArray[] {
-    return this.shared.timeLimit.spend(() => matchesOf(text, pattern));
-  }
-
   /** Replaces the expressions in a text, or in all texts of a value. */
   interpolate<T>(value: T): T {
     return mapLeaves(value, (leaf) => (typeof leaf === "string" ? this.interpolated(leaf) : leaf)) as T;
@@ -110,14 +102,9 @@ export class PolicyRun {
   }
 
   private evaluate(expression: string): unknown {
-    const { secrets, timeLimit } = this.shared;
+    const { secrets } = this.shared;
     const { phase } = this;
-    const value = evaluate(expression, {
-      values: this.values(),
-      functions: this.functions(),
-      phase,
-      timeLimit,
-    });
+    const value = evaluate(expression, { values: this.values(), functions: this.functions(), phase });
     const readsSecret = /\bsecrets\s*\.|\bbasic_auth\s*\.\s*encode|authorization/i.test(expression);
     this.hasReadSecret ||= readsSecret;
     // Masks the value, too, because functions may have changed the secret.

@@ -5,7 +5,6 @@ import { type Rule, readPolicy } from "./policy";
 import { checkRequest } from "./request";
 import { type Phase, PolicyRun, type RequestDeps, type Target } from "./run";
 import { SecretMask } from "./secrets";
-import { TimeLimit } from "./timeLimit";
 import {
   ApplicationFailed,
   ConnectionClosed,
@@ -33,8 +32,7 @@ export async function answerRequest(
     if (/^(?:proxy-)?authorization$/i.test(name)) secrets.add(value.replace(/^\S+ +/, ""));
   try {
     checkRequest(request);
-    const shared = { trace, secrets, timeLimit: new TimeLimit() };
-    const reply = await runPolicy(new PolicyRun(target, request, deps, shared));
+    const reply = await runPolicy(new PolicyRun(target, request, deps, { trace, secrets }));
     if (!reply) throw new ConnectionClosed("the policy closed the connection");
     return { reply, trace };
   } catch (error) {

@@ -1,5 +1,7 @@
 import { existsSync } from "node:fs";
+import { dirname, isAbsolute, join } from "node:path";
 import { type CommandIo, EXIT, inputText, readText, STANDARD_STREAM, writeResult } from "../data/io";
+import { NO_MAPPING } from "../data/parse";
 import { count } from "../data/text";
 import { urlProblem } from "../data/url";
 import { UsageError, UserError } from "../data/userError";
@@ -29,8 +31,14 @@ export async function checkFiles(
     const file = nameOf(path);
     try {
       const policies = await policiesOf(path);
-      const warnings = policies.flatMap((one) => warningsOfOne(one, endpoint));
-      checked.push({ file, policies: policies.length, warnings });
+      if (policies.length === 0) log(`${file} contains no traffic policy`);
+      for (const name of new Set([file, ...policies.map((one) => one.file)])) {
+        const own = policies.filter((one) => one.file === name);
+        const found = own.flatMap((one) => warningsOfOne(one, endpoint));
+        // Several endpoints can have the policy of one file.
+        const warnings = [...new Map(found.map((one) => [textLine(name, one), one])).values()];
+        checked.push({ file: name, policies: own.filter(({ policy }) => policy).length, warnings });
+      }
     } catch (error) {
       if (!(error instanceof UserError)) throw error;
       unread.push({ file, error: error.message });
@@ -44,7 +52,6 @@ export async function checkFiles(
   const lines = checked.flatMap(({ file, warnings }) => warnings.map((one) => `${lineOf(file, one)}\n`));
   const errors = github ? unread.map(({ file, error }) => `${annotation("error", file, error)}\n`) : [];
   writeResult({ files: checked, unread }, [...lines, ...errors].join(""), json, stdout);
-  for (const { file, policies } of checked) if (policies === 0) log(`${file} contains no traffic policy`);
 
   const policies = checked.reduce((sum, one) => sum + one.policies, 0);
   const parts = [count(policies, "policy", "policies"), count(lines.length, "warning")];
@@ -59,7 +66,7 @@ export function assertUsableFiles(files: readonly string[], json: string | undef
   // `--json policy.json` is a mistake for `--json - policy.json`.
   if (json === undefined || json === STANDARD_STREAM || !existsSync(json)) return;
   const found = policiesInText(readText(json));
-  if ("problem" in found || found.policies.some(({ policy }) => isPolicy(policy)))
+  if ("problem" in found || found.policies.some(({ policy }) => policy && isPolicy(policy)))
     throw new UsageError(`--json would replace ${json}, which is no result of this command`);
 }
 
@@ -75,13 +82,24 @@ function annotation(level: "warning" | "error", file: string, message: string, p
 }
 
 /**
- * The policies of a file, or of the standard input.
+ * The policies of a file, or of the standard input, with those of the files that it names.
  *
- * @throws UserError if it cannot be read, or is neither YAML nor JSON.
+ * @throws UserError if a file cannot be read, is neither YAML nor JSON, or is named but no policy.
  */
-export async function policiesOf(path: string): Promise<FilePolicy[]> {
-  const found = policiesInText(await inputText(path));
-  if ("problem" in found) throw new UserError(`${nameOf(path)} ${found.problem}`);
+export async function policiesOf(path: string): Promise<(FilePolicy & { file: string })[]> {
+  const file = nameOf(path);
+  return parsed(file, await inputText(path)).map((one) => {
+    if (one.policyFile === undefined) return { ...one, file };
+    const named = isAbsolute(one.policyFile) ? one.policyFile : join(dirname(path), one.policyFile);
+    const [policy] = parsed(named, readText(named));
+    if (policy?.path.length !== 0) throw new UserError(`${named} ${NO_MAPPING}`);
+    return { ...policy, target: one.target, file: named };
+  });
+}
+
+function parsed(file: string, text: string): FilePolicy[] {
+  const found = policiesInText(text);
+  if ("problem" in found) throw new UserError(`${file} ${found.problem}`);
   return found.policies;
 }
 

@@ -7,7 +7,7 @@ import { jsonOf } from "../data/json";
 import { UsageError } from "../data/userError";
 import { namesOfExpressions } from "../policy/cel";
 import { warningsOfOne } from "../policy/files";
-import { assertUsableFiles, nameOf, policiesOf, textLine } from "./check";
+import { assertUsableFiles, policiesOf, textLine } from "./check";
 
 /** The options as the user wrote them. Mistakes in them are usage errors. */
 interface RequestOptions {
@@ -78,8 +78,7 @@ export async function tryRequest(
   const options = { clientIp, conn: Object.fromEntries(conn.map(connValue)), vaults: vaultsOf(vault) };
   assertUsableFiles(files, json);
   const policies = [];
-  for (const file of files)
-    policies.push(...(await policiesOf(file)).map((one) => ({ ...one, file: nameOf(file) })));
+  for (const file of files) policies.push(...(await policiesOf(file)).filter(({ policy }) => policy));
   const [one] = policies;
   if (one === undefined || policies.length > 1)
     throw new UsageError(`a request needs a file with one policy, and there are ${policies.length}`);

@@ -2,7 +2,8 @@ import { type Path, partsOf } from "./paths";
 
 /*
  * Finds words that a missing value leaves in a text: `undefined` and `NaN` from JavaScript, `null` and `None` from other languages,
- * `$DOMAIN` from a shell. The service would accept the password in `bob:undefined`. No message quotes the rest of the text.
+ * `$DOMAIN` from a shell. In secrets, it also finds placeholders. The service would accept the password in `bob:undefined`. No
+ * message quotes the rest of the text.
  */
 
 /** A text in which a value is missing. */
@@ -18,8 +19,9 @@ export function* missingValuesIn(document: unknown): Generator<MissingValue, voi
   for (const [path, part] of partsOf(document)) {
     if (typeof part !== "string" || path.some((key) => FREE_TEXTS.test(`${key}`))) continue;
     const isSecret = path.some((key) => SECRETS.test(`${key}`)) || URL_PASSWORD.test(part);
-    const word = wordIn(part, { isSecret, isAddress: path.some((key) => ADDRESSES.test(`${key}`)) });
-    if (word !== undefined) yield { path, isSecret, reason: missingValue(word) };
+    const isAddress = path.some((key) => ADDRESSES.test(`${key}`));
+    const reason = missingValueIn(part, { isSecret, isAddress });
+    if (reason !== undefined) yield { path, isSecret, reason };
   }
 }
 
@@ -27,16 +29,7 @@ export function* missingValuesIn(document: unknown): Generator<MissingValue, voi
 export const missingSecret = (policy: unknown): MissingValue | undefined =>
   [...missingValuesIn(policy)].find(({ isSecret }) => isSecret);
 
-/** What is wrong with a text in which a value is missing, as a sentence that follows its place. Undefined for any other text. */
-export function missingValueIn(text: string, is: { isSecret?: boolean } = {}): string | undefined {
-  const word = wordIn(text, is);
-  return word === undefined ? undefined : missingValue(word);
-}
-
-const missingValue = (word: string) =>
-  `has ${word} in it, as programs write for a value that is missing; check the values that the text is built from`;
-
-const FREE_TEXTS = /^(body|expressions?|retry_condition|from|replacements)$/;
+const FREE_TEXTS = /^(body|content|expressions?|retry_condition|from|replacements)$/;
 /** Keys of secrets. Fewer than those whose values are masked, because a wrong match would be an error for the user. */
 const SECRETS = /^credentials$|(secret|password|authorization|private[_-]?key|api[_-]?key)$/i;
 const ADDRESSES = /^(allow|deny)$/;
@@ -51,8 +44,20 @@ const ADDRESS = /^(null|None)(?=$|\/\d)/;
 /** A shell's variable in a host. The names in a policy's own `${…}` are in lower case. */
 const VARIABLE = /:\/\/[^/?#]*?(\$[A-Z][A-Z\d_]*(?!\w)|\$\{[A-Z][A-Z\d_]*\})/;
 
-function wordIn(text: string, { isSecret = false, isAddress = false } = {}): string | undefined {
+/** Texts that templates and displays show in place of a secret. Pulumi shows `[secret]`. */
+const PLACEHOLDER = /(?:^|:)(change[-_ ]?me|[*•]+|\[secret\]|\[object \w+\])$/i;
+/** References that a shell, a template or a secret store should have filled in, and placeholders such as `<your secret>`. */
+const UNFILLED =
+  /(?:^|:)(\$[A-Z][A-Z\d_]*|\$\{[A-Z][A-Z\d_]*\}|\$\(.*\)|%[A-Z][A-Z\d_]*%|<[\w .-]+>|\{[\w .-]+\}|\{\{.*\}\}|(op|ref\+\w+):\/\/.*)$/;
+
+/** What is wrong with a text in which a value is missing, as a sentence that follows its place. Undefined for any other text. */
+export function missingValueIn(
+  text: string,
+  { isSecret = false, isAddress = false } = {},
+): string | undefined {
   const plain = text.replace(/\$\{(?![A-Z][A-Z\d_]*\})[^}]*\}/g, "");
+  if (isSecret && (PLACEHOLDER.test(plain) || UNFILLED.test(plain)))
+    return "is a placeholder, which anybody can guess; give the secret itself";
   const patterns = [
     WORD,
     LABEL,
@@ -61,5 +66,8 @@ function wordIn(text: string, { isSecret = false, isAddress = false } = {}): str
     ...(isAddress ? [ADDRESS] : []),
   ];
   const found = patterns.map((pattern) => pattern.exec(plain)).find((match) => match !== null);
-  return found?.slice(1).find((word) => word !== undefined);
+  const word = found?.slice(1).find((word) => word !== undefined);
+  return word === undefined
+    ? undefined
+    : `has ${word} in it, as programs write for a value that is missing; check the values that the text is built from`;
 }

@@ -44,10 +44,14 @@ export interface KeyInfo {
   values?: readonly string[];
   /** Whether the value is the URL of an internal endpoint, such as `https://app.internal`. */
   isInternalUrl?: true;
+  /** Whether the value is `name:password`. */
+  isCredentials?: true;
   /** Whether values may contain expressions, as in `${conn.client_ip}`. */
   cel?: true;
   /** Whether each value is an expression as a whole, without `${…}`. */
   isExpression?: true;
+  /** The key of which it is the deprecated name, which the service still accepts. */
+  deprecatedFor?: string;
   /** Wrong names for it that people use. */
   misnamed?: readonly string[];
   keys?: Keys;
@@ -117,7 +121,7 @@ export const actions = {
 
   /** Requires a user name and a password. */
   "basic-auth": { phases: REQUEST, keys: {
-    /** Up to ten pairs `name:password`; a password has 8 to 128 characters. */ credentials: { kind: "text", list: true, required: true, cel: true },
+    /** Up to ten pairs `name:password`; a password has 8 to 128 characters. */ credentials: { kind: "text", list: true, required: true, cel: true, isCredentials: true },
     /** The realm of the authentication, which some browsers show. */ realm: { kind: "text", default: "ngrok" },
     /** With `false`, requests that fail the check continue. */ enforce: { kind: "boolean", default: true },
   } },
@@ -143,7 +147,8 @@ export const actions = {
   /** Sends a response. The rules of `on_http_response` still run. */
   "custom-response": { phases: BOTH, ends: "always", keys: {
     /** The status of the response. */ status_code: { kind: "integer", default: 200, misnamed: ["status"] },
-    /** The body of the response. */ body: { kind: "text", cel: true, misnamed: ["content"] },
+    /** The body of the response. */ body: { kind: "text", cel: true },
+    /** The deprecated name of `body`. */ content: { kind: "text", cel: true, deprecatedFor: "body" },
     /** Up to ten headers. Without `content-type`, the service derives it from the body. */ headers: { kind: "map of text", cel: true },
   } },
 

@@ -5,7 +5,14 @@ import { type Path, pathText } from "../data/paths";
 import { type SourceDocument, sourceDocuments } from "../data/positions";
 import { UserError } from "../data/userError";
 import { phases } from "./catalogue";
-import { intendedPhase, type PolicyTarget, policyWarnings, warningText, withUnknown } from "./warnings";
+import {
+  intendedPhase,
+  type PolicyTarget,
+  type PolicyWarning,
+  policyWarnings,
+  warningText,
+  withUnknown,
+} from "./warnings";
 
 /* Finds the policies in files: a policy alone, or in a configuration of an agent, Kubernetes, Terraform or Pulumi. */
 
@@ -36,9 +43,11 @@ export interface Warning {
   column?: number;
 }
 
-/** @internal A policy in a file. */
+/** @internal A policy in a file. Without `policy`, it was not read. */
 export interface FilePolicy {
-  policy: object;
+  policy?: object;
+  /** The file that has the policy, as an agent's configuration names it. */
+  policyFile?: string;
   /** Its place in the file; empty if the whole file is a policy. */
   path: Path;
   /** The endpoint that the file names. */
@@ -71,7 +80,10 @@ export function warningsOf(policy: object | string, endpoint?: PolicyTarget): Wa
 
 /** @internal The warnings for one policy. @param endpoint Default: the one that the file names. */
 export function warningsOfOne(one: FilePolicy, endpoint: PolicyTarget | undefined): Warning[] {
-  return policyWarnings(one.policy, endpoint ?? one.target).map(({ path: inPolicy, offset, reason }) => {
+  const reason = "has a policy that was not read; check it as a file of its own";
+  const unread: PolicyWarning[] = [{ path: [], reason }];
+  const warnings = one.policy ? policyWarnings(one.policy, endpoint ?? one.target) : unread;
+  return warnings.map(({ path: inPolicy, offset, reason }) => {
     const path = [...one.path, ...inPolicy];
     const message = warningText({ path, reason }, "the policy");
     return { path: pathText(path), message, ...one.positionOf?.(path, offset) };
@@ -145,12 +157,29 @@ const CLOUD = /^(?:endpoints:(?:index:)?CloudEndpoint|ngrok_cloud_endpoint)$/;
 /** Kubernetes APIs in which a key such as `trafficPolicy` has another meaning: load balancing, and the schema of a kind. */
 const OTHER_API = /^(?:networking\.istio\.io|apiextensions\.k8s\.io)\//;
 
-function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy | Misplaced)[] {
+/** The API groups of the Kubernetes operator. */
+const OPERATOR = /(?:^|\.)ngrok\.com\//;
+
+/** A phase with its rules, as YAML or JSON. */
+const RULES_TEXT = /\bon_(?:tcp_connect|http_request|http_response|event_stream_message)["']?\s*:\s*[[#-]/;
+
+interface FileTarget extends PolicyTarget {
+  /** Whether it is a manifest of the operator, whose `spec.policy` can only be a policy. */
+  isOfOperator?: boolean;
+}
+
+function search(value: unknown, path: Path, target: FileTarget): (FilePolicy | Misplaced)[] {
   const key = String(path.at(-1));
   const isExpected = POLICY_KEYS.includes(key);
   const isSure =
     SURE_POLICY_KEYS.includes(key) ||
-    (isExpected && path.some((part) => SURE_POLICY_KEYS.includes(`${part}`)));
+    (isExpected && path.some((part) => SURE_POLICY_KEYS.includes(`${part}`))) ||
+    (target.isOfOperator === true && key === "policy" && path.at(-2) === "spec");
+  if (typeof value === "string" && key === "traffic_policy_file")
+    return [{ path, target, policyFile: value }];
+  if (typeof value === "string" && !isExpected) return RULES_TEXT.test(value) ? [{ path, target }] : [];
+  // The operator reports there how the policy was attached.
+  if (target.isOfOperator && key === "status") return [];
   if (Array.isArray(value)) {
     if (isSure) return [{ path, problem: NO_MAPPING }];
     return value.flatMap((item, index) => search(item, [...path, index], target));
@@ -171,8 +200,10 @@ function search(value: unknown, path: Path, target: PolicyTarget): (FilePolicy |
   const { url, bindings, kind, type, apiVersion } = policy;
   if (OTHER_API.test(String(apiVersion))) return [];
   const isCloud = kind === "CloudEndpoint" || CLOUD.test(String(type));
-  const inner: PolicyTarget = {
+  const isOfOperator = kind === "NgrokTrafficPolicy" || OPERATOR.test(String(apiVersion));
+  const inner: FileTarget = {
     ...target,
+    ...(isOfOperator && { isOfOperator }),
     ...(isCloud && { isCloud }),
     // The URL is not known if a template fills it in.
     ...(typeof url === "string" && { url: url.includes("${") ? undefined : url }),

@@ -222,6 +222,10 @@ function* warningsInObject(
   }
   for (const [name, value] of Object.entries(object)) {
     const key = Object.hasOwn(keys, name) ? keys[name] : undefined;
+    if (key?.deprecatedFor !== undefined) {
+      const reason = `is the deprecated name of ${key.deprecatedFor}; write ${key.deprecatedFor}`;
+      yield { path: [...path, name], reason };
+    }
     if (key) yield* warningsInValue(value, [...path, name], key, owner, phase);
     else {
       const known = `${owner} ${listOf(keys) ? `has ${listOf(keys)}` : "takes none"}`;
@@ -252,6 +256,7 @@ function* warningsInValue(
   } else if (typeof value === "string" && (value.includes("${") || !(isOfMapping || key.list === true))) {
     yield* warningsInText(value, path, key, phase);
   } else if (key.list === true) yield { path, reason: "must be a list" };
+  else if (key.isCredentials) yield { path, reason: NO_CREDENTIALS };
   else if (key.isExpression && String(value) !== key.default)
     yield { path, reason: `is ${yamlKind(value)}, but an expression is text; put all of it in quotes` };
   else if (key.keys) {
@@ -261,9 +266,13 @@ function* warningsInValue(
   else if (key.cel) yield* warningsInMap(value, path, key, phase);
 }
 
+const NO_CREDENTIALS = "must be name:password, with a password of 8 to 128 characters";
+
 /** Checks the texts at any depth of a value whose keys are the user's. */
 function* warningsInMap(value: unknown, path: Path, key: KeyInfo, phase?: PhaseName): Warnings {
   if (typeof value === "string") yield* warningsInText(value, path, key, phase);
+  else if (value === null && key.kind === "map of text")
+    yield { path, reason: "is null, but must be text; give it a value, or leave it out" };
   else if (Array.isArray(value))
     for (const [index, item] of value.entries()) yield* warningsInMap(item, [...path, index], key, phase);
   else if (isMapping(value))
@@ -282,6 +291,8 @@ function* warningsInText(text: string, path: Path, key: KeyInfo, phase?: PhaseNa
     };
   if ((key.kind === "integer" || key.kind === "number") && /^-?\d+(\.\d+)?$/.test(text))
     yield { path, reason: "is text, but must be a number; remove the quotes" };
+  if (key.isCredentials && !text.includes("${") && !/^[^:]*:.{8,128}$/su.test(text))
+    yield { path, reason: NO_CREDENTIALS };
   if (!key.cel && !key.isExpression) return;
   for (const finding of findingsInText(text, key.isExpression === true, phase)) yield { path, ...finding };
 }
@@ -321,17 +332,19 @@ const isAction = (type: unknown): type is ActionType =>
 const infoOf = (type: ActionType): ActionInfo => actions[type];
 
 /** `name, expressions and actions`; empty if there are no keys. */
-function listOf(known: object): string {
-  const all = Object.keys(known);
+function listOf(known: Known): string {
+  const all = currentNames(known).map(([name]) => name);
   const last = all.pop() ?? "";
   return all.length > 0 ? `${all.join(", ")} and ${last}` : last;
 }
 
 type Known = Readonly<Record<string, PhaseInfo | ActionInfo | KeyInfo>>;
 
+const currentNames = (known: Known) => Object.entries(known).filter(([, info]) => !("deprecatedFor" in info));
+
 /** The names, each followed by the wrong names that people use for it. */
 const spellings = (known: Known) =>
-  Object.entries(known).map(([name, { misnamed = [] }]) => [name, ...misnamed]);
+  currentNames(known).map(([name, { misnamed = [] }]) => [name, ...misnamed]);
 
 function unknownName(
   what: string,

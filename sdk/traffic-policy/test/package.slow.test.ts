@@ -160,21 +160,30 @@ test("an editor completes phases, actions and keys, with their documentation, an
     expect(documentation, name).toMatch(errors.test(name) ? /\w/ : /```ts/);
 });
 
-test("the import loads no library, and the first expression loads the library of expressions", () => {
-  const script = `const { warningsOf } = require("traffic-policy");
+test("the import loads no library; the first expression and the first pattern load theirs", () => {
+  const script = `const { Account, warningsOf } = require("traffic-policy");
     const loaded = () => [...new Set(Object.keys(require.cache)
       .map((file) => /node_modules[\\\\/]((@[^\\\\/]+[\\\\/])?[^\\\\/]+)/.exec(file)?.[1]).filter(Boolean))];
     const all = [loaded()];
-    const check = (rule) => warningsOf({ on_http_request: [{ ...rule, actions: [{ type: "deny" }] }] });
-    check({});
+    const policy = (rule) => ({ on_http_request: [{ ...rule, actions: [{ type: "deny" }] }] });
+    warningsOf(policy({}));
     all.push(loaded());
-    check({ expressions: ["true"] });
-    all.push(loaded().filter((name) => name.startsWith("@")));
-    console.log(JSON.stringify(all));`;
+    const withPattern = policy({ expressions: ["req.host.matches('a')"] });
+    warningsOf(withPattern);
+    all.push(loaded().slice(1));
+    new Account({ "https://a.example.com": withPattern }).fetch("https://a.example.com").then(() => {
+      all.push(loaded().includes("re2js"));
+      console.log(JSON.stringify(all));
+    });`;
   writeFileSync(join(folder, "loads.cjs"), script);
   // The path of a dependency is in the repository, because it is a link, but it contains the dependency's name.
   const output = execFileSync(process.execPath, [join(folder, "loads.cjs")], { encoding: "utf8" });
-  expect(JSON.parse(output)).toEqual([["traffic-policy"], ["traffic-policy"], ["@marcbachmann/cel-js"]]);
+  expect(JSON.parse(output)).toEqual([
+    ["traffic-policy"],
+    ["traffic-policy"],
+    ["@marcbachmann/cel-js"],
+    true,
+  ]);
 });
 
 test("names of the package can be imported in an ES module", () => {

@@ -34,20 +34,11 @@ export function base64Key(secret: string): Buffer | undefined {
 /** The fewest bytes of a key. Platforms use 24 bytes or more, so a shorter key was cut off or can be guessed. */
 const MIN_SIGNING_KEY_LENGTH = 16;
 
-/** Texts that templates and displays show in place of a secret. Pulumi shows `[secret]`. */
-const PLACEHOLDER = /^(change[-_ ]?me|[*•]+|\[secret\]|\[object \w+\])$/i;
-
-/** References that a shell, a template or a secret store should have filled in, and placeholders such as `<your secret>`. */
-const UNFILLED =
-  /^(\$[A-Z][A-Z\d_]*|\$\{[A-Z][A-Z\d_]*\}|\$\(.*\)|%[A-Z][A-Z\d_]*%|<[\w .-]+>|\{[\w .-]+\}|\{\{.*\}\}|(op|ref\+\w+):\/\/.*)$/;
-
 /** Why this text cannot be a secret of any platform. */
 function textProblem(secret: string): string | undefined {
   if (secret === "") return "is empty";
   const missing = missingValueIn(secret, { isSecret: true });
   if (missing !== undefined) return missing;
-  if (PLACEHOLDER.test(secret) || UNFILLED.test(secret))
-    return "is a placeholder, which anybody could sign with; give the secret itself";
   // Checked before line breaks, because a PEM file contains line breaks and would be wrong without them, too.
   if (/^\s*-----BEGIN/.test(secret))
     return "is a PEM file; give the text between its first and last line, without line breaks";

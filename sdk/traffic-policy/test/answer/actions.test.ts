@@ -63,6 +63,7 @@ type Reply = { status: number; body?: string } & Record<string, unknown>;
 
 test.each<[action: Action, path: string, options: FetchOptions, reply: Reply]>([
   [act("deny", { status_code: 404 }), "/", {}, { status: 404, body: "" }],
+  [act("custom-response", { content: "${req.method}" }), "/", {}, { status: 200, body: "GET" }],
   [shows("${req.method} for ${conn.client_ip}"), "/", {}, { status: 200, body: "GET for 127.0.0.1" }],
   [
     redirect("$1/b$2", { from: "^(https?://[^/]+)/a(.*)$", status_code: 301, headers: { "x-a": true } }),
@@ -106,6 +107,7 @@ test.each<[action: Action, expression: string]>([
   [headers("add-headers", { Host: "a" }), "req.headers['host'] == ['a'] && req.host == 'a'"],
   [ips({ allow: ["127.0.0.0/8"] }), "actions.ngrok.restrict_ips.matched_cidr == '127.0.0.0/8'"],
   [rewrite("/(\\w+)$", "/?path=$1"), "req.url.query == 'path=a'"],
+  [rewrite("/(?P<path>a|(b))+$", "/$1$2"), "req.url.path == '/a'"],
   [vars({ a: "${req.headers}" }, { b: "${has(vars.a.host)}" }), "vars.b"],
   [user({ enforce: false }), "!actions.ngrok.basic_auth.credentials.presented"],
 ])("after %j, the expression %s is true", async (action, expression) => {

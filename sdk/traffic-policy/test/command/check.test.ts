@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { policyCommandLine } from "../../command/main";
@@ -379,6 +379,65 @@ test.each([
   });
 });
 
+const naming = (...files: string[]) =>
+  `endpoints:\n${files.map((file) => `  - { url: tcp://1.tcp.example.com:1, traffic_policy_file: ${file} }\n`).join("")}`;
+
+test("the file that an agent's configuration names is read beside it, and each of its mistakes told once", async () => {
+  mkdirSync("agent");
+  writeFileSync("agent/policy.yml", FILES["bad.yaml"]);
+  writeFileSync("agent/ngrok.yml", naming("policy.yml", "../agent/policy.yml"));
+  const { code, stdout, stderr } = await check("--strict", "agent/ngrok.yml");
+  expect([code, stdout]).toEqual([
+    7,
+    `agent/policy.yml:1:1: on_http_request is no phase of tcp endpoints, only of http and https\n${BOTH.replaceAll("bad.yaml", "agent/policy.yml")}`,
+  ]);
+  expect(stderr).toBe("Checked 2 files: 2 policies, 3 warnings\n");
+  writeFileSync("ngrok.yml", naming("good.yaml"));
+  expect((await run(...request("ngrok.yml"))).stdout).toContain("HTTP 403");
+});
+
+test.each([
+  ["that does not exist", "none.yml", "none.yml does not exist"],
+  ["without a policy", "service.yaml", "service.yaml must be a mapping of phases"],
+  ["that names itself", "ngrok.yml", "ngrok.yml must be a mapping of phases"],
+])("a file %s in place of a policy's is refused", async (_, named, reason) => {
+  writeFileSync("ngrok.yml", naming(named));
+  const { code, stderr } = await check("ngrok.yml");
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`traffic-policy check: ${reason}`)]);
+});
+
+const TEXT = "|\n    # first\n    on_http_request:\n      # then\n      - actions: [{ type: dney }]\n";
+
+test.each([
+  ["a ConfigMap", `kind: ConfigMap\ndata:\n  policy.yaml: ${TEXT}`, '3:3: data["policy.yaml"]'],
+  [
+    "a configuration of Compose",
+    `configs:\n  policy: { content: '{"on_http_request": [{}]}' }\n`,
+    "2:13: configs.policy.content",
+  ],
+])("the text of a policy in %s is named as unread", async (_, text, place) => {
+  writeFileSync("other.yaml", text);
+  expect(await check("--strict", "other.yaml")).toEqual({
+    code: 7,
+    stdout: `other.yaml:${place} has a policy that was not read; check it as a file of its own\n`,
+    stderr: "Checked 1 file: 0 policies, 1 warning\n",
+  });
+  expect((await check("other.yaml")).code).toBe(0);
+});
+
+test.each<[code: number, text: string]>([
+  [1, "kind: NgrokTrafficPolicy\nspec: { policy: [{ actions: [] }] }\n"],
+  [1, "apiVersion: ngrok.com/v1\nkind: TrafficPolicy\nspec: { policy: { rules: [] } }\n"],
+  [0, "apiVersion: ngrok.k8s.ngrok.com/v1alpha1\nspec: { drain: { policy: Retain } }\n"],
+  [0, "apiVersion: other.example.com/v1\nspec: { policy: [{ actions: [] }] }\n"],
+])("the exit code is %i for spec.policy of %j", async (code, text) => {
+  writeFileSync("manifest.yaml", text);
+  const checked = await check("manifest.yaml");
+  expect(checked.code).toBe(code);
+  if (code === 1)
+    expect(checked.stderr).toContain("has a policy at spec.policy that must be a mapping of phases");
+});
+
 test.each([
   "{ fn::fromJSON: { fn::readFile: ./policy.json } }",
   "{ fn::readFile: ./policy.yaml }",
@@ -417,6 +476,7 @@ test.each([
   ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { name: shop, namespace: apps } }\n", 0],
   ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { inline: {} } }\n", 0],
   ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: {} }\n", 0],
+  ["manifest.yaml", "apiVersion: ngrok.k8s.ngrok.com/v1alpha1\nstatus: { trafficPolicy: inline }\n", 0],
   ["ngrok.yml", agent("{}"), 1],
   ["ngrok.yml", agent("''"), 1],
 ])(
@@ -451,15 +511,16 @@ test("a broken policy of a plan and of a manifest is refused, too", async () => 
   expect(stderr).toMatch(/manifest\.yaml has a policy at spec\.trafficPolicy\.inline that is not valid YAML/);
 });
 
-test("a credential in which a value is missing is refused, as at the preview", async () => {
-  const config = "{ credentials: ['bob:undefined'] }";
+test.each([
+  ["in which a value is missing", "bob:undefined", "has undefined in it"],
+  ["that is a placeholder", "bob:<password>", "is a placeholder, which anybody can guess"],
+])("a credential %s is refused, as at the preview", async (_, credential, reason) => {
+  const config = `{ credentials: ['${credential}'] }`;
   writeFileSync(
     "auth.yaml",
     `on_http_request: [{ actions: [{ type: basic-auth, config: ${config} }, { type: deny }] }]`,
   );
   const { code, stderr } = await check("auth.yaml");
   expect(code).toBe(1);
-  expect(stderr).toMatch(
-    /auth\.yaml at on_http_request\[0\]\.actions\[0\]\.config\.credentials\[0\] has undefined in it/,
-  );
+  expect(stderr).toContain(`auth.yaml at on_http_request[0].actions[0].config.credentials[0] ${reason}`);
 });

@@ -64,6 +64,10 @@ export const mistakes: Mistake[] = [
   ["location for to", one("redirect", { location: "https://a.example.com" }), [`${CONFIG}.location`, `${CONFIG}.to`], /did you mean to\?|is missing/],
   ["a key of an action that has none", one("close-connection", { status_code: 1 }), `${CONFIG}.status_code`, /close-connection takes none/],
   ["an unknown key of a config", one("deny", { body: "no" }), `${CONFIG}.body`, /is no key of deny known to this version; deny has status_code/],
+  ["the deprecated name of a key, whose expressions are checked, too", one("custom-response", { content: "req.host" }), [`${CONFIG}.content`, `${CONFIG}.content`], /^is the deprecated name of body; write body$|^is text, although it names a variable/],
+  ["a header without a value", one("add-headers", { headers: { "x-a": null } }), `${CONFIG}.headers.x-a`, /^is null, but must be text; give it a value, or leave it out$/],
+  ["credentials without a colon, or with a password of the wrong length", one("basic-auth", { credentials: ["password1", "me:short123", "me:1234567", `me:${"x".repeat(129)}`] }), [0, 2, 3].map((index) => `${CONFIG}.credentials[${index}]`), /^must be name:password, with a password of 8 to 128 characters$/],
+  ["credentials as a mapping", one("basic-auth", { credentials: [{ username: "me", password: "password1" }] }), `${CONFIG}.credentials[0]`, /^must be name:password, with a password of 8 to 128/],
   ["a forward to nowhere", one("forward-internal"), `${CONFIG}.url`, /is missing; forward-internal needs it/],
   ["a forward to a host without a scheme", one("forward-internal", { url: "app.internal" }), `${CONFIG}.url`, /has no scheme; write the whole URL/],
   ["a forward to this machine", one("forward-internal", { url: "http://localhost:3000" }), `${CONFIG}.url`, /^is no internal endpoint; forward to one of your account, whose host ends with \.internal, as in /],
@@ -82,7 +86,7 @@ export const mistakes: Mistake[] = [
 
 /** Whether the JSON Schema finds the mistake: it knows names and shapes, but no endpoint. */
 export const isOfShape = ([, , , reason, target]: Mistake) =>
-  !target && !/no scheme|no internal/.test(reason.source);
+  !target && !/no scheme|no internal|deprecated|128/.test(reason.source);
 
 /** A valid value of a key. */
 function sampleOf(key: KeyInfo, text: string): unknown {
@@ -90,7 +94,8 @@ function sampleOf(key: KeyInfo, text: string): unknown {
   return key.list === true ? [item] : item;
 }
 
-function itemOf({ kind, keys, values, isInternalUrl }: KeyInfo, text: string): unknown {
+function itemOf({ kind, keys, values, isInternalUrl, isCredentials }: KeyInfo, text: string): unknown {
+  if (isCredentials) return text.includes("${") ? text : `${text}:password`;
   if (isInternalUrl) return text.includes("${") ? text : `https://${text}.internal`;
   if (keys) return configOf(Object.entries(keys), text);
   if (kind === "map of text") return { "x-a": text };
@@ -112,7 +117,7 @@ const configOf = (keys: [string, KeyInfo][], text: string): Data =>
 /** For each action and phase: policies with the required keys, with all keys, and with expressions. */
 export const rightPolicies: [what: string, policy: Data][] = Object.entries<ActionInfo>(actions).flatMap(
   ([type, { phases, keys }]) => {
-    const all = Object.entries(keys);
+    const all = Object.entries(keys).filter(([, { deprecatedFor }]) => deprecatedFor === undefined);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as policies have it
     const inText = "${conn.client_ip}";
     const configs = {

@@ -55,6 +55,11 @@ describe("there is no warning for", () => {
   );
 });
 
+test("a deprecated name is never the advice", () => {
+  const [warning] = policyWarnings(onRequest(rule(act("custom-response", { contents: "a" }))));
+  expect(warning?.reason).toMatch(/; custom-response has status_code, body and headers$/);
+});
+
 test("a warning is one line that quotes no value", () => {
   const canary = "CANARY-77ab";
   const policy = onRequest(
