@@ -25,7 +25,7 @@ symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
 
 type TypeScript = typeof newest;
 
-/** Each supported compiler, with the options of Pulumi's template or of newer projects. */
+/** Each supported compiler, with the options of Pulumi's own template or of newer projects. */
 const compilers: [version: string, ts: TypeScript, target: object][] = [
   [
     "5.4",

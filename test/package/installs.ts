@@ -167,7 +167,7 @@ export async function install(
     "life.cjs": LIFE,
     "names.mjs": NAMES,
     ...(checksTypes && {
-      "tsconfig.json": readFileSync(join(root, "examples", "template", "tsconfig.json"), "utf8").replace(
+      "tsconfig.json": readFileSync(join(root, "examples", "tsconfig.json"), "utf8").replace(
         '"index.ts"',
         '"index.ts", "types.ts"',
       ),
