@@ -19,7 +19,7 @@ import {
   warnOfSettings,
   withMistakes,
 } from "./programChecks";
-import { type InputOf, isOfType } from "./programRun";
+import { assertName, type InputOf, isOfType } from "./programRun";
 import { aliasesOf, optionMistakes, providerKindOf } from "./provider";
 import { isMapping } from "./traffic-policy/data/index";
 
@@ -63,7 +63,8 @@ export interface CloudEndpoint extends CloudEndpointOutputs {}
  * The dynamic provider serves the resource, or the plugin if `endpoints:provider` is `plugin`. A stack moves from one to
  * the other, and back, without a request.
  *
- * @throws RunError if the program's folder cannot resolve this package, or if the plugin is required and not found.
+ * @throws RunError if the program's folder cannot resolve this package, if the plugin is required and not found, or if the name
+ * is built from something else than text.
  */
 // biome-ignore lint/suspicious/noUnsafeDeclarationMerging: the base class sets the outputs, from the properties given to it
 export class CloudEndpoint extends pulumi.CustomResource {
@@ -91,6 +92,7 @@ export class CloudEndpoint extends pulumi.CustomResource {
   constructor(name: string, args: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions);
   constructor(name: string, given: CloudEndpointArgs | undefined, options?: pulumi.CustomResourceOptions) {
     assertNodeForProviders();
+    assertName("CloudEndpoint", name);
     const kind = providerKindOf(options);
     if (kind === "dynamic") assertResolvable();
     warnOfSettings();

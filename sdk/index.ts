@@ -20,6 +20,7 @@ export {
   type PolicyAction,
   type PolicyRule,
   type RuleOptions,
+  type Rules,
   rules,
   type TrafficPolicy,
 } from "./policyRules";

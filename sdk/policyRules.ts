@@ -19,10 +19,8 @@ export type PolicyAction<Type extends policies.ActionType = policies.ActionType>
 >;
 
 /** A rule of a phase. */
-export type PolicyRule<Phase extends policies.PhaseName = policies.PhaseName> = policies.PolicyRule<
-  Phase,
-  Inputs
->;
+export interface PolicyRule<Phase extends policies.PhaseName = policies.PhaseName>
+  extends policies.PolicyRule<Phase, Inputs> {}
 
 /**
  * A traffic policy of phases, actions and keys that this version of the package knows. `trafficPolicy` accepts any object or
@@ -37,7 +35,12 @@ export type PolicyRule<Phase extends policies.PhaseName = policies.PhaseName> = 
 export type TrafficPolicy = policies.TrafficPolicy<Inputs>;
 
 /** The other keys of a rule. */
-export type RuleOptions = policies.RuleOptions<Inputs>;
+export interface RuleOptions extends policies.RuleOptions<Inputs> {}
+
+/** The functions of `rules`. With declared types, a library that exports their results can emit declarations. */
+export interface Rules extends policies.Rules<Inputs, PolicyRule<"on_http_request">, RuleOptions> {
+  answer(config: ActionConfig<"custom-response">, options?: RuleOptions): PolicyRule<"on_http_request">;
+}
 
 /**
  * The most frequent rules for `on_http_request`.
@@ -52,4 +55,4 @@ export type RuleOptions = policies.RuleOptions<Inputs>;
  * ```
  */
 // The cast is safe, because the rules put values into a policy and never read them.
-export const rules = plainRules as policies.Rules<Inputs>;
+export const rules = plainRules as Rules;

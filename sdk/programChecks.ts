@@ -288,7 +288,7 @@ export function assertResolvable(): void {
     createRequire(join(from, "index.js")).resolve("pulumi-endpoints/provider");
   } catch {
     throw programError(
-      `pulumi-endpoints cannot be found from ${from}, where Pulumi's provider process looks for it. Make it a direct dependency of the program: npm install pulumi-endpoints`,
+      `pulumi-endpoints cannot be found from ${from}, where Pulumi's provider process looks for it. Add it to the dependencies in the program's own package.json, and install them`,
     );
   }
 }

@@ -1,5 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
+import { standInsIn } from "../provider/endpoint/outputAsText";
 import { UserError } from "../provider/service/apiErrors";
+import { see } from "../provider/service/pages";
 
 /* What every part of a program needs: its run, its mistakes, its outputs, and the types of its inputs. */
 
@@ -41,6 +43,23 @@ export function programError(message: string, cause?: unknown): pulumi.RunError 
 }
 
 const ignored = () => {};
+
+/**
+ * Refuses a name that is built from an output, a promise, an object or a missing value. Otherwise `up` would succeed, and Pulumi
+ * would take the mended name for a new resource.
+ *
+ * @throws RunError if the name is built so.
+ */
+export function assertName(kind: string, name: unknown): void {
+  const text = `${name}`;
+  const [standIn] = standInsIn(text).map((problem) => problem.replace(/;.*/, ""));
+  const problem = standIn ?? (/(^|[-_./])undefined($|[-_./])/.test(text) && "contains undefined");
+  if (!problem) return;
+  const shown = text.length > 60 ? `${text.slice(0, 25)}…${text.slice(-25)}` : text;
+  throw programError(
+    `the name ${JSON.stringify(shown)} of a ${kind} ${problem}; build names from text that the program has. If a stack already has this name, mend it and add the option aliases: [{ name: … }] with the old expression. ${see("You renamed a resource")}`,
+  );
+}
 
 /** Does the work. A `UserError` becomes a `programError`. Of all other errors, Pulumi prints the whole stack. */
 export async function withProgramErrors<T>(work: () => T | Promise<T>): Promise<T> {

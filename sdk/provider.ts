@@ -5,7 +5,7 @@ import * as pulumi from "@pulumi/pulumi";
 import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/pulumi/typeTokens";
 import { isDefaultProvider } from "../provider/pulumi/urn";
 import { environmentName, type SettingName, type settingFields } from "../provider/service/settings";
-import { isOfType, perRun, programError } from "./programRun";
+import { assertName, isOfType, perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./test-engine/index";
 import { isMapping, policyFromText } from "./traffic-policy/data/index";
 
@@ -46,8 +46,9 @@ export class Provider extends pulumi.ProviderResource {
   /** @internal Undefined if the program leaves it to the stack's configuration. */
   readonly baseUrl: pulumi.Output<string> | undefined;
 
-  /** @throws RunError if the engine would not find the plugin, or takes the name for that of its own provider. */
+  /** @throws RunError if the engine would not find the plugin, or if the name is that of the engine's own provider or no plain text. */
   constructor(name: string, args: ProviderArgs = {}, options?: pulumi.ResourceOptions) {
+    assertName("Provider", name);
     if (isDefaultProvider(name))
       throw programError(`Pulumi's own providers have the name ${name}; give this provider another name`);
     assertPluginInReach();

@@ -16,7 +16,7 @@ const PLACES = [
 
 const files = execFileSync(
   "git",
-  ["ls-files", "README.md", "examples", "package-lock.json", "provider/service/version.ts"],
+  ["ls-files", "README.md", "docs", "examples", "package-lock.json", "provider/service/version.ts"],
   {
     encoding: "utf8",
   },

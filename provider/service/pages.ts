@@ -1,6 +1,7 @@
 /** The headings that messages name, with their pages in `docs/`. A test holds that each exists and is published. */
 export const HEADINGS = {
   "A URL that is taken": "reliability",
+  "You renamed a resource": "reliability",
   "The answer to a create was lost": "reliability",
   "A run was killed": "reliability",
   "A key was rotated": "reliability",

@@ -142,8 +142,10 @@ function importResult({ adoptions, names, target, accountKey }: Adopted, out = "
   const number = new Set(secrets.flatMap(({ places }) => places.map(({ id }) => id))).size;
   const warning = `${count(number, "endpoint")} with secrets, which the code that pulumi import prints shows in plain text: --generate-code=false prints no code, and --format program writes code without secrets`;
   const next = `Next: pulumi import --file ${shellWord(out)}${stackOption(target)}`;
+  const option =
+    "For YAML, Python and Go, add the option deleteBeforeReplace to the code that it prints (docs/plugin.md)";
   const text = `${JSON.stringify({ resources }, undefined, 2)}\n`;
-  return { text, secrets: [], messages: number > 0 ? [warning, next] : [next] };
+  return { text, secrets: [], messages: [...(number > 0 ? [warning] : []), next, option] };
 }
 
 const stackOption = (target: TargetStack | undefined) => (target ? ` --stack ${target.stack}` : "");

@@ -85,11 +85,9 @@ interface Example {
 
 const PROGRAMS = ["index.ts", "__main__.py", "main.go", "Pulumi.yaml"];
 
-/** The examples that are projects. The template is for `pulumi new`, and recipes are for existing repositories. */
+/** The examples that are projects. Recipes are for existing repositories. */
 function allExamples(): Example[] {
-  const names = readdirSync(EXAMPLES).filter(
-    (name) => name !== "template" && existsSync(join(EXAMPLES, name, "package.json")),
-  );
+  const names = readdirSync(EXAMPLES).filter((name) => existsSync(join(EXAMPLES, name, "package.json")));
   return names.map((name) => {
     const folder = join(EXAMPLES, name);
     const isDeployed = existsSync(join(folder, "Pulumi.yaml"));
@@ -159,7 +157,7 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
   };
   contents.set("package.json", `${JSON.stringify(all, null, 2)}\n`);
   if (example.program.endsWith(".ts") && !contents.has("tsconfig.json"))
-    contents.set("tsconfig.json", readFileSync(join(EXAMPLES, "template", "tsconfig.json"), "utf8"));
+    contents.set("tsconfig.json", readFileSync(join(EXAMPLES, "tsconfig.json"), "utf8"));
   contents.set(".gitignore", [...GENERATED.map((folder) => `${folder}/`), ".endpoints.json*", ""].join("\n"));
   for (const [file, text] of contents) {
     mkdirSync(dirname(join(project, file)), { recursive: true });
@@ -167,8 +165,12 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
   }
 }
 
+/** Whether the command runs in a clone, whose package may be on no registry. */
+const IS_CLONE = !PACKAGE_FOLDER.split(sep).includes("node_modules");
+
 /**
- * The dependency of a new project on the file from which this package was installed. Undefined if that was a registry.
+ * The dependency of a new project on the file from which this package was installed, or which `npm pack` makes in a clone.
+ * Undefined if it was installed from a registry.
  *
  * @param installed The package's folder.
  * @param from The user's folder. In a workspace, the package is installed above the project that depends on it.
@@ -176,11 +178,13 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
 export function fileInstalled(installed: string, project: string, from = process.cwd()): string | undefined {
   // The outermost `node_modules`, because pnpm keeps packages in folders below it.
   const [, user] = /^(.*?)[\\/]node_modules[\\/]/.exec(installed) ?? [];
-  if (user === undefined) return undefined;
+  const asDependency = (file: string) => `file:${relative(project, file).replaceAll("\\", "/")}`;
   const dataIn = (...path: string[]) => {
     const file = join(...path);
     return Object(existsSync(file) ? jsonOf(readFileSync(file, "utf8")) : undefined);
   };
+  const { version } = dataIn(installed, "package.json");
+  if (user === undefined) return asDependency(join(installed, `pulumi-endpoints-${version}.tgz`));
   const givenIn = (folder: string): [folder: string, given: unknown] => {
     const { dependencies, devDependencies } = dataIn(folder, "package.json");
     return [folder, { ...devDependencies, ...dependencies }["pulumi-endpoints"]];
@@ -193,9 +197,8 @@ export function fileInstalled(installed: string, project: string, from = process
   const all: [folder: string, given: unknown][] = [...[...folders, user].map(givenIn), [user, noted]];
   for (const [folder, given] of all) {
     if (typeof given !== "string") continue;
-    const file = resolve(folder, given.replace(/^file:/, ""));
-    const isFile = /^(file:|\.{0,2}\/)/.test(given) && existsSync(file);
-    return isFile ? `file:${relative(project, file).replaceAll("\\", "/")}` : undefined;
+    const isFile = /^(file:|\.{0,2}\/)/.test(given);
+    return isFile ? asDependency(resolve(folder, given.replace(/^file:/, ""))) : undefined;
   }
   return undefined;
 }
@@ -228,7 +231,8 @@ function steps(
   const path = relative("", project);
   const enter = path === "" ? [] : [`cd ${shellWord(path)}`];
   const tests = manifest.scripts?.["test"] ? ["npm test"] : [];
-  const install: Step = ["Install it.", [...enter, "npm install", ...tests]];
+  const pack = IS_CLONE ? [`(cd ${shellWord(PACKAGE_FOLDER)} && npm pack)`] : [];
+  const install: Step = ["Install it.", [...pack, ...enter, "npm install", ...tests]];
   const deploy = setup.deploy ?? ["pulumi stack init dev", "pulumi up"];
   if (emulator)
     return [

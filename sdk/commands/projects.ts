@@ -217,7 +217,8 @@ async function foldersLike(pattern: string, file: string): Promise<string[]> {
     absolute: true,
     ignore: ["**/node_modules/**"],
   });
-  if (found.length === 0) throw new UsageError(`${file}: there is no Pulumi project in ${pattern}`);
+  const hint = pattern.includes("\\") ? "; write / between folders" : "";
+  if (found.length === 0) throw new UsageError(`${file}: there is no Pulumi project in ${pattern}${hint}`);
   return found.map((path) => dirname(path)).sort();
 }
 

@@ -121,6 +121,9 @@ export async function serveEndpoints(
   print(
     `\nThe endpoints answer on http://127.0.0.1:${served}: curl --connect-to ::127.0.0.1:${served} http://HOST/`,
   );
+  print(
+    'No request is limited by rate-limit, and none is answered by a pool: "What is simulated" in sdk/traffic-policy/README.md has the rest.',
+  );
 }
 
 function portError(error: unknown, port: number | undefined, option: string): unknown {

@@ -7,7 +7,7 @@ export interface TestStackOptions extends Omit<StackOptions, "ownPackages" | "se
   config?: Record<string, ConfigValue>;
   /**
    * Environment variables for the program and the provider, in addition to those of this process. `undefined` removes a variable.
-   * A `TestStack` removes `ENDPOINTS_API_KEY` and `ENDPOINTS_BASE_URL`.
+   * A `TestStack` removes those that begin with `ENDPOINTS_`, so that a developer's settings do not change a test.
    */
   env?: Record<string, string | undefined>;
   /** The emulated service. Default: a new one, which `close` stops. */
@@ -41,12 +41,12 @@ export class TestStack extends PulumiStack {
   static override async create({ emulator, ...options }: TestStackOptions): Promise<TestStack> {
     const service = emulator ?? (await Emulator.start());
     const reach = { "endpoints:baseUrl": service.baseUrl, "endpoints:apiKey": { secret: service.apiKey } };
+    const settings = Object.keys(process.env).filter((name) => name.startsWith("ENDPOINTS_"));
     try {
       const driven = await PulumiStack.open({
         ...options,
         config: { ...reach, ...options.config },
-        // A key in the shell of the tests must not be used or shown.
-        env: { ENDPOINTS_API_KEY: undefined, ENDPOINTS_BASE_URL: undefined, ...options.env },
+        env: { ...Object.fromEntries(settings.map((name) => [name, undefined])), ...options.env },
         ownPackages: [PACKAGE],
       });
       return new TestStack(options.driver ?? "kit", driven, service, emulator === undefined);

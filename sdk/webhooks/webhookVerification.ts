@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
 import { ruleErrors, warnOfRule } from "../programChecks";
-import { isKnown, isOfType, perRun, programError, type WithInputs } from "../programRun";
+import { assertName, isKnown, isOfType, perRun, programError, type WithInputs } from "../programRun";
 import { didYouMean } from "../traffic-policy/data/index";
 import { platformInfo } from "../traffic-policy/webhooks/index";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
@@ -71,9 +71,11 @@ export class WebhookVerification extends pulumi.ComponentResource {
 
   /**
    * @param name The component's name in the program; also the agent's name for it, unless `agent.name` is given.
+   * @throws RunError if the name is built from something else than text.
    * @param args The inputs; see each of them.
    */
   constructor(name: string, args: WebhookVerificationArgs, options?: pulumi.ComponentResourceOptions) {
+    assertName("WebhookVerification", name);
     super(WEBHOOK_TYPE, name, {}, options);
     const { platform, verification, agent, version } = checkArgs(this, name, args);
     this.platform = platform;

@@ -1,8 +1,10 @@
+import { execSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { get } from "node:http";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../folders";
+import { root } from "../package/pack";
 import { until } from "../until";
 import { runCommand, startCommand } from "./runCommand";
 
@@ -25,6 +27,11 @@ test("the demo creates, repairs, changes and deletes an endpoint, and prints the
     ["destroy", "1 DELETE"],
   ]);
   expect(stdout).toContain("200 hello again");
+  // The next command works in this clone, after any number of builds. Without an argument, it only lists the examples.
+  const [, next = ""] = /Next: (npx pulumi-endpoints new) quickstart,/.exec(stdout) ?? [];
+  expect(
+    execSync(next, { cwd: root, env: { ...process.env, npm_config_offline: "true" } }).toString(),
+  ).toContain("quickstart ");
 });
 
 test("with --serve, the demo answers requests to the endpoint until Ctrl-C, then deletes it", async () => {

@@ -113,6 +113,12 @@ test.each<[string, Where, string[], RegExp]>([
     [],
     /projects\[0\] has an unknown key, foldr; did you mean folder\? \(/,
   ],
+  [
+    "a backslash between folders",
+    "projects: [{folder: 'services\\*'}]",
+    [],
+    /no Pulumi project in services\\\*; write \/ between folders/,
+  ],
   ["a listed folder without a project", "projects: [{folder: docs}]", [], /no Pulumi project in/],
   ["no settings of a stack", "projects: [{folder: copy}]", [], /no settings .* list the project's/],
   [

@@ -118,6 +118,10 @@ test("with --serve, the endpoints answer by the header Host, and the terminal sh
     `https://shop.internal=${baseUrl}`,
   );
   const [, served = ""] = /The endpoints answer on (http:\S+):/.exec(printed.stdout) ?? [];
+  // Before the first request.
+  expect(printed.stdout).toMatch(
+    /^No request is limited by rate-limit, and none is answered by a pool.*README\.md/m,
+  );
   const actions = [{ type: "forward-internal", config: { url: "https://shop.internal" } }];
   const policy = { on_http_request: [{ expressions: ["req.method == 'PUT'"], actions }, { actions }] };
   const url = "https://shop.example.com";

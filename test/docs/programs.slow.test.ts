@@ -40,14 +40,14 @@ const isRefused = ({ outcome }: Mistake) => outcome === "does not compile";
 
 /** The compiler's messages about each program, with the built package and these files beside them. */
 function errorsIn(programs: string[], beside: Record<string, string>): string[][] {
-  const template = join(root, "examples", "template");
-  const { config, error } = ts.readConfigFile(join(template, "tsconfig.json"), ts.sys.readFile);
+  const examples = join(root, "examples");
+  const { config, error } = ts.readConfigFile(join(examples, "tsconfig.json"), ts.sys.readFile);
   expect(error).toBeUndefined();
   const folder = programFolder();
   const named = programs.map((text, index): [string, string] => [join(folder, `${index}.ts`), text]);
   const others = Object.entries(beside).map(([name, text]): [string, string] => [join(folder, name), text]);
   for (const [file, text] of [...named, ...others]) writeFileSync(file, text);
-  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, template);
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, examples);
   const files = [...named, ...others].map(([file]) => file);
   const program = ts.createProgram(files, {
     ...options,

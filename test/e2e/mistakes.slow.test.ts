@@ -1,5 +1,6 @@
+import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
-import { failure, onBothDrivers, PLUGIN } from "./setup";
+import { edit, failure, onBothDrivers, PLUGIN } from "./setup";
 
 /** Part of every secret here. No message may contain it. */
 const CANARY = "CANARY7f3c";
@@ -133,4 +134,39 @@ const off = new Provider("off", { policyWarnings: "off" });`;
     expect(about.map(({ severity }) => severity)).toEqual(["error"]);
     expect(requests).toEqual([]);
   });
+});
+
+/** Names that earlier versions accepted, each with the expression that a program has for it. */
+const FORMER: [expression: string, name: string][] = [
+  ['"undefined-shop"', "undefined-shop"],
+  ['pulumi.output("x") + "-shop"', `${pulumi.output("x")}-shop`],
+];
+
+onBothDrivers("a name that is built from something else than text", (start) => {
+  test.each(FORMER)(
+    "such as %s is refused, and the alias that the message names keeps the endpoint",
+    async (expression, former) => {
+      const url = "https://shop.example.com";
+      const named = (name: string, options: string) =>
+        `new CloudEndpoint(${name}, { url: "${url}" }, ${options});`;
+      const stack = await start(named('"shop"', "{}"));
+      await stack.up();
+      const state = await stack.exportState();
+      for (const resource of state.deployment.resources ?? [])
+        resource.urn = resource.urn.replace(/::shop$/, () => `::${former}`);
+      await stack.importState(state);
+
+      edit(stack, named(expression, "{}"));
+      const { text } = await failure(stack.preview());
+      expect(text).toMatch(
+        /shop" of a CloudEndpoint contains .*aliases: \[\{ name: … \}\] with the old expression/,
+      );
+      edit(stack, named('"shop"', `{ aliases: [{ name: ${expression} }] }`));
+      expect((await stack.up()).steps.map(({ op }) => op)).not.toContain("create");
+      edit(stack, named('"shop"', "{}"));
+      const { steps, requests } = await stack.up();
+      expect([steps.map(({ op }) => op), requests]).toEqual([["same"], []]);
+      expect(stack.emulator.endpoints).toHaveLength(1);
+    },
+  );
 });

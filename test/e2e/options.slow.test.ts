@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { edit, onBothDrivers, onCli } from "./setup";
+import { edit, failure, onBothDrivers, onCli, writes } from "./setup";
 
 /* Options that need something of this package. `test/kit/engine` has what an engine does with the others. */
 
@@ -78,5 +78,21 @@ onCli("resource options that the test kit's engine lacks", (start) => {
       expect.stringMatching(/^with: the option deletedWith leaves the endpoint live/),
     ]);
     expect(stack.emulator.endpoints.map(({ description }) => description)).toContain("by the transform");
+  });
+});
+
+const served = (provider: string) => `
+const { Provider } = require("pulumi-endpoints");
+const trafficPolicy = { on_http_request: [{ actions: [{ type: "deny" }] }] };
+new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy }, { ${provider} });`;
+
+onCli("a stack without Pulumi's default providers", (start) => {
+  test("refuses an endpoint without an explicit provider, and creates it with one", async () => {
+    const stack = await start(served(""), { config: { "pulumi:disable-default-providers": '["*"]' } });
+    const { text, requests } = await failure(stack.up());
+    expect(text).toContain("Default provider for 'pulumi-nodejs' disabled");
+    expect(requests).toEqual([]);
+    edit(stack, served('provider: new Provider("account")'));
+    expect(writes(await stack.up()).map(({ method }) => method)).toEqual(["POST"]);
   });
 });

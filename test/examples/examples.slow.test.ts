@@ -22,7 +22,7 @@ import { listening } from "../provider/servers";
 import { copyOf } from "./copyOf";
 
 /*
- * The outputs and endpoints of each example, in programs of every language. `test/package` runs the quickstart and the template.
+ * The outputs and endpoints of each example, in programs of every language. `test/package` runs the quickstart.
  * `policy-pack`, `gitops` and the rest of `tenants` have tests of their own.
  */
 

@@ -1,4 +1,4 @@
-import { cpSync } from "node:fs";
+import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { PulumiFailed, PulumiResult } from "../../sdk/test-engine/index";
@@ -50,5 +50,32 @@ describe.skipIf(!cli)("with a copy of the policy pack, the Pulumi CLI", () => {
     const ofPool = /pool\.example\.com is a pool whose endpoints have different policies/;
     for (const violation of [ofShop, ofApi, ofPool]) expect(found).toMatch(violation);
     expect(emulator.requests).toHaveLength(requests);
+  });
+
+  test("keeps the marks of secrets if a remediation returns the properties that it gets, and loses them in a copy", async () => {
+    for (const [returned, isKept] of [
+      ["args.props", true],
+      ["{ ...args.props }", false],
+    ] as const) {
+      const stack = await project(
+        'new CloudEndpoint("shop", { url: "https://shop.example.com", description: pulumi.secret("CANARY") });',
+        { emulator: await service() },
+      );
+      const pack = join(stack.folder, "policies");
+      mkdirSync(pack);
+      writeFileSync(join(pack, "PulumiPolicy.yaml"), "runtime: nodejs\n");
+      writeFileSync(join(pack, "package.json"), '{ "name": "policies", "version": "1.0.0" }');
+      const remediate = `(args) => { args.props.metadata = { owner: "shop" }; return ${returned}; }`;
+      writeFileSync(
+        join(pack, "index.js"),
+        `new (require("@pulumi/policy").PolicyPack)("policies", { policies: [
+          { name: "owner", description: "x", enforcementLevel: "remediate", remediateResource: ${remediate} },
+        ] });`,
+      );
+      await stack.pulumi("up", "--yes", "--skip-preview", "--policy-pack", "policies");
+      const { stdout } = await stack.pulumi("stack", "export");
+      expect(stdout).toContain("owner");
+      expect(!stdout.includes("CANARY"), returned).toBe(isKept);
+    }
   });
 });

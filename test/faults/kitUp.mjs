@@ -3,6 +3,7 @@ import { TestStack } from "pulumi-endpoints/testing";
 
 const [program, stateFile, baseUrl, apiKey] = process.argv.slice(2);
 const config = { "endpoints:baseUrl": baseUrl, "endpoints:apiKey": { secret: apiKey } };
-const stack = await TestStack.create({ program, stateFile, config });
+// The test hands the settings over in the environment, which a TestStack would not pass on.
+const stack = await TestStack.create({ program, stateFile, config, env: process.env });
 await stack.up({ skipPreview: true });
 await stack.close();

@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { Emulator, TestStack } from "../../sdk/testing";
 import { newProject, temporaryFolder } from "../folders";
 
@@ -29,6 +29,23 @@ test("`await using` closes the stack and its servers at the end of the block", a
   const { stack, urls } = await open();
   for (const url of urls) await expect(fetch(url)).rejects.toThrow();
   await expect(stack.preview()).rejects.toThrow(/this stack is closed/);
+});
+
+test("no setting of the shell reaches the program, and those of its own `env` do", async () => {
+  for (const [name, value] of [
+    ["PROVIDER", "plugin"],
+    ["VERSION_HEADER", "X"],
+    ["POLICY_WARNINGS", "error"],
+  ])
+    vi.stubEnv(`ENDPOINTS_${name}`, value);
+  const folder = newProject("settings");
+  const find = "Object.entries(process.env).filter(([name]) => /^ENDPOINTS_/.test(name))";
+  writeFileSync(join(folder, "index.js"), `exports.found = ${find};`);
+  for (const env of [{}, { ENDPOINTS_PROVIDER: "dynamic", ENDPOINTS_LOG: "x" }]) {
+    await using stack = await TestStack.create({ program: folder, env });
+    expect((await stack.preview()).outputs).toEqual({ found: Object.entries(env) });
+  }
+  vi.unstubAllEnvs();
 });
 
 test("the mocks of `others` do not answer for the package under test, and a failed start leaves no emulator", async () => {

@@ -6,7 +6,7 @@ import * as oldest from "typescript-5.4";
 import * as last from "typescript-5.9";
 import { afterAll, expect, test } from "vitest";
 import { root } from "./pack";
-import { TYPED_PROGRAM } from "./typedProgram";
+import { LIBRARY, TYPED_PROGRAM } from "./typedProgram";
 
 /* Compiles users' programs with the published type declarations. Needs `npm run build`. */
 
@@ -25,7 +25,7 @@ symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
 
 type TypeScript = typeof newest;
 
-/** Each supported compiler, with the options of Pulumi's template or of newer projects. */
+/** Each supported compiler, with the options of Pulumi's own template or of newer projects. */
 const compilers: [version: string, ts: TypeScript, target: object][] = [
   [
     "5.4",
@@ -64,6 +64,7 @@ function compile(ts: TypeScript, target: object, text: string, without = /^$/) {
     .flatMap((source) => [
       ...program.getSyntacticDiagnostics(source),
       ...program.getSemanticDiagnostics(source),
+      ...(options.declaration ? program.getDeclarationDiagnostics(source) : []),
     ])
     .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, "\n"));
   return { messages, files: program.getSourceFiles().map(({ fileName }) => fileName) };
@@ -80,6 +81,12 @@ test.each(compilers)(
     expect(files).toContainEqual(expect.stringMatching(/dist\/sdk\/index\.d\.ts$/));
     expect(files.filter((file) => /node_modules\/(zod|undici|@marcbachmann)\//.test(file))).toEqual([]);
   },
+);
+
+test.each(compilers)(
+  "with TypeScript %s, a library emits declarations of what the package's functions return",
+  { timeout: 240_000 },
+  (_, ts, target) => expect(compile(ts, { ...target, declaration: true }, LIBRARY).messages).toEqual([]),
 );
 
 test("the declarations compile with the library of ES2020 and types of Node without await using", () => {

@@ -102,8 +102,9 @@ export function readmeProgram(): string {
 /** Runs the program's commands with the installed test kit, and prints each result as JSON. */
 const LIFE = `
 const { TestStack } = require("pulumi-endpoints/testing");
-async function main(driver) {
-  const stack = await TestStack.create({ program: ".", driver });
+async function main(driver, provider) {
+  const config = { "endpoints:provider": provider };
+  const stack = await TestStack.create({ program: ".", driver, config });
   try {
     const seen = [];
     for (const command of ["up", "refresh", "destroy"]) {
@@ -115,7 +116,7 @@ async function main(driver) {
     await stack.close();
   }
 }
-main(process.argv[2]).catch((error) => { console.error(error.message); process.exitCode = 1; });
+main(...process.argv.slice(2)).catch((error) => { console.error(error.message); process.exitCode = 1; });
 `;
 
 const PLUGIN =
@@ -166,7 +167,7 @@ export async function install(
     "life.cjs": LIFE,
     "names.mjs": NAMES,
     ...(checksTypes && {
-      "tsconfig.json": readFileSync(join(root, "examples", "template", "tsconfig.json"), "utf8").replace(
+      "tsconfig.json": readFileSync(join(root, "examples", "tsconfig.json"), "utf8").replace(
         '"index.ts"',
         '"index.ts", "types.ts"',
       ),
@@ -203,7 +204,7 @@ export class Installed {
 
   /** What each command of the program's life changed, and its requests. */
   life = async (driver: Driver, provider: Provider): Promise<unknown> =>
-    JSON.parse(lastLine(await this.runs(["life.cjs", driver], { ENDPOINTS_PROVIDER: provider })));
+    JSON.parse(lastLine(await this.runs(["life.cjs", driver, provider])));
 
   /** Fails with the compiler's messages. */
   checkTypes = () => this.runs(["node_modules/typescript/bin/tsc", "--noEmit", "-p", "."]);
@@ -218,8 +219,7 @@ export class Installed {
     return project;
   }
 
-  private runs = (args: string[], more: Record<string, string> = {}) =>
-    run(this.folder, [...this.node, ...args], { ...this.env, ...more });
+  private runs = (args: string[]) => run(this.folder, [...this.node, ...args], this.env);
 }
 
 /** Runs a command, and returns what it prints. */

@@ -24,3 +24,36 @@ export async function closing() {
   return [stack, emulator];
 }
 `;
+
+/** A library that exports what public functions return, without types of its own. */
+export const LIBRARY = `
+import * as pulumi from "@pulumi/pulumi";
+import * as endpoints from "pulumi-endpoints";
+import { type ActionConfig, CloudEndpoint, mergeTrafficPolicy, type PolicyRule, rules, type TrafficPolicy, unlistedAction, WebhookVerification } from "pulumi-endpoints";
+import * as provider from "pulumi-endpoints/provider";
+import * as testing from "pulumi-endpoints/testing";
+
+export const answer = (body: string) => rules.answer({ status_code: 200, body });
+export const ofOutputs = rules.forwardTo(pulumi.output("https://app.internal"), { name: pulumi.output("x") });
+export const list = [rules.deny(404), rules.verify("github", pulumi.secret("x")), rules.answer({ status_code: 200 })];
+export const policy = { on_http_request: list, on_http_response: [{ actions: [unlistedAction("new")] }] };
+export const { deny, verify, answer: answers } = rules;
+declare const typed: { config: ActionConfig<"rate-limit">; policy: TrafficPolicy; rule: PolicyRule };
+export const { config, policy: typedPolicy, rule } = typed;
+export const all = { ...endpoints };
+export { rules };
+export const provided = { ...provider };
+export const tested = { ...testing };
+export class Site extends pulumi.ComponentResource {
+  readonly endpoint = new CloudEndpoint("shop", { url: "https://shop.example.com", trafficPolicy: policy });
+  readonly hooks = new WebhookVerification("hooks", { platform: "github", secret: "shared" });
+  readonly merged = mergeTrafficPolicy(policy, this.hooks);
+  readonly found = endpoints.getEndpointsOutput({ types: ["cloud"] });
+  readonly first = this.found.endpoints.apply(([first]) => first);
+  readonly platforms = endpoints.webhookPlatforms;
+  readonly rules = rules;
+  readonly stack = testing.TestStack.create({ program: "." });
+  readonly emulator = testing.Emulator.start();
+  readonly signed = testing.signWebhook;
+}
+`;

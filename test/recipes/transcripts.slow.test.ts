@@ -332,20 +332,22 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     [0, "Resources:\n    3 unchanged\n"],
     [255, "it failed"],
   ];
-  const matrix = JSON.stringify({ include: previews.map((_, at) => ({ project: `p${at}`, stack: "prod" })) });
+  const matrixOf = (projects: string[]) =>
+    JSON.stringify({ include: projects.map((project) => ({ project, stack: "prod" })) });
+  const matrix = matrixOf(previews.map((_, at) => `p${at}`));
 
   /** The variables of GitLab's comment, which its pipeline.mjs writes. */
   const PREVIEWED = { PREVIEWED: previews.map((_, at) => `p${at} prod`).join("\n") };
 
   /** Writes GitHub's comment about previews, and returns it. */
-  async function commentOnGitHub(machine: Machine, all: typeof previews): Promise<string> {
+  async function commentOnGitHub(machine: Machine, all: typeof previews, named = matrix): Promise<string> {
     for (const [at, [code, text]] of all.entries()) {
       const folder = join(machine.scratch, `previews/preview-${at}`);
       mkdirSync(folder, { recursive: true });
       writeFileSync(join(folder, "preview.txt"), text);
       if (code === 0) writeFileSync(join(folder, "succeeded"), "");
     }
-    expect(await github.runJob(machine, "comment", { "inputs.matrix": matrix })).toMatchObject({ code: 0 });
+    expect(await github.runJob(machine, "comment", { "inputs.matrix": named })).toMatchObject({ code: 0 });
     return machine.read("written");
   }
 
@@ -426,6 +428,22 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
       expect(written).toMatch(/<code>p2 prod<\/code>: failed<\/summary>\n\n<pre>\nit was killed\n/);
       expect(written).toContain("\nWithout changes: <code>p1 prod</code>");
     }
+  });
+
+  test("names in a comment as many changed stacks as fit into the length that GitHub accepts, and counts the others", async () => {
+    const machine = new Machine();
+    github.standInForGitHub(machine, []);
+    // The most jobs of a matrix.
+    const all: typeof previews = Array(256).fill([0, "+ & ".repeat(1_000) + previews[0]?.[1]]);
+    const names = all.map((_, at) => `${"long-name-of-a-project-".repeat(4)}${at}`);
+    const comment = await commentOnGitHub(machine, all, matrixOf(names));
+    expect(comment.length).toBeLessThan(65_536);
+    expect(comment).toContain("256 with changes");
+    const shown = comment.match(/<details>/g)?.length ?? 0;
+    expect(shown).toBeGreaterThan(100);
+    expect(comment.match(/<\/pre>\n<\/details>\n/g)).toHaveLength(shown);
+    expect(comment).toContain(`\nAnd ${256 - shown} more: see [the run](`);
+    expect(comment).toContain("\nWithout changes: none");
   });
 
   test("cuts a comment and an issue to the length that GitHub accepts, and keeps the important parts", async () => {

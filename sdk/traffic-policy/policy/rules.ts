@@ -137,31 +137,26 @@ export type RuleOptions<G extends ValueWrapper = PlainValues> = Pick<
 >;
 
 /** The most frequent rules for `on_http_request`. */
-export interface Rules<G extends ValueWrapper = PlainValues> {
+export interface Rules<
+  G extends ValueWrapper = PlainValues,
+  Rule = PolicyRule<"on_http_request", G>,
+  Options = RuleOptions<G>,
+> {
   /** Sends a response: `rules.answer({ status_code: 503, body: "Back soon." })`. */
-  answer(
-    config: ActionConfig<"custom-response", G>,
-    options?: RuleOptions<G>,
-  ): PolicyRule<"on_http_request", G>;
+  answer(config: ActionConfig<"custom-response", G>, options?: Options): Rule;
 
   /** Forwards requests to an internal endpoint: `rules.forwardTo("https://app.internal")`. */
-  forwardTo(
-    url: ActionConfig<"forward-internal", G>["url"],
-    options?: RuleOptions<G>,
-  ): PolicyRule<"on_http_request", G>;
+  forwardTo(url: ActionConfig<"forward-internal", G>["url"], options?: Options): Rule;
 
   /** Refuses requests, with status 403 or another: `rules.deny(404, { expressions: [ … ] })`. */
-  deny(
-    status_code?: ActionConfig<"deny", G>["status_code"],
-    options?: RuleOptions<G>,
-  ): PolicyRule<"on_http_request", G>;
+  deny(status_code?: ActionConfig<"deny", G>["status_code"], options?: Options): Rule;
 
   /** Requires webhooks that the platform signed. */
   verify(
     provider: ActionConfig<"verify-webhook", G>["provider"],
     secret: ActionConfig<"verify-webhook", G>["secret"],
-    options?: RuleOptions<G>,
-  ): PolicyRule<"on_http_request", G>;
+    options?: Options,
+  ): Rule;
 }
 
 /**

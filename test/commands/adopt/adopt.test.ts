@@ -193,6 +193,9 @@ describe("--format import", () => {
       resources: [{ type: "endpoints:index:CloudEndpoint", name: "theirs-example-com", id }],
     });
     expect(stderr).toContain("Next: pulumi import --file FILE\n");
+    expect(stderr).toContain(
+      "add the option deleteBeforeReplace to the code that it prints (docs/plugin.md)",
+    );
   });
 
   test("leaves out endpoints that a program would change or could not express, also if the list omits policies", async () => {

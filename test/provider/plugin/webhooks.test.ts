@@ -62,6 +62,13 @@ describe("a component of a program in another language", () => {
     expect(other.message).toContain(TYPE);
   });
 
+  test("is refused if its name is built from something else than text", async () => {
+    const { address } = await monitor();
+    const { client } = await plugin({ configure: false });
+    const error = await thrown(client.construct(address, "undefined-hooks", github));
+    expect(error.message).toMatch(/^the name "undefined-hooks" of a WebhookVerification contains undefined/);
+  });
+
   test("is constructed after another one of its run failed, because the engine did not answer", async () => {
     const { address, recover } = await monitor(undefined, { failsAtFirst: true });
     const { client } = await plugin({ configure: false });
