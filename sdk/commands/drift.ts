@@ -2,11 +2,11 @@ import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type OwnedElsewhere } from "./drift/accounts";
 import { withoutSecretInputs } from "./drift/compare";
 import { withFoundEndpoints } from "./drift/orphans";
-import { repairAll } from "./drift/repair";
+import { repairLine } from "./drift/recovery";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
-import { mapConcurrently, type Scan, type ScanDependencies, scan, sharedEndpoints } from "./drift/scan";
+import { mapConcurrently, type Scan, scan, sharedEndpoints } from "./drift/scan";
 import { type DriftStack, type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { JSON_OPTION, outputFile, writeResult, writeText } from "./options";
 import { assertNotKnown, type Projects, projectsOf, projectsOptions } from "./projects";
@@ -33,15 +33,14 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
         help: "write the report as a page: one file that needs no network",
         parse: outputFile,
       },
-      fix: { help: "repair the drift: restore the values of the states on the service" },
       failOnUnmanaged: {
         help: "also count each endpoint of the account that no stack manages as drift",
       },
     },
-    notes: `Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed, or a refresh may have written edits into its state; 3 a key was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
+    notes: `Exit codes: 0 no drift; 7 drift; 8 no drift, but the last update of a stack failed or was killed, or a refresh may have written edits into its state; 3 a key was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
 
     async run(options, { stdout, log }) {
-      const { json, html, fix, failOnUnmanaged } = options;
+      const { json, html, failOnUnmanaged } = options;
       if (html !== undefined && html === json) throw new UsageError("--json and --html name the same file");
       const projects = await projectsOf(options);
 
@@ -58,9 +57,7 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
         const known = projects.known.map(({ folder, stack, fullName: name }) => {
           return { name, read: () => readKnown({ folder }, stack, stopped).catch(explainUnreadable(stack)) };
         });
-        const deps: ScanDependencies = { log: logged, stopped, known };
-        found = await scan(stacks, deps);
-        if (fix) found = await repairAll(found, deps);
+        found = await scan(stacks, { log: logged, stopped, known });
         ownedElsewhere = await readOwnedElsewhere(found, projects);
         const isUnmanaged = found.accounts.some(
           (one) => accountReport(one, ownedElsewhere).unmanaged.length > 0,
@@ -69,7 +66,7 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
       } finally {
         interruption.end();
       }
-      const report = await reportOf(found, ownedElsewhere, { startedAt, fix, failOnUnmanaged, unread });
+      const report = await reportOf(found, ownedElsewhere, { startedAt, failOnUnmanaged, unread });
 
       writeResult(report, `${reportText(report)}\n`, json, stdout);
       if (html !== undefined) writeText(html, reportPage(report));
@@ -130,7 +127,7 @@ async function unreadIn(
 async function reportOf(
   { stacks, accounts, known }: Scan,
   ownedElsewhere: OwnedElsewhere,
-  options: Pick<DriftReport, "startedAt" | "fix" | "failOnUnmanaged" | "unread">,
+  options: Pick<DriftReport, "startedAt" | "failOnUnmanaged" | "unread">,
 ): Promise<DriftReport> {
   const reports = new Map(accounts.map((account) => [account, accountReport(account, ownedElsewhere)]));
   const found = {
@@ -150,5 +147,7 @@ async function reportOf(
   );
   const endedAt = new Date().toISOString();
   // Removes fields that the schema does not document.
-  return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });
+  const report = reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });
+  for (const stack of report.stacks) stack.repair = repairLine(stack, report);
+  return report;
 }

@@ -42,6 +42,7 @@ test("the report of a killed run is the text of such a report", () => {
   const killed = {
     ...stack,
     drifted: [],
+    repair: undefined,
     undeployed: "2 creates pending",
     pendingOperations: 2,
     pendingCreates: [pending("api", [{ id, equal: true }]), pending("docs", [])],
@@ -62,6 +63,7 @@ test("the page says what to do with each line", () => {
     "deleted",
     "undeployed",
     "pending",
+    "repair",
     "shared",
     "unmanaged",
     "ignored",

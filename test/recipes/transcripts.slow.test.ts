@@ -89,7 +89,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     const about = (name: string) => ({ name, urn: `urn:pulumi:prod::shop::t::${name}`, type: "t" });
     const json: DriftReport = {
       ...{ version: 1, startedAt: "2026-01-01T00:00:00Z", endedAt: "2026-01-01T00:00:00Z" },
-      ...{ outcome: "undeployed", exitCode: shared.length > 0 ? 7 : 8, fix: false, failOnUnmanaged: false },
+      ...{ outcome: "undeployed", exitCode: shared.length > 0 ? 7 : 8, failOnUnmanaged: false },
       stacks: [
         {
           ...{ name: "prod", project: "shop", endpoints: 2, compared: 2, undeployed, drifted: [] },

@@ -33,29 +33,27 @@ const CHANGE_KINDS = { add: "removed", delete: "added", update: "changed" } as c
  * The drift of an endpoint; undefined if there is none. The provider's diff decides, as it does for `pulumi up`.
  *
  * @param live The live endpoint; undefined if it is gone.
- * @param expected The state before a repair. A repair refreshes the state, so afterwards it may have the live values.
  */
 export function driftOf(
   managed: ManagedEndpoint,
   live: Endpoint | undefined,
-  expected: ManagedEndpoint = managed,
   accountKey?: string,
 ): DriftedEndpoint | undefined {
   const { name, urn, type, id } = managed;
-  const url = maskedUrl(expected);
+  const url = maskedUrl(managed);
   const about = { name, urn, type, id, ...(url !== undefined && { url }) };
   if (!live) return { ...about, drift: "deleted", changes: [] };
 
   const outputs = documentsAsData(refreshedFromLive(live, managed.outputs).props);
   // The state notes the service defaults of inputs that are not set by the program.
-  const noted = { ...outputs, [SERVICE_DEFAULTS_KEY]: expected.outputs[SERVICE_DEFAULTS_KEY] };
-  const inputs = withServiceDefaults(engineInputs(expected.inputs), expected.outputs);
-  const mask = masking([expected.inputs, outputs], expected.secrets, accountKey);
+  const noted = { ...outputs, [SERVICE_DEFAULTS_KEY]: managed.outputs[SERVICE_DEFAULTS_KEY] };
+  const inputs = withServiceDefaults(engineInputs(managed.inputs), managed.outputs);
+  const mask = masking([managed.inputs, outputs], managed.secrets, accountKey);
   const sides = { expected: mask.values(inputs), live: mask.values(outputs) };
-  const ignored = expected.ignored.map((text) => parsePath(text) ?? [text]);
-  const changes = changedPaths(noted, engineInputs(expected.inputs))
+  const ignored = managed.ignored.map((text) => parsePath(text) ?? [text]);
+  const changes = changedPaths(noted, engineInputs(managed.inputs))
     .filter(({ path, isInputDiff }) => !isInputDiff && !ignored.some((each) => isWithin(path, each)))
-    .map(({ path, kind }) => fieldChange(path, CHANGE_KINDS[kind], sides, mask, expected.secrets));
+    .map(({ path, kind }) => fieldChange(path, CHANGE_KINDS[kind], sides, mask, managed.secrets));
   return changes.length > 0 ? { ...about, drift: "changed", changes } : undefined;
 }
 

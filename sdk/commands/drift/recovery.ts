@@ -1,6 +1,6 @@
 import { forPulumi, lastPartOf } from "../stackNames";
 import { shellWord } from "../text";
-import type { PendingCreateReport, StackReport } from "./report";
+import type { DriftReport, PendingCreateReport, StackReport } from "./report";
 
 /* The next step for a stack whose state may not match its program: what a killed run left, and how to continue with it. */
 
@@ -76,3 +76,18 @@ export const orphanIds = ({ found = [] }: Pick<PendingCreateReport, "found">): s
 /** The ids of equal endpoints that are meant to be there, but that a pending create may have made. */
 export const ignoredIds = ({ found = [] }: Pick<PendingCreateReport, "found">): string[] =>
   found.filter(({ equal, ignored }) => equal && ignored).map(({ id }) => id);
+
+/**
+ * The line that puts back the drift of a stack. Its preview stops it if the program is not the one that was deployed. Undefined while
+ * something of the stack is undeployed, shared or unchecked, because that comes first.
+ */
+export function repairLine(stack: StackReport, { accounts, shared }: DriftReport): string | undefined {
+  const { name, project, drifted, undeployed } = stack;
+  const isShared = shared.some(({ resources }) => resources.some((one) => one.stack === name));
+  const isUnchecked = [stack, ...accounts.filter(({ stacks }) => stacks.includes(name))].some(
+    ({ unchecked }) => unchecked.length > 0,
+  );
+  if (drifted.length === 0 || undeployed !== undefined || isShared || isUnchecked) return undefined;
+  const target = `--stack ${shellWord(forPulumi(name, project))}`;
+  return `pulumi preview --expect-no-changes ${target} && pulumi up --refresh ${target}`;
+}

@@ -27,13 +27,6 @@ const changeSchema = z.object({
   secret: z.boolean(),
 });
 
-const repairSchema = z.object({
-  /** Whether the service has the values of the state after the repair. */
-  done: z.boolean(),
-  reason: z.string().optional(),
-  authentication: z.boolean().optional(),
-});
-
 /** What the service tells about an endpoint. A part that it does not tell is missing. */
 const seenSchema = {
   /** When the endpoint was last changed. */
@@ -46,15 +39,12 @@ const driftedSchema = z.object({
   name: z.string(),
   urn: z.string(),
   type: z.string(),
-  /** The endpoint's id on the service, before any repair. */
   id: z.string(),
   url: z.string().optional(),
   drift: z.enum(["changed", "deleted"]),
   ...seenSchema,
   /** The differences; empty if the endpoint was deleted. */
   changes: z.array(changeSchema),
-  /** The result of `--fix`; missing without it. */
-  repair: repairSchema.optional(),
 });
 
 /** A resource that a run began to create or to replace, and that the state lacks. Neither a refresh nor `destroy` reads it. */
@@ -110,6 +100,11 @@ const stackSchema = z.object({
   /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
   undeployed: z.string().optional(),
   drifted: z.array(driftedSchema),
+  /**
+   * The line that puts back the drift, and stops if the program differs from the state; missing without drift, and while something of
+   * the stack is undeployed, shared or unchecked.
+   */
+  repair: z.string().optional(),
   /** The number of operations that a run has begun and not ended, because it was killed or is still in progress. */
   pendingOperations: z.int(),
   pendingCreates: z.array(pendingCreateSchema),
@@ -150,13 +145,12 @@ export const reportSchema = z.object({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   /**
-   * `none`: no drift; `drift`: drift; `repaired`: all drift was repaired; `unrepaired`: some drift could not be repaired;
-   * `unchecked`: something could not be compared; `undeployed`: no drift, but the state of a stack may not match its program.
+   * `none`: no drift; `drift`: drift; `unchecked`: something could not be compared; `undeployed`: no drift, but the state of a stack
+   * may not match its program.
    */
-  outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unchecked", "undeployed"]),
+  outcome: z.enum(["none", "drift", "unchecked", "undeployed"]),
   /** 0, 7 for drift, 8 for an undeployed stack, 3 for a refused key, 1 for everything else. */
   exitCode: z.int(),
-  fix: z.boolean(),
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
@@ -175,9 +169,8 @@ export type FieldChange = z.output<typeof changeSchema>;
 export type PendingCreateReport = z.output<typeof pendingCreateSchema>;
 export type SharedEndpoint = z.output<typeof sharedSchema>;
 export type Unchecked = z.output<typeof uncheckedSchema>;
-export type Repair = z.output<typeof repairSchema>;
 
-type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
+type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "failOnUnmanaged">;
 
 /** The outcome of the run. A partial check reports neither success nor drift. */
 export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "exitCode"> {
@@ -186,21 +179,13 @@ export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "ex
     return { outcome: "unchecked", exitCode: EXIT_REFUSED };
   if (unchecked.length > 0) return { outcome: "unchecked", exitCode: EXIT.failed };
 
-  const drifted = allDrifted(findings);
-  if (drifted.some(({ repair }) => repair?.done === false)) {
-    const isRefused = drifted.some(({ repair }) => repair?.authentication);
-    return { outcome: "unrepaired", exitCode: isRefused ? EXIT_REFUSED : EXIT.failed };
-  }
-  const isDrift = drifted.some(({ repair }) => repair?.done !== true) || findings.shared.length > 0;
+  const isDrift = findings.stacks.some(({ drifted }) => drifted.length > 0) || findings.shared.length > 0;
   if (isDrift || (findings.failOnUnmanaged && countUnmanaged(findings) > 0))
     return { outcome: "drift", exitCode: EXIT.findings };
   if (findings.stacks.some(({ undeployed }) => undeployed !== undefined))
     return { outcome: "undeployed", exitCode: EXIT_UNDEPLOYED };
-  return { outcome: drifted.length > 0 ? "repaired" : "none", exitCode: EXIT.done };
+  return { outcome: "none", exitCode: EXIT.done };
 }
-
-export const allDrifted = ({ stacks }: Findings): DriftedEndpoint[] =>
-  stacks.flatMap(({ drifted }) => drifted);
 
 export const allUnchecked = ({ stacks, accounts }: Findings): Unchecked[] =>
   [...stacks, ...accounts].flatMap(({ unchecked }) => unchecked);

@@ -7,7 +7,6 @@ import { count, groupBy, shellWord } from "../text";
 import { ignoredIds, orphanIds, recoverySteps, type SharedWithOthers } from "./recovery";
 import {
   type AccountReport,
-  allDrifted,
   allUnchecked,
   countUnmanaged,
   type DriftedEndpoint,
@@ -51,9 +50,7 @@ interface View {
 
 const MOODS: Record<DriftReport["outcome"], Mood> = {
   none: "good",
-  repaired: "good",
   drift: "bad",
-  unrepaired: "bad",
   unchecked: "unsure",
   undeployed: "unsure",
 };
@@ -132,7 +129,7 @@ function sectionsOf({ stacks, accounts, shared, unread }: DriftReport): Section[
 
 /** @param ofOthers What this stack leaves to other sections: shared endpoints, and what other stacks may have left. */
 function sectionOf(stack: StackReport, ofOthers: SharedWithOthers): Section {
-  const { name, undeployed, drifted, pendingCreates } = stack;
+  const { name, undeployed, drifted, pendingCreates, repair } = stack;
   const left = new Set(pendingCreates.flatMap(orphanIds));
   const sameFinding = ({ url, replaces, found }: PendingCreateReport) =>
     JSON.stringify(replaces ? [replaces.id] : [url, found]);
@@ -151,6 +148,7 @@ function sectionOf(stack: StackReport, ofOthers: SharedWithOthers): Section {
             },
           ]),
       ...drifted.map(driftedItem),
+      ...(repair === undefined ? [] : [repairItem(repair)]),
       ...[...groupBy(pendingCreates, sameFinding).values()].map((same) => pendingItem(same, left)),
     ],
   };
@@ -190,17 +188,21 @@ function pendingItem(same: readonly PendingCreateReport[], left: ReadonlySet<str
   };
 }
 
-function driftedItem({ drift, repair, name, changes, ...endpoint }: DriftedEndpoint): Item {
+function driftedItem({ drift, name, changes, ...endpoint }: DriftedEndpoint): Item {
   return {
     word: drift,
-    mood: repair?.done ? "good" : "bad",
+    mood: "bad",
     subject: withFacts(name, [endpoint.url, endpoint.id, ...seenFacts(endpoint)]),
-    ...(repair && {
-      text: repair.done ? "repaired" : `not repaired: ${repair.reason ?? "without a reason"}`,
-    }),
     changes: changes.map((change) => [change.path, ...shownSides(change)]),
   };
 }
+
+const repairItem = (command: string): Item => ({
+  ...{ word: "repair", mood: "unsure" },
+  subject: "the line puts the drift back. Run it in the folder of the project",
+  text: "it stops at the preview if the program is not the one that was deployed",
+  command,
+});
 
 function sharedItem({ id, resources }: SharedEndpoint): Item {
   const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
@@ -295,17 +297,13 @@ function causesOf(stacks: readonly StackReport[], accounts: readonly AccountRepo
 
 /** The outcome in one line, for a title and for the last line of a log. */
 function headline(report: DriftReport): string {
-  const { stacks, shared, fix, failOnUnmanaged } = report;
-  const drifted = allDrifted(report);
-  const repaired = drifted.filter(({ repair }) => repair?.done).length;
+  const { stacks, shared, failOnUnmanaged } = report;
   const unmanaged = countUnmanaged(report);
   const undeployed = stacks.filter((stack) => stack.undeployed !== undefined).length;
   const unchecked = allUnchecked(report).length;
   const parts = [
     findings(stacks),
     undeployed > 0 && `${count(undeployed, "stack")} undeployed`,
-    fix && drifted.length > 0 && `${repaired} repaired`,
-    fix && drifted.length > repaired && `${drifted.length - repaired} not repaired`,
     unmanaged > 0 && `${unmanaged} unmanaged${failOnUnmanaged ? ", which counts as drift" : ""}`,
     shared.length > 0 && `${count(shared.length, "endpoint")} of more than one resource`,
     unchecked > 0 && `${unchecked} unchecked`,

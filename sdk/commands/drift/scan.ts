@@ -61,8 +61,6 @@ export interface ScannedStack {
   report: StackReport;
   /** All endpoints that the stack manages; undefined if its state could not be read. */
   managed: readonly ManagedEndpoint[] | undefined;
-  /** The URNs of the endpoints that were compared. */
-  checked: ReadonlySet<string>;
   creates: readonly ScannedCreate[];
   /** The endpoints that the stack manages now, because an `up` may run beside the check. Reads the state at most once. */
   reread(): Promise<readonly ManagedEndpoint[]>;
@@ -85,16 +83,8 @@ export async function mapConcurrently<T, R>(
   return results;
 }
 
-/**
- * Scans stacks. After an interruption nothing new begins, and the rest is reported as unchecked.
- *
- * @param before These stacks before a repair, which may have written the live values into their states.
- */
-export async function scan(
-  stacks: readonly DriftStack[],
-  deps: ScanDependencies,
-  before: readonly ScannedStack[] = [],
-): Promise<Scan> {
+/** Scans stacks. After an interruption nothing new begins, and the rest is reported as unchecked. */
+export async function scan(stacks: readonly DriftStack[], deps: ScanDependencies): Promise<Scan> {
   const accounts = new ScannedAccounts(deps.log, deps.stopped);
   let done = 0;
   const read = await mapConcurrently(stacks, async (stack) => {
@@ -111,13 +101,7 @@ export async function scan(
   const entries = all.flatMap((some) => some ?? []);
   const evidence = new Map(entries.map(({ id, account }) => [id, account]));
   return {
-    stacks: await mapConcurrently(read, (one) =>
-      compareStack(
-        one,
-        { ...deps, evidence },
-        before.find(({ stack }) => stack === one.stack)?.managed ?? [],
-      ),
-    ),
+    stacks: await mapConcurrently(read, (one) => compareStack(one, { ...deps, evidence })),
     accounts: accounts.all,
     known,
   };
@@ -230,7 +214,6 @@ const isRewritten = (
 async function compareStack(
   { stack, managed, creates, pendingOperations, accounts, failures, reasons }: ReadStack,
   { stopped, evidence }: ScanDependencies & { evidence: ReadonlyMap<string, unknown> },
-  expected: readonly ManagedEndpoint[],
 ): Promise<ScannedStack> {
   let second: ReturnType<DriftStack["state"]> | undefined;
   const stateAgain = () => {
@@ -241,7 +224,7 @@ async function compareStack(
   const current = managed?.filter(({ isOld }) => !isOld) ?? [];
   const drifted: DriftedEndpoint[] = [];
   const missed: Unchecked[] = [];
-  const checked = new Set<string>();
+  let compared = 0;
   const scannedCreates: ScannedCreate[] = [];
   const attempt = async ({ name, id }: Pick<ManagedEndpoint, "name" | "id">, work: () => Promise<void>) => {
     try {
@@ -252,15 +235,13 @@ async function compareStack(
   };
   const check = (endpoint: ManagedEndpoint) =>
     attempt(endpoint, async () => {
-      const { urn } = endpoint;
       const account = accounts.get(endpoint);
       if (!account?.cloud) return;
       assertNotLater(endpoint);
       const live = await liveOf(endpoint, account, evidence);
-      const before = expected.find((one) => one.urn === urn && !one.isOld);
-      const drift = driftOf(endpoint, live, before, account.api?.http.settings.apiKey);
+      const drift = driftOf(endpoint, live, account.api?.http.settings.apiKey);
       if (drift && !isSame(endpoint, await reread())) throw changedMeanwhile();
-      checked.add(urn);
+      compared++;
       if (drift) drifted.push({ ...drift, ...(live && provenanceOf(live)) });
     });
   let previewed: ReturnType<DriftStack["preview"]> | undefined;
@@ -307,7 +288,7 @@ async function compareStack(
     name: stack.name,
     project: stack.project,
     endpoints: current.length,
-    compared: checked.size,
+    compared,
     ...(reasons.length > 0 && { undeployed: reasons.join(", ") }),
     drifted: drifted.sort(byName),
     pendingOperations,
@@ -315,7 +296,7 @@ async function compareStack(
     unchecked: [...failures, ...missed],
   };
   const byItsName = (a: ScannedCreate, b: ScannedCreate) => byName(a.wanted, b.wanted);
-  return { stack, report, managed, checked, creates: scannedCreates.sort(byItsName), reread };
+  return { stack, report, managed, creates: scannedCreates.sort(byItsName), reread };
 }
 
 const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);

@@ -9,12 +9,12 @@ import {
   pulumi,
 } from "../../test-engine/index";
 import { isMapping, jsonOf } from "../../traffic-policy/data/index";
-import { messageOf, UsageError } from "../command";
+import { UsageError } from "../command";
 import type { Projects } from "../projects";
 import { withProject } from "../stackNames";
 import { explainUnreadable, stackConfig, stackState, type UserProject } from "../userProject";
 
-/* A stack for `drift`, read and repaired with the Pulumi CLI. */
+/* A stack for `drift`, read with the Pulumi CLI. */
 
 /** A run of the engine that succeeded or failed. */
 export interface PulumiRun extends Pick<EngineRun, "steps" | "diagnostics"> {
@@ -34,24 +34,10 @@ export interface DriftStack {
   updates(): Promise<Updates>;
   /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
   preview(): Promise<PulumiRun>;
-  /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
-  repairPreview(urns: string[]): Promise<PulumiRun>;
-  /** Writes the live values of these resources into the state, then runs the program: `pulumi up --refresh --target`. */
-  repair(urns: string[]): Promise<PulumiRun>;
 }
 
 /** Opens the stacks of these projects. If a project names no stack, its selected stack is opened. */
 export type OpenStacks = (projects: Projects, interruption: Interruption) => Promise<DriftStack[]>;
-
-/** The errors of a run, for one resource or for all; undefined if there are none. */
-export function errorsOf({ diagnostics }: PulumiRun, urn?: string): string | undefined {
-  const errors = diagnostics.filter(
-    (one) => one.severity === "error" && (urn === undefined || one.urn === urn),
-  );
-  // The engine and the provider may both report the same error.
-  const messages = [...new Set(errors.map(({ message }) => message.trim()))];
-  return messages.length > 0 ? messages.join("; ") : undefined;
-}
 
 /** The error of work that did not begin, because the command was interrupted. */
 export const interrupted = () => new UserError("it was interrupted");
@@ -127,9 +113,6 @@ async function selectedStack(cwd: string): Promise<string> {
   );
 }
 
-/** The message of a repair in the stack's history. */
-export const REPAIR_MESSAGE = "pulumi-endpoints drift --fix";
-
 /** The number of entries on a page of a stack's history. */
 const PAGE_SIZE = 100;
 
@@ -197,7 +180,6 @@ function openStack(
     if (stopped.aborted) throw interrupted();
     return runPulumi([...args, "--stack", stack], { cwd, signal: forward });
   };
-  const targets = (urns: string[]) => urns.flatMap((urn) => ["--target", urn]);
   return {
     name: shown,
     project: project.name,
@@ -205,9 +187,6 @@ function openStack(
     state: () => stackState(project, stack, stopped),
     updates: () => updatesOf(history),
     preview: () => run("preview"),
-    repairPreview: (urns) => run("preview", "--refresh", ...targets(urns)),
-    repair: (urns) =>
-      run("up", "--yes", "--skip-preview", "--refresh", "--message", REPAIR_MESSAGE, ...targets(urns)),
   };
 }
 
@@ -219,9 +198,6 @@ async function runPulumi(args: string[], options: { cwd: string; signal: AbortSi
     return { ...(run ?? none), ok: true };
   } catch (error) {
     if (!(error instanceof PulumiFailed) || !error.result.run) throw error;
-    const failed = { ...error.result.run, ok: false };
-    if (errorsOf(failed) === undefined)
-      failed.diagnostics.push({ severity: "error", message: messageOf(error) });
-    return failed;
+    return { ...error.result.run, ok: false };
   }
 }

@@ -70,8 +70,6 @@ function stackOf(stack: TestStack): DriftStack {
     state: () => stack.exportState(),
     updates: async () => ({ result: "succeeded", refreshes: [] }),
     preview: () => ran(stack.preview()),
-    repairPreview: (target) => ran(stack.preview({ refresh: true, target })),
-    repair: (target) => ran(stack.up({ refresh: true, target, skipPreview: true })),
   };
 }
 

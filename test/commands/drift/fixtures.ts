@@ -52,19 +52,6 @@ function changing(first: DriftStack, then: DriftStack): DriftStack {
   return { ...first, state: () => (reads++ === 0 ? first : then).state() };
 }
 
-/** A stack that is `then` after a repair. */
-function repaired(first: DriftStack, then: DriftStack): DriftStack {
-  let now = first;
-  return {
-    ...first,
-    state: () => now.state(),
-    async repair(urns) {
-      now = then;
-      return then.repair(urns);
-    },
-  };
-}
-
 /** A fixture with one stack. */
 const oneStack = (
   endpoints: Parameters<typeof fakeStack>[0],
@@ -456,47 +443,6 @@ export const fixtures: Record<string, () => DriftFixture> = {
     };
   },
 
-  "--fix repairs one stack, and neither another one nor a known one can be read": () => {
-    const repair = async () => {
-      emulator.edit("ep_a", { description: undefined });
-      return { ok: true, steps: [], diagnostics: [] };
-    };
-    const moved = fakeStack([], { name: "moved", state: fail("no stack named 'moved' found") });
-    const stacks = [fakeStack([changed], { repair }), moved];
-    return { stacks, args: ["--fix"], known: { "organization/web/lost": undefined } };
-  },
-
-  "--fix repairs one endpoint, while another one is edited, of this stack and of one that could not be compared":
-    () => {
-      let isRepaired = false;
-      const repair = async (): Promise<PulumiRun> => {
-        isRepaired = true;
-        emulator.edit("ep_a", { description: undefined });
-        emulator.edit("ep_b", { description: "edited meanwhile" });
-        return { ok: true, steps: [], diagnostics: [] };
-      };
-      const late = fakeStack([{ name: "c", live: byHand }], { name: "late" });
-      const state = () => (isRepaired ? late.state() : fail("the backend is busy")());
-      return {
-        stacks: [fakeStack([changed, { name: "b" }], { repair }), { ...late, state }],
-        args: ["--fix"],
-      };
-    },
-
-  "--fix repairs one endpoint, and another one is edited meanwhile": () => {
-    const repair = async (): Promise<PulumiRun> => {
-      emulator.edit("ep_a", { description: undefined });
-      emulator.edit("ep_b", { description: "edited meanwhile" });
-      return { ok: true, steps: [], diagnostics: [] };
-    };
-    return oneStack([changed, { name: "b" }], { repair }, "--fix");
-  },
-
-  "--fix leaves an endpoint that a known stack has, too": () => ({
-    ...oneStack([changed], { repair: fail("must not run") }, "--fix"),
-    known: { "organization/web/prod": [entry("a")] },
-  }),
-
   "a known stack cannot be read": () => {
     seed("maybe-its");
     return { ...oneStack([changed]), known: { "organization/web/lost": undefined } };
@@ -569,70 +515,4 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const lost = fakeStack([], { name: "lost", state: fail(hostile) });
     return { stacks: [fakeStack([endpoint], { name: `prod${hostile}` }), lost] };
   },
-
-  "--fix repairs one endpoint, and fails for another": () => {
-    const message = "cannot create b: POST /endpoints: status 403";
-    const repair = async (): Promise<PulumiRun> => {
-      emulator.edit("ep_a", { description: undefined });
-      const steps = [{ urn: urnOf("a"), op: "update" }];
-      return { ok: false, steps, diagnostics: [{ severity: "error", urn: urnOf("b"), message }] };
-    };
-    return oneStack([changed, { name: "b", live: "gone" }], { repair }, "--fix");
-  },
-
-  "--fix creates the endpoint anew, which is then not unmanaged": () => {
-    const stack = repaired(fakeStack([{ ...gone, id: "ep_old" }]), fakeStack([{ name: "a", id: "ep_new" }]));
-    return { stacks: [stack], args: ["--fix", "--fail-on-unmanaged"] };
-  },
-
-  "--fix only writes the live values into the state": () => ({
-    stacks: [repaired(fakeStack([changed]), fakeStack([{ name: "a", inputs: byHand }]))],
-    args: ["--fix"],
-  }),
-
-  "--fix finds the stack locked": () =>
-    oneStack([changed], { repair: fail("the stack is currently locked") }, "--fix"),
-
-  "--fix finds a program that does not run": () => {
-    const diagnostics = [{ severity: "error" as const, message: "it does not compile" }];
-    const preview = async () => ({ ok: false, steps: [], diagnostics });
-    return oneStack([changed], { preview, repair: fail("must not run") }, "--fix");
-  },
-
-  "--fix leaves endpoints of more than one resource": () => {
-    const repair = fail("must not run");
-    const prod = fakeStack([changed], { repair });
-    return { stacks: [prod, fakeStack([{ name: "a" }], { repair, name: "dev" })], args: ["--fix"] };
-  },
-
-  "--fix leaves an endpoint whose repair Pulumi refuses, and repairs the rest": () => {
-    const diagnostics = [{ severity: "error" as const, urn: urnOf("a"), message: "a is protected" }];
-    const repairPreview = async (urns: string[]) => {
-      const isRefused = urns.includes(urnOf("a"));
-      return { ok: !isRefused, steps: [], diagnostics: isRefused ? diagnostics : [] };
-    };
-    const repair = async (urns: string[]): Promise<PulumiRun> => {
-      if (urns.join() !== urnOf("b")) throw new UserError(`must not repair ${urns}`);
-      emulator.edit("ep_b", { description: undefined });
-      return { ok: true, steps: [], diagnostics: [] };
-    };
-    return oneStack([changed, { name: "b", live: byHand }], { repairPreview, repair }, "--fix");
-  },
-
-  "--fix leaves what the program changes or lacks, and an adopted endpoint that it would create again":
-    () => {
-      const ran = (steps: PulumiRun["steps"]) => async () => ({ ok: true, steps, diagnostics: [] });
-      const endpoints = [
-        ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
-        { name: "d", inputs: { adopt: "ep_d" }, live: "gone" as const },
-        { name: "e", inputs: { adopt: "ep_e" }, live: byHand },
-      ];
-      const preview = ran([
-        { urn: urnOf("a"), op: "update" },
-        { urn: urnOf("b"), op: "delete" },
-        ...["d", "e"].map((name) => ({ urn: urnOf(name), op: "same" })),
-      ]);
-      const repairPreview = ran([{ urn: urnOf("e"), op: "replace" }]);
-      return oneStack(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
-    },
 };

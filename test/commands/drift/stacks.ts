@@ -82,8 +82,6 @@ export function fakeStack(
     state: async () => stateWith([...extra, ...all], begun),
     updates: async () => ({ result: "succeeded", refreshes: [] }),
     preview: async () => run,
-    repairPreview: async () => run,
-    repair: async () => run,
     ...own,
   };
 }
