@@ -133,8 +133,6 @@ export interface ManagedEndpoint extends StateEntry {
   secrets: ReadonlySet<string>;
   /** The paths whose changes the program ignores. */
   ignored: string[];
-  /** When a run last changed the entry; NaN if the state does not tell. */
-  modified: number;
 }
 
 /** The cloud endpoints that a stack manages, without those that it only reads (`CloudEndpoint.get`). */
@@ -193,7 +191,7 @@ function entryOf(resource: ExportedResource): StateEntry {
 }
 
 function managed(resource: ExportedResource): ManagedEndpoint {
-  const { inputs = {}, outputs = {}, provider = "", ignoreChanges, modified } = resource;
+  const { inputs = {}, outputs = {}, provider = "", ignoreChanges } = resource;
   const all = [...Object.entries(inputs), ...Object.entries(outputs)];
   const { [PROVIDER_KEY]: _, ...setByProgram } = plainValues(inputs);
   return {
@@ -203,7 +201,6 @@ function managed(resource: ExportedResource): ManagedEndpoint {
     outputs: plainValues(outputs),
     secrets: new Set(all.filter(([, value]) => hasSecretMark(value)).map(([name]) => name)),
     ignored: Array.isArray(ignoreChanges) ? ignoreChanges.map(String) : [],
-    modified: Date.parse(String(modified)),
   };
 }
 

@@ -22,7 +22,7 @@ import { asUnchecked, provenanceOf, type ScannedAccount, ScannedAccounts } from 
 import { driftOf, maskedUrl } from "./compare";
 import type { ScannedCreate } from "./orphans";
 import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
-import { type DriftStack, interrupted, type Updates } from "./stack";
+import { type DriftStack, interrupted } from "./stack";
 
 /*
  * Compares stacks with the service in four steps: reads the states, lists the accounts, reads the known stacks, and compares, with
@@ -168,7 +168,7 @@ async function readStack(
   const updates = await attempt("the stack's history", () => stack.updates());
   const { result = "succeeded" } = updates ?? {};
   if (result !== "succeeded") read.reasons.push(UNSUCCESSFUL[result] ?? `its last update ended as ${result}`);
-  if (isRewritten(managed, updates)) read.reasons.push(REWRITTEN);
+  if (updates?.isRewritten) read.reasons.push(REWRITTEN);
   const pending = new Set(creates.map(({ wanted }) => wanted.urn));
   const others = operations.filter(({ resource }) => !pending.has(resource.urn)).length;
   if (creates.length > 0) read.reasons.push(`${count(creates.length, "create")} pending`);
@@ -197,18 +197,9 @@ const UNSUCCESSFUL: Record<string, string> = {
   "in-progress": "its last update is in progress, or was killed",
 };
 
+/** No comparison finds edits in the state. */
 const REWRITTEN =
-  "a refresh may have written edits into the state; `pulumi preview` shows what `up` puts back";
-
-/** Whether a refresh may have written edits of endpoints into the state, where no comparison finds them. */
-const isRewritten = (
-  managed: readonly ManagedEndpoint[],
-  { refreshes = [] }: Partial<Updates> = {},
-): boolean =>
-  refreshes.some(
-    ({ from, to, hasDeleted }) =>
-      hasDeleted || managed.some(({ modified }) => modified >= from && modified < to),
-  );
+  "a refresh since the last `up` may have written edits into the state; `pulumi preview` shows what `up` puts back";
 
 /** Compares a stack. The report has each endpoint that was not compared, its account or the stack's configuration as unchecked. */
 async function compareStack(

@@ -119,19 +119,12 @@ const PAGE_SIZE = 100;
 /** A page of a stack's history, newest first, counted from 1. A page after the last one is empty. */
 type History = (size: number, page: number) => Promise<unknown>;
 
-/** A refresh that changed the state. */
-export interface Refresh {
-  from: number;
-  to: number;
-  hasDeleted: boolean;
-}
-
 /** Whether the state may not match the program. */
 export interface Updates {
   /** The result of the last `up` or `destroy`: `succeeded`, also if there was none, `failed`, `in-progress`. */
   result: string;
-  /** The refreshes since then that changed the state, also if they failed: no later `up` has put back what they wrote. */
-  refreshes: Refresh[];
+  /** Whether a refresh since then may have written live values into the state. No later `up` has put back what it wrote. */
+  isRewritten: boolean;
 }
 
 /** The flags with which an `up` runs only a part of the program. */
@@ -139,29 +132,24 @@ const PARTIAL = /^pulumi\.flag\.(target|exclude)/;
 
 /**
  * Reads the history back to the last `up` or `destroy` of the whole program. A successful run with `--target` or `--exclude` does not
- * count, because it leaves the rest as it was.
+ * count, because it leaves the rest as it was, and with `--refresh` it writes live values of the rest into the state.
  */
 export async function updatesOf(history: History): Promise<Updates> {
-  const refreshes: Refresh[] = [];
+  let isRewritten = false;
   for (let page = 1; ; page++) {
     const entries = await history(PAGE_SIZE, page);
     if (!Array.isArray(entries)) throw new UserError("`pulumi stack history --json` wrote no list");
-    for (const { kind, result, environment, startTime, endTime, resourceChanges } of entries.filter(
-      isMapping,
-    )) {
-      const isPartial = isMapping(environment) && Object.keys(environment).some((key) => PARTIAL.test(key));
-      if ((kind === "update" || kind === "destroy") && !(isPartial && result === "succeeded"))
-        return { result: String(result ?? "unknown"), refreshes };
+    for (const { kind, result, environment, resourceChanges } of entries.filter(isMapping)) {
+      const flags = isMapping(environment) ? Object.keys(environment) : [];
+      const isRun = kind === "update" || kind === "destroy";
+      const isPartial = flags.some((flag) => PARTIAL.test(flag));
+      if (isRun && !(isPartial && result === "succeeded"))
+        return { result: String(result ?? "unknown"), isRewritten };
       const { update, delete: deleted } = isMapping(resourceChanges) ? resourceChanges : {};
-      if (kind === "refresh" && (update || deleted))
-        refreshes.push({
-          from: Date.parse(String(startTime)),
-          // The history has whole seconds.
-          to: Date.parse(String(endTime)) + 1000,
-          hasDeleted: Boolean(deleted),
-        });
+      if (isRun ? flags.includes("pulumi.flag.refresh") : kind === "refresh" && (update || deleted))
+        isRewritten = true;
     }
-    if (entries.length < PAGE_SIZE) return { result: "succeeded", refreshes };
+    if (entries.length < PAGE_SIZE) return { result: "succeeded", isRewritten };
   }
 }
 

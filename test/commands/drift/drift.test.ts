@@ -3,13 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { driftCommand, driftWith } from "../../../sdk/commands/drift";
 import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
-import {
-  type DriftStack,
-  onInterruption,
-  type Refresh,
-  type Updates,
-  updatesOf,
-} from "../../../sdk/commands/drift/stack";
+import { type DriftStack, onInterruption, type Updates, updatesOf } from "../../../sdk/commands/drift/stack";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { pathWithPulumi, runInProcess } from "../runCommand";
@@ -126,56 +120,59 @@ const IN_PROGRESS = { ...FAILED, result: "in-progress" };
 const SUCCEEDED = { ...FAILED, result: "succeeded" };
 const TARGETED = { ...SUCCEEDED, environment: { "pulumi.flag.target": "set" } };
 const SAME = { ...SUCCEEDED, kind: "refresh", resourceChanges: { same: 3 } };
-const WRITING = {
-  ...{ ...SAME, resourceChanges: { same: 1, update: 2 } },
-  ...{ startTime: "2026-01-01T00:00:01.000Z", endTime: "2026-01-01T00:00:03.000Z" },
-};
-const DELETING = { ...WRITING, resourceChanges: { delete: 1 } };
+const WRITING = { ...SAME, resourceChanges: { same: 1, update: 2 } };
+const DELETING = { ...SAME, resourceChanges: { delete: 1 } };
 
 const EXCLUDING = { ...SUCCEEDED, environment: { "pulumi.flag.exclude": "set" } };
 const REPLACING = { ...SUCCEEDED, environment: { "pulumi.flag.target-replace": "set" } };
 
-const [from, to] = [1, 4].map((seconds) => Date.UTC(2026, 0, 1, 0, 0, seconds)) as [number, number];
-const [wrote, deleted] = [false, true].map((hasDeleted) => ({ from, to, hasDeleted })) as [Refresh, Refresh];
-/** A history that has no failed `up`, with these refreshes. */
-const refreshed = (...refreshes: Refresh[]): Updates => ({ result: "succeeded", refreshes });
+const REFRESHING = { ...TARGETED, environment: { ...TARGETED.environment, "pulumi.flag.refresh": "set" } };
+
+const CLEAN: Updates = { result: "succeeded", isRewritten: false };
+const REWRITTEN: Updates = { ...CLEAN, isRewritten: true };
 
 test.each<[string, Updates, object[]]>([
-  ["refreshes only", refreshed(), [SAME, SAME]],
-  ["a failed up", { result: "failed", refreshes: [] }, [FAILED, WRITING, SUCCEEDED]],
-  ["a destroy after a failed up", refreshed(), [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
+  ["refreshes only", CLEAN, [SAME, SAME]],
+  ["a failed up", { result: "failed", isRewritten: false }, [FAILED, WRITING, SUCCEEDED]],
+  ["a destroy after a failed up", CLEAN, [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
   ...[TARGETED, EXCLUDING, REPLACING].map((partial): [string, Updates, object[]] => [
     "ups of a part after a failed up",
-    { result: "failed", refreshes: [] },
+    { result: "failed", isRewritten: false },
     [partial, SAME, partial, FAILED, SUCCEEDED],
   ]),
   [
     "a failed up with targets",
-    { result: "failed", refreshes: [] },
+    { result: "failed", isRewritten: false },
     [{ ...TARGETED, result: "failed" }, SUCCEEDED],
   ],
   [
     "many refreshes after a failed up",
-    { result: "failed", refreshes: [] },
+    { result: "failed", isRewritten: false },
     [...Array(250).fill(SAME), FAILED],
   ],
   [
     "an up in progress after a refresh that wrote",
-    { result: "in-progress", refreshes: [] },
+    { result: "in-progress", isRewritten: false },
     [IN_PROGRESS, WRITING, SUCCEEDED, FAILED],
   ],
   [
     "an up of a part in progress",
-    { result: "in-progress", refreshes: [] },
+    { result: "in-progress", isRewritten: false },
     [{ ...IN_PROGRESS, environment: TARGETED.environment }, SUCCEEDED],
   ],
-  ["an up without a result", { result: "unknown", refreshes: [] }, [{ ...FAILED, result: undefined }]],
-  ["an up after a refresh that wrote", refreshed(), [SUCCEEDED, WRITING, SUCCEEDED]],
-  ["a refresh that wrote", refreshed(wrote), [SAME, WRITING, SUCCEEDED, WRITING]],
-  ["a refresh that wrote and then failed", refreshed(wrote), [{ ...WRITING, result: "failed" }, SUCCEEDED]],
-  ["a refresh that wrote after one that deleted", refreshed(wrote, deleted), [WRITING, DELETING, SUCCEEDED]],
-  ["an up of a part after it", refreshed(wrote), [TARGETED, EXCLUDING, REPLACING, WRITING, SUCCEEDED]],
-  ["a refresh after an import", refreshed(wrote), [WRITING]],
+  ["an up without a result", { result: "unknown", isRewritten: false }, [{ ...FAILED, result: undefined }]],
+  ["an up after a refresh that wrote", CLEAN, [SUCCEEDED, WRITING, SUCCEEDED]],
+  ["a refresh that wrote", REWRITTEN, [SAME, WRITING, SUCCEEDED, WRITING]],
+  ["a refresh that wrote and then failed", REWRITTEN, [{ ...WRITING, result: "failed" }, SUCCEEDED]],
+  ["a refresh that deleted", REWRITTEN, [SAME, DELETING, SUCCEEDED]],
+  ["an up of a part with a refresh", REWRITTEN, [TARGETED, REFRESHING, SUCCEEDED]],
+  [
+    "an up with a refresh",
+    CLEAN,
+    [{ ...REFRESHING, environment: { "pulumi.flag.refresh": "set" } }, WRITING],
+  ],
+  ["an up of a part after it", REWRITTEN, [TARGETED, EXCLUDING, REPLACING, WRITING, SUCCEEDED]],
+  ["a refresh after an import", REWRITTEN, [WRITING]],
 ])(
   "the history of %s tells whether the state may differ from the program",
   async (_, updates, newestFirst) => {

@@ -68,7 +68,7 @@ function stackOf(stack: TestStack): DriftStack {
     project: "case",
     config: async () => (key) => settings[key],
     state: () => stack.exportState(),
-    updates: async () => ({ result: "succeeded", refreshes: [] }),
+    updates: async () => ({ result: "succeeded", isRewritten: false }),
     preview: () => ran(stack.preview()),
   };
 }

@@ -80,7 +80,7 @@ export function fakeStack(
     project: "shop",
     config: async () => (key) => settings[key],
     state: async () => stateWith([...extra, ...all], begun),
-    updates: async () => ({ result: "succeeded", refreshes: [] }),
+    updates: async () => ({ result: "succeeded", isRewritten: false }),
     preview: async () => run,
     ...own,
   };
