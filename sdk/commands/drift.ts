@@ -37,7 +37,7 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
         help: "also count each endpoint of the account that no stack manages as drift",
       },
     },
-    notes: `Exit codes: 0 no drift; 7 drift; 8 no drift, but the state of a stack may not match its program, which pulumi preview shows; 3 a key was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
+    notes: `Exit codes: 0 no drift; 7 drift; 8 no drift, but the state of a stack may not match its program, which pulumi preview shows; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
 
     async run(options, { stdout, log }) {
       const { json, html, failOnUnmanaged } = options;

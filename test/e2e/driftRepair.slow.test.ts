@@ -236,7 +236,7 @@ new CloudEndpoint("b", { url: "https://b.example.com", description: late });
     await expect(stack.pulumi("preview", "--expect-no-changes")).rejects.toThrow("no changes were expected");
   });
 
-  test("exits with 8 after a failed up, also if a refresh followed, with 3 if the key is refused, and with 2 if there is no such stack", async () => {
+  test("exits with 8 after a failed up, also if a refresh followed, with 1 if the key is refused, and with 2 if there is no such stack", async () => {
     const emulator = await service();
     const other = emulator.seed({ type: "cloud", url: "https://late.example.com" });
     const stack = await project('new CloudEndpoint("late", { url: "https://late.example.com" });', {
@@ -252,8 +252,10 @@ new CloudEndpoint("b", { url: "https://b.example.com", description: late });
 
     await stack.setConfig("endpoints:apiKey", { secret: "of-nobody" });
     const refused = await run();
-    expect(refused.code, refused.stdout).toBe(3);
-    expect(refused.stdout).toMatch(/0 of 1 cloud endpoint compared[\s\S]*endpoints: .*status 401/);
+    expect(refused.code, refused.stdout).toBe(1);
+    expect(refused.stdout).toMatch(
+      /0 of 1 cloud endpoint compared[\s\S]*endpoints: .*status 401.*The API key was refused/,
+    );
     expect(await run("--stack", "nope")).toEqual({
       code: 2,
       stdout: "",

@@ -521,7 +521,7 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
     ["drift", 7, 0, 7, "drift T", [CHECK]],
     ["a program that is not deployed", 0, 1, 8, "undeployed T", [CHECK, COMPARE]],
     ["a failed or killed last deploy", 8, 0, 8, "undeployed T", [CHECK]],
-    ["a wrong key", 3, 0, 3, "check failed (3) T", [CHECK]],
+    ["a wrong key", 1, 0, 1, "check failed (1) T", [CHECK]],
   ])(
     "after a check that finds %s has this status, and results that only its group can read",
     async (...row) => {

@@ -4,7 +4,7 @@ import { createdAt } from "../../../provider/service/clock";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
-import { isAuthenticationError, messageOf } from "../command";
+import { messageOf } from "../command";
 import { type IgnoreRule, isIgnored } from "../projects";
 import { cloudEndpoints, openAccount } from "../userProject";
 import { masking } from "./compare";
@@ -156,11 +156,8 @@ function timeOf(written: string | undefined): string | undefined {
   return /^\d{4}-/.test(text) ? text : undefined;
 }
 
-/** The text that tells a refused key. Pulumi's messages keep only the text of the provider's errors. */
-const REFUSED = /: status 40[13]\b/;
-
-/** @param reason An error, or the message of a run. */
-export function asUnchecked(what: string, reason: unknown): Unchecked {
-  const text = messageOf(reason);
-  return { what, reason: text, authentication: isAuthenticationError(reason) || REFUSED.test(text) };
-}
+/** @param reason An error, or a text. */
+export const asUnchecked = (what: string, reason: unknown): Unchecked => ({
+  what,
+  reason: messageOf(reason),
+});

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { EXIT, EXIT_REFUSED, EXIT_UNDEPLOYED } from "../command";
+import { EXIT, EXIT_UNDEPLOYED } from "../command";
 
 /*
  * The report of `drift` in the format of `--json`, and its outcome. New fields do not change the version. If a field is
@@ -85,8 +85,6 @@ const uncheckedSchema = z.object({
   /** The resource or the account. */
   what: z.string(),
   reason: z.string(),
-  /** Whether the service or Pulumi's backend refused the key. */
-  authentication: z.boolean(),
 });
 
 const stackSchema = z.object({
@@ -149,7 +147,7 @@ export const reportSchema = z.object({
    * may not match its program.
    */
   outcome: z.enum(["none", "drift", "unchecked", "undeployed"]),
-  /** 0, 7 for drift, 8 for an undeployed stack, 3 for a refused key, 1 for everything else. */
+  /** 0, 7 for drift, 8 for an undeployed stack, 1 for everything else. */
   exitCode: z.int(),
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
@@ -174,10 +172,7 @@ type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "failOnUnma
 
 /** The outcome of the run. A partial check reports neither success nor drift. */
 export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "exitCode"> {
-  const unchecked = allUnchecked(findings);
-  if (unchecked.some(({ authentication }) => authentication))
-    return { outcome: "unchecked", exitCode: EXIT_REFUSED };
-  if (unchecked.length > 0) return { outcome: "unchecked", exitCode: EXIT.failed };
+  if (allUnchecked(findings).length > 0) return { outcome: "unchecked", exitCode: EXIT.failed };
 
   const isDrift = findings.stacks.some(({ drifted }) => drifted.length > 0) || findings.shared.length > 0;
   if (isDrift || (findings.failOnUnmanaged && countUnmanaged(findings) > 0))

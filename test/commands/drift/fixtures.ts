@@ -2,7 +2,6 @@ import { UserError } from "../../../provider/service/apiErrors";
 import { VERSION } from "../../../provider/service/version";
 import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
 import type { StateEntry } from "../../../sdk/commands/userProject";
-import { PulumiFailed } from "../../../sdk/test-engine/index";
 import type { Seed } from "../../../sdk/testing";
 import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
 
@@ -197,13 +196,6 @@ export const fixtures: Record<string, () => DriftFixture> = {
         fakeStack([changed], { name: "good" }),
       ],
     };
-  },
-
-  "the backend requires a login": () => {
-    const state = async () => {
-      throw new PulumiFailed(3, { stdout: "", stderr: "error: please log in", run: undefined });
-    };
-    return oneStack([], { state });
   },
 
   "the last update failed, and an operation is pending": () => {
