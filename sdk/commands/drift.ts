@@ -1,6 +1,5 @@
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type OwnedElsewhere } from "./drift/accounts";
-import { withoutSecretInputs } from "./drift/compare";
 import { withFoundEndpoints } from "./drift/orphans";
 import { repairLine } from "./drift/recovery";
 import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
@@ -60,7 +59,7 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
         found = await scan(stacks, { log: logged, stopped, known });
         ownedElsewhere = await readOwnedElsewhere(found, projects);
         const isUnmanaged = found.accounts.some(
-          (one) => accountReport(one, ownedElsewhere).unmanaged.length > 0,
+          (one) => accountReport(one, ownedElsewhere, found.hidden).unmanaged.length > 0,
         );
         if (isUnmanaged && !stopped.aborted) unread = await unreadIn(projects, stacks, pulumi.stackNames);
       } finally {
@@ -82,7 +81,7 @@ export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownEn
  * `up` may have created it meanwhile. If a state cannot be read, nothing counts as unmanaged.
  */
 async function readOwnedElsewhere(
-  { stacks, accounts, known }: Scan,
+  { stacks, accounts, known, hidden }: Scan,
   { ignored }: Projects,
 ): Promise<OwnedElsewhere> {
   let areAllRead =
@@ -95,7 +94,7 @@ async function readOwnedElsewhere(
     ignored,
   });
   const suspects = accounts.filter(
-    (account) => accountReport(account, ownedElsewhere()).unmanaged.length > 0,
+    (account) => accountReport(account, ownedElsewhere(), hidden).unmanaged.length > 0,
   );
   const doubtful = stacks.filter(({ stack }) => suspects.some((account) => account.stacks.has(stack.name)));
   const later = await mapConcurrently(doubtful, async ({ stack, reread }) => {
@@ -125,12 +124,14 @@ async function unreadIn(
 }
 
 async function reportOf(
-  { stacks, accounts, known }: Scan,
+  { stacks, accounts, known, hidden }: Scan,
   ownedElsewhere: OwnedElsewhere,
   options: Pick<DriftReport, "startedAt" | "failOnUnmanaged" | "unread">,
 ): Promise<DriftReport> {
-  const reports = new Map(accounts.map((account) => [account, accountReport(account, ownedElsewhere)]));
-  const found = {
+  const reports = new Map(
+    accounts.map((account) => [account, accountReport(account, ownedElsewhere, hidden)]),
+  );
+  const findings = {
     ...options,
     stacks: await mapConcurrently(stacks, async ({ report, creates }) => {
       const { pendingCreates, unchecked } = await withFoundEndpoints(creates, reports);
@@ -139,12 +140,8 @@ async function reportOf(
     accounts: [...reports.values()],
     shared: sharedEndpoints({ stacks, known }),
   };
-  const creates = stacks.flatMap((stack) => stack.creates.map(({ wanted }) => wanted));
-  const findings = withoutSecretInputs(
-    found,
-    creates,
-    stacks.flatMap(({ managed = [] }) => managed),
-  );
+  for (const { unchecked } of [...findings.stacks, ...findings.accounts])
+    for (const one of unchecked) one.reason = hidden.without(one.reason);
   const endedAt = new Date().toISOString();
   // Removes fields that the schema does not document.
   const report = reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });

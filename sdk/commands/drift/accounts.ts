@@ -7,8 +7,8 @@ import { ConfigError, type ConfigReader } from "../../../provider/service/settin
 import { messageOf } from "../command";
 import { type IgnoreRule, isIgnored } from "../projects";
 import { cloudEndpoints, openAccount } from "../userProject";
-import { masking } from "./compare";
-import type { AccountReport, Unchecked, UnmanagedEndpoint } from "./report";
+import type { AccountReport, Unchecked } from "./report";
+import type { SecretTexts } from "./secretTexts";
 import { interrupted } from "./stack";
 
 /* The accounts of the stacks, and their endpoints that no stack manages. Each account is listed once. */
@@ -99,7 +99,11 @@ export interface OwnedElsewhere {
 }
 
 /** The report of an account: its endpoints that the checked stacks do not manage are known, ignored or unmanaged. */
-export function accountReport(account: ScannedAccount, ownedElsewhere: OwnedElsewhere): AccountReport {
+export function accountReport(
+  account: ScannedAccount,
+  ownedElsewhere: OwnedElsewhere,
+  hidden: SecretTexts,
+): AccountReport {
   const { stacks, cloud = [] } = account;
   const service = account.api?.http.settings.baseUrl;
   const { managed, known, ignored } = ownedElsewhere;
@@ -120,21 +124,19 @@ export function accountReport(account: ScannedAccount, ownedElsewhere: OwnedElse
     const { id, url } = live;
     if (managed?.has(id) || known.has(id)) continue;
     const entry = ignored.find((each) => isIgnored(live, each));
-    if (entry) report.ignored.push({ id, ...(url !== undefined && { url }), reason: entry.reason });
-    else report.unmanaged.push(unmanagedEndpoint(live, account.api?.http.settings.apiKey));
+    const shown = url !== undefined && { url: hidden.shown(url) };
+    if (entry) report.ignored.push({ id, ...shown, reason: entry.reason });
+    else report.unmanaged.push({ id, ...shown, ...factsOf(live, hidden, account.api?.http.settings.apiKey) });
   }
   return report;
 }
 
-function unmanagedEndpoint(live: Endpoint, accountKey: string | undefined): UnmanagedEndpoint {
-  const { id, url } = live;
+function factsOf(live: Endpoint, hidden: SecretTexts, accountKey: string | undefined) {
+  const { description } = live;
   const created = timeOf(live.createdAt);
-  const description =
-    live.description && masking([inputsFromLive(live)], new Set(), accountKey).text(live.description);
+  const texts = hidden.and(undefined, inputsFromLive(live));
   return {
-    id,
-    ...(url !== undefined && { url }),
-    ...(description && { description }),
+    ...(description && { description: texts.shown(description, accountKey) }),
     ...(created !== undefined && { createdAt: created }),
     ...provenanceOf(live),
   };

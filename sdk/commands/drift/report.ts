@@ -23,7 +23,7 @@ const changeSchema = z.object({
   expected: side,
   /** The value on the service; missing if it has none. */
   live: side,
-  /** Whether a part of a value is secret and masked. */
+  /** Whether the field has a secret in it, so that no values are shown. */
   secret: z.boolean(),
 });
 

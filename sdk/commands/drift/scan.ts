@@ -19,9 +19,10 @@ import {
   type StateEntry,
 } from "../userProject";
 import { asUnchecked, provenanceOf, type ScannedAccount, ScannedAccounts } from "./accounts";
-import { driftOf, maskedUrl } from "./compare";
+import { driftOf, shownUrl } from "./compare";
 import type { ScannedCreate } from "./orphans";
 import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
+import { SecretTexts } from "./secretTexts";
 import { type DriftStack, interrupted } from "./stack";
 
 /*
@@ -48,6 +49,7 @@ export interface Scan {
   stacks: ScannedStack[];
   accounts: ScannedAccount[];
   known: ScannedKnownStack[];
+  hidden: SecretTexts;
 }
 
 interface ScannedKnownStack {
@@ -100,10 +102,13 @@ export async function scan(stacks: readonly DriftStack[], deps: ScanDependencies
   const all = [...known.map(({ entries }) => entries), ...read.map(({ managed }) => managed)];
   const entries = all.flatMap((some) => some ?? []);
   const evidence = new Map(entries.map(({ id, account }) => [id, account]));
+  const hidden = SecretTexts.of(
+    read.flatMap(({ managed = [], creates }) => [...managed, ...creates.map(({ wanted }) => wanted)]),
+  );
+  const comparing = { ...deps, evidence, hidden };
   return {
-    stacks: await mapConcurrently(read, (one) => compareStack(one, { ...deps, evidence })),
-    accounts: accounts.all,
-    known,
+    stacks: await mapConcurrently(read, (one) => compareStack(one, comparing)),
+    ...{ accounts: accounts.all, known, hidden },
   };
 }
 
@@ -204,7 +209,11 @@ const REWRITTEN =
 /** Compares a stack. The report has each endpoint that was not compared, its account or the stack's configuration as unchecked. */
 async function compareStack(
   { stack, managed, creates, pendingOperations, accounts, failures, reasons }: ReadStack,
-  { stopped, evidence }: ScanDependencies & { evidence: ReadonlyMap<string, unknown> },
+  {
+    stopped,
+    evidence,
+    hidden,
+  }: ScanDependencies & { evidence: ReadonlyMap<string, unknown>; hidden: SecretTexts },
 ): Promise<ScannedStack> {
   let second: ReturnType<DriftStack["state"]> | undefined;
   const stateAgain = () => {
@@ -230,7 +239,7 @@ async function compareStack(
       if (!account?.cloud) return;
       assertNotLater(endpoint);
       const live = await liveOf(endpoint, account, evidence);
-      const drift = driftOf(endpoint, live, account.api?.http.settings.apiKey);
+      const drift = driftOf(endpoint, live, hidden, account.api?.http.settings.apiKey);
       if (drift && !isSame(endpoint, await reread())) throw changedMeanwhile();
       compared++;
       if (drift) drifted.push({ ...drift, ...(live && provenanceOf(live)) });
@@ -253,9 +262,8 @@ async function compareStack(
   };
   const checkCreate = async ({ wanted, replaced }: PendingCreate) => {
     const { name, urn, type } = wanted;
-    const url = maskedUrl(wanted);
     const replaces = replaced && { id: replaced.id };
-    const report = { name, urn, type, ...(url !== undefined && { url }), ...(replaces && { replaces }) };
+    const report = { name, urn, type, ...shownUrl(wanted, hidden), ...(replaces && { replaces }) };
     const create: ScannedCreate = { report, wanted, account: undefined };
     scannedCreates.push(create);
     await attempt({ name, id: replaced?.id ?? "its create" }, async () => {
@@ -338,7 +346,7 @@ const changedMeanwhile = () =>
  * Endpoints of the checked stacks that are in several states, known ones too, or twice in one state. A `destroy` of one resource may
  * delete the endpoint of the other.
  */
-export function sharedEndpoints({ stacks, known }: Omit<Scan, "accounts">): SharedEndpoint[] {
+export function sharedEndpoints({ stacks, known }: Pick<Scan, "stacks" | "known">): SharedEndpoint[] {
   const inState = (stack: string, entries: readonly StateEntry[] = []) =>
     entries
       .filter(({ isOld, isPending }) => !isOld || isPending)
