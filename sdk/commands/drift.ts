@@ -1,16 +1,15 @@
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type OwnedElsewhere } from "./drift/accounts";
-import { withFoundEndpoints } from "./drift/orphans";
-import { repairLine } from "./drift/recovery";
-import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
+import { addLines, findLeft } from "./drift/recovery";
+import { allUnchecked, countUnmanaged, type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
 import { mapConcurrently, type Scan, scan, sharedEndpoints } from "./drift/scan";
 import { type DriftStack, type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { JSON_OPTION, outputFile, writeResult, writeText } from "./options";
 import { assertNotKnown, type Projects, projectsOf, projectsOptions } from "./projects";
-import { unreadStacks, withProject } from "./stackNames";
-import { explainUnreadable, knownEntries, stackNames } from "./userProject";
+import { shownName, unreadStacks, withProject } from "./stackNames";
+import { explainUnreadable, knownEntries, managedEndpoints, stackNames } from "./userProject";
 
 /** Tests replace these, so that they need no Pulumi CLI. */
 interface DriftDependencies {
@@ -45,27 +44,27 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
 
       const startedAt = new Date().toISOString();
       const logged: LogLine = (message) => log(visible(message));
-      const interruption = onInterruption(logged);
-      let found: Scan;
-      let ownedElsewhere: OwnedElsewhere;
-      let unread: string[] | undefined;
+      const { stopped, end } = onInterruption(logged);
+      let report: DriftReport;
       try {
-        const { stopped } = interruption;
-        const stacks = await open(projects, interruption);
+        const stacks = await open(projects, stopped);
         assertNotKnown(stacks, projects.known);
-        const known = projects.known.map(({ folder, stack, fullName: name }) => {
-          return { name, read: () => readKnown({ folder }, stack, stopped).catch(explainUnreadable(stack)) };
-        });
-        found = await scan(stacks, { log: logged, stopped, known });
-        ownedElsewhere = await readOwnedElsewhere(found, projects);
-        const isUnmanaged = found.accounts.some(
-          (one) => accountReport(one, ownedElsewhere, found.hidden).unmanaged.length > 0,
-        );
-        if (isUnmanaged && !stopped.aborted) unread = await unreadIn(projects, stacks, pulumi.stackNames);
+        const known = projects.known.map(({ folder, stack, fullName }) => ({
+          name: shownName(fullName),
+          read: () => readKnown({ folder }, stack, stopped).catch(explainUnreadable(stack)),
+        }));
+        const found = await scan(stacks, { log: logged, stopped, known });
+        const ownedElsewhere = await readOwnedElsewhere(found, projects);
+        report = await reportOf(found, ownedElsewhere, { startedAt, failOnUnmanaged });
+        const needsUnread =
+          countUnmanaged(report) > 0 ||
+          report.stacks.some(({ pendingCreates }) => pendingCreates.some(({ pool }) => pool));
+        if (needsUnread && !stopped.aborted)
+          report.unread = await unreadIn(projects, stacks, pulumi.stackNames);
       } finally {
-        interruption.end();
+        end();
       }
-      const report = await reportOf(found, ownedElsewhere, { startedAt, failOnUnmanaged, unread });
+      addLines(report);
 
       writeResult(report, `${reportText(report)}\n`, json, stdout);
       if (html !== undefined) writeText(html, reportPage(report));
@@ -84,31 +83,26 @@ async function readOwnedElsewhere(
   { stacks, accounts, known, hidden }: Scan,
   { ignored }: Projects,
 ): Promise<OwnedElsewhere> {
-  let areAllRead =
-    stacks.every(({ managed }) => managed !== undefined) &&
-    known.every(({ entries }) => entries !== undefined);
-  const managed = stacks.flatMap((stack) => (stack.managed ?? []).map(({ id }) => id));
-  const ownedElsewhere = (): OwnedElsewhere => ({
-    managed: areAllRead ? new Set(managed) : undefined,
+  const owned: OwnedElsewhere = {
+    managed: new Set(stacks.flatMap(({ managed = [] }) => managed.map(({ id }) => id))),
     known: new Set(known.flatMap(({ entries = [] }) => entries.map(({ id }) => id))),
+    isComplete:
+      stacks.every(({ managed }) => managed !== undefined) &&
+      known.every(({ entries }) => entries !== undefined),
     ignored,
-  });
-  const suspects = accounts.filter(
-    (account) => accountReport(account, ownedElsewhere(), hidden).unmanaged.length > 0,
-  );
-  const doubtful = stacks.filter(({ stack }) => suspects.some((account) => account.stacks.has(stack.name)));
-  const later = await mapConcurrently(doubtful, async ({ stack, reread }) => {
+  };
+  const suspects = accounts.filter((one) => accountReport(one, owned, hidden).unmanaged.length > 0);
+  const doubtful = stacks.filter(({ report }) => suspects.some((one) => one.stacks.has(report.name)));
+  await mapConcurrently(doubtful, async ({ report, again }) => {
     try {
-      return (await reread()).map(({ id }) => id);
+      for (const { id } of managedEndpoints(await again())) owned.managed.add(id);
     } catch (error) {
-      areAllRead = false;
-      const what = `the state of the stack ${stack.name} after the list`;
+      owned.isComplete = false;
+      const what = `the state of the stack ${report.name} after the list`;
       for (const account of accounts) account.unchecked.push(asUnchecked(what, error));
-      return [];
     }
   });
-  managed.push(...later.flat());
-  return ownedElsewhere();
+  return owned;
 }
 
 /** The unread stacks of the first project's backend, by names that `--known` takes; undefined if Pulumi does not list them. */
@@ -126,25 +120,18 @@ async function unreadIn(
 async function reportOf(
   { stacks, accounts, known, hidden }: Scan,
   ownedElsewhere: OwnedElsewhere,
-  options: Pick<DriftReport, "startedAt" | "failOnUnmanaged" | "unread">,
+  options: Pick<DriftReport, "startedAt" | "failOnUnmanaged">,
 ): Promise<DriftReport> {
-  const reports = new Map(
-    accounts.map((account) => [account, accountReport(account, ownedElsewhere, hidden)]),
-  );
+  const reports = new Map(accounts.map((one) => [one, accountReport(one, ownedElsewhere, hidden)]));
+  await mapConcurrently(stacks, (one) => findLeft(one, reports, hidden));
   const findings = {
     ...options,
-    stacks: await mapConcurrently(stacks, async ({ report, creates }) => {
-      const { pendingCreates, unchecked } = await withFoundEndpoints(creates, reports);
-      return { ...report, pendingCreates, unchecked: [...report.unchecked, ...unchecked] };
-    }),
+    stacks: stacks.map(({ report }) => report),
     accounts: [...reports.values()],
     shared: sharedEndpoints({ stacks, known }),
   };
-  for (const { unchecked } of [...findings.stacks, ...findings.accounts])
-    for (const one of unchecked) one.reason = hidden.without(one.reason);
+  for (const one of allUnchecked(findings)) one.reason = hidden.without(one.reason);
   const endedAt = new Date().toISOString();
   // Removes fields that the schema does not document.
-  const report = reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });
-  for (const stack of report.stacks) stack.repair = repairLine(stack, report);
-  return report;
+  return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });
 }

@@ -139,8 +139,8 @@ export interface ManagedEndpoint extends StateEntry {
 export const managedEndpoints = (state: ExportedState): ManagedEndpoint[] => endpointsIn(state).map(managed);
 
 /**
- * A create that a run began, or that was to follow the deletion of a replaced endpoint, and whose endpoint is not in the state. If
- * the run was killed, the endpoint may exist nevertheless.
+ * A create that a run began, or that was to follow the deletion of a replaced endpoint, and that has not ended. If the run was
+ * killed, the endpoint may exist nevertheless.
  */
 export interface PendingCreate {
   /** The endpoint to be created, which has no id. If its create was not begun, this is the old endpoint. */
@@ -149,15 +149,13 @@ export interface PendingCreate {
   replaced: ManagedEndpoint | undefined;
 }
 
-/** The pending creates of a state, one for each resource, without those whose endpoint a later run has put into the state. */
+/** The pending creates of a state, one for each resource. */
 export function pendingCreates(state: ExportedState): PendingCreate[] {
   const all = managedEndpoints(state);
-  const isDone = ({ urn, inputs: { url } }: ManagedEndpoint) =>
-    all.some((one) => !one.isOld && one.urn === urn && one.inputs["url"] === url);
   const begun = (state.deployment.pending_operations ?? [])
     .filter(({ type, resource }) => type === "creating" && isCloudEndpointType(resource.type))
     .map(({ resource }) => managed(resource));
-  const wanted = [...begun, ...all.filter(({ isPending }) => isPending)].filter((one) => !isDone(one));
+  const wanted = [...begun, ...all.filter(({ isPending }) => isPending)];
   return [...new Map(wanted.toReversed().map((one) => [one.urn, one])).values()].map((one) => ({
     wanted: one,
     replaced: all.find(({ isPending, urn }) => isPending && urn === one.urn),

@@ -33,8 +33,12 @@ export class ScannedAccounts {
     private readonly stopped: AbortSignal,
   ) {}
 
-  get all(): ScannedAccount[] {
-    return [...this.byKey.values()];
+  /** All accounts, in the order of these stacks, which were read at once. */
+  inOrderOf(stacks: readonly { name: string }[]): ScannedAccount[] {
+    const all = stacks.flatMap(({ name }) => [...this.byKey.values()].filter((one) => one.stacks.has(name)));
+    for (const one of all)
+      one.stacks = new Set(stacks.map(({ name }) => name).filter((name) => one.stacks.has(name)));
+    return [...new Set(all)];
   }
 
   /**
@@ -70,7 +74,7 @@ export class ScannedAccounts {
 
   /** Lists each account, one after the other. After an interruption no request is sent. */
   async list(): Promise<void> {
-    for (const account of this.all) {
+    for (const account of this.byKey.values()) {
       const { api, unchecked } = account;
       if (!api) continue;
       // This also ends a wait for the account's rate limit, which may be long.
@@ -90,10 +94,12 @@ export class ScannedAccounts {
 
 /** What tells a managed endpoint of an account from an unmanaged one. */
 export interface OwnedElsewhere {
-  /** The ids that the checked stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
-  managed: ReadonlySet<string> | undefined;
+  /** The ids that the checked stacks manage. */
+  managed: Set<string>;
   /** The ids that known stacks manage. */
   known: ReadonlySet<string>;
+  /** Whether all states could be read. If not, no endpoint counts as unmanaged. */
+  isComplete: boolean;
   /** The rules of `--ignore`, and of `ignore` in the projects file. */
   ignored: readonly IgnoreRule[];
 }
@@ -106,7 +112,7 @@ export function accountReport(
 ): AccountReport {
   const { stacks, cloud = [] } = account;
   const service = account.api?.http.settings.baseUrl;
-  const { managed, known, ignored } = ownedElsewhere;
+  const { managed, known, isComplete, ignored } = ownedElsewhere;
   const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
@@ -118,11 +124,11 @@ export function accountReport(
     unmanaged: [],
     ignored: [],
     known: cloud.filter(({ id }) => known.has(id)).length,
-    unchecked: managed ? account.unchecked : [...account.unchecked, unknown],
+    unchecked: isComplete ? account.unchecked : [...account.unchecked, unknown],
   };
-  for (const live of managed ? cloud : []) {
+  for (const live of isComplete ? cloud : []) {
     const { id, url } = live;
-    if (managed?.has(id) || known.has(id)) continue;
+    if (managed.has(id) || known.has(id)) continue;
     const entry = ignored.find((each) => isIgnored(live, each));
     const shown = url !== undefined && { url: hidden.shown(url) };
     if (entry) report.ignored.push({ id, ...shown, reason: entry.reason });
@@ -136,6 +142,7 @@ function factsOf(live: Endpoint, hidden: SecretTexts, accountKey: string | undef
   const created = timeOf(live.createdAt);
   const texts = hidden.and(undefined, inputsFromLive(live));
   return {
+    pool: live.poolingEnabled === true,
     ...(description && { description: texts.shown(description, accountKey) }),
     ...(created !== undefined && { createdAt: created }),
     ...provenanceOf(live),

@@ -47,38 +47,36 @@ const driftedSchema = z.object({
   changes: z.array(changeSchema),
 });
 
-/** A resource that a run began to create or to replace, and that the state lacks. Neither a refresh nor `destroy` reads it. */
+/** A resource that a run began to create or to replace, and has not ended. Neither a refresh nor `destroy` reads it. */
 const pendingCreateSchema = z.object({
   name: z.string(),
   urn: z.string(),
   type: z.string(),
   url: z.string().optional(),
-  /** The old endpoint of a replacement; missing for a new resource. */
-  replaces: z
-    .object({
-      id: z.string(),
-      /**
-       * Whether the service still has the old endpoint, because Pulumi skipped its deletion (`retainOnDelete`, `deletedWith`);
-       * missing if that is unchecked.
-       */
-      exists: z.boolean().optional(),
-      /** Whether the new endpoint has the same URL; missing if that is unknown. Only then can a run continue with the old endpoint. */
-      sameUrl: z.boolean().optional(),
-    })
-    .optional(),
-  /** The endpoints on the resource's URL that no state has; missing if unchecked. A killed run may have created an equal endpoint. */
-  found: z
-    .array(
-      z.object({
-        id: z.string(),
-        equal: z.boolean(),
-        /** Whether the endpoint is meant to be there (`--ignore`, or `ignore` in the projects file); missing if not. */
-        ignored: z.boolean().optional(),
-      }),
-    )
-    .optional(),
-  /** The endpoints on the resource's URL that a state has, without the old endpoint of a replacement; missing if there are none. */
+  /** The id of the old endpoint of a replacement; missing for a new resource. */
+  replaces: z.string().optional(),
+  /** Whether the resource is of a pool, in which several endpoints have its URL. */
+  pool: z.boolean(),
+  /**
+   * The endpoints on the resource's URL that no state has, and its old endpoint if the service still has it, because Pulumi skipped
+   * the deletion (`retainOnDelete`, `deletedWith`); missing if unchecked.
+   */
+  left: z.array(z.string()).optional(),
+  /** The endpoints on the resource's URL that are meant to be there (`--ignore`, or `ignore` in the projects file). */
+  ignored: z.array(z.string()).optional(),
+  /** The endpoints on the resource's URL that a state has. */
   managed: z.array(z.string()).optional(),
+});
+
+/** How to continue after a killed run. */
+const recoverySchema = z.object({
+  text: z.string(),
+  /** The line to run; missing if something else comes first, which the text says. */
+  command: z.string().optional(),
+  /** The endpoints that the line takes over. First make sure that no other stack has them. */
+  adopt: z.array(z.string()),
+  /** The members of pools that no stack has: a list for `adopt: lost[i]` in the program. */
+  lost: z.array(z.string()),
 });
 
 const uncheckedSchema = z.object({
@@ -88,7 +86,7 @@ const uncheckedSchema = z.object({
 });
 
 const stackSchema = z.object({
-  /** The stack's name; with several projects `project/stack`, after the organization if one was given. */
+  /** `project/stack`, after the organization if one was given. */
   name: z.string(),
   project: z.string(),
   /** The number of cloud endpoints that the stack manages; 0 if its state could not be read. */
@@ -106,12 +104,16 @@ const stackSchema = z.object({
   /** The number of operations that a run has begun and not ended, because it was killed or is still in progress. */
   pendingOperations: z.int(),
   pendingCreates: z.array(pendingCreateSchema),
+  /** How to continue after a killed run; missing if nothing is pending. */
+  recovery: recoverySchema.optional(),
   unchecked: z.array(uncheckedSchema),
 });
 
 const unmanagedSchema = z.object({
   id: z.string(),
   url: z.string().optional(),
+  /** Whether pooling is enabled, so that other endpoints may have the same URL. */
+  pool: z.boolean(),
   description: z.string().optional(),
   createdAt: z.iso.datetime().optional(),
   ...seenSchema,
@@ -152,7 +154,7 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
-  /** The backend's stacks that were not read; missing if no endpoint is unmanaged, or if Pulumi does not list them. */
+  /** The backend's stacks that were not read; missing if nobody needs to know, or if Pulumi does not list them. */
   unread: z.array(z.string()).optional(),
   /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),

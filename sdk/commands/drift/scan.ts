@@ -7,7 +7,7 @@ import { isNotFound, UserError } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
 import { type ConfigReader, settingText } from "../../../provider/service/settings";
 import { VERSION } from "../../../provider/service/version";
-import { normalizeUrl } from "../../traffic-policy/data/index";
+import type { ExportedState } from "../../test-engine/index";
 import { UsageError } from "../command";
 import { count, groupBy } from "../text";
 import {
@@ -19,9 +19,8 @@ import {
   type StateEntry,
 } from "../userProject";
 import { asUnchecked, provenanceOf, type ScannedAccount, ScannedAccounts } from "./accounts";
-import { driftOf, shownUrl } from "./compare";
-import type { ScannedCreate } from "./orphans";
-import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
+import { driftOf } from "./compare";
+import type { SharedEndpoint, StackReport } from "./report";
 import { SecretTexts } from "./secretTexts";
 import { type DriftStack, interrupted } from "./stack";
 
@@ -32,7 +31,7 @@ import { type DriftStack, interrupted } from "./stack";
  */
 
 /** A stack that is only read, and not compared. Its endpoints count as managed. */
-interface KnownStack {
+export interface KnownStack {
   name: string;
   read(): Promise<readonly StateEntry[]>;
 }
@@ -46,26 +45,23 @@ export interface ScanDependencies {
 }
 
 export interface Scan {
-  stacks: ScannedStack[];
+  stacks: StackScan[];
   accounts: ScannedAccount[];
-  known: ScannedKnownStack[];
+  /** The known stacks with their entries; undefined if a state could not be read. */
+  known: { name: string; entries: readonly StateEntry[] | undefined }[];
   hidden: SecretTexts;
 }
 
-interface ScannedKnownStack {
-  name: string;
-  /** Undefined if its state could not be read. */
-  entries: readonly StateEntry[] | undefined;
-}
-
-export interface ScannedStack {
-  stack: DriftStack;
+/** A stack on its way through the check: what was read, and the report, which each step completes. */
+export interface StackScan {
   report: StackReport;
   /** All endpoints that the stack manages; undefined if its state could not be read. */
   managed: readonly ManagedEndpoint[] | undefined;
-  creates: readonly ScannedCreate[];
-  /** The endpoints that the stack manages now, because an `up` may run beside the check. Reads the state at most once. */
-  reread(): Promise<readonly ManagedEndpoint[]>;
+  creates: readonly PendingCreate[];
+  /** The accounts of its endpoints, also of those to be created. */
+  accounts: Map<ManagedEndpoint, ScannedAccount>;
+  /** The state now, because an `up` may run beside the check. It is read at most once. */
+  again(): Promise<ExportedState>;
 }
 
 /** How many stacks are read at once: each export of a state is a process, and may be large. */
@@ -87,67 +83,55 @@ export async function mapConcurrently<T, R>(
 
 /** Scans stacks. After an interruption nothing new begins, and the rest is reported as unchecked. */
 export async function scan(stacks: readonly DriftStack[], deps: ScanDependencies): Promise<Scan> {
-  const accounts = new ScannedAccounts(deps.log, deps.stopped);
+  const { log, stopped } = deps;
+  const accounts = new ScannedAccounts(log, stopped);
   let done = 0;
-  const read = await mapConcurrently(stacks, async (stack) => {
-    const found = await readStack(stack, deps, accounts);
+  const scans = await mapConcurrently(stacks, async (stack) => {
+    const read = await readStack(stack, stopped, accounts);
     // The log gets about ten lines.
     if (++done === stacks.length || done % Math.ceil(stacks.length / 10) === 0)
-      deps.log(`${done} of ${count(stacks.length, "stack")} read`);
-    return found;
+      log(`${done} of ${count(stacks.length, "stack")} read`);
+    return read;
   });
+  const all = accounts.inOrderOf(stacks);
   await accounts.list();
-  const known = await mapConcurrently(deps.known, (stack) => readKnown(stack, deps, accounts));
+  const known = await mapConcurrently(deps.known, async ({ name, read }) => {
+    try {
+      if (stopped.aborted) throw interrupted();
+      return { name, entries: await read() };
+    } catch (error) {
+      // Each account reports it, because its unmanaged endpoints are unknown.
+      for (const { unchecked } of all) unchecked.push(asUnchecked(`the known stack ${name}`, error));
+      return { name, entries: undefined };
+    }
+  });
   // The evidence for "gone": the endpoints of all states, with the fingerprints of their accounts.
-  const all = [...known.map(({ entries }) => entries), ...read.map(({ managed }) => managed)];
-  const entries = all.flatMap((some) => some ?? []);
-  const evidence = new Map(entries.map(({ id, account }) => [id, account]));
+  const entries = [...known.map((one) => one.entries), ...scans.map(({ managed }) => managed)];
+  const evidence = new Map(entries.flatMap((some) => some ?? []).map(({ id, account }) => [id, account]));
   const hidden = SecretTexts.of(
-    read.flatMap(({ managed = [], creates }) => [...managed, ...creates.map(({ wanted }) => wanted)]),
+    scans.flatMap(({ managed = [], creates }) => [...managed, ...creates.map(({ wanted }) => wanted)]),
   );
-  const comparing = { ...deps, evidence, hidden };
-  return {
-    stacks: await mapConcurrently(read, (one) => compareStack(one, comparing)),
-    ...{ accounts: accounts.all, known, hidden },
-  };
-}
-
-/** Reads a known stack. If that fails, each account reports it as unchecked, because its unmanaged endpoints are unknown. */
-async function readKnown(
-  { name, read }: KnownStack,
-  { stopped }: ScanDependencies,
-  accounts: ScannedAccounts,
-): Promise<ScannedKnownStack> {
-  try {
-    if (stopped.aborted) throw interrupted();
-    return { name, entries: await read() };
-  } catch (error) {
-    for (const { unchecked } of accounts.all) unchecked.push(asUnchecked(`the known stack ${name}`, error));
-    return { name, entries: undefined };
-  }
-}
-
-/** A stack before its comparison with the service. */
-interface ReadStack {
-  stack: DriftStack;
-  managed: ManagedEndpoint[] | undefined;
-  creates: PendingCreate[];
-  pendingOperations: number;
-  /** The accounts of its endpoints, also of those to be created. */
-  accounts: Map<ManagedEndpoint, ScannedAccount>;
-  failures: Unchecked[];
-  /** Why its state may not match the program. */
-  reasons: string[];
+  await mapConcurrently(scans, (one) => compareStack(one, { stopped, evidence, hidden }));
+  return { stacks: scans, accounts: all, known, hidden };
 }
 
 async function readStack(
   stack: DriftStack,
-  { stopped }: ScanDependencies,
+  stopped: AbortSignal,
   accounts: ScannedAccounts,
-): Promise<ReadStack> {
-  const read: ReadStack = {
-    ...{ stack, managed: undefined, creates: [], pendingOperations: 0 },
-    ...{ accounts: new Map(), failures: [], reasons: [] },
+): Promise<StackScan> {
+  const { name, project } = stack;
+  let later: Promise<ExportedState> | undefined;
+  const read: StackScan = {
+    report: {
+      ...{ name, project, endpoints: 0, compared: 0, drifted: [], pendingOperations: 0 },
+      ...{ pendingCreates: [], unchecked: [] },
+    },
+    ...{ managed: undefined, creates: [], accounts: new Map() },
+    again() {
+      later ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state();
+      return later;
+    },
   };
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -155,30 +139,34 @@ async function readStack(
       return await work();
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      read.failures.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
+      read.report.unchecked.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
       return undefined;
     }
   };
   const found = await attempt("the stack's state", async () => {
     const state = await stack.state();
     const operations = state.deployment.pending_operations ?? [];
-    return {
-      ...{ managed: managedEndpoints(state), creates: pendingCreates(state) },
-      ...{ explicit: explicitProviders(state), operations },
-    };
+    const [managed, creates] = [managedEndpoints(state), pendingCreates(state)];
+    return { managed, creates, operations, explicit: explicitProviders(state) };
   });
   if (!found) return read;
-  const { managed, creates, explicit, operations } = found;
-  Object.assign(read, { managed, creates, pendingOperations: operations.length });
+  const { managed, creates, operations, explicit } = found;
+  Object.assign(read, { managed, creates });
+  read.report.endpoints = current(managed).length;
+  read.report.pendingOperations = operations.length;
+
   const updates = await attempt("the stack's history", () => stack.updates());
-  const { result = "succeeded" } = updates ?? {};
-  if (result !== "succeeded") read.reasons.push(UNSUCCESSFUL[result] ?? `its last update ended as ${result}`);
-  if (updates?.isRewritten) read.reasons.push(REWRITTEN);
+  const { result = "succeeded", isRewritten = false } = updates ?? {};
   const pending = new Set(creates.map(({ wanted }) => wanted.urn));
   const others = operations.filter(({ resource }) => !pending.has(resource.urn)).length;
-  if (creates.length > 0) read.reasons.push(`${count(creates.length, "create")} pending`);
   const what = creates.length > 0 ? "other operation" : "operation";
-  if (others > 0) read.reasons.push(`${count(others, what)} of a killed run pending`);
+  const reasons = [
+    result !== "succeeded" && (UNSUCCESSFUL[result] ?? `its last update ended as ${result}`),
+    isRewritten && REWRITTEN,
+    creates.length > 0 && `${count(creates.length, "create")} pending`,
+    others > 0 && `${count(others, what)} of a killed run pending`,
+  ].filter(Boolean);
+  if (reasons.length > 0) read.report.undeployed = reasons.join(", ");
 
   const own = await attempt("the stack's configuration", () => stack.config());
   if (!own) return read;
@@ -190,7 +178,7 @@ async function readStack(
     const inputs = explicit.get(provider) ?? {};
     const config: ConfigReader = (key) => settingText(inputs[key.replace(/^endpoints:/, "")] ?? own(key));
     const keySource = inputs["apiKey"] === undefined ? undefined : ("argument" as const);
-    const account = accounts.open(config, stack.name, { isUsed: endpoints.length > 0, keySource });
+    const account = accounts.open(config, name, { isUsed: endpoints.length > 0, keySource });
     if (account) for (const endpoint of endpoints) read.accounts.set(endpoint, account);
   }
   return read;
@@ -203,112 +191,49 @@ const UNSUCCESSFUL: Record<string, string> = {
 };
 
 /** No comparison finds edits in the state. */
-const REWRITTEN =
-  "a refresh since the last `up` may have written edits into the state; `pulumi preview` shows what `up` puts back";
+const REWRITTEN = "a refresh since the last `up` may have written edits into the state";
+
+const current = (managed: readonly ManagedEndpoint[]) => managed.filter(({ isOld }) => !isOld);
 
 /** Compares a stack. The report has each endpoint that was not compared, its account or the stack's configuration as unchecked. */
 async function compareStack(
-  { stack, managed, creates, pendingOperations, accounts, failures, reasons }: ReadStack,
+  { report, managed = [], accounts, again }: StackScan,
   {
     stopped,
     evidence,
     hidden,
-  }: ScanDependencies & { evidence: ReadonlyMap<string, unknown>; hidden: SecretTexts },
-): Promise<ScannedStack> {
-  let second: ReturnType<DriftStack["state"]> | undefined;
-  const stateAgain = () => {
-    second ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state();
-    return second;
+  }: { stopped: AbortSignal; evidence: ReadonlyMap<string, unknown>; hidden: SecretTexts },
+): Promise<void> {
+  const compare = async (endpoint: ManagedEndpoint) => {
+    const account = accounts.get(endpoint);
+    if (!account?.api || !account.cloud) return;
+    assertNotLater(endpoint);
+    const { apiKey } = account.api.http.settings;
+    const api = account.api.redacting({ hasSecrets: () => hasSecrets(endpoint.outputs, apiKey) });
+    const live = await liveOf(endpoint, api, evidence);
+    const drift = driftOf(endpoint, live, hidden, apiKey);
+    if (drift && !isSame(endpoint, managedEndpoints(await again()))) throw changedMeanwhile();
+    report.compared++;
+    if (drift) report.drifted.push({ ...drift, ...(live && provenanceOf(live)) });
   };
-  const reread = () => stateAgain().then(managedEndpoints);
-  const current = managed?.filter(({ isOld }) => !isOld) ?? [];
-  const drifted: DriftedEndpoint[] = [];
-  const missed: Unchecked[] = [];
-  let compared = 0;
-  const scannedCreates: ScannedCreate[] = [];
-  const attempt = async ({ name, id }: Pick<ManagedEndpoint, "name" | "id">, work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      missed.push(asUnchecked(`${name} (${id})`, stopped.aborted ? interrupted() : error));
-    }
-  };
-  const check = (endpoint: ManagedEndpoint) =>
-    attempt(endpoint, async () => {
-      const account = accounts.get(endpoint);
-      if (!account?.cloud) return;
-      assertNotLater(endpoint);
-      const live = await liveOf(endpoint, account, evidence);
-      const drift = driftOf(endpoint, live, hidden, account.api?.http.settings.apiKey);
-      if (drift && !isSame(endpoint, await reread())) throw changedMeanwhile();
-      compared++;
-      if (drift) drifted.push({ ...drift, ...(live && provenanceOf(live)) });
-    });
-  let previewed: ReturnType<DriftStack["preview"]> | undefined;
-  /**
-   * Whether a replacement keeps the URL; undefined if that is unknown. After a failed run, the state has only the old endpoint, so
-   * a preview shows the new URL.
-   */
-  const keepsUrl = async ({ wanted, replaced }: Required<PendingCreate>): Promise<boolean | undefined> => {
-    let { url } = wanted.inputs;
-    if (wanted === replaced) {
-      previewed ??= stack.preview().catch(() => ({ ok: false, steps: [], diagnostics: [] }));
-      const { steps } = await previewed;
-      url = steps.find(({ urn, op }) => urn === wanted.urn && op.startsWith("create"))?.outputs?.["url"];
-    }
-    return typeof url === "string"
-      ? normalizeUrl(url) === normalizeUrl(String(replaced?.inputs["url"]))
-      : undefined;
-  };
-  const checkCreate = async ({ wanted, replaced }: PendingCreate) => {
-    const { name, urn, type } = wanted;
-    const replaces = replaced && { id: replaced.id };
-    const report = { name, urn, type, ...shownUrl(wanted, hidden), ...(replaces && { replaces }) };
-    const create: ScannedCreate = { report, wanted, account: undefined };
-    scannedCreates.push(create);
-    await attempt({ name, id: replaced?.id ?? "its create" }, async () => {
-      const account = accounts.get(wanted);
-      if (!account?.cloud) return;
-      const exists = replaced && (await liveOf(replaced, account, evidence)) !== undefined;
-      const later = pendingCreates(await stateAgain());
-      if (!later.some((one) => one.wanted.urn === urn && one.replaced?.id === replaced?.id))
-        throw changedMeanwhile();
-      create.account = account;
-      if (!replaced) return;
-      const sameUrl = exists ? await keepsUrl({ wanted, replaced }) : undefined;
-      create.report = {
-        ...report,
-        replaces: { id: replaced.id, exists, ...(sameUrl !== undefined && { sameUrl }) },
-      };
-    });
-  };
-  await Promise.all([...current.map(check), ...creates.map(checkCreate)]);
-  const report: StackReport = {
-    name: stack.name,
-    project: stack.project,
-    endpoints: current.length,
-    compared,
-    ...(reasons.length > 0 && { undeployed: reasons.join(", ") }),
-    drifted: drifted.sort(byName),
-    pendingOperations,
-    pendingCreates: [],
-    unchecked: [...failures, ...missed],
-  };
-  const byItsName = (a: ScannedCreate, b: ScannedCreate) => byName(a.wanted, b.wanted);
-  return { stack, report, managed, creates: scannedCreates.sort(byItsName), reread };
+  const attempts = current(managed).map((endpoint) =>
+    compare(endpoint).catch((error: unknown) => {
+      const what = `${endpoint.name} (${endpoint.id})`;
+      report.unchecked.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
+    }),
+  );
+  await Promise.all(attempts);
+  report.drifted.sort(byName);
 }
 
-const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+export const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
 /** The live endpoint, as a refresh reads it; undefined if it is gone. */
 async function liveOf(
   { id, outputs: stored }: ManagedEndpoint,
-  account: ScannedAccount,
+  api: NonNullable<ScannedAccount["api"]>,
   accounts: ReadonlyMap<string, unknown>,
 ): Promise<Endpoint | undefined> {
-  if (!account.api) return undefined;
-  const { apiKey } = account.api.http.settings;
-  const api = account.api.redacting({ hasSecrets: () => hasSecrets(stored, apiKey) });
   const live = await readEndpoint(api, id, stored).catch((notFound: unknown) => {
     if (!isNotFound(notFound)) throw notFound;
     const isOfAccount = (other: string, written: unknown) =>
@@ -339,7 +264,7 @@ function isSame({ urn, id, inputs, outputs }: ManagedEndpoint, later: readonly M
   return now !== undefined && JSON.stringify([now.inputs, now.outputs]) === JSON.stringify([inputs, outputs]);
 }
 
-const changedMeanwhile = () =>
+export const changedMeanwhile = () =>
   new UserError("an update of the stack changed it during the check: run the command again");
 
 /**
@@ -351,7 +276,7 @@ export function sharedEndpoints({ stacks, known }: Pick<Scan, "stacks" | "known"
     entries
       .filter(({ isOld, isPending }) => !isOld || isPending)
       .map(({ id, name, urn }) => ({ id, stack, name, urn }));
-  const checked = stacks.flatMap(({ stack, managed }) => inState(stack.name, managed));
+  const checked = stacks.flatMap(({ report, managed }) => inState(report.name, managed));
   const ids = new Set(checked.map(({ id }) => id));
   const others = known.flatMap(({ name, entries }) => inState(name, entries)).filter(({ id }) => ids.has(id));
   return [...groupBy([...checked, ...others], ({ id }) => id)].flatMap(([id, same]) => {

@@ -1,28 +1,17 @@
 import { setMaxListeners } from "node:events";
 import { UserError } from "../../../provider/service/apiErrors";
 import type { ConfigReader } from "../../../provider/service/settings";
-import {
-  assertPulumi,
-  type EngineRun,
-  type ExportedState,
-  PulumiFailed,
-  pulumi,
-} from "../../test-engine/index";
+import { assertPulumi, type ExportedState, PulumiFailed, pulumi } from "../../test-engine/index";
 import { isMapping, jsonOf } from "../../traffic-policy/data/index";
 import { UsageError } from "../command";
 import type { Projects } from "../projects";
-import { withProject } from "../stackNames";
+import { shownName, withProject } from "../stackNames";
 import { explainUnreadable, stackConfig, stackState, type UserProject } from "../userProject";
 
 /* A stack for `drift`, read with the Pulumi CLI. */
 
-/** A run of the engine that succeeded or failed. */
-export interface PulumiRun extends Pick<EngineRun, "steps" | "diagnostics"> {
-  ok: boolean;
-}
-
 export interface DriftStack {
-  /** The stack's name; with several projects `project/stack`, after the organization if one was given. */
+  /** `project/stack`, after the organization if one was given. */
   readonly name: string;
   /** The project's name. */
   readonly project: string;
@@ -32,61 +21,45 @@ export interface DriftStack {
   state(): Promise<ExportedState>;
   /** What the history tells of the state: `pulumi stack history`. */
   updates(): Promise<Updates>;
-  /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
-  preview(): Promise<PulumiRun>;
 }
 
 /** Opens the stacks of these projects. If a project names no stack, its selected stack is opened. */
-export type OpenStacks = (projects: Projects, interruption: Interruption) => Promise<DriftStack[]>;
+export type OpenStacks = (projects: Projects, stopped: AbortSignal) => Promise<DriftStack[]>;
 
 /** The error of work that did not begin, because the command was interrupted. */
 export const interrupted = () => new UserError("it was interrupted");
 
-/**
- * After the first Ctrl-C, or a pipeline's cancellation, Pulumi completes its current operations and writes its state. Nothing
- * new begins, and the report names everything unchecked. The second one ends this process immediately.
- */
-interface Interruption {
-  /** Aborted by the first signal. Then nothing new may begin. */
-  stopped: AbortSignal;
-  /** Aborted by a signal that Pulumi has not received itself, so that it is passed on. */
-  forward: AbortSignal;
-  /** Removes the listeners. */
-  end(): void;
-}
-
 /** The exit code of shells for a command that Ctrl-C has ended. */
 const INTERRUPTED = 130;
 
-export function onInterruption(log: (message: string) => void): Interruption {
-  const stopped = new AbortController();
-  const forward = new AbortController();
+/**
+ * After the first Ctrl-C, or a pipeline's cancellation, nothing new begins, and the report names everything unchecked. The second one
+ * ends this process immediately.
+ */
+export function onInterruption(log: (message: string) => void): { stopped: AbortSignal; end(): void } {
+  const stopping = new AbortController();
   // Each run of the CLI listens.
-  for (const { signal } of [stopped, forward]) setMaxListeners(0, signal);
+  setMaxListeners(0, stopping.signal);
+  const onSignal = () => {
+    if (stopping.signal.aborted) process.exit(INTERRUPTED);
+    log("interrupted: the report names what is unchecked; interrupt again to end immediately");
+    stopping.abort();
+  };
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  for (const name of signals) process.on(name, onSignal);
   const end = () => {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.removeListener(name, onSignal);
+    for (const name of signals) process.removeListener(name, onSignal);
   };
-  const onSignal = (name: NodeJS.Signals) => {
-    if (stopped.signal.aborted) process.exit(INTERRUPTED);
-    log(
-      "interrupted: waiting for Pulumi to complete its current operations; interrupt again to end immediately",
-    );
-    stopped.abort();
-    // A terminal also sends Ctrl-C to Pulumi, and a second signal would make Pulumi abandon its operations.
-    if (name !== "SIGINT" || process.stdin.isTTY !== true) forward.abort();
-  };
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, onSignal);
-  return { stopped: stopped.signal, forward: forward.signal, end };
+  return { stopped: stopping.signal, end };
 }
 
 /** Opens stacks of the Pulumi CLI. The selected stack stays selected. */
-export const openWithPulumi: OpenStacks = async ({ file, projects }, interruption) => {
+export const openWithPulumi: OpenStacks = async ({ file, projects }, stopped) => {
   await assertPulumi();
   const stacks: DriftStack[] = [];
   for (const { folder, name: project, stacks: names } of projects)
     for (const name of names.length > 0 ? names : [await selectedStack(folder)]) {
-      const shown = projects.length > 1 ? withProject(name, project) : name;
-      const stack = openStack({ folder, name: project }, name, shown, interruption);
+      const stack = openStack({ folder, name: project }, name, stopped);
       // A stack that a file lists may not exist yet, or not any more. That must not hide the other stacks.
       const explain = file === undefined ? unknownStackAsUsage : explainUnreadable(name);
       stacks.push({ ...stack, state: () => stack.state().catch(explain) });
@@ -153,39 +126,17 @@ export async function updatesOf(history: History): Promise<Updates> {
   }
 }
 
-function openStack(
-  project: UserProject,
-  stack: string,
-  shown: string,
-  { stopped, forward }: Interruption,
-): DriftStack {
-  const cwd = project.folder;
+function openStack(project: UserProject, stack: string, stopped: AbortSignal): DriftStack {
   const history: History = async (size, page) => {
     const args = ["stack", "history", "--json", "--page-size", `${size}`, "--page", `${page}`];
-    return jsonOf((await pulumi([...args, "--stack", stack], { cwd, signal: stopped })).stdout);
-  };
-  const run = async (...args: string[]): Promise<PulumiRun> => {
-    if (stopped.aborted) throw interrupted();
-    return runPulumi([...args, "--stack", stack], { cwd, signal: forward });
+    const options = { cwd: project.folder, signal: stopped };
+    return jsonOf((await pulumi([...args, "--stack", stack], options)).stdout);
   };
   return {
-    name: shown,
+    name: shownName(withProject(stack, project.name)),
     project: project.name,
     config: () => stackConfig(project, stack, stopped),
     state: () => stackState(project, stack, stopped),
     updates: () => updatesOf(history),
-    preview: () => run("preview"),
   };
-}
-
-/** Runs Pulumi, and returns a failed run, too. Throws if the run never began, for example because the stack is locked. */
-async function runPulumi(args: string[], options: { cwd: string; signal: AbortSignal }): Promise<PulumiRun> {
-  const none = { steps: [], diagnostics: [] };
-  try {
-    const { run } = await pulumi(args, { ...options, events: true });
-    return { ...(run ?? none), ok: true };
-  } catch (error) {
-    if (!(error instanceof PulumiFailed) || !error.result.run) throw error;
-    return { ...error.result.run, ok: false };
-  }
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { driftCommand, driftWith } from "../../../sdk/commands/drift";
 import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
-import { type DriftStack, onInterruption, type Updates, updatesOf } from "../../../sdk/commands/drift/stack";
+import { type DriftStack, type Updates, updatesOf } from "../../../sdk/commands/drift/stack";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { pathWithPulumi, runInProcess } from "../runCommand";
@@ -61,7 +61,7 @@ test("after an interruption, nothing more is read, no request is sent, and the r
   expect(emulator.requests).toEqual([]);
   expect(ended.report.stacks.map(({ compared }) => compared)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(ended.stdout).toMatch(/unchecked one: .*: it was interrupted/);
-  expect(ended.stderr).toContain("waiting for Pulumi to complete");
+  expect(ended.stderr).toContain("interrupted: the report names what is unchecked");
 });
 
 test("a missing stack is an invalid argument, in one line, and a missing stack of a file is unchecked, with what to remove", async () => {
@@ -78,7 +78,10 @@ test("a missing stack is an invalid argument, in one line, and a missing stack o
       "pulumi-endpoints drift: no stack named 'nosuch' found: `pulumi stack ls --all` lists the stacks\n",
   });
   const listed = await runInProcess(driftCommand, ["--projects", file]);
-  const [state, wayOut] = ["unchecked nosuch: the stack's", "remove its settings file, Pulumi.nosuch.yaml"];
+  const [state, wayOut] = [
+    "unchecked shop/nosuch: the stack's",
+    "remove its settings file, Pulumi.nosuch.yaml",
+  ];
   expect(listed).toMatchObject({ code: 1, stdout: expect.stringContaining(state) });
   expect(listed.stdout).toContain(wayOut);
 });
@@ -105,14 +108,6 @@ test("an interruption ends a listing that waits for the rate limit", async () =>
   });
   expect(emulator.requests).toHaveLength(1);
   expect(ended.stdout).toMatch(/the account's endpoints: it was interrupted/);
-});
-
-test("the first signal stops the command, and is forwarded to Pulumi, because a pipeline signals only the command", () => {
-  const { stopped, forward, end } = onInterruption(() => {});
-  expect([stopped.aborted, forward.aborted]).toEqual([false, false]);
-  process.emit("SIGTERM", "SIGTERM");
-  end();
-  expect([stopped.aborted, forward.aborted]).toEqual([true, true]);
 });
 
 const FAILED = { kind: "update", environment: {}, result: "failed" };
@@ -191,39 +186,39 @@ test.each(["--json", "--html"])("drift says why it cannot write the file of %s",
   expect(stderr).toMatch(/^pulumi-endpoints drift: \/dev\/full cannot be written: the disk is full\n$/);
 });
 
-test("the text has the first fifty findings of a section, and JSON and page have all", async () => {
+test("the text has a few unmanaged endpoints, and JSON and page have all", async () => {
   for (let index = 0; index < 53; index++)
     emulator.seed({ type: "cloud", url: `https://loose-${index}.example.com` });
   const { code, stdout, report, page } = await runDrift([fakeStack([])]);
   expect(code).toBe(0);
-  expect(stdout.match(/https:\/\/loose-/g)).toHaveLength(50);
-  expect(stdout).toContain("and 3 more (listed in --json and --html)");
+  expect(stdout.match(/https:\/\/loose-/g)).toHaveLength(5);
+  expect(stdout).toContain("and 48 more: --json and --html list them");
   expect(report.accounts[0]?.unmanaged).toHaveLength(53);
   expect(page.match(/https:\/\/loose-/g)).toHaveLength(53);
 });
 
-test("the command that adopts the endpoints of a killed run has all ids, however many", async () => {
-  const ids = Array.from({ length: 150 }, (_, index) => `ep_${"a".repeat(27)}${index}`);
-  const pooled = { url: "https://pool.example.com", poolingEnabled: true };
-  for (const id of ids) emulator.seed({ id, type: "cloud", url: pooled.url, pooling_enabled: true });
-  // This endpoint shows that the list omits no text, so no request is sent for each id.
-  emulator.seed({
-    type: "cloud",
-    url: "https://texts.example.com",
-    description: "d",
-    metadata: "{}",
-    traffic_policy: "{}",
-  });
-  const begun = ids.map((_, index) => begunCreate(`one-${index}`, pooled));
-  const { stdout, page } = await runDrift([fakeStack([], { begun })]);
-  for (const form of [stdout, page.replaceAll("&#38;", "&")]) {
-    const [, command = "", line = ""] =
-      /(pulumi refresh .*) && ENDPOINTS_ADOPT=shop\/prod:(\S+) pulumi up --refresh --stack prod/.exec(form) ??
-      [];
-    expect(command).toBe("pulumi refresh --yes --clear-pending-creates --stack prod");
-    expect(line.split(",").sort()).toEqual(ids.sort());
-  }
-});
+test.each(["adopt", "lost"] as const)(
+  "what a killed run left has all ids in the line, and in the list for a pool, however many (%s)",
+  async (where) => {
+    const names = Array.from({ length: 150 }, (_, index) => `${"a".repeat(27)}${index}`);
+    const ids = names.map((name) => `ep_${name}`);
+    const isPool = where === "lost";
+    const urlOf = (name: string) => `https://${isPool ? "pool" : name}.example.com`;
+    for (const name of names)
+      emulator.seed({ id: `ep_${name}`, type: "cloud", url: urlOf(name), pooling_enabled: isPool });
+    const begun = names.map((name) => begunCreate(name, { url: urlOf(name), poolingEnabled: isPool }));
+    const { stdout, page, report } = await runDrift([fakeStack([], { begun })], { backend: ["prod"] });
+    const recovery = report.stacks[0]?.recovery;
+    expect(recovery?.[where].toSorted()).toEqual(ids.toSorted());
+    const line = isPool ? `const lost = ${JSON.stringify(recovery?.lost)};` : (recovery?.command ?? "-");
+    if (!isPool)
+      expect(line).toBe(
+        `pulumi refresh --yes --clear-pending-creates --stack prod && pulumi up --config endpoints:adopt=${recovery?.adopt.join(",")} --stack prod`,
+      );
+    const unescaped = page.replaceAll("&#38;", "&").replaceAll("&#34;", '"');
+    for (const form of [stdout, unescaped]) expect(form).toContain(line);
+  },
+);
 
 test.each<[string, object, boolean, number]>([
   [

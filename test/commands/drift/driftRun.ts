@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { UserError } from "../../../provider/service/apiErrors";
 import { driftWith } from "../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../sdk/commands/drift/report";
-import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
-import { RunFailed, type RunResult, type TestStack } from "../../../sdk/testing";
+import type { DriftStack } from "../../../sdk/commands/drift/stack";
+import type { TestStack } from "../../../sdk/testing";
 import { temporaryFolder } from "../../folders";
 import { type CommandResult, startInProcess } from "../runCommand";
 import type { DriftFixture } from "./fixtures";
@@ -69,15 +69,5 @@ function stackOf(stack: TestStack): DriftStack {
     config: async () => (key) => settings[key],
     state: () => stack.exportState(),
     updates: async () => ({ result: "succeeded", isRewritten: false }),
-    preview: () => ran(stack.preview()),
   };
-}
-
-async function ran(run: Promise<RunResult>): Promise<PulumiRun> {
-  try {
-    return await run;
-  } catch (error) {
-    if (error instanceof RunFailed) return error.result;
-    throw error;
-  }
 }

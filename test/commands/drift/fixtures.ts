@@ -1,6 +1,6 @@
 import { UserError } from "../../../provider/service/apiErrors";
 import { VERSION } from "../../../provider/service/version";
-import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
+import type { DriftStack } from "../../../sdk/commands/drift/stack";
 import type { StateEntry } from "../../../sdk/commands/userProject";
 import type { Seed } from "../../../sdk/testing";
 import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
@@ -49,6 +49,17 @@ export const begunCreate = (name: string, inputs: object = { url: `https://${nam
 function changing(first: DriftStack, then: DriftStack): DriftStack {
   let reads = 0;
   return { ...first, state: () => (reads++ === 0 ? first : then).state() };
+}
+
+/** A run of the stack prod was killed in two creates of a pool, of which dev has another member, and in one outside of it. */
+function killedInPool(): DriftFixture {
+  const pool = { url: "https://pool.example.com", pooling_enabled: true };
+  for (const name of ["first", "second"]) seed(name, pool);
+  seed("plain");
+  const pooled = { url: pool.url, poolingEnabled: true };
+  const begun = [begunCreate("plain"), ...["one", "two"].map((name) => begunCreate(name, pooled))];
+  const dev = fakeStack([{ name: "member", id: seed("member", pool), inputs: pooled }], { name: "dev" });
+  return { stacks: [fakeStack([], { begun }), dev] };
 }
 
 /** A fixture with one stack. */
@@ -206,41 +217,44 @@ export const fixtures: Record<string, () => DriftFixture> = {
     });
   },
 
-  "a killed run left creates in and out of a pool, of one without effect, and another stack has a member of the pool":
-    () => {
-      const pool = { url: "https://pool.example.com", pooling_enabled: true };
-      for (const name of ["plain", "taken"]) seed(name);
-      for (const name of ["first", "second", "third"]) seed(name, pool);
-      seed("differs", { ...pool, description: "theirs" });
-      const pooled = { url: pool.url, poolingEnabled: true };
-      const begun = [
-        begunCreate("taken", { url: "https://taken.example.com", description: "ours" }),
-        begunCreate("plain"),
-        begunCreate("unsent"),
-        // A second run was killed, too.
-        begunCreate("plain"),
-        ...["one", "two"].map((name) => begunCreate(name, pooled)),
-      ];
-      const prod = fakeStack([{ name: "a" }], { begun });
-      const dev = fakeStack([{ name: "member", id: seed("member", pool), inputs: pooled }], { name: "dev" });
-      return { stacks: [prod, dev] };
-    },
+  "a killed run left creates outside of pools, of one without effect": () => {
+    for (const name of ["plain", "differs"]) seed(name);
+    seed("pooling", { pooling_enabled: true });
+    const begun = [
+      begunCreate("differs", { url: "https://differs.example.com", description: "ours" }),
+      begunCreate("plain"),
+      begunCreate("unsent"),
+      // A second run was killed, too.
+      begunCreate("plain"),
+    ];
+    return oneStack([{ name: "a" }], { begun });
+  },
 
-  "a replacement was killed in its create, and a later run has repeated another create": () => {
+  "a killed run left creates in and out of a pool, and all stacks of the backend were read": () => ({
+    ...killedInPool(),
+    backend: ["organization/shop/prod", "dev"],
+  }),
+
+  "a killed run left creates in and out of a pool, and a stack of the backend was not read": () => ({
+    ...killedInPool(),
+    backend: ["prod", "dev", "organization/web/prod"],
+  }),
+
+  "a create is pending of a resource that does not pool, on the URL of a pool": () => {
+    seed("one", { pooling_enabled: true });
+    return { ...oneStack([], { begun: [begunCreate("one")] }), backend: ["prod"] };
+  },
+
+  "a replacement was killed in its create, and another create replaces an entry of its own URN": () => {
     seed("new", { url: "https://replaced.example.com" });
     seed("left", { url: "https://repeated.example.com", pooling_enabled: true });
     const repeated = { url: "https://repeated.example.com", poolingEnabled: true };
     const begun = [begunCreate("replaced"), begunCreate("repeated", repeated)];
     const replaced = { name: "replaced", live: "gone" as const, more: { pendingReplacement: true } };
-    return oneStack([replaced, { name: "repeated", inputs: repeated }], { begun });
-  },
-
-  "a create is pending, and the list omits the description in which the endpoint on its URL differs": () => {
-    const pool = { url: "https://pool.example.com", pooling_enabled: true };
-    seed("theirs", { ...pool, description: "theirs" });
-    const endpoints = [{ id: "ep_theirs", type: "cloud", ...pool }];
-    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body: { endpoints } });
-    return oneStack([], { begun: [begunCreate("ours", { url: pool.url, poolingEnabled: true })] });
+    return {
+      ...oneStack([replaced, { name: "repeated", inputs: repeated }], { begun }),
+      backend: ["prod"],
+    };
   },
 
   "creates are pending, and what is on their URLs is ignored, or known": () => {
@@ -254,11 +268,16 @@ export const fixtures: Record<string, () => DriftFixture> = {
     };
   },
 
-  "a create is pending whose URL and description are secret, and an equal endpoint exists": () => {
+  "a create is pending whose URL, description and metadata are secret, and an endpoint has them": () => {
     const url = "https://canary-7.example.com";
     const description = "CANARY-DESCRIPTION";
-    const inputs = { url: secret(url), description: secret(description), metadata: secret({ pin: "hun2" }) };
-    seed("left", { url, description, metadata: '{"pin":"hun2"}' });
+    const inputs = {
+      url: secret(url),
+      description: secret(description),
+      metadata: secret({ pin: "CANARY-PIN" }),
+    };
+    seed("left", { url, description });
+    seed("pin", { description: "with CANARY-PIN" });
     seed("ignored", { url: `${url}:443`, description });
     seed("copy", { description: `like ${description}` });
     const live = { description: `like ${description}, on ${url}` };
@@ -278,7 +297,10 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const pooled = { url: "https://pool.example.com", poolingEnabled: true };
     seed("pool", { pooling_enabled: true });
     const begun = [begunCreate("one", pooled)];
-    return { stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })) };
+    return {
+      stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })),
+      backend: ["prod", "dev"],
+    };
   },
 
   "a create is pending, and a known stack, which may have what is on its URL, cannot be read": () => {
@@ -314,30 +336,6 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "replacements are pending whose old endpoints Pulumi has not deleted": () =>
     oneStack(["kept", "also"].map((name) => ({ name, more: { pendingReplacement: true } }))),
-
-  "replacements are pending whose program moves to another URL, or cannot be previewed, and whose old endpoints Pulumi has not deleted":
-    () => {
-      const pending = { name: "kept", more: { pendingReplacement: true } };
-      const ran = (steps: PulumiRun["steps"]) => async () => ({
-        ok: steps.length > 0,
-        steps,
-        diagnostics: [],
-      });
-      const moved = {
-        urn: urnOf("kept"),
-        op: "create-replacement",
-        outputs: { url: "https://new.example.com" },
-      };
-      const preview = ran([{ ...moved, op: "replace", outputs: {} }, moved]);
-      const begun = [begunCreate("killed", { url: "https://new.example.com" })];
-      return {
-        stacks: [
-          fakeStack([pending], { preview }),
-          fakeStack([{ ...pending, name: "failed" }], { name: "dev", preview: ran([]) }),
-          fakeStack([{ ...pending, name: "killed" }], { name: "late", begun }),
-        ],
-      };
-    },
 
   "replacements are pending, of which one deleted the old endpoint, and one left that of another stack":
     () => {
@@ -392,6 +390,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "an endpoint is unmanaged, and all stacks of the backend were read": () => {
     seed("by-hand");
+    seed("pooling", { pooling_enabled: true });
     return { ...oneStack([{ name: "a" }]), backend: ["prod"] };
   },
 
