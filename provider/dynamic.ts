@@ -1,6 +1,6 @@
 import { type JsonObject, oneLine } from "../sdk/traffic-policy/data/index";
 import { endpointParsers } from "./endpoint/fields";
-import { type EngineInputs, engineInputs, STACK_KEY } from "./endpoint/inputs";
+import { type EngineInputs, engineInputs } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";
 import { displayPath, displayUrl, notedSecrets, withSecretsMarked } from "./endpoint/secrets";
 import { changedPaths } from "./endpoint/state";
@@ -62,8 +62,7 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
     },
     check: (olds: JsonObject, news: JsonObject) =>
       withPlainErrors(async () => {
-        const { [STACK_KEY]: stack } = news;
-        const { inputs, failures } = await core.check(olds, news, stack);
+        const { inputs, failures } = await core.check(olds, news);
         return {
           inputs: withSecretsMarked(inputs),
           failures: failures.map(({ reason }) => ({ property: "", reason })),

@@ -1,7 +1,7 @@
 import * as pulumi from "@pulumi/pulumi";
 import { wireText } from "../provider/endpoint/documents";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
-import { PROBLEM_KEY, PROVIDER_KEY, STACK_KEY } from "../provider/endpoint/inputs";
+import { PROBLEM_KEY, PROVIDER_KEY } from "../provider/endpoint/inputs";
 import { SECRET_FIELDS_KEY } from "../provider/endpoint/secrets";
 import { policyReader } from "../provider/policy/resourceWarnings";
 import { TYPES } from "../provider/pulumi/typeTokens";
@@ -19,7 +19,7 @@ import {
   warnOfSettings,
   withMistakes,
 } from "./programChecks";
-import { type InputOf, isMocked, isOfType } from "./programRun";
+import { type InputOf, isOfType } from "./programRun";
 import { aliasesOf, optionMistakes, providerKindOf } from "./provider";
 import { isMapping } from "./traffic-policy/data/index";
 
@@ -134,7 +134,6 @@ export class CloudEndpoint extends pulumi.CustomResource {
           [PROVIDER_KEY]: Promise.resolve(reported).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
           // The plugin receives all of these from the engine.
           ...(kind === "dynamic" && {
-            [STACK_KEY]: args && !isMocked() ? `${pulumi.getProject()}/${pulumi.getStack()}` : undefined,
             [SECRET_FIELDS_KEY]: secrets.then((all) => (all.length > 0 ? all : undefined)),
           }),
         },

@@ -243,7 +243,7 @@ export function warnOfSettings(): void {
 /** The setting that a key of the configuration probably means. Undefined for a right key, and for a key of another package. */
 function misspeltSetting(key: string): string | undefined {
   const [, namespace = "", name = ""] = /^([^:]+):(.+)$/.exec(key) ?? [];
-  const names = [...Object.keys(settingFields), "provider"];
+  const names = [...Object.keys(settingFields), "adopt", "provider"];
   if (namespace === PACKAGE) {
     // A project with the name "endpoints" has its own settings with the same prefix.
     const near = names.includes(name) ? undefined : closestName(name, names);

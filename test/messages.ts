@@ -12,11 +12,11 @@ const FOREIGN: readonly RegExp[] = [
   /(?<=: status \d{3}), [^.]*/g,
   /(?<=no answer )\(.*?\)(?=[.;]|$)/g,
   /(?<=the reply does not match the contract )\(.*?\)(?=\. )/g,
-  /(?<=(old values of \S+ still live|than it was sent|The differences): ).*?(?=\. [A-Z])/g,
+  /(?<=than it was sent: ).*?(?=\. [A-Z])/g,
   /"[^"]*"(?= is no id)/g,
   /\burn:pulumi:\S+?(?=['`]|\s|$)/g,
   /\b\w+:\/\/[^\s`"'),]*[\w/]/g,
-  /(?<=ENDPOINTS_ADOPT=)[^\s`]+/g,
+  /(?<=endpoints:adopt=)[^\s`]+/g,
   /(?<=--stack )[^\s`]+/g,
   /\b(ep|op)_[\w-]+(, ?(?=ep_))?/g,
 ];

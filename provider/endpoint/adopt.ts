@@ -1,178 +1,81 @@
 import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
-import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
-import type { EndpointsApi } from "../service/endpoints";
-import { CLOUD_ENDPOINTS } from "../service/list";
 import { changesBetween } from "./documents";
-import {
-  adoptNotFound,
-  adoptOtherScheme,
-  adoptsOneOf,
-  consentDiffers,
-  equalMemberExists,
-  wrongType,
-} from "./errors";
-import {
-  clearedInputs,
-  documentsAsData,
-  type Inputs,
-  type ManagedInput,
-  managedInputs,
-  type PreviewInputs,
-} from "./fields";
-import { ifService404, readUnknownEndpoint } from "./readEndpoint";
-import type { RunRecord } from "./runRecord";
+import { adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
+import { documentsAsData, type ManagedInput, type PreviewInputs } from "./fields";
+import { ifService404, readEndpoint } from "./readEndpoint";
 import { displayPath, displayUrl } from "./secrets";
-import { difference, type EntryIdentity, refreshedFromLive, wireFromInputs } from "./state";
-import { type AcceptedWrite, asUnreadableReply } from "./verify";
+import { difference, refreshedFromLive, wireFromInputs } from "./state";
+import { type AcceptedWrite, asUnreadableReply, type WriteContext } from "./verify";
 
 /*
- * Adoption: a new resource takes over a live endpoint, and changes what differs. The user consents in the program (`adopt`), or for
- * one run of one stack in the environment (`ENDPOINTS_ADOPT`). Without consent, nothing is adopted.
+ * Adoption: a new resource takes over the live endpoint that `adopt` names, and changes what differs. For many endpoints at once,
+ * the stack's configuration has their ids (`endpoints:adopt`), and the check writes the fitting one into `adopt`.
  */
 
-/** What a create or an update needs. A check has a context too, in which inputs may be unknown. */
-export interface WriteContext<T extends PreviewInputs = Inputs> {
-  api: EndpointsApi;
-  inputs: T;
-  /** The URL for messages. */
-  displayUrl: string;
-  /** Project and stack for messages. */
-  stack: string | undefined;
-  entry: EntryIdentity;
-  runRecord: RunRecord;
-  /** The cloud endpoints that `ENDPOINTS_ADOPT` names. */
-  consented(): Promise<Endpoint[]>;
-  log: Log;
-  /** The id of the endpoint that an update changes; undefined for a create. */
-  updatedId?: string;
-}
-
-/** The most pages that a search for equal members of a pool reads, because an account may have thousands of endpoints. */
-const MAX_POOL_PAGES = 10;
-
 /**
- * Adopts the endpoint that the program or the environment names, and changes what differs from the program.
+ * Adopts an endpoint, and changes what differs from the program.
  *
- * @returns undefined if they name none, so that the create makes a new endpoint.
  * @throws UserError if the endpoint cannot be adopted. Then no deletion of this run deletes it.
  */
-export async function adopt(context: WriteContext): Promise<AcceptedWrite | undefined> {
-  const { api, inputs, runRecord, entry } = context;
-  const id = inputs.adopt ?? (await chooseConsented(context));
-  // This process found the endpoint gone, or deleted it for a replacement. So the create makes a new one.
-  if (id === undefined || runRecord.isGone(id)) return undefined;
-  return runRecord.trackAdoption(id, entry, async () => {
-    const live = await findById(id, context);
-    runRecord.recordNewEntry(id, entry, inputs);
-    const { changed: sent, before } = differenceOnAdoption(live, inputs);
-    const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(asUnreadableReply);
-    return { id, reply: sent.length === 0 ? live : await update(), sent, wanted: inputs, before };
-  });
-}
-
-/** Chooses the endpoint of `ENDPOINTS_ADOPT` for a create. */
-async function chooseConsented(context: WriteContext): Promise<string | undefined> {
-  const { inputs, runRecord, entry } = context;
-  const all = await context.consented();
-  // No `await` between choice and record, so that no other create chooses the same endpoint.
-  const [found] = findConsented(all, context);
-  if (found) runRecord.recordNewEntry(found.id, entry, inputs);
-  return found?.id;
-}
-
-/** @throws UserError if there is no endpoint with this id, or if it is no cloud endpoint. */
-async function findById(id: string, { api, inputs }: WriteContext<PreviewInputs>): Promise<Endpoint> {
-  // An adoption changes what the program sets, and clears the description and metadata that it leaves out.
-  const compared = managedInputs.filter((name) => inputs[name] !== undefined || clearedInputs.includes(name));
-  const live = await readUnknownEndpoint(api, id, compared).catch(ifService404(adoptNotFound(id)));
-  if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
-  return live;
-}
-
-/**
- * The endpoints of `ENDPOINTS_ADOPT` that this resource may adopt: those on its URL that no other entry of the state has. In a pool
- * they must also equal the resource. If all of them differ, a warning names them.
- */
-function findConsented(
-  all: Endpoint[],
-  { inputs, runRecord, log, displayUrl }: WriteContext<PreviewInputs>,
-): Endpoint[] {
-  const found = all.filter((live) => hasUrlOf(live, inputs) && runRecord.canAdopt(live.id, inputs));
-  // Members of a pool share their URL, so only the content tells which resource a member belongs to.
-  const isPooled = ({ poolingEnabled }: Endpoint) => inputs.poolingEnabled === true || poolingEnabled;
-  const usable = found.filter((live) => !isPooled(live) || matchesInputs(live, inputs));
-  if (usable.length === 0 && found.length > 0)
-    log.warn(
-      consentDiffers(
-        displayUrl,
-        found.map((live) => `${live.id} in ${changesText(live, inputs)}`),
-      ),
-    );
-  return usable;
+export async function adopt(id: string, context: WriteContext): Promise<AcceptedWrite> {
+  const { api, inputs, owners } = context;
+  owners.claim(id, inputs);
+  const live = await readEndpoint(api, id, {}).catch(ifService404(adoptNotFound(id)));
+  const sent = differenceOnAdoption(live, inputs);
+  const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(asUnreadableReply);
+  return { id, reply: sent.length === 0 ? live : await update(), sent, wanted: inputs };
 }
 
 /**
  * Logs at the preview what the create will adopt and change, because the engine can only show "create". Omits values, which may be
- * secret. Warns of an adoption by `ENDPOINTS_ADOPT`, and of equal members of the pool.
+ * secret.
  */
-export async function logPlannedAdoption(context: WriteContext<PreviewInputs>): Promise<void> {
-  const { inputs, displayUrl: url, runRecord, entry, log } = context;
-  const { adopt } = inputs;
-  const announce = (live: Endpoint): string => {
-    runRecord.recordPlannedAdoption(live.id, inputs);
-    const changes = changesText(live, inputs);
-    return `${url}: adopts ${live.id} ${changes === "" ? "as it is" : `and changes ${changes}`}`;
-  };
-  if (adopt !== undefined)
-    return runRecord.trackAdoption(adopt, entry, async () =>
-      log.info(announce(await findById(adopt, context))),
-    );
-
-  const consented = findConsented(await context.consented(), context);
-  const [live, ...others] = consented.filter(({ id }) => !runRecord.hasPlannedAdoption(id));
-  if (live && others.length > 0) return log.warn(adoptsOneOf(url, [live, ...others]));
-  if (live) return log.warn(`${announce(live)} (ENDPOINTS_ADOPT)`);
-  for (const member of await findEqualMembers(context)) log.warn(equalMemberExists(member, url));
+export async function logPlannedAdoption(id: string, context: WriteContext<PreviewInputs>): Promise<void> {
+  const { api, inputs, displayUrl: url, owners, log } = context;
+  owners.claim(id, inputs);
+  const live = (await api.list.findInList(id)) ?? (await api.get(id).catch(ifService404(adoptNotFound(id))));
+  const changed = differenceOnAdoption(live, inputs);
+  const before = documentsAsData(refreshedFromLive(live, {}).props);
+  const places = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
+  const changes = oneLine(places.map(({ path }) => displayPath(path, inputs)).join(", "), 300);
+  const what = places.length === 0 ? "as it is" : `and changes ${changes}`;
+  log.info(
+    `${url}: adopts ${id} ${what}; nothing else may have it: another provider or stack that has it would delete it`,
+  );
 }
 
 /**
- * The members of a pool that equal the endpoint to be created, and that this run has not met in the state. The service accepts any
- * number of members, so no refusal would reveal what a killed run or a lost state left. The result is only used for warnings.
+ * The endpoint of `endpoints:adopt` that a new resource takes over: the one with exactly its URL. The members of a pool share their
+ * URL, so only the program's `adopt` can tell which member belongs to which resource.
  */
-export async function findEqualMembers({
-  api,
-  inputs,
-  runRecord,
-}: WriteContext<PreviewInputs>): Promise<Endpoint[]> {
-  if (inputs.poolingEnabled !== true) return [];
-  const listed = await api.list.select(CLOUD_ENDPOINTS, "cached", MAX_POOL_PAGES).catch(() => []);
-  const isStray = ({ id }: Endpoint) => !runRecord.wasMetInState(id) && !runRecord.hasPlannedAdoption(id);
-  return listed.filter((live) => hasUrlOf(live, inputs) && isStray(live) && matchesInputs(live, inputs));
+export function fittingEndpoint(
+  listed: readonly Endpoint[],
+  { inputs, owners }: WriteContext<PreviewInputs>,
+): string | undefined {
+  if (inputs.poolingEnabled === true) return undefined;
+  // Pulumi checks a resource again before it replaces it. Only the diff shows an entry whose deletion was skipped.
+  const mayAdopt = ({ id }: Endpoint) =>
+    owners.isMet(id) || owners.isInState(inputs) ? owners.isOwn(id, inputs) : true;
+  return listed.find((live) => live.poolingEnabled !== true && hasUrlOf(live, inputs) && mayAdopt(live))?.id;
 }
 
-/** The places that an adoption changes; empty if there are none. */
-function changesText(live: Endpoint, inputs: PreviewInputs): string {
-  const { changed, before } = differenceOnAdoption(live, inputs);
-  const places = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
-  return oneLine(places.map(({ path }) => displayPath(path, inputs)).join(", "), 300);
-}
-
-/** @throws UserError if the endpoint has another scheme than the program's URL, which cannot change in place. */
-export function differenceOnAdoption(
-  live: Endpoint,
-  inputs: PreviewInputs,
-): { changed: ManagedInput[]; before: Record<string, unknown> } {
-  const before = documentsAsData(refreshedFromLive(live, {}).props);
-  const { changed, replace } = difference(before, inputs);
+/**
+ * The inputs that an adoption changes.
+ *
+ * @throws UserError if it is no cloud endpoint, or has another scheme than the program's URL, which cannot change in place.
+ */
+export function differenceOnAdoption(live: Endpoint, inputs: PreviewInputs): ManagedInput[] {
+  if (live.type !== "cloud") throw wrongType(live.id, live.type ?? "unknown");
+  const { changed, replace } = difference(documentsAsData(refreshedFromLive(live, {}).props), inputs);
   if (replace)
     throw adoptOtherScheme(live.id, displayUrl({ ...inputs, url: live.url ?? "" }), displayUrl(inputs));
-  return { changed, before };
+  return changed;
 }
 
 /** Whether this is a cloud endpoint with exactly these inputs. */
 export const matchesInputs = (live: Endpoint, inputs: PreviewInputs): boolean =>
-  hasUrlOf(live, inputs) && differenceOnAdoption(live, inputs).changed.length === 0;
+  hasUrlOf(live, inputs) && differenceOnAdoption(live, inputs).length === 0;
 
 /** Whether this is a cloud endpoint with the program's URL. */
 const hasUrlOf = (live: Endpoint, inputs: PreviewInputs): boolean =>

@@ -15,12 +15,6 @@ export const PROVIDER_KEY = "__provider";
  */
 export const PROBLEM_KEY = "__problem";
 
-/**
- * The property in which the resource's class names its project and stack, as in `shop/prod`. A dynamic provider's process knows
- * only the project. It is never stored.
- */
-export const STACK_KEY = "__stack";
-
 /** A mistake in the inputs. It never quotes an input, because any input may be secret. */
 interface Failure {
   /** The name of the input. The engine does not receive it, because it would print the value beside the reason. */
@@ -85,7 +79,6 @@ function checkInput(name: keyof typeof inputFields, value: unknown): CheckedInpu
 /** A property of the resource's class, or a name that is unknown. */
 function checkOther(name: string, value: unknown, news: JsonObject): CheckedInput {
   if (name === SECRET_FIELDS_KEY) return { value: notedSecrets(news), reasons: [] };
-  if (name === STACK_KEY) return { reasons: [] };
   if (name === PROBLEM_KEY)
     return { reasons: value === "" || hasUnknown(value) ? [] : String(value).split("\n") };
   const known = Object.keys(inputFields);

@@ -1,29 +1,25 @@
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { hasUnknown } from "../pulumi/sentinels";
-import { isNotFound, ReplyError, UserError } from "../service/apiErrors";
+import { isNotFound, isService404, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";
-import type { TimeBudget } from "../service/clock";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
+import { CLOUD_ENDPOINTS } from "../service/list";
 import type { Settings } from "../service/settings";
-import { AccountMessages, accountFingerprint, FINGERPRINT_KEY } from "./account";
-import { adopt, logPlannedAdoption, type WriteContext } from "./adopt";
-import { RunConsent } from "./consent";
+import { adopt, fittingEndpoint, logPlannedAdoption } from "./adopt";
 import { createOnce, sendUntilCertain } from "./create";
 import {
-  adoptionFailed,
+  adoptSettingIsLeft,
   belongsToAnother,
   endpointNotFound,
-  keptByConsent,
+  notDeleted,
+  notOfThisAccount,
   OperationError,
-  OtherAccountError,
-  PartialWriteError,
-  replacedStays,
   updateNotFound,
   wrongType,
 } from "./errors";
-import { documentsAsData, managedInputs, type PreviewInputs } from "./fields";
-import { confirmGone } from "./gone";
+import type { PreviewInputs } from "./fields";
+import { accountFingerprint, confirmGone, FINGERPRINT_KEY } from "./gone";
 import {
   type Checked,
   checkInputs,
@@ -32,8 +28,8 @@ import {
   knownInputs,
   PROVIDER_KEY,
 } from "./inputs";
-import { ifService404, readEndpoint, readUnknownEndpoint } from "./readEndpoint";
-import { RunRecord } from "./runRecord";
+import { Owners } from "./owners";
+import { ifService404, readEndpoint } from "./readEndpoint";
 import { withoutAccountKey } from "./secretSearch";
 import {
   answerForEngine,
@@ -46,19 +42,17 @@ import {
 import {
   difference,
   ENTRY_ID_KEY,
-  entryIdentity,
   entryNotes,
   importedFromLive,
-  ONLY_READ_KEY,
-  pick,
   refreshedFromLive,
   type State,
   stateFromLive,
   stateWithNewNotes,
+  VERSION_KEY,
   wireFromInputs,
   withServiceDefaults,
 } from "./state";
-import { type AcceptedWrite, asUnreadableReply, UnshownFields, verifyWrite } from "./verify";
+import { type AcceptedWrite, asUnreadableReply, verifyWrite, type WriteContext } from "./verify";
 
 interface Dependencies {
   /** The configured service. Throws ConfigError if a setting is missing or invalid. */
@@ -75,8 +69,10 @@ export interface DiffResult {
 
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
-  private readonly runRecord = new RunRecord();
-  private readonly unshown = new UnshownFields();
+  private readonly owners = new Owners();
+  /** The cloud endpoints that `endpoints:adopt` names. They are listed once. */
+  private listedForAdoption: Promise<Endpoint[]> | undefined;
+  private hasLookedForAccount = false;
 
   /** A message may quote a reply, and a reply may contain the account's key. */
   private readonly log: Log = {
@@ -84,32 +80,21 @@ export class CloudEndpoints {
     warn: (message) => this.deps.log.warn(withoutAccountKey(message, this.key())),
   };
 
-  private readonly consent = new RunConsent(this.log, () => this.settings()?.consent);
-  private readonly accountMessages = new AccountMessages(this.log);
-
   constructor(private readonly deps: Dependencies) {}
 
-  /**
-   * Finds all mistakes. Before a create that takes over an endpoint, by `adopt` or by `ENDPOINTS_ADOPT`, it logs the changes.
-   *
-   * @param stack Project and stack, `shop/prod`. Undefined if the program has another copy of this package, which does not name it.
-   */
-  async check(olds: JsonObject, news: JsonObject, stack?: unknown): Promise<Checked> {
+  /** Finds all mistakes. Before a create that takes over an endpoint, it logs the changes. */
+  async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
     const { inputs: given, failures } = checkInputs(news, olds);
     const checked = { inputs: withAccountKeyNoted(given, this.key()), failures };
     if (failures.length > 0) return checked;
 
     try {
-      if (typeof stack === "string") this.consent.stack = stack;
       // Finds a missing key or base URL at the preview, before anything is done.
       this.deps.connect();
-      this.consent.assertForThisStack();
       const inputs = engineInputs(checked.inputs);
-      const isNew = Object.keys(olds).length === 0;
-      if (isNew && !hasUnknown([inputs.adopt, inputs.url]))
-        await this.operation(`adopt ${displayUrl(inputs)}`, () =>
-          logPlannedAdoption(this.writeContext(inputs)),
-        );
+      if (Object.keys(olds).length > 0) this.owners.recordInState(inputs);
+      else if (!hasUnknown([inputs.adopt, inputs.url, inputs.poolingEnabled]))
+        await this.operation(`adopt ${displayUrl(inputs)}`, () => this.planAdoption(inputs));
       return checked;
     } catch (error) {
       // A failure of the check is printed once. The engine and the provider's process would both print an error.
@@ -118,20 +103,34 @@ export class CloudEndpoints {
     }
   }
 
+  /** Writes the fitting id of `endpoints:adopt` into inputs without `adopt`. */
+  private async planAdoption(inputs: EngineInputs): Promise<void> {
+    const context = this.writeContext(inputs);
+    const { list, http } = context.api;
+    const { adopt: ids } = http.settings;
+    if (inputs.adopt === undefined && ids.length > 0) {
+      this.listedForAdoption ??= list.select(CLOUD_ENDPOINTS, "fresh").catch((error: unknown) => {
+        this.listedForAdoption = undefined;
+        throw error;
+      });
+      const listed = (await this.listedForAdoption).filter(({ id }) => ids.includes(id));
+      inputs.adopt = fittingEndpoint(listed, context);
+    }
+    if (inputs.adopt !== undefined) await logPlannedAdoption(inputs.adopt, context);
+  }
+
   /**
-   * Compares the program's inputs with the state, and notes the resource and whether it changes. Makes no request, unless nothing
-   * changed and the state was written with another account: then it looks for the first such endpoint of this process.
+   * Compares the program's inputs with the state. Makes no request, unless nothing changed and the state was written with another
+   * account: then it looks for the first such endpoint of this process.
    *
    * @throws UserError if another resource of the program has the endpoint, or will adopt it.
    */
   async diff(id: string, olds: State, inputs: EngineInputs): Promise<DiffResult> {
     const { changed, replace, hasStaleNotes } = difference(olds, inputs);
-    const isOfProgram = this.runRecord.recordCompared(id, olds, inputs);
-    this.consent.warnIfInState(id);
-    if (changed.length === 0 && isOfProgram) this.runRecord.recordUnchanged(id);
-    if (replace) this.runRecord.recordReplaced(id, inputs.url);
-    if (changed.length === 0 && this.settings())
-      await this.accountMessages.warnIfMissing(this.deps.connect(), id, olds);
+    this.owners.meetWanted(id, olds, inputs);
+    const settings = this.settings();
+    if (settings?.adopt.includes(id)) this.log.warn(adoptSettingIsLeft);
+    if (changed.length === 0 && settings) await this.warnIfOfOtherAccount(settings, id, olds);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const lacksProviderString = inputs[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
     return {
@@ -141,17 +140,24 @@ export class CloudEndpoints {
     };
   }
 
+  /** Makes one request in a process, and only with another fingerprint. */
+  private async warnIfOfOtherAccount(settings: Settings, id: string, stored: State): Promise<void> {
+    const account = stored[FINGERPRINT_KEY];
+    if (this.hasLookedForAccount || account === undefined || account === accountFingerprint(settings)) return;
+    this.hasLookedForAccount = true;
+    // One attempt: a preview must not wait for a service that it does not need.
+    const reading = this.deps.connect().get(id, { isSentOnce: true });
+    if (await reading.then(() => false, isService404)) this.log.warn(notOfThisAccount(id, settings));
+  }
+
   async create(news: EngineInputs): Promise<{ id: string; outs: State }> {
     const inputs = knownInputs(news);
     return this.operation(`create ${displayUrl(inputs)}`, async () => {
       const context = this.writeContext(inputs);
-      this.consent.assertForThisStack();
-      const adoption = await adopt(context);
-      const write = adoption ?? (await createOnce(context));
-      for (const old of this.runRecord.replacedOnUrl(inputs.url))
-        if (old !== write.id) this.log.warn(replacedStays(old, context.displayUrl));
-      const state = () => this.stateAfter(write, context, news);
-      const outs = await (adoption ? this.runRecord.trackAdoption(write.id, context.entry, state) : state());
+      const write =
+        inputs.adopt === undefined ? await createOnce(context) : await adopt(inputs.adopt, context);
+      const outs = await this.stateAfter(write, context, news);
+      this.owners.take(write.id, outs[ENTRY_ID_KEY], inputs);
       return { id: write.id, outs };
     });
   }
@@ -163,25 +169,20 @@ export class CloudEndpoints {
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
-    // `CloudEndpoint.get` passes no state. Its result has a note, by which later reads recognize it.
-    const isGet = Object.keys(stored).every((key) => key === PROVIDER_KEY);
-    const isOnlyRead = isGet || stored[ONLY_READ_KEY] === true;
-    if (!isOnlyRead) {
-      this.runRecord.recordRefreshed(id, stored);
-      this.consent.warnIfInState(id);
-    }
+    // What a program only reads (`CloudEndpoint.get`) is no entry, and has no notes.
+    const isManaged = VERSION_KEY in stored;
+    if (isManaged) this.owners.meet(id, stored);
     return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
       // A list may omit outputs, and Pulumi would continue without them. So `get` reads by id.
-      const live = isGet
-        ? await api.get(id).catch(ifService404(endpointNotFound(id)))
-        : await this.undefinedIfGone(readEndpoint(api, id, stored), id, stored, { isOnlyRead });
+      const live = isManaged
+        ? await this.undefinedIfGone(readEndpoint(api, id, stored), id, stored)
+        : await api.get(id).catch(ifService404(endpointNotFound(id)));
       if (!live) return { id: "", props: {} };
       assertCloud(live);
       const { props, inputs } = refreshedFromLive(live, stored);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
       if (FINGERPRINT_KEY in stored) props[FINGERPRINT_KEY] = accountFingerprint(api.http.settings);
-      if (isGet) props[ONLY_READ_KEY] = true;
       return { id, ...this.foundForEngine({ props, inputs }, stored) };
     });
   }
@@ -192,94 +193,70 @@ export class CloudEndpoints {
    * @throws UserError if there is no such endpoint, if it is no cloud endpoint, or if another resource of this run has it.
    */
   async import(id: string): Promise<{ id: string; props: State; inputs: JsonObject }> {
-    return this.operation(`import ${id}`, () => {
+    return this.operation(`import ${id}`, async () => {
       const api = this.deps.connect();
-      const entry = entryIdentity(api.http.settings);
-      return this.runRecord.trackAdoption(id, entry, async () => {
-        const live = await readUnknownEndpoint(api, id, managedInputs).catch(
-          ifService404(endpointNotFound(id)),
-        );
-        assertCloud(live);
-        this.runRecord.recordNewEntry(id, entry);
-        return { id, ...this.foundForEngine(importedFromLive(live, entryNotes(entry)), {}) };
-      });
+      this.owners.claim(id);
+      const live = await readEndpoint(api, id, {}).catch(ifService404(endpointNotFound(id)));
+      assertCloud(live);
+      const notes = entryNotes(api.http.settings);
+      this.owners.take(id, notes[ENTRY_ID_KEY]);
+      return { id, ...this.foundForEngine(importedFromLive(live, notes), {}) };
     });
   }
 
   /** Sends the fields that differ. Makes no request if none does. */
   async update(id: string, olds: State, news: EngineInputs): Promise<{ outs: State }> {
-    this.runRecord.recordManaged(id, olds);
     const inputs = knownInputs(news);
     const { changed } = difference(olds, inputs);
-    if (changed.length === 0) return { outs: this.marked(stateWithNewNotes(olds, inputs), news) };
     return this.operation(`update ${id}`, async () => {
-      const context = this.writeContext(inputs, olds, id);
+      this.owners.assertSole(id, olds);
+      if (changed.length === 0) return { outs: this.marked(stateWithNewNotes(olds, inputs), news) };
+      const context = { ...this.writeContext(inputs, olds), updatedId: id };
       const wanted = withServiceDefaults(inputs, olds);
-      const body = wireFromInputs(wanted, changed);
-      const toOtherUrl = changed.includes("url");
-      const patch = (budget?: TimeBudget) =>
-        this.runRecord.trackUpdate(id, context.api.update(id, body, budget), { toOtherUrl });
-      const reply = await (toOtherUrl ? sendUntilCertain(context, patch) : patch())
+      const patch = () => context.api.update(id, wireFromInputs(wanted, changed));
+      const reply = await (changed.includes("url") ? sendUntilCertain(context, patch) : patch())
         .catch((error: unknown) => {
           throw isNotFound(error) ? updateNotFound(id, error) : error;
         })
         .catch(asUnreadableReply);
-      const write = { id, reply, sent: changed, wanted, before: documentsAsData(olds) };
-      return { outs: await this.stateAfter(write, context, news, olds) };
+      return { outs: await this.stateAfter({ id, reply, sent: changed, wanted }, context, news, olds) };
     });
   }
 
-  /**
-   * The state after a write, with its secrets marked.
-   *
-   * @throws PartialWriteError if the service did not make the write, or only in part.
-   */
+  /** The state after a write, with its secrets marked: what the service has, also where it differs from what was sent. */
   private async stateAfter(
     write: AcceptedWrite,
     context: WriteContext,
     news: EngineInputs,
     before?: State,
   ): Promise<State> {
-    const { id, sent } = write;
-    const { live, ignored, failure } = await verifyWrite(write, { ...context, unshown: this.unshown });
-    if (ignored.includes("url")) this.runRecord.recordUnchanged(id);
-    const state = stateFromLive(live, context.inputs, entryNotes(context.entry), { before, sent });
-    // A failed write may have left the old value, with its secret.
-    const outs = this.marked(
-      state,
-      withSecretsNote(news, [...notedSecrets(news), ...notedSecrets(failure ? (before ?? {}) : {})]),
-    );
-    // Pulumi adds the provider's code only to successes, and could neither read nor delete the resource without it.
-    if (failure) throw new PartialWriteError(failure, id, { ...outs, ...pick(news, [PROVIDER_KEY]) });
-    return outs;
+    const { live, differing } = await verifyWrite(write, context);
+    const notes = entryNotes(context.api.http.settings, before?.[ENTRY_ID_KEY]);
+    const state = stateFromLive(live, context.inputs, notes, { before, sent: write.sent });
+    // A write that was ignored leaves the old value, with its secret.
+    const old = notedSecrets(before ?? {}).filter((field) => differing.some((name) => name === field));
+    return this.marked(state, withSecretsNote(news, [...notedSecrets(news), ...old]));
   }
 
   /**
-   * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, or if this run may take it over
-   * (`ENDPOINTS_ADOPT`), it stays, and only this entry goes.
+   * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, it stays, and only this entry goes.
    *
-   * @throws UserError if another resource asked for the endpoint in this run, and could not take it over.
+   * @throws UserError if a resource of this run adopts the endpoint, and has not taken it over.
    */
   async delete(id: string, stored: State): Promise<void> {
-    const reasonToKeep = this.runRecord.recordDeletion(id, stored);
+    const owner = this.owners.release(id, stored);
     await this.operation(`delete ${id}`, async () => {
-      if (reasonToKeep === "not adopted") throw adoptionFailed(id);
-      if (reasonToKeep !== undefined) return this.log.info(belongsToAnother(id));
-      // The process of another provider may have taken the endpoint over.
-      const { ids } = this.consent;
-      if (ids.includes(id)) return this.log.warn(keptByConsent(ids));
-      await this.runRecord.trackDelete(id, this.deleteEndpoint(this.apiFor(stored), id, stored));
+      if (owner === "claim") throw notDeleted(id);
+      if (owner === "entry") return this.log.info(belongsToAnother(id));
+      const api = this.apiFor(stored);
+      try {
+        await api.delete(id);
+      } catch (error) {
+        // A 404 of a deletion, or a reply that is no 204, proves nothing.
+        if (!isNotFound(error) && !(error instanceof ReplyError)) throw error;
+        if (await this.undefinedIfGone(api.get(id), id, stored)) throw error;
+      }
     });
-  }
-
-  private async deleteEndpoint(api: EndpointsApi, id: string, stored: State): Promise<void> {
-    try {
-      await api.delete(id);
-    } catch (error) {
-      // A 404 of a deletion, or a reply that is no 204, proves nothing.
-      if (!isNotFound(error) && !(error instanceof ReplyError)) throw error;
-      if (await this.undefinedIfGone(api.get(id), id, stored, { isOnlyRead: false })) throw error;
-    }
   }
 
   /** The live endpoint, or undefined if a 404 means that it is gone. */
@@ -287,38 +264,16 @@ export class CloudEndpoints {
     reading: Promise<Endpoint>,
     id: string,
     stored: State,
-    { isOnlyRead }: { isOnlyRead: boolean },
   ): Promise<Endpoint | undefined> {
-    const { isOfAccount } = this.runRecord;
-    return reading.catch(async (notFound: unknown) => {
+    return reading.catch((notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
-      const absence = { id, stored, notFound, isOnlyRead, isOfAccount };
-      const live = await confirmGone(this.deps.connect(), absence).catch((error: unknown) => {
-        throw error instanceof OtherAccountError ? this.accountMessages.inFullOnlyOnce(error) : error;
-      });
-      if (!live) this.runRecord.recordGone(id);
-      return live;
+      return confirmGone(this.deps.connect(), { id, stored, notFound });
     });
   }
 
-  private writeContext<T extends PreviewInputs>(
-    inputs: T,
-    before: State = {},
-    updatedId?: string,
-  ): WriteContext<T> {
-    const { runRecord, log, consent } = this;
-    const api = this.apiFor(inputs, before);
-    return {
-      api,
-      inputs,
-      displayUrl: displayUrl(inputs),
-      stack: consent.stack,
-      entry: entryIdentity(api.http.settings, before[ENTRY_ID_KEY]),
-      runRecord,
-      consented: () => consent.readEndpoints(api),
-      log,
-      ...(updatedId !== undefined && { updatedId }),
-    };
+  private writeContext<T extends PreviewInputs>(inputs: T, before: State = {}): WriteContext<T> {
+    const { owners, log } = this;
+    return { api: this.apiFor(inputs, before), inputs, displayUrl: displayUrl(inputs), owners, log };
   }
 
   /** Undefined in a preview in which the plugin's configuration is not known yet. */

@@ -5,7 +5,6 @@ import { snakeCase } from "../service/replySchemas";
 import type { Settings } from "../service/settings";
 import { schemeDiffers } from "../service/url";
 import { VERSION } from "../service/version";
-import { accountFingerprint, FINGERPRINT_KEY } from "./account";
 import { type Change, changesBetween, sameSet } from "./documents";
 import {
   documentsAsData,
@@ -25,6 +24,7 @@ import {
   serviceDefaulted,
   wireValue,
 } from "./fields";
+import { accountFingerprint, FINGERPRINT_KEY } from "./gone";
 import { PROVIDER_KEY } from "./inputs";
 import { notedSecrets, SECRET_FIELDS_KEY } from "./secrets";
 
@@ -45,33 +45,21 @@ const SET_BY_PROGRAM_KEY = "__setByProgram";
 /** The note of the service's defaults for inputs that the program does not set. */
 export const SERVICE_DEFAULTS_KEY = "__serviceDefaults";
 
-/** The note of the entry: a random id, which tells apart two entries with the same endpoint. See `runRecord.ts`. */
+/** The note of the entry: a random id, which tells apart two entries with the same endpoint. See `owners.ts`. */
 export const ENTRY_ID_KEY = "__entryId";
 
 /** The note of the version that wrote the state last. Another version is no difference. */
 export const VERSION_KEY = "__version";
 
-/** The note of an endpoint that a program only reads (`CloudEndpoint.get`), so that no stack manages it. */
-export const ONLY_READ_KEY = "__onlyRead";
-
-/** What identifies an entry of the state. */
-export interface EntryIdentity {
-  entryId: unknown;
-  /** The fingerprint of the account that it was written with. */
-  account: string;
-}
-
-/** The identity of an entry. Creates an id if the entry has none. */
-export const entryIdentity = (
-  settings: Settings,
-  entryId: unknown = randomBytes(8).toString("hex"),
-): EntryIdentity => ({ entryId, account: accountFingerprint(settings) });
-
-/** The notes that do not depend on the inputs. */
-export const entryNotes = ({ entryId, account }: EntryIdentity): State => ({
+/**
+ * The notes that do not depend on the inputs.
+ *
+ * @param entryId The entry's id. Default: a new one.
+ */
+export const entryNotes = (settings: Settings, entryId: unknown = randomBytes(8).toString("hex")): State => ({
   [VERSION_KEY]: VERSION,
   [ENTRY_ID_KEY]: entryId,
-  [FINGERPRINT_KEY]: account,
+  [FINGERPRINT_KEY]: accountFingerprint(settings),
 });
 
 /** The notes of the inputs, because a refresh only receives the outputs. */

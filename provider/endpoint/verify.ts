@@ -1,31 +1,46 @@
-import type { JsonObject, Path } from "../../sdk/traffic-policy/data/index";
-import { oneLine } from "../../sdk/traffic-policy/data/index";
 import { EndpointsError, ReplyError } from "../service/apiErrors";
 import type { Log } from "../service/client";
-import { TimeBudget } from "../service/clock";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { changesBetween } from "./documents";
-import { changeIgnored, notShown, storedOtherwise, unverified } from "./errors";
-import { isSatisfied, isUnordered, type ManagedInput, type PreviewInputs, wireValue } from "./fields";
-import { displayPath, hasSecrets } from "./secrets";
+import { notShown, storedOtherwise } from "./errors";
+import {
+  type Inputs,
+  isSatisfied,
+  isUnordered,
+  type ManagedInput,
+  type PreviewInputs,
+  wireValue,
+} from "./fields";
+import type { Owners } from "./owners";
+import { displayPath } from "./secrets";
 import { inputsFromLive } from "./state";
 
 /*
- * A service may accept a write without making it, or store another value. So each sent field is compared with the reply. If a field
- * is missing or differs, reads by id decide. An error carries the live properties, so that the next `up` repairs the difference.
+ * A service may accept a write without making it, or store another value. So each sent field is compared with the reply, and if one is
+ * missing or differs, with the endpoint itself. The state has what the service has, so the next preview shows the difference.
  */
+
+/** What a create or an update needs. A check has a context too, in which inputs may be unknown. */
+export interface WriteContext<T extends PreviewInputs = Inputs> {
+  api: EndpointsApi;
+  inputs: T;
+  /** The URL for messages. */
+  displayUrl: string;
+  owners: Owners;
+  log: Log;
+  /** The id of the endpoint that an update changes; undefined for a create. */
+  updatedId?: string;
+}
 
 /** A create, an update, a move or an adoption that the service has accepted. */
 export interface AcceptedWrite {
   id: string;
-  /** The endpoint as the service answered; an error if the answer cannot be read. */
+  /** The endpoint as the service answered; an error if the answer to an update cannot be read. */
   reply: Endpoint | ReplyError;
   sent: readonly ManagedInput[];
   /** The inputs that were sent. */
   wanted: PreviewInputs;
-  /** The state's or the live properties before the write, with documents as data. Undefined for a new endpoint. */
-  before?: JsonObject;
 }
 
 /** For `catch` of an update: turns an unreadable reply into a value, because the service may have made the write. */
@@ -34,145 +49,55 @@ export function asUnreadableReply(error: unknown): ReplyError {
   throw error;
 }
 
-/** The fields that the service does not show, as far as this process knows. */
-export class UnshownFields {
-  /** The fields that the process no longer looks for. */
-  readonly names = new Set<ManagedInput>();
-  /** The first search for each field that a reply lacked. Concurrent writes wait for this search, and make no requests. */
-  readonly searches = new Map<ManagedInput, Promise<unknown>>();
-}
-
-interface Verification {
-  api: EndpointsApi;
-  /** The URL for messages. */
-  displayUrl: string;
-  log: Log;
-  unshown: UnshownFields;
-}
-
-interface VerifiedWrite {
-  /** The live endpoint. Fields that the service does not show have the values that were sent. */
-  live: Endpoint;
-  /** The fields that still have their old values. */
-  ignored: ManagedInput[];
-  /** The reason why the write failed; undefined if it did not. */
-  failure: string | undefined;
-}
-
-/** The waits before the reads by id, in milliseconds: a write may take effect late. */
-const READ_DELAYS = [0, 5_000];
+/** The wait before the read by id, in milliseconds: a write may take effect late. */
+const READ_DELAY = 5_000;
 
 /**
- * Compares the live endpoint with what was sent, and reads it again if they differ.
+ * Compares the live endpoint with what was sent. Warns of what differs.
  *
- * @throws ReplyError if the answer cannot be read, and no read succeeds.
+ * @returns The live endpoint, and the sent fields that have other values. Fields that the service does not show have the sent values.
+ * @throws ReplyError if the reply cannot be read, and the endpoint cannot be read or differs.
  */
-export async function verifyWrite(write: AcceptedWrite, context: Verification): Promise<VerifiedWrite> {
-  const { id, reply, sent, wanted } = write;
-  const { api, log, displayUrl, unshown } = context;
-  const { clock, settings } = api.http;
-  const budget = new TimeBudget(clock, settings.retryForSeconds * 1000);
+export async function verifyWrite(
+  { id, reply, sent, wanted }: AcceptedWrite,
+  { api, displayUrl, log }: WriteContext,
+): Promise<{ live: Endpoint; differing: ManagedInput[] }> {
+  const differingIn = (live: Endpoint) => {
+    const found = inputsFromLive(live);
+    return sent.filter((name) => !isSatisfied(name, found[name], wanted[name]));
+  };
   let live = reply instanceof ReplyError ? undefined : reply;
-  let found = live && inputsFromLive(live);
-  let wasRead = false;
-  let readError: EndpointsError | undefined;
-  const differing = (): ManagedInput[] => {
-    if (!live || !found) return [...sent];
-    const [shown, values] = [live, found];
-    const isCompared = (name: ManagedInput) => name in shown || !unshown.names.has(name);
-    return sent.filter((name) => isCompared(name) && !isSatisfied(name, values[name], wanted[name]));
-  };
-  const missing = () => differing().filter((name) => live && !(name in live));
+  if (!live || differingIn(live).length > 0) {
+    await api.http.clock.sleep(READ_DELAY);
+    // If the read fails, what the reply shows counts, because the service has accepted the write.
+    live = await api.get(id).catch((error: unknown) => {
+      if (live && error instanceof EndpointsError) return live;
+      throw error instanceof EndpointsError ? reply : error;
+    });
+  }
+  const shown = live;
+  const unshown = sent.filter((name) => !(name in shown) && wanted[name] !== undefined);
+  const unsatisfied = differingIn(shown);
+  if (reply instanceof ReplyError && unsatisfied.length > 0) throw reply;
 
-  const search = async () => {
-    for (const wait of READ_DELAYS) {
-      if (differing().length === 0) return;
-      await clock.sleep(wait);
-      try {
-        const read = await api.get(id, budget);
-        // The reply may have a field that a read lacks. But a field that was cleared is gone.
-        live = { ...live, ...read };
-        for (const name of sent) if (isNone(wanted[name]) && !(name in read)) delete live[name];
-        found = inputsFromLive(live);
-        wasRead = true;
-      } catch (error) {
-        // The service has accepted the write, so a failed read decides nothing: what the reply shows stays.
-        if (!(error instanceof EndpointsError)) throw error;
-        readError = error;
-      }
-    }
-    const hidden = wasRead && !(reply instanceof ReplyError) ? missing() : [];
-    if (hidden.length > 0) log.warn(notShown(displayUrl, hidden));
-    for (const name of hidden) unshown.names.add(name);
-  };
-
-  await Promise.all(missing().map((name) => unshown.searches.get(name)));
-  const searching = search();
-  for (const name of missing()) if (!unshown.searches.has(name)) unshown.searches.set(name, searching);
-  await searching;
-  if (!live || !found) throw reply;
-  return verifiedWrite(write, { live, found, differing: differing(), readError }, context);
+  const differing = unsatisfied.filter((name) => !unshown.includes(name));
+  const hidden = unsatisfied.filter((name) => unshown.includes(name));
+  if (hidden.length > 0) log.warn(notShown(displayUrl, hidden));
+  if (differing.length > 0) log.warn(storedOtherwise(displayUrl, placesOf(differing, wanted, shown)));
+  const sentValues = unshown.map((name) => [name, wireValue(name, wanted[name])]);
+  return { live: { ...shown, ...Object.fromEntries(sentValues) }, differing };
 }
-
-interface Comparison {
-  /** The reply with the reads over it. */
-  live: Endpoint;
-  /** The inputs that describe it. */
-  found: JsonObject;
-  /** The sent fields that have not been found. */
-  differing: ManagedInput[];
-  /** The failure of a read. */
-  readError: EndpointsError | undefined;
-}
-
-function verifiedWrite(
-  { id, reply, sent, wanted, before }: AcceptedWrite,
-  { live, found, differing, readError }: Comparison,
-  { api, displayUrl, log }: Verification,
-): VerifiedWrite {
-  const { apiKey } = api.http.settings;
-  // The old value may have a secret that the program no longer has.
-  const hides = () => [wanted, found, before ?? {}].some((props) => hasSecrets(props, apiKey));
-  const isOld = (name: ManagedInput) => before !== undefined && isSame(name, found[name], before[name]);
-  const missing = differing.filter((name) => !(name in live));
-  const ignored = differing.filter((name) => name in live && isOld(name));
-  const others = differing.filter((name) => name in live && !isOld(name));
-
-  const absent = sent.filter((name) => !(name in live) && wanted[name] !== undefined);
-  const assumed = Object.fromEntries(absent.map((name) => [name, wireValue(name, wanted[name])]));
-  const result = { live: { ...live, ...assumed }, ignored, failure: undefined };
-  if (reply instanceof ReplyError && differing.length > 0) return { ...result, failure: reply.message };
-
-  if (missing.length > 0 && readError) log.warn(unverified(displayUrl, missing, readError));
-  if (others.length > 0) log.warn(storedOtherwise(displayUrl, textOf(others, wanted, found, hides())));
-  if (ignored.length === 0) return result;
-  return { ...result, failure: changeIgnored(id, textOf(ignored, wanted, found, hides()), readError) };
-}
-
-/** Whether `diff` finds two values of a field equal. Services have several forms of a missing value. */
-const isSame = (name: ManagedInput, live: unknown, before: unknown): boolean =>
-  (isNone(live) && isNone(before)) || isSatisfied(name, live, before);
-
-const isNone = (value: unknown): boolean =>
-  value === undefined || value === "" || value === false || (Array.isArray(value) && value.length === 0);
 
 /** The most places of differences in a message. */
 const MAX_PLACES = 3;
 
-/** The places that differ. @param hides Whether their values are left out, because the endpoint has a secret. */
-function textOf(names: ManagedInput[], wanted: PreviewInputs, found: JsonObject, hides: boolean): string {
+/** The places that differ, without their values. */
+function placesOf(names: ManagedInput[], wanted: PreviewInputs, live: Endpoint): string {
+  const found = inputsFromLive(live);
   const places = names.flatMap((name) =>
     isUnordered(name) ? [[name]] : changesBetween(wanted[name], found[name], [name]).map(({ path }) => path),
   );
-  const texts = places.slice(0, MAX_PLACES).map((path) => {
-    const values = `sent ${valueText(wanted, path)}, lives ${valueText(found, path)}`;
-    return hides ? displayPath(path, wanted) : `${displayPath(path, wanted)} (${values})`;
-  });
+  const texts = places.slice(0, MAX_PLACES).map((path) => displayPath(path, wanted));
   const more = places.length - texts.length;
   return [...texts, ...(more > 0 ? [`${more} more`] : [])].join(", ");
-}
-
-function valueText(props: object, path: Path): string {
-  const value = path.reduce((part: unknown, key) => Object(part)[key], props);
-  return value === undefined ? "nothing" : oneLine(JSON.stringify(value), 100);
 }

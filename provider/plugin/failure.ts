@@ -1,11 +1,10 @@
 import * as grpc from "@grpc/grpc-js";
 import { InputPropertiesError } from "@pulumi/pulumi/proto/errors_pb";
-import { CheckFailure, ErrorResourceInitFailed } from "@pulumi/pulumi/proto/provider_pb";
+import { CheckFailure } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import { type JsonObject, oneLine } from "../../sdk/traffic-policy/data/index";
-import { OperationError } from "../endpoint/errors";
 import { SECRET_FIELDS_KEY } from "../endpoint/secrets";
 import { toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
@@ -33,23 +32,15 @@ export function failure(error: unknown): Partial<grpc.StatusObject> {
   const details = error instanceof Error ? error.message : String(error);
   // With the code "unknown", the engine warns that the state may be corrupt. Our errors leave it intact.
   const code = error instanceof UserError ? grpc.status.FAILED_PRECONDITION : grpc.status.UNKNOWN;
-  const detail = detailOf(error);
-  if (!detail) return { code, details };
+  if (!(error instanceof InvalidInputs)) return { code, details };
 
+  const detail = new Any();
+  detail.pack(mistakesOf(error).serializeBinary(), "pulumirpc.InputPropertiesError");
   const status = new Status().setCode(code).setMessage(details).setDetailsList([detail]);
   const metadata = new grpc.Metadata();
   // gRPC libraries look for the whole status under this name.
   metadata.set("grpc-status-details-bin", Buffer.from(status.serializeBinary()));
   return { code, details, metadata };
-}
-
-/** The part of an error that the engine reads as data. */
-function detailOf(error: unknown): Any | undefined {
-  if (error instanceof InvalidInputs) return packed(mistakesOf(error), "InputPropertiesError");
-  if (!(error instanceof OperationError) || !error.properties) return undefined;
-  const { id = "", properties, reasons = [] } = error;
-  const partial = new ErrorResourceInitFailed().setId(id).setReasonsList(reasons);
-  return packed(partial.setProperties(asStruct(properties)), "ErrorResourceInitFailed");
 }
 
 function mistakesOf({ mistakes }: InvalidInputs): InputPropertiesError {
@@ -58,10 +49,4 @@ function mistakesOf({ mistakes }: InvalidInputs): InputPropertiesError {
     new InputPropertiesError.PropertyError().setPropertyPath(`inputs.${path}`).setReason(reason),
   );
   return new InputPropertiesError().setErrorsList(errors);
-}
-
-function packed(message: { serializeBinary(): Uint8Array }, name: string): Any {
-  const detail = new Any();
-  detail.pack(message.serializeBinary(), `pulumirpc.${name}`);
-  return detail;
 }

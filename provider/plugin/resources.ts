@@ -14,7 +14,6 @@ import {
   resourceWarnings,
 } from "../policy/resourceWarnings";
 import { hasUnknown } from "../pulumi/sentinels";
-import { partsOfUrn } from "../pulumi/urn";
 import { fromEngine } from "../pulumi/values";
 import type { Configuration } from "./configuration";
 import { changesOfInputs, detailedDiff } from "./detailedDiff";
@@ -36,12 +35,11 @@ export class Resources {
   async check(request: pb.CheckRequest): Promise<pb.CheckResponse> {
     const olds = this.propsOf(request.getOlds());
     const news = this.propsOf(request.getNews());
-    const { project, stack } = partsOfUrn(request.getUrn());
     const readPolicy = policyReader();
     const { trafficPolicy } = news;
     const given = { ...news, trafficPolicy: readPolicy(trafficPolicy)?.data ?? trafficPolicy };
     const checked = this.configuration.isKnown
-      ? await this.core.check(olds, given, `${project}/${stack}`)
+      ? await this.core.check(olds, given)
       : checkInputs(given, olds);
     const { inputs } = checked;
     const reasons = checked.failures.map(({ reason }) => reason);

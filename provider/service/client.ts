@@ -2,7 +2,7 @@ import { setMaxListeners } from "node:events";
 import type { z } from "zod";
 import { jsonOf } from "../../sdk/traffic-policy/data/index";
 import { ApiError, ConnectionError, EndpointsError, ReplyError, UnsentError } from "./apiErrors";
-import { type Clock, realClock, ServiceClock, TimeBudget } from "./clock";
+import { type Clock, realClock } from "./clock";
 import { HttpTransport, type Reply, type Request } from "./httpTransport";
 import { type LongWait, RateLimiter } from "./rateLimiter";
 import { errorSchema, mistakesIn } from "./replySchemas";
@@ -55,7 +55,11 @@ const defaultDependencies: ClientDependencies = {
  */
 export class HttpClient {
   readonly clock: Clock;
-  readonly serviceClock = new ServiceClock();
+  /**
+   * How far the service's clock is ahead of this machine's, in milliseconds, by the `Date` of the last reply. It may be too large by
+   * the time of that exchange, and too small by a second. Undefined if the reply had no date.
+   */
+  serviceClockOffset: number | undefined;
   private readonly deps: ClientDependencies;
   private readonly limiter: RateLimiter;
   private readonly transport: HttpTransport;
@@ -92,10 +96,11 @@ export class HttpClient {
    * sent.
    */
   async send<T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> {
-    const { method } = request;
+    const { method, isSentOnce } = request;
     const { retryForSeconds, windowSeconds } = this.settings;
-    const budget = request.budget ?? new TimeBudget(this.clock, retryForSeconds * 1000);
-    const limits = { window: windowSeconds * 1000, retryFor: budget.limit };
+    const limits = { window: windowSeconds * 1000, retryFor: isSentOnce ? 0 : retryForSeconds * 1000 };
+    // The time of attempts, and of the waits between them. The waits for the rate limit do not count.
+    let elapsed = 0;
     for (let sent = 1; ; sent++) {
       await this.unlessStopped(
         this.limiter.acquire(),
@@ -107,8 +112,7 @@ export class HttpClient {
       } catch (error) {
         // Only the last attempt of a create can have had an effect, because after such an attempt it is not repeated.
         if (error instanceof EndpointsError) error.sentAt = sentAt;
-        budget.add(this.clock.now() - sentAt);
-        const { elapsed } = budget;
+        elapsed += this.clock.now() - sentAt;
         const random = this.clock.random();
         const wait = waitBeforeRetry({ ...limits, method, error, sent, elapsed, random });
         if (wait === undefined) throw error;
@@ -118,7 +122,8 @@ export class HttpClient {
         }
         if (error instanceof ConnectionError && !error.isSetupProblem && elapsed + wait >= SILENCE_LIMIT)
           this.reportSilence(error.summary);
-        await this.unlessStopped(budget.wait(wait), () => error);
+        await this.unlessStopped(this.clock.sleep(wait), () => error);
+        elapsed += wait;
       }
     }
   }
@@ -150,7 +155,8 @@ export class HttpClient {
       const reply = await this.transport.request(request, () => this.assertEngine(request));
       const { status } = reply;
       logged.status = status;
-      this.serviceClock.observe(reply.date, sentAt, this.clock.now());
+      const date = Date.parse(reply.date ?? "");
+      this.serviceClockOffset = Number.isNaN(date) ? undefined : date - sentAt;
       this.limitedSince = status === 429 ? (this.limitedSince ?? sentAt) : undefined;
       const json = jsonOf(reply.text);
       if (status >= 200 && status <= 299) return parseReply(request, reply, json, schema);

@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
-import { isService404, ReplyError, type RequestName, UserError } from "./apiErrors";
+import { ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
-import type { TimeBudget } from "./clock";
 import type { Endpoint, WireChange } from "./contract";
 import type { Request } from "./httpTransport";
 import { EndpointList } from "./list";
@@ -34,44 +33,28 @@ export class EndpointsApi {
    *
    * @param isNew Whether this may be the endpoint that was just created.
    */
-  async create(
-    endpoint: WireChange,
-    isNew: (live: Endpoint) => boolean = () => true,
-    budget?: TimeBudget,
-  ): Promise<Endpoint> {
-    const body = { type: "cloud", ...endpoint };
-    const request = { method: "POST", path: "/endpoints", body, ...(budget && { budget }) };
+  async create(endpoint: WireChange, isNew: (live: Endpoint) => boolean = () => true): Promise<Endpoint> {
+    const request = { method: "POST", path: "/endpoints", body: { type: "cloud", ...endpoint } };
     const { url } = endpoint;
     const reply = this.parsers.lenient.refine((live) => isAbout(live, url) && isNew(live), {
       error: ABOUT_ANOTHER,
     });
-    const live = await this.write(request, reply);
-    this.list.recordWrite(live.id);
-    return live;
+    return this.write(request, reply);
   }
 
   /** `GET /endpoints/{id}`, of any type. */
-  async get(id: string, budget?: TimeBudget): Promise<Endpoint> {
-    const request = { method: "GET", path: pathOf(id), ...(budget && { budget }) };
+  async get(id: string, options: Pick<Request, "isSentOnce"> = {}): Promise<Endpoint> {
+    const request = { method: "GET", path: pathOf(id), ...options };
     return ofId(id, request, await this.send(request, this.parsers.strict));
-  }
-
-  /** `GET /endpoints/{id}`; undefined after the service's own 404. It may lag behind a write, but less than the list. */
-  find(id: string): Promise<Endpoint | undefined> {
-    return this.get(id).catch((error: unknown) => {
-      if (isService404(error)) return undefined;
-      throw error;
-    });
   }
 
   /**
    * `PATCH /endpoints/{id}` with the fields to change. An empty text clears a field. Throws ReplyError if the reply is about
    * another endpoint.
    */
-  async update(id: string, change: WireChange, budget?: TimeBudget): Promise<Endpoint> {
-    const request = { method: "PATCH", path: pathOf(id), body: { id, ...change }, ...(budget && { budget }) };
-    const reply = this.write(request, this.parsers.strict).finally(() => this.list.recordWrite(id));
-    return ofId(id, request, await reply);
+  async update(id: string, change: WireChange): Promise<Endpoint> {
+    const request = { method: "PATCH", path: pathOf(id), body: { id, ...change } };
+    return ofId(id, request, await this.write(request, this.parsers.strict));
   }
 
   /** `DELETE /endpoints/{id}`. */

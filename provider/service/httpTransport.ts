@@ -1,10 +1,9 @@
 import { Readable } from "node:stream";
 import { brotliDecompressSync, unzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
-import { ConnectionError, EndpointsError, ReplyError, type RequestName } from "./apiErrors";
-import type { TimeBudget } from "./clock";
-import { proxyFor } from "./proxy";
+import { ConnectionError, EndpointsError, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { Settings } from "./settings";
+import { isLoopback } from "./url";
 
 /** More than the largest page (100 endpoints) needs. A longer reply is refused. */
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -18,8 +17,8 @@ const API_VERSION = "2";
 export interface Request extends RequestName {
   query?: Record<string, string>;
   body?: object;
-  /** The time that the operation has for all its attempts. Default: `retryForSeconds` for this request. */
-  budget?: TimeBudget;
+  /** Whether it is never repeated. */
+  isSentOnce?: boolean;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
 }
@@ -118,10 +117,34 @@ export class HttpTransport {
       headersTimeout: timeout,
       bodyTimeout: timeout,
     };
-    const { Agent, ProxyAgent } = undici();
-    this.pool = this.proxy === undefined ? new Agent(limits) : new ProxyAgent({ ...limits, uri: this.proxy });
+    const { Agent, EnvHttpProxyAgent } = undici();
+    const { proxy } = this;
+    // Undici compares the host with `NO_PROXY`.
+    this.pool =
+      proxy === undefined
+        ? new Agent(limits)
+        : new EnvHttpProxyAgent({ ...limits, httpsProxy: proxy, httpProxy: "" });
     return this.pool;
   }
+}
+
+/**
+ * The proxy of the environment; undefined if there is none. A proxy would look for this machine's address on itself, and would read the
+ * key of a request to an `http://` URL.
+ *
+ * @throws UserError if the variable is not the URL of a proxy. The message leaves out the value, which may have a password.
+ */
+function proxyFor(baseUrl: string): string | undefined {
+  const { protocol, hostname } = new URL(baseUrl);
+  const variable = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"].find(
+    (name) => process.env[name],
+  );
+  if (variable === undefined || protocol === "http:" || isLoopback(hostname)) return undefined;
+  const written = process.env[variable] ?? "";
+  if (URL.canParse(written) && /^https?:$/.test(new URL(written).protocol)) return written;
+  throw new UserError(
+    `${variable} is not the URL of an HTTP proxy, such as http://proxy.example.com:3128; correct it, or unset it`,
+  );
 }
 
 /**

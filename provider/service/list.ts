@@ -13,13 +13,10 @@ import { urlOf, urlSpellings } from "./url";
  */
 
 /**
- * How fresh a listing must be. `cached`: it began at most five minutes ago, and need not show the writes of this process.
- * `recent`: it began at most a minute ago, and after the last write. `fresh`: it begins with this call.
+ * How fresh a listing must be. `recent`: it began at most a minute ago, and after this process's last write. `fresh`: it begins with
+ * this call.
  */
-export type Freshness = "cached" | "recent" | "fresh";
-
-/** The oldest listing, in milliseconds. It bounds how long ago a served item was read. */
-export const MAX_LISTING_AGE = 300_000;
+export type Freshness = "recent" | "fresh";
 
 const MINUTE = 60_000;
 
@@ -59,8 +56,6 @@ export function isOneOf(field: string, values: readonly string[]): string | unde
 export class EndpointList {
   /** When the last write of this process ended; undefined if none has. */
   private lastWrite: number | undefined;
-  /** When this process created or changed an endpoint last. */
-  private readonly lastWriteById = new Map<string, number>();
   private sendsFilters: boolean;
   private readonly listings = new Map<string | undefined, Listing>();
 
@@ -74,8 +69,7 @@ export class EndpointList {
   }
 
   /**
-   * The cloud endpoint as the list shows it. Undefined if it must be read by id: once this process has sent a write, and if the
-   * list does not show it.
+   * The cloud endpoint as the list shows it. Undefined if it must be read by id, because the list does not show it.
    *
    * Pulumi refreshes each endpoint separately, but one page of the list has a hundred. The number of pages is unknown, and most
    * endpoints may belong to other stacks. So reads share a listing, and each read lets it grow by at most one request, which
@@ -84,11 +78,10 @@ export class EndpointList {
    * @throws ConnectionError, or ApiError 401 or 429, with which a read by id would fail too.
    */
   async findInList(id: string): Promise<Endpoint | undefined> {
-    const oldest = this.earliestStart("cached");
-    const isUsable = ({ startedAt, failure }: Listing) => startedAt >= oldest && !failsEveryRequest(failure);
+    const isUsable = (listing: Listing) => this.is(listing, "recent") && !failsEveryRequest(listing.failure);
     const listing = this.listingOf(CLOUD_ENDPOINTS, isUsable);
     listing.readCount++;
-    while (this.lastWrite === undefined) {
+    for (;;) {
       const live = listing.endpoints.get(id);
       if (live || listing.isComplete) return live;
       // So a refresh costs at most twice the cheaper of reading each endpoint and listing all.
@@ -102,7 +95,6 @@ export class EndpointList {
         return undefined;
       }
     }
-    return undefined;
   }
 
   /** The endpoints of any type with a normalized URL. */
@@ -111,22 +103,13 @@ export class EndpointList {
     return this.select(endpointsOfUrl(url), this.sendsFilters ? "fresh" : freshness);
   }
 
-  /**
-   * The endpoints of a selection.
-   *
-   * @param pages The most pages to read: services list the newest first.
-   */
-  async select(
-    selection: Selection,
-    freshness: Freshness,
-    pages = Number.POSITIVE_INFINITY,
-  ): Promise<Endpoint[]> {
-    const oldest = this.earliestStart(freshness);
-    const listing = this.listingOf(selection, ({ failure, startedAt }) => !failure && startedAt >= oldest);
+  /** The endpoints of a selection. */
+  async select(selection: Selection, freshness: Freshness): Promise<Endpoint[]> {
+    const listing = this.listingOf(selection, (last) => !last.failure && this.is(last, freshness));
     try {
-      await listing.until(() => listing.pageCount >= pages);
+      await listing.readToEnd();
     } catch (error) {
-      if (this.stopFiltersIfRefused(listing, error)) return this.select(selection, freshness, pages);
+      if (this.stopFiltersIfRefused(listing, error)) return this.select(selection, freshness);
       throw error;
     }
     this.reportSkipped(listing);
@@ -135,32 +118,7 @@ export class EndpointList {
 
   /** A listing of all endpoints, which grows as far as the caller wants it. It is never filtered. */
   fullListing(freshness: Freshness): Listing {
-    const oldest = this.earliestStart(freshness);
-    return this.listingOf(ALL_ENDPOINTS, ({ failure, startedAt }) => !failure && startedAt >= oldest);
-  }
-
-  /** A listing of the whole list, of any age, that began after this process wrote the endpoint last. */
-  listingSinceWriteOf(id: string): Listing {
-    const written = this.lastWriteById.get(id) ?? Number.NEGATIVE_INFINITY;
-    return this.listingOf(ALL_ENDPOINTS, ({ failure, startedAt }) => !failure && startedAt > written);
-  }
-
-  /** Whether a list of this id alone shows the endpoint. Undefined if the service takes no filters. */
-  async isListedByFilter(id: string): Promise<boolean | undefined> {
-    if (!this.sendsFilters) return undefined;
-    const listing = this.listingOf({ expression: isOneOf("id", [id]), includes: () => true }, () => false);
-    try {
-      await listing.readToEnd();
-    } catch (error) {
-      if (this.stopFiltersIfRefused(listing, error)) return undefined;
-      throw error;
-    }
-    return isInListing(listing, id);
-  }
-
-  /** Whether a listing so far shows this field of an endpoint. If none does, lists may omit the field. */
-  shows(name: string): boolean {
-    return [...this.listings.values()].some(({ fields }) => fields.has(name));
+    return this.listingOf(ALL_ENDPOINTS, (last) => !last.failure && this.is(last, freshness));
   }
 
   /** The items that no listing so far could parse, with the reason. */
@@ -173,16 +131,10 @@ export class EndpointList {
     this.lastWrite = this.http.clock.now();
   }
 
-  /** Records that this process has created or changed the endpoint. */
-  recordWrite(id: string): void {
-    this.lastWriteById.set(id, this.http.clock.now());
-  }
-
-  /** When a listing of this freshness began at the earliest, by this machine's clock. */
-  private earliestStart(freshness: Freshness): number {
+  private is({ startedAt }: Listing, freshness: Freshness): boolean {
     const now = this.http.clock.now();
-    if (freshness === "fresh") return now;
-    return freshness === "cached" ? now - MAX_LISTING_AGE : Math.max(now - MINUTE, this.lastWrite ?? 0);
+    if (freshness === "fresh") return startedAt >= now;
+    return startedAt >= now - MINUTE && startedAt > (this.lastWrite ?? 0);
   }
 
   private listingOf({ expression }: Selection, isUsable: (listing: Listing) => boolean): Listing {
@@ -225,8 +177,6 @@ export class Listing {
   /** The endpoints of the pages so far, by id. If an endpoint comes twice, the last one counts. */
   readonly endpoints = new Map<string, Endpoint>();
   readonly skipped: SkippedItem[] = [];
-  /** The names of all fields of these endpoints. */
-  readonly fields = new Set<string>();
   /** When the first page was requested, by this machine's clock. Endpoints that were created later may be missing. */
   startedAt = Number.POSITIVE_INFINITY;
   /** The number of pages so far. */
@@ -250,20 +200,12 @@ export class Listing {
   ) {}
 
   /**
-   * Reads on until the condition holds or the list ends.
+   * Reads on until the list ends.
    *
    * @throws The failure of a page.
    */
-  async until(holds: () => boolean): Promise<void> {
-    while (!this.isComplete && !holds()) await this.nextPage();
-  }
-
-  readFirstPage(): Promise<void> {
-    return this.until(() => this.pageCount > 0);
-  }
-
-  readToEnd(): Promise<void> {
-    return this.until(() => false);
+  async readToEnd(): Promise<void> {
+    while (!this.isComplete) await this.nextPage();
   }
 
   /** Waits for the page that is being fetched, or requests the next one. */
@@ -288,10 +230,8 @@ export class Listing {
       this.pageCount++;
       for (const item of value) {
         const { data: live, error } = this.parser.safeParse(item);
-        if (live) {
-          this.endpoints.set(live.id, live);
-          for (const name of Object.keys(live)) this.fields.add(name);
-        } else this.skipped.push({ ...identitySchema.parse(item), reason: mistakesIn(error) });
+        if (live) this.endpoints.set(live.id, live);
+        else this.skipped.push({ ...identitySchema.parse(item), reason: mistakesIn(error) });
       }
     } catch (error) {
       this.failure = error;

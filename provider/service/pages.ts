@@ -7,7 +7,7 @@ export const HEADINGS = {
   "An endpoint is not found": "reliability",
   "Two resources share an endpoint": "reliability",
   "Replace an endpoint that has retainOnDelete": "reliability",
-  "Adopt for one run, without an edit": "adoption",
+  "Adopt without an edit of the program": "adoption",
   "Unmanaged endpoints": "drift",
   "A change that the service ignores": "troubleshooting",
 } as const;

@@ -101,21 +101,14 @@ export type SettingName = keyof typeof settingFields;
 
 type Values = { [Name in SettingName]: ReturnType<(typeof settingFields)[Name]> };
 
-/** The endpoints that one run of a stack may take over. */
-export interface Consent {
-  /** Project and stack: `shop/prod`. */
-  stack: string;
-  ids: readonly string[];
-}
-
 /** The values of all settings; times in seconds. */
 export type Settings = Values & {
   versionHeader: string;
   listFilter: "on" | "off";
   keySource: KeySource;
   userAgent: string;
-  /** `ENDPOINTS_ADOPT`: what one run of one stack may take over. */
-  consent: Consent | undefined;
+  /** `endpoints:adopt`: the ids of endpoints that new resources of this stack take over. */
+  adopt: readonly string[];
 };
 
 /** The settings that must not be shown. */
@@ -140,20 +133,21 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
     userAgent: `pulumi-endpoints/${VERSION}`,
     versionHeader: versionHeader ?? (isPublic ? "Ngrok-Version" : "Service-Version"),
     listFilter: listFilter ?? (isPublic ? "on" : "off"),
-    consent: consentIn(environment),
+    adopt: adoptIn(config),
   };
 }
 
-/** @throws UserError if the variable does not name one stack and the ids of endpoints. */
-function consentIn({ ENDPOINTS_ADOPT: written = "" }: NodeJS.ProcessEnv): Consent | undefined {
-  if (written.trim() === "") return undefined;
-  const [, stack = "", list = written] = /^\s*([\w.-]+\/[\w.-]+):(.*)$/s.exec(written) ?? [];
-  const ids = list.split(/[\s,]+/).filter((item) => item !== "");
-  const areIds = ids.length > 0 && ids.every((id) => /^ep_\w+$/.test(id));
-  if (stack !== "" && areIds) return { stack, ids };
-  const example = `ENDPOINTS_ADOPT=${stack || "project/stack"}:${areIds ? ids.join(",") : "ep_1,ep_2"}`;
+/**
+ * The ids in `endpoints:adopt`. It is the word of one stack, so it has no variable of the environment and is no argument of a
+ * provider.
+ *
+ * @throws UserError if it is no list of ids.
+ */
+function adoptIn(config: ConfigReader): string[] {
+  const ids = (config("endpoints:adopt") ?? "").split(/[\s,"[\]]+/).filter((item) => item !== "");
+  if (ids.every((id) => /^ep_\w+$/.test(id))) return ids;
   throw new UserError(
-    `ENDPOINTS_ADOPT takes the project and the stack that it is for, then the ids of endpoints: ${example}. Correct it, or remove it`,
+    "endpoints:adopt is no list of endpoints' ids, such as ep_1,ep_2: correct it, or run `pulumi config rm endpoints:adopt`",
   );
 }
 

@@ -1,4 +1,3 @@
-import { FINGERPRINT_KEY } from "../../provider/endpoint/account";
 import { endpointParsers } from "../../provider/endpoint/fields";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
@@ -114,8 +113,6 @@ export interface StateEntry {
   urn: string;
   type: string;
   id: string;
-  /** The fingerprint of the account that it was written with, if the state notes one. */
-  account: unknown;
   /** The endpoint was replaced, or is being replaced. */
   isOld: boolean;
   /** The endpoint was deleted for a replacement, or its deletion was skipped, and the new endpoint was not created. */
@@ -182,10 +179,10 @@ export function explicitProviders({ deployment }: ExportedState): Map<string, Js
 const isCloudEndpointType = (type: string): boolean => Object.values<string>(TYPES).includes(type);
 
 function entryOf(resource: ExportedResource): StateEntry {
-  const { urn, type, id = "", outputs = {}, delete: isReplaced, pendingReplacement } = resource;
+  const { urn, type, id = "", delete: isReplaced, pendingReplacement } = resource;
   const isPending = pendingReplacement === true;
   const isOld = isReplaced === true || isPending;
-  return { name: partsOfUrn(urn).name, urn, type, id, account: outputs[FINGERPRINT_KEY], isOld, isPending };
+  return { name: partsOfUrn(urn).name, urn, type, id, isOld, isPending };
 }
 
 function managed(resource: ExportedResource): ManagedEndpoint {

@@ -18,8 +18,6 @@ import { root } from "../package/pack";
 
 const url = "https://a-long-name-of-a-shop.europe.customers.example.com:8443";
 const id = "ep_2abcDEFghiJKLmnoPQRstuVWXyz";
-const ids = Array.from({ length: 20 }, (_, index) => `${id}${index}`);
-const stack = "a-long-name-of-a-project/a-long-name-of-a-stack";
 const create: RequestName = { method: "POST", path: "/endpoints" };
 const update: RequestName = { method: "PATCH", path: `/endpoints/${id}` };
 const list: RequestName = { method: "GET", path: "/endpoints" };
@@ -52,77 +50,38 @@ const requests = [create, update, list].flatMap((request) => [
   new UnsentError(request, "Pulumi has ended in the meantime"),
 ]);
 
-const facts = {
-  stack,
-  isOfMove: false,
-  keepsItsUrl: false,
-  isOwnEndpoint: false,
-  wasMetInState: false,
-  adoptable: ids,
-};
+const facts = { isOfMove: false, isOwn: false, isMet: false };
 const account = { baseUrl: url, keySource: "configuration" } as const;
 const holder = { id, type: "cloud", createdAt: "2026-01-01T00:00:00Z" };
-const first = new errors.OtherAccountError(id, 12_345, account);
 
 /** Every message of `errors.ts`, with the longest arguments. */
 const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string | Error)[]> = {
   wrongType: [errors.wrongType(id, "ephemeral")],
   goneUnproven: [errors.goneUnproven(id, unread)],
   stillListed: [errors.stillListed(id, notFound)],
-  otherAccountToo: [first, errors.otherAccountToo(id, first)],
+  otherAccount: [errors.otherAccount(id, 12_345, account)],
   notOfThisAccount: [errors.notOfThisAccount(id, account)],
-  notAdoptable: [errors.notAdoptable(id, undefined), errors.notAdoptable(id, "ephemeral")],
   updateNotFound: [errors.updateNotFound(id, notFound)],
-  consentForAnother: [
-    errors.consentForAnother(stack, stack, { isFirst: true }),
-    errors.consentForAnother(stack, undefined, { isFirst: true }),
-    errors.consentForAnother(stack, stack, { isFirst: false }),
-  ],
-  consentAlreadyUsed: [errors.consentAlreadyUsed(id)],
-  adoptsOneOf: [
-    errors.adoptsOneOf(
-      url,
-      ids.map((id) => ({ id })),
-    ),
-  ],
-  consentDiffers: [
-    errors.consentDiffers(
-      url,
-      ids.map((id) => `${id} in description, metadata`),
-    ),
-  ],
   alreadyManaged: [errors.alreadyManaged(id)],
   sharedEndpoint: [errors.sharedEndpoint(id)],
+  belongsToAnother: [errors.belongsToAnother(id)],
+  notDeleted: [errors.notDeleted(id)],
+  adoptSettingIsLeft: [errors.adoptSettingIsLeft],
   endpointNotFound: [errors.endpointNotFound(id)],
   adoptNotFound: [errors.adoptNotFound(id)],
   adoptOtherScheme: [errors.adoptOtherScheme(id, url, "tls://secure.example.com")],
-  belongsToAnother: [errors.belongsToAnother(id)],
-  keptByConsent: [errors.keptByConsent(ids)],
-  adoptionFailed: [errors.adoptionFailed(id)],
-  changeIgnored: [errors.changeIgnored(id, 'description (sent "b", lives "a"), metadata, 3 more', unread)],
-  storedOtherwise: [errors.storedOtherwise(url, 'description (sent "b ", lives "b")')],
+  storedOtherwise: [
+    errors.storedOtherwise(url, "trafficPolicy.on_http_request[0].actions[0].config, 3 more"),
+  ],
   notShown: [
     errors.notShown(url, ["trafficPolicy", "poolingEnabled", "description", "metadata", "bindings"]),
   ],
-  unverified: [errors.unverified(url, ["trafficPolicy", "poolingEnabled", "description"], unread)],
-  urlLookup: [errors.urlLookup(taken, unread, url)],
-  createAmbiguous: [
-    errors.createAmbiguous(lost, url, stack, ids),
-    errors.createAmbiguous(lost, url, stack, []),
-  ],
-  createUnverified: [errors.createUnverified(lost, unread, url, stack)],
-  refusedWithoutCode: [errors.refusedWithoutCode(failure(create, 409), url)],
-  recoveredCreate: [errors.recoveredCreate(id, undefined, url), errors.recoveredCreate(id, 409, url)],
-  equalMemberExists: [errors.equalMemberExists(holder, url)],
-  replacedStays: [errors.replacedStays(id, url)],
-  urlTaken: [
-    {},
-    { isOfMove: true },
-    { wasMetInState: true },
-    { isOwnEndpoint: true },
-    { keepsItsUrl: true },
-  ].flatMap((fact) => [
+  uncertainCreate: [errors.uncertainCreate(lost, url), errors.uncertainCreate(failure(create, 409), url)],
+  urlLookupFailed: [errors.urlLookupFailed(taken, unread, url)],
+  recoveredCreate: [errors.recoveredCreate(id, url)],
+  urlTaken: [{}, { isOfMove: true }, { isMet: true }, { isOwn: true }].flatMap((fact) => [
     errors.urlTaken(taken, holder, url, { ...facts, ...fact }),
+    errors.urlTaken(taken, { ...holder, poolingEnabled: true }, url, { ...facts, ...fact }),
     errors.urlTaken(taken, { ...holder, type: "ephemeral" }, url, { ...facts, ...fact }),
   ]),
 };

@@ -7,7 +7,7 @@ import { creationTimes, type Event, type FollowUp, losses, type RandomRun } from
 import { hasKnownTimes, Oracle, type Verb, type Violations } from "./oracle";
 import { kindsOn, rival } from "./serviceFaults";
 import { SimulatedUser } from "./simulatedUser";
-import { hasSecondProvider, SECOND, SECRET_CANARY, STACK, Testbed } from "./testbed";
+import { hasSecondProvider, SECOND, SECRET_CANARY, Testbed } from "./testbed";
 
 /*
  * Executes a random run: a sequence of events from the user, the network and other users of the account. At the end, the faults
@@ -258,10 +258,10 @@ class RandomRunExecutor {
     return false;
   }
 
-  /** The environment of a command, with the offered ids and the ids that a message has named. */
+  /** The stack's configuration for a command, with the offered ids and the ids that a message has named. */
   private withOffers(named: string[] = []) {
     const adopted = [...named, ...this.oracle.offers()];
-    return { environment: adopted.length > 0 ? { ENDPOINTS_ADOPT: `${STACK}:${adopted.join(",")}` } : {} };
+    return { adopt: adopted.length > 0 ? adopted.join(",") : undefined };
   }
 
   /** Adds resources to the program and runs `up`. */

@@ -70,7 +70,8 @@ export interface TestProcess extends Process {
 interface Override {
   baseUrl?: string;
   apiKey?: string;
-  environment?: NodeJS.ProcessEnv;
+  /** `endpoints:adopt` */
+  adopt?: string | undefined;
 }
 
 /** The emulator's options, and its refusals of a URL whose last endpoint was just deleted or moved. */
@@ -122,12 +123,13 @@ export class Testbed {
       // In real time: the HTTP library's timers end connections that hang.
       "endpoints:timeoutSeconds": "0.2",
       ...this.settings,
+      ...(this.override.adopt !== undefined && { "endpoints:adopt": this.override.adopt }),
     };
     const write = (message: string) => void this.logged.push(message);
     const log = { info: write, warn: write };
     const life: Life = { ended: false, creates: [] };
     const settings = {
-      ...readSettings((key) => config[key], this.override.environment ?? {}),
+      ...readSettings((key) => config[key], {}),
       userAgent: `${this.processes.length}`,
     };
     const http = new KillableClient(settings, { clock: this.clock, log }, life);
@@ -168,12 +170,9 @@ export class Testbed {
   }
 }
 
-/** The project and stack of all random runs. */
-export const STACK = "shop/dev";
-
-/** The core's operations. Each check gets the stack. */
+/** The core's operations. */
 const providerOf = (core: CloudEndpoints): Provider => ({
-  check: (olds, news) => core.check(olds, news, STACK),
+  check: (olds, news) => core.check(olds, news),
   diff: (id, olds, news) => core.diff(id, olds, engineInputs(news)),
   create: (news) => core.create(engineInputs(news)),
   read: (id, outputs) => core.read(id, outputs),

@@ -14,6 +14,8 @@ export interface ResourceOptions {
   retainOnDelete?: boolean | undefined;
   /** `deletedWith`, by name. */
   deletedWith?: string | undefined;
+  /** `replaceWith`, by name. */
+  replaceWith?: string | undefined;
   /** `ignoreChanges`: these inputs keep the values in the state. */
   ignoreChanges?: string[] | undefined;
   /** `deleteBeforeReplace`. Without it, the provider's diff decides, and a forced replacement creates first. */
@@ -193,7 +195,9 @@ export class Engine {
     const inputs = await check(isForced ? {} : (entry?.inputs ?? {}));
     if (!entry) return () => create(inputs);
 
-    const decision = isForced ? undefined : await calls.diff(entry.id, entry.outputs, inputs);
+    const isReplacedWithOther = phase.replaces.has(options.replaceWith ?? "");
+    const decision =
+      isForced || isReplacedWithOther ? undefined : await calls.diff(entry.id, entry.outputs, inputs);
     if (decision && decision.replaces.length === 0 && !entry.pendingReplacement)
       return async () => {
         if (decision.changes || entry.isPartial) return update(entry);
@@ -201,6 +205,7 @@ export class Engine {
       };
 
     const again = isForced ? inputs : await check({});
+    phase.replaces.add(name);
     if (!(deleteBeforeReplace ?? decision?.deleteBeforeReplace))
       return async () => {
         await create(again);

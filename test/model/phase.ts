@@ -86,6 +86,8 @@ export class Phase {
   readonly errors: [name: string, message: string][] = [];
   /** The names of entries that the engine deletes in this phase. */
   readonly deletes = new Set<string>();
+  /** The names of resources that the engine replaces in this phase. */
+  readonly replaces = new Set<string>();
   private readonly processes = new Map<string, Promise<Process>>();
   private readonly started = new Set<Process>();
   private readonly running = new Set<Promise<void>>();

@@ -1,6 +1,5 @@
-import { afterEach, expect, vi } from "vitest";
+import { afterEach, vi } from "vitest";
 import { dynamicProvider } from "../../provider/dynamic";
-import { partsOfUrn } from "../../provider/pulumi/urn";
 import type { Clock } from "../../provider/service/clock";
 import type { Emulator } from "../../sdk/testing/emulator";
 import type { Provider } from "../model/phase";
@@ -55,12 +54,6 @@ afterEach(() => {
 /** The engine adds the provider's code to the properties of a dynamic resource. */
 const CODE = { __provider: "code" };
 
-/** Expects the code in the properties of an error, because the engine adds it only to successes. */
-function withCode(error: { properties?: Props }): never {
-  if (error.properties) expect(error.properties).toMatchObject(CODE);
-  throw error;
-}
-
 export async function startDynamic({
   settings = {},
   clock = virtualClock(),
@@ -76,31 +69,23 @@ export async function startDynamic({
   provider.configure({ config: { get: (key) => config[key.replace("endpoints:", "")] } });
   const bare = ({ __provider: _, ...props }: Props) => props;
   const before = written.mock.calls.length;
-  const driven = (urn?: string): DrivenProvider => ({
+  const driven: DrivenProvider = {
     emulator,
     clock,
     logged: () => written.mock.calls.slice(before).map(([message]) => String(message)),
-    of: driven,
-    check: (olds, news) => provider.check(olds, { ...news, ...stackOf(urn), ...CODE }),
+    of: () => driven,
+    check: (olds, news) => provider.check(olds, { ...news, ...CODE }),
     diff: (id, olds, news) => provider.diff(id, { ...olds, ...CODE }, { ...news, ...CODE }),
-    create: (news) => provider.create({ ...news, ...CODE }).catch(withCode),
+    create: (news) => provider.create({ ...news, ...CODE }),
     read: async (id, outputs) => {
       const found = await provider.read(id, { ...outputs, ...CODE });
       const props = found.id === "" ? undefined : bare(found.props);
       return { id: found.id, props, inputs: found.inputs };
     },
-    update: (id, olds, news) =>
-      provider.update(id, { ...olds, ...CODE }, { ...news, ...CODE }).catch(withCode),
+    update: (id, olds, news) => provider.update(id, { ...olds, ...CODE }, { ...news, ...CODE }),
     delete: (id, outputs) => provider.delete(id, { ...outputs, ...CODE }),
-  });
-  return driven();
-}
-
-/** The project and stack that the class adds to its inputs. */
-function stackOf(urn: string | undefined): Props {
-  if (urn === undefined) return {};
-  const { project, stack } = partsOfUrn(urn);
-  return { __stack: `${project}/${stack}` };
+  };
+  return driven;
 }
 
 export async function startPlugin({

@@ -47,62 +47,20 @@ describe.each(bothProviders)("%s", (_, start) => {
     const provider = await start();
     const { emulator } = provider;
     const { id = "" } = emulator.seed({ type: "cloud", url, description: "theirs" });
-    const member = { url: "https://pool.example.com", pooling_enabled: true };
-    const pooled = emulator.seed({ type: "cloud", ...member });
     await provider.read(id, {}, {});
     await provider.check({}, { url });
     await expect(provider.create({ url })).rejects.toThrow(
-      /is served by ep_.*aliases.*Otherwise choose another url\. See "A URL that is taken"/,
+      /is served by ep_.*aliases.*no other stack has it/,
     );
-
-    await provider.read(pooled.id ?? "", {}, {});
-    await provider.check({}, { url: member.url, poolingEnabled: true });
-    expect(provider.logged().join()).toMatch(/the pool already has an equal endpoint/);
   });
 
-  test("an endpoint that a program only reads is gone after two reads with a 404, whatever the list shows", async () => {
+  test("what a program only reads, and an entry without our notes, are not dropped", async () => {
     const provider = await start();
     const { id = "" } = provider.emulator.seed({ type: "cloud", url });
     const { props = {}, inputs = {} } = await provider.read(id, {}, {});
+    expect(Object.keys(props).filter((name) => name.startsWith("__"))).toEqual([]);
     provider.emulator.remove(id);
-    const before = provider.emulator.requests.length;
-    expect((await provider.read(id, props, inputs)).id).toBe("");
-    const paths = provider.emulator.requests.slice(before).map(({ path }) => path);
-    expect(paths.filter((path) => path.endsWith(id))).toHaveLength(2);
-    expect(paths.length).toBeLessThanOrEqual(3);
-  });
-
-  test("an endpoint that a program only reads is not gone after a gateway's 404s if the list shows it", async () => {
-    const provider = await start();
-    const { id = "" } = provider.emulator.seed({ type: "cloud", url });
-    const { props = {}, inputs = {} } = await provider.read(id, {}, {});
-    provider.emulator.intercept(({ path }) => path.endsWith(id), { status: 404, body: "" }, 9);
-    provider.emulator.intercept("list", { status: 403, body: "" }, 1);
-    await expect(provider.read(id, props, inputs)).rejects.toThrow(/still contains ep_/);
-  });
-
-  test("a replacement in a pool takes over the member that ENDPOINTS_ADOPT names, after a diff, too", async () => {
-    const before = await start();
-    const { inputs } = await before.check({}, { url, poolingEnabled: true });
-    const { id, outs } = await before.create(inputs);
-    const { emulator, clock } = before;
-    const environment = { ENDPOINTS_ADOPT: `shop/dev:${id}` };
-    const urn = "urn:pulumi:dev::shop::endpoints:index:CloudEndpoint::o";
-    const provider = (await start({ emulator, clock, environment })).of(urn);
-    await provider.diff(id, outs, inputs);
-    await provider.delete(id, outs);
-    await provider.check({}, inputs);
-    expect((await provider.create(inputs)).id).toBe(id);
-  });
-
-  test("an entry of another tool, without our state keys, is not dropped by a gateway's 404s", async () => {
-    const provider = await start();
-    const { id = "" } = provider.emulator.seed({ type: "cloud", url });
-    const { props, inputs = {} } = await provider.read(id, {}, {});
-    const { __onlyRead: _, ...bare } = props ?? {};
-    provider.emulator.intercept(({ path }) => path.endsWith(id), { status: 404, body: "" }, 9);
-    provider.emulator.intercept("list", { status: 403, body: "" }, 1);
-    await expect(provider.read(id, bare, inputs)).rejects.toThrow(/still contains ep_/);
+    await expect(provider.read(id, props, inputs)).rejects.toThrow(/There is no endpoint ep_/);
   });
 
   test("a check reports all mistakes at once, quotes no text, and names no property, because the engine would print its value", async () => {
@@ -141,8 +99,6 @@ describe.each(bothProviders)("%s", (_, start) => {
   test("a create sends the given inputs, and returns the service's fields, which a read leaves as they are", async () => {
     const provider = await created(start, full);
     expect(bodies(provider.emulator)).toEqual([
-      // The list of the pool.
-      undefined,
       {
         type: "cloud",
         url,
@@ -199,9 +155,10 @@ test("the dynamic provider logs the changed places of a secret document without 
   ]);
 });
 
-test("the dynamic provider shows a warning once, since the engine checks a resource again before it replaces it", async () => {
-  const provider = await startDynamic();
-  provider.emulator.seed({ type: "cloud", url, pooling_enabled: true });
-  for (const _ of [1, 2]) await provider.check({}, { url, poolingEnabled: true });
-  expect(provider.logged()).toEqual([expect.stringMatching(/^warning: .*already has an equal endpoint/)]);
+test("the dynamic provider shows a warning once, however many resources cause it", async () => {
+  const provider = await startDynamic({ settings: { adopt: "ep_1" } });
+  for (const _ of [1, 2]) await provider.diff("ep_1", { url }, { url });
+  expect(provider.logged()).toEqual([
+    expect.stringMatching(/^warning: endpoints:adopt names endpoints that/),
+  ]);
 });

@@ -78,7 +78,7 @@ export async function service({
 export async function wholeList({
   http,
 }: EndpointsApi): Promise<{ endpoints: Endpoint[]; skipped: Listing["skipped"] }> {
-  const listing = new EndpointsApi(http, endpointParsers).list.fullListing("cached");
+  const listing = new EndpointsApi(http, endpointParsers).list.fullListing("fresh");
   await listing.readToEnd();
   return { endpoints: [...listing.endpoints.values()], skipped: listing.skipped };
 }

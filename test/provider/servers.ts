@@ -22,11 +22,11 @@ export async function listening(server: Server): Promise<string> {
 /** The URL under a name for which clients use a proxy, unlike for this machine's address. */
 export const proxied = (baseUrl: string): string => baseUrl.replace("127.0.0.1", "service.test");
 
-/** Makes clients use a proxy, except for these hosts. */
-export function useProxy(address: string, except = ""): void {
+/** Makes clients use a proxy. */
+export function useProxy(address: string): void {
   onTestFinished(() => void vi.unstubAllEnvs());
-  for (const name of ["HTTP_PROXY", "http_proxy"]) vi.stubEnv(name, `http://${address}`);
-  for (const name of ["NO_PROXY", "no_proxy"]) vi.stubEnv(name, except);
+  for (const name of ["HTTPS_PROXY", "https_proxy"]) vi.stubEnv(name, `http://${address}`);
+  for (const name of ["NO_PROXY", "no_proxy"]) vi.stubEnv(name, "");
 }
 
 /** A proxy that tunnels to any address. `tunnels` has the addresses. */

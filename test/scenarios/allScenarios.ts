@@ -1,5 +1,5 @@
 import { adoption } from "./adoption";
-import { consent } from "./consent";
+import { adoptSetting } from "./adoptSetting";
 import { drift, serviceDefaults } from "./drift";
 import { badReplies, lostCreates } from "./lostCreates";
 import { betweenProviders, moves, renames } from "./moves";
@@ -20,7 +20,7 @@ export const allScenarios: Record<string, Scenario[]> = {
   "lost creates": lostCreates,
   "replies that cannot be read": badReplies,
   adoption,
-  "consent for one run": consent,
+  "adoptSetting for one run": adoptSetting,
   "a resource's own endpoint": ownEndpoints,
   "unclear refusals": unclearRefusals,
   "endpoints that are gone": gone,

@@ -1,4 +1,4 @@
-import { type Actor, at, edited, error, listOmits, type Props, type Scenario, scenario } from "./scenario";
+import { type Actor, at, edited, error, type Props, type Scenario, scenario } from "./scenario";
 
 /* Drift: edits by hand, and fields with defaults of the service. */
 
@@ -61,29 +61,6 @@ export const drift: Scenario[] = [
     before: edited({ description: "by hand" }),
     command: "refresh",
     next: [{ writes: ["PATCH shop description"] }],
-  }),
-  scenario("a description that was added by hand is found although lists omit descriptions", {
-    from,
-    later: true,
-    before: (actor) => {
-      edited({ description: "by hand" })(actor);
-      listOmits("description")(actor);
-    },
-    command: "refresh",
-    next: [{ writes: ["PATCH shop description"] }],
-  }),
-  scenario("pooling that was turned on by hand is found although lists omit it", {
-    service: {
-      shows: ({ pooling_enabled, ...others }) => (pooling_enabled ? { ...others, pooling_enabled } : others),
-    },
-    from: { o: { ...described, metadata: "m", trafficPolicy: {} } },
-    later: true,
-    before: (actor) => {
-      edited({ pooling_enabled: true })(actor);
-      listOmits("pooling_enabled")(actor);
-    },
-    command: "refresh",
-    next: [{ writes: ["PATCH shop pooling_enabled"] }],
   }),
   scenario("a refresh of an endpoint without a description is one request, if nobody has edited it", {
     from,

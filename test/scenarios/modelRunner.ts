@@ -105,13 +105,13 @@ class ModelRunner extends ScenarioRunner {
 
   private async start(kind: ProviderKind, run: Run): Promise<DrivenProvider> {
     const { emulator, clock } = this;
-    const settings = { retryForSeconds: "120", ...this.scenario.settings, ...run.overrides };
-    const environment = mapValues(run.environment ?? {}, (value) =>
-      value.replace(/@([\w#]+)/g, (_, name) => this.names.idOf(name)),
+    const given = { retryForSeconds: "120", ...this.scenario.settings, ...run.overrides };
+    const settings = mapValues(given, (value) =>
+      value?.replace(/@([\w#]+)/g, (_, name) => this.names.idOf(name)),
     );
     if (kind === "plugin") this.engine ??= startEngine();
     const engine = await this.engine;
-    return start[kind]({ emulator, clock, settings, environment, ...(engine && { engine }) });
+    return start[kind]({ emulator, clock, settings, ...(engine && { engine }) });
   }
 
   private processOf = (kind: ProviderKind, process: DrivenProvider, { stack = "dev" }: Run): Process => ({

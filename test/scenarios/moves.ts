@@ -72,16 +72,16 @@ export const renames: Scenario[] = [
     },
   ),
   ...[
-    { adopt: "@shop", environment: {} },
-    { adopt: "@shop", url: at("moved"), environment: {} },
-    { environment: { ENDPOINTS_ADOPT: "shop/dev:@shop" } },
-  ].map(({ environment, ...adopts }) =>
+    { adopt: "@shop", overrides: {} },
+    { adopt: "@shop", url: at("moved"), overrides: {} },
+    { overrides: { adopt: "@shop" } },
+  ].map(({ overrides, ...adopts }) =>
     scenario(
-      `after an adoption that cannot read its endpoint, the old entry's deletion keeps the endpoint: ${JSON.stringify({ ...adopts, ...environment })}`,
+      `after an adoption that cannot read its endpoint, the old entry's deletion keeps the endpoint: ${JSON.stringify({ ...adopts, overrides })}`,
       {
         from: { o: "shop" },
         program: { first: "first", n: { ...shop, ...adopts } },
-        environment,
+        overrides,
         before: ({ emulator }) =>
           emulator.intercept("create", {
             afterCommit: true,
@@ -91,7 +91,7 @@ export const renames: Scenario[] = [
         order: ["first", "n", "o"],
         continueOnError: true,
         writes: ["POST first"],
-        fails: /was not deleted: another resource/,
+        fails: /was not deleted, because this run adopts/,
         state: { o: "shop", first: "first" },
       },
     ),
@@ -228,7 +228,7 @@ export const moves: Scenario[] = [
   scenario("at `--parallel 1`, a chain of moves fails if the engine begins with a URL that is not free yet", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },
-    fails: /--target.*--replace/,
+    fails: /leaves it, run `pulumi up --target` with its URN first/,
     seconds: 10,
     state: { one: "a", two: "b" },
     engine: "serial",
@@ -237,7 +237,7 @@ export const moves: Scenario[] = [
   scenario("a swap fails, names its ways out and never `adopt`, and changes nothing", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "a" },
-    fails: /^(?![\s\S]*(adopt|aliases)).*--target.*--replace/,
+    fails: /^(?![\s\S]*(adopt|aliases)).*--target.*Otherwise choose another url/,
     seconds: 30,
     state: { one: "a", two: "b" },
     stacks: true,

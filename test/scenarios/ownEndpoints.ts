@@ -1,4 +1,4 @@
-import { ANNOUNCED, adopts } from "./consent";
+import { ADOPTED, adopts } from "./adoptSetting";
 import { at, type Scenario, scenario } from "./scenario";
 
 /* A resource's own endpoint on its URL, after the engine skipped a deletion. */
@@ -11,7 +11,7 @@ const kept = { ...shop, options: retained };
 const deletionSkipped = {
   from: { o: kept },
   replace: ["o"],
-  fails: /ENDPOINTS_ADOPT=shop\/dev:ep_\w+ pulumi up --refresh/,
+  fails: /no other stack has it, run `pulumi up --config endpoints:adopt=ep_\w+`\. See "A URL that is taken"/,
 };
 
 const secure = { url: "tls://secure.example.com" };
@@ -43,36 +43,21 @@ export const ownEndpoints: Scenario[] = [
     ],
     state: { o: "shop" },
   }),
-  ...[false, true].map((poolingEnabled) =>
-    scenario(
-      `another scheme with \`retainOnDelete\` names the endpoint that stays${poolingEnabled ? ", in a pool too" : ""}`,
-      {
-        from: { o: { ...kept, poolingEnabled } },
-        program: { o: { ...kept, poolingEnabled, url: "http://shop.example.com" } },
-        writes: ["POST shop"],
-        says: [/the replaced endpoint ep_\w+ is still live\. .*retainOnDelete.*npx pulumi-endpoints drift/],
-        next: [{}],
-        state: { o: "shop#2" },
-        live: ["shop", "shop#2"],
-      },
-    ),
-  ),
-  scenario("another scheme without `retainOnDelete` deletes the old endpoint, and warns of nothing", {
-    from: { o: "shop" },
-    program: { o: { url: "http://shop.example.com" } },
-    writes: ["DELETE shop", "POST shop"],
-    says: [/^(?![\s\S]*still live)/],
+  scenario("another scheme with `retainOnDelete` leaves the old endpoint, as the option asks", {
+    from: { o: kept },
+    program: { o: { ...kept, url: "http://shop.example.com" } },
+    writes: ["POST shop"],
+    next: [{}],
     state: { o: "shop#2" },
-    live: ["shop#2"],
+    live: ["shop", "shop#2"],
   }),
   scenario("after a skipped deletion, the message's command keeps the endpoint", {
     ...deletionSkipped,
     next: [
       {
-        fails:
-          /It is this resource's own endpoint, whose deletion Pulumi skipped.*ENDPOINTS_ADOPT=shop\/dev:ep_/,
+        fails: /It is this resource's own endpoint, whose deletion Pulumi skipped.*endpoints:adopt=ep_/,
       },
-      { environment: adopts("shop"), says: [ANNOUNCED] },
+      { overrides: adopts("shop"), says: [ADOPTED] },
       {},
       { program: { o: "shop" } },
       { command: "destroy", writes: ["DELETE shop"] },
@@ -94,7 +79,7 @@ export const ownEndpoints: Scenario[] = [
     ...deletionSkipped,
     before: ({ editState }) => editState("o", ({ __entryId: _, ...outputs }) => outputs),
     next: [
-      { environment: adopts("shop") },
+      { overrides: adopts("shop") },
       { program: { o: "shop" } },
       { command: "destroy", writes: ["DELETE shop"] },
     ],
@@ -106,11 +91,11 @@ export const ownEndpoints: Scenario[] = [
     next: [
       {
         program: { o: { ...kept, description: "x" } },
-        environment: adopts("shop"),
+        overrides: adopts("shop"),
         replies: [["update", { status: 422, body: "" }, 9]],
         fails: /422/,
       },
-      { environment: adopts("shop"), writes: ["PATCH shop description"] },
+      { overrides: adopts("shop"), writes: ["PATCH shop description"] },
     ],
     state: { o: "shop" },
   }),
@@ -130,14 +115,6 @@ export const ownEndpoints: Scenario[] = [
       state: { o: "shop#2" },
     },
   ),
-  scenario("with `--replace`, the engine deletes the old entry after the create, and the endpoint stays", {
-    from: { o: { ...shop, options: { deleteBeforeReplace: "unset" } } },
-    replace: ["o"],
-    environment: adopts("shop"),
-    says: [/belongs to another resource of this stack, so it was not deleted/],
-    next: [{}],
-    state: { o: "shop" },
-  }),
   scenario(
     "after a skipped deletion, `--replace` deletes the old entry of another language, and the endpoint stays",
     {
@@ -146,7 +123,7 @@ export const ownEndpoints: Scenario[] = [
         {
           program: { base: "base", o: { ...shop, options: withBase } },
           replace: ["o"],
-          environment: adopts("shop"),
+          overrides: adopts("shop"),
           says: [/belongs to another resource of this stack, so it was not deleted/],
         },
         {},
@@ -190,15 +167,17 @@ export const ownEndpoints: Scenario[] = [
     from: { o: "shop" },
     program: { o: { ...shop, adopt: "@shop" }, n: { url: at("other"), adopt: "@shop" } },
     only: "dynamic",
-    fails: /already belongs to another resource/,
+    fails: /belongs to another resource of this stack, or will/,
     state: { o: "shop" },
   }),
-  scenario("a replacement creates a new endpoint although `adopt` stays in the program", {
+  scenario("`adopt` that stays in the program refuses a forced replacement, until it is removed", {
     from: { o: "shop" },
     program: { o: { ...shop, adopt: "@shop" } },
     replace: ["o"],
-    writes: ["DELETE shop", "POST shop"],
+    fails: /ep_\w+ was not deleted, because this run adopts or imports it\..* take its id out of adopt/,
+    next: [{ program: { o: shop }, replace: ["o"], writes: ["DELETE shop", "POST shop"] }],
     state: { o: "shop#2" },
+    live: ["shop#2"],
   }),
   scenario("another scheme with `adopt` fails at the preview", {
     from: { o: "shop" },

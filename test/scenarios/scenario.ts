@@ -38,6 +38,8 @@ interface ResourceOptions {
   ignoreChanges?: string[];
   /** `deletedWith`: the engine skips the deletion if it also deletes this resource. */
   deletedWith?: string;
+  /** `replaceWith`: the engine also replaces this resource, without a diff. */
+  replaceWith?: string;
 }
 
 /** A resource's inputs and options. */
@@ -78,14 +80,6 @@ export interface Actor {
   renameStack(from: string, to: string): void;
 }
 
-/** Makes the service's list omit a field. */
-export const listOmits =
-  (field: string) =>
-  ({ emulator }: Actor) => {
-    const endpoints = emulator.endpoints.map(({ [field as "id"]: _, ...item }) => item);
-    emulator.intercept("list", { status: 200, body: { endpoints } }, 9);
-  };
-
 /** Edits a live endpoint by hand. */
 export const edited =
   (change: Props, name = "shop") =>
@@ -125,10 +119,8 @@ export interface Run {
   killed?: true;
   /** The stack. Default: `dev`. */
   stack?: string;
-  /** Other settings than the scenario's. */
+  /** Other settings than the scenario's. `@shop` is the id of the endpoint `shop`. */
   overrides?: Settings;
-  /** Variables of the environment. `@shop` is the id of the endpoint `shop`. */
-  environment?: Record<string, string>;
 
   /**
    * The writing requests, in any order: `POST shop`, `PATCH shop description metadata`, `PATCH a url=b`, `DELETE shop`. A request

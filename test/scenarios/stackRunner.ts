@@ -46,8 +46,7 @@ class StackRunner extends ScenarioRunner {
   protected stateEdits = () => ({ editState: cannotRunAsStack, renameStack: cannotRunAsStack });
 
   protected async command(run: Run): Promise<{ errors: string; messages: string }> {
-    if (run.killed || run.continueOnError || run.stack || run.overrides || run.environment || run.target)
-      cannotRunAsStack();
+    if (run.killed || run.continueOnError || run.stack || run.overrides || run.target) cannotRunAsStack();
     if (run.program) writeProgram(this.folder, this.codeOf(run.program));
     const { command = "up", replace, says, fails } = run;
     // The preview matters only to expected messages.

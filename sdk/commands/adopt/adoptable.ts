@@ -120,7 +120,7 @@ export function adoptionOf(live: Endpoint, accountKey?: string): Adoption | Unad
     keptByService.push(YAML_TEXT);
   const { inputs, failures } = checkInputs(setByProgram);
   if (failures[0]) return { live, reason: failures[0].reason };
-  const { changed } = differenceOnAdoption(live, engineInputs(inputs));
+  const changed = differenceOnAdoption(live, engineInputs(inputs));
   if (changed.length > 0) return { live, reason: `adopting it would change its ${changed.join(" and ")}` };
   const { adopt, ...rest } = inputs;
   return { live, inputs: { ...rest, adopt }, keptByService };

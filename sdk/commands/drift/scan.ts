@@ -5,6 +5,7 @@ import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { VERSION_KEY } from "../../../provider/endpoint/state";
 import { isNotFound, UserError } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
+import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { type ConfigReader, settingText } from "../../../provider/service/settings";
 import { VERSION } from "../../../provider/service/version";
 import type { ExportedState } from "../../test-engine/index";
@@ -105,13 +106,10 @@ export async function scan(stacks: readonly DriftStack[], deps: ScanDependencies
       return { name, entries: undefined };
     }
   });
-  // The evidence for "gone": the endpoints of all states, with the fingerprints of their accounts.
-  const entries = [...known.map((one) => one.entries), ...scans.map(({ managed }) => managed)];
-  const evidence = new Map(entries.flatMap((some) => some ?? []).map(({ id, account }) => [id, account]));
   const hidden = SecretTexts.of(
     scans.flatMap(({ managed = [], creates }) => [...managed, ...creates.map(({ wanted }) => wanted)]),
   );
-  await mapConcurrently(scans, (one) => compareStack(one, { stopped, evidence, hidden }));
+  await mapConcurrently(scans, (one) => compareStack(one, stopped, hidden));
   return { stacks: scans, accounts: all, known, hidden };
 }
 
@@ -198,11 +196,8 @@ const current = (managed: readonly ManagedEndpoint[]) => managed.filter(({ isOld
 /** Compares a stack. The report has each endpoint that was not compared, its account or the stack's configuration as unchecked. */
 async function compareStack(
   { report, managed = [], accounts, again }: StackScan,
-  {
-    stopped,
-    evidence,
-    hidden,
-  }: { stopped: AbortSignal; evidence: ReadonlyMap<string, unknown>; hidden: SecretTexts },
+  stopped: AbortSignal,
+  hidden: SecretTexts,
 ): Promise<void> {
   const compare = async (endpoint: ManagedEndpoint) => {
     const account = accounts.get(endpoint);
@@ -210,7 +205,7 @@ async function compareStack(
     assertNotLater(endpoint);
     const { apiKey } = account.api.http.settings;
     const api = account.api.redacting({ hasSecrets: () => hasSecrets(endpoint.outputs, apiKey) });
-    const live = await liveOf(endpoint, api, evidence);
+    const live = await liveOf(endpoint, api);
     const drift = driftOf(endpoint, live, hidden, apiKey);
     if (drift && !isSame(endpoint, managedEndpoints(await again()))) throw changedMeanwhile();
     report.compared++;
@@ -231,14 +226,11 @@ export const byName = (a: { name: string }, b: { name: string }) => (a.name < b.
 /** The live endpoint, as a refresh reads it; undefined if it is gone. */
 async function liveOf(
   { id, outputs: stored }: ManagedEndpoint,
-  api: NonNullable<ScannedAccount["api"]>,
-  accounts: ReadonlyMap<string, unknown>,
+  api: EndpointsApi,
 ): Promise<Endpoint | undefined> {
   const live = await readEndpoint(api, id, stored).catch((notFound: unknown) => {
     if (!isNotFound(notFound)) throw notFound;
-    const isOfAccount = (other: string, written: unknown) =>
-      accounts.has(other) && accounts.get(other) === written;
-    return confirmGone(api, { id, stored, notFound, isOnlyRead: false, isOfAccount });
+    return confirmGone(api, { id, stored, notFound });
   });
   if (live?.type !== undefined && live.type !== "cloud") throw wrongType(id, live.type);
   return live;

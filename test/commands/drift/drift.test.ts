@@ -220,31 +220,16 @@ test.each(["adopt", "lost"] as const)(
   },
 );
 
-test.each<[string, object, boolean, number]>([
-  [
-    "that shows texts costs no other request",
-    { description: "b", metadata: "{}", traffic_policy: "{}" },
-    false,
-    1,
-  ],
-  ["that shows no text of endpoints without a change costs no other request", {}, false, 1],
-  ["that shows no description of the edited endpoint costs one request for it", { metadata: "{}" }, true, 2],
-])("of 1,000 endpoints, a list %s", async (_, ofLast, isEdited, requests) => {
-  const names = Array.from({ length: 1000 }, (_, index) => `e${index}`);
-  const [edited = ""] = names;
-  const live = isEdited ? { description: "added by hand" } : {};
-  const stack = fakeStack(names.map((name) => (name === edited ? { name, live } : { name })));
-  const time = (name: string) =>
-    isEdited && name === edited ? "2026-02-02T00:00:00Z" : "2026-01-01T00:00:00Z";
-  const endpoints = names.map((name) => ({
-    ...{ id: `ep_${name}`, type: "cloud", url: `https://${name}.example.com`, updated_at: time(name) },
-  }));
-  const unmanaged = { id: "ep_last", type: "cloud", url: "https://last.example.com", ...ofLast };
-  const body = { endpoints: [...endpoints, unmanaged], uri: "", next_page_uri: null };
-  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+test("1,000 endpoints cost one listing, and an edit of one costs no other request", async () => {
+  const stack = fakeStack(
+    Array.from({ length: 1000 }, (_, at) => ({
+      name: `e${at}`,
+      ...(at === 0 && { live: { description: "x" } }),
+    })),
+  );
   const ended = await runDrift([stack]);
-  expect(ended.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(isEdited ? [edited] : []);
-  expect(emulator.requests).toHaveLength(requests);
+  expect(ended.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(["e0"]);
+  expect(new Set(emulator.requests.map(({ path }) => path))).toEqual(new Set(["/endpoints"]));
 });
 
 const docs = join(import.meta.dirname, "../../../docs");

@@ -36,7 +36,7 @@ function seed(name: string, more: Partial<Seed> = {}, on = emulator): string {
 /** An entry in a known stack of the project web. */
 const entry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
   ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
-  ...{ account: undefined, isOld: false, isPending: false, ...more },
+  ...{ isOld: false, isPending: false, ...more },
 });
 
 /** The create of an endpoint that a run has begun. */
@@ -132,7 +132,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return fixture;
   },
 
-  "an endpoint is gone, and its account is not proven": () =>
+  "an endpoint is gone, and another key wrote its state": () =>
     oneStack([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
 
   "a later version wrote the state": () => oneStack([{ ...gone, more: outputs({ __version: "99.0.0" }) }]),
@@ -349,17 +349,6 @@ export const fixtures: Record<string, () => DriftFixture> = {
       ];
       return { stacks: [fakeStack(endpoints), fakeStack([{ name: "both" }], { name: "shop/dev" })] };
     },
-
-  "the key was rotated, an endpoint is gone, and only another stack shows that the account is right": () => {
-    const rotated = outputs({ __accountFingerprint: "before" });
-    const b = { name: "b", more: outputs({ url: "https://b.example.com", __accountFingerprint: "before" }) };
-    return { stacks: [fakeStack([{ ...gone, more: rotated }]), fakeStack([b], { name: "dev" })] };
-  },
-
-  "the key was rotated, an endpoint is gone, and only a known stack shows that the account is right": () => ({
-    ...oneStack([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
-    known: { "organization/web/prod": [entry("web", { id: seed("web"), account: "before" })] },
-  }),
 
   "two stacks, and two entries of one state, have one endpoint": () => {
     const inComponent = { urn: urnOf("twice", `shop:index:Shop$${TYPE}`) };

@@ -1,53 +1,59 @@
-import { expect, test } from "vitest";
-import { proxyFor } from "../../../provider/service/proxy";
+import { createServer } from "node:http";
+import { expect, test, vi } from "vitest";
+import { service, thrown } from "../emulated";
+import { listening } from "../servers";
 
-const PROXY = "http://proxy:3128";
+/* The proxy of the environment. Undici reads `NO_PROXY`. */
 
-test.each<[NodeJS.ProcessEnv, baseUrl: string, proxy: string | undefined]>([
-  [{}, "https://a.example.com", undefined],
-  [{ HTTP_PROXY: "proxy:3128" }, "http://a.example.com", PROXY],
-  [{ HTTP_PROXY: PROXY }, "https://a.example.com", PROXY],
-  [{ HTTPS_PROXY: PROXY }, "http://a.example.com", undefined],
-  [{ HTTP_PROXY: "http://other:1", https_proxy: PROXY }, "https://a.example.com", PROXY],
-  [{ HTTP_PROXY: "http://other:1", http_proxy: PROXY }, "http://a.example.com", PROXY],
-])("the environment %j has for %s the proxy %s", (environment, baseUrl, proxy) =>
-  expect(proxyFor(baseUrl, environment)).toBe(proxy),
-);
+const base = "https://a.example.test";
 
-test("an empty no_proxy does not hide NO_PROXY", () =>
-  expect(proxyFor("https://a.example.com", { HTTPS_PROXY: PROXY, no_proxy: "", NO_PROXY: "*" })).toBe(
-    undefined,
-  ));
+/** The tunnels that a proxy was asked for. */
+async function proxy() {
+  const asked: string[] = [];
+  const server = createServer();
+  server.on("connect", ({ url = "" }, socket) => {
+    asked.push(url);
+    socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+  });
+  server.on("request", ({ url = "" }, response) => {
+    asked.push(url);
+    response.writeHead(403).end();
+  });
+  const address = await listening(server);
+  return { asked, url: `http://${address}` };
+}
 
-test.each(["socks5://proxy:1080", "http://", "::"])("%j is named at once", (written) =>
-  expect(() => proxyFor("https://a.example.com", { HTTPS_PROXY: written })).toThrow(
+const VARIABLES = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY", "no_proxy", "NO_PROXY"];
+
+async function request(baseUrl: string, environment: Record<string, string>): Promise<void> {
+  for (const name of VARIABLES) vi.stubEnv(name, environment[name]);
+  const { api } = await service({ settings: { baseUrl, retryForSeconds: "0.001" } });
+  await thrown(api.get("ep_1"));
+}
+
+test.each([
+  ["HTTPS_PROXY", base, 1],
+  ["https_proxy", base, 1],
+  ["HTTP_PROXY", base, 1],
+  ["HTTPS_PROXY", "http://a.example.test", 0],
+  ["HTTP_PROXY", "http://a.example.test", 0],
+  ["HTTPS_PROXY", "https://127.0.0.1:1", 0],
+  ["HTTP_PROXY", "http://localhost:1", 0],
+])("%s has for %s %i tunnels: the key passes no proxy in plain text", async (name, baseUrl, tunnels) => {
+  const { asked, url } = await proxy();
+  await request(baseUrl, { [name]: url });
+  expect(asked).toEqual(Array(tunnels).fill("a.example.test:443"));
+});
+
+test("NO_PROXY excludes a host", async () => {
+  const { asked, url } = await proxy();
+  await request(base, { HTTPS_PROXY: url, NO_PROXY: "b.test,.example.test" });
+  expect(asked).toEqual([]);
+});
+
+test.each(["socks5://proxy:1080", "http://", "::", "proxy:3128"])("%j is named at once", async (written) => {
+  for (const name of VARIABLES) vi.stubEnv(name, name === "HTTPS_PROXY" ? written : undefined);
+  await expect(service({ settings: { baseUrl: base } })).rejects.toThrow(
     /^HTTPS_PROXY is not the URL of an HTTP proxy, such as http:/,
-  ),
-);
-
-test.each<[list: string, baseUrl: string, isDirect: boolean]>([
-  ["*", "https://a.example.com", true],
-  ["foo,*", "https://a.example.com", true],
-  ["example.com", "https://a.example.com", true],
-  [".example.com", "https://a.example.com", true],
-  ["*.example.com", "https://a.example.com", true],
-  ["example.com", "https://badexample.com", false],
-  ["a.example.com:8080", "https://a.example.com:8080", true],
-  ["a.example.com:8080", "https://a.example.com", false],
-  ["a.example.com:443", "https://a.example.com", true],
-  ["10.0.0.0/8", "http://10.1.2.3", true],
-  ["10.0.0.0/8", "http://11.1.2.3", false],
-  ["10.0.0.0/64", "http://10.1.2.3", false],
-  ["fd00::/8", "http://[fd12::1]", true],
-  ["::1", "http://[::1]:8080", true],
-  ["[::1]", "http://[::1]:8080", true],
-  ["[::1]:8080", "http://[::1]:8080", true],
-  ["[fd00::1]:81", "http://[fd00::1]:8080", false],
-  ["localhost 127.0.0.1", "http://127.0.0.1:80", true],
-  ["", "http://127.0.0.1:4040", true],
-  ["", "http://localhost:4040", true],
-  ["", "http://[::1]:4040", true],
-  ["", "https://a.example.com", false],
-])("NO_PROXY=%s for %s: direct %s", (NO_PROXY, baseUrl, isDirect) =>
-  expect(proxyFor(baseUrl, { HTTP_PROXY: PROXY, NO_PROXY })).toBe(isDirect ? undefined : PROXY),
-);
+  );
+});

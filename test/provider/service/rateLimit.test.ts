@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { ApiError, ConnectionError, ReplyError } from "../../../provider/service/apiErrors";
-import { ServiceClock } from "../../../provider/service/clock";
 import { RateLimiter } from "../../../provider/service/rateLimiter";
 import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/service/retry";
 import { service, thrown } from "../emulated";
@@ -143,16 +142,4 @@ test("the budget causes a long wait that is logged once", async () => {
   const message =
     /^requests wait 60 s, to keep to the account's budget of 3 requests in 60 s \(endpoints:requestsPerWindow/;
   expect(logged).toEqual([expect.stringMatching(message)]);
-});
-
-test("the service's clock is that of the last quick reply, since a slow reply may be off by half of its time", () => {
-  const clock = new ServiceClock();
-  const date = "Fri, 27 Nov 2026 12:00:00 GMT";
-  const noon = Date.parse(date);
-  clock.observe(date, noon - 10_000, noon + 10_000);
-  expect(clock.at(noon)).toBeUndefined();
-  clock.observe(date, noon - 60_500, noon - 59_500);
-  expect(clock.at(noon)).toBe(noon + 60_500);
-  clock.observe(date, noon, noon + 20_000);
-  expect(clock.at(noon)).toBe(noon + 60_500);
 });

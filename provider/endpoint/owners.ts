@@ -1,0 +1,118 @@
+import { alreadyManaged, sharedEndpoint } from "./errors";
+import type { PreviewInputs } from "./fields";
+import { ENTRY_ID_KEY, type State } from "./state";
+
+/*
+ * Who has an endpoint: an endpoint belongs to one entry of the stack's state. A random id tells entries apart, because names of
+ * resources change, and a dynamic provider does not receive them. A process knows only the entries that it has met: Pulumi asks for
+ * nothing that stays the same under `--target`, and other stacks and providers have processes of their own.
+ *
+ * A resource that adopts or imports an endpoint claims it first. Until its new entry is stored, nothing deletes the endpoint.
+ */
+
+/** What this process knows of an endpoint. */
+interface Ownership {
+  /** The entries whose deletion was not asked for, by their ids, with what the program wants for each (`resourceKeyOf`). */
+  readonly entries: Map<unknown, unknown>;
+  /** The resource that will have the endpoint. */
+  claim?: { key: unknown };
+}
+
+export class Owners {
+  private readonly endpoints = new Map<string, Ownership>();
+  /** The resources of the program that the state has (`resourceKeyOf`). */
+  private readonly inState = new Set<unknown>();
+
+  /** Records an entry that a refresh reads. */
+  meet(id: string, { [ENTRY_ID_KEY]: entryId }: State): void {
+    const { entries } = this.of(id);
+    entries.set(entryId, entries.get(entryId));
+  }
+
+  /**
+   * Records an entry with what the program wants for it.
+   *
+   * @throws UserError if another resource of the program has the endpoint, or will have it.
+   */
+  meetWanted(id: string, stored: State, inputs: PreviewInputs): void {
+    const key = resourceKeyOf(inputs);
+    const { entries, claim } = this.of(id);
+    entries.set(stored[ENTRY_ID_KEY], key);
+    if (claim && claim.key !== key) throw alreadyManaged(id);
+    if ([...entries.values()].some((other) => other !== undefined && other !== key)) throw sharedEndpoint(id);
+  }
+
+  /** @throws UserError if two entries have the endpoint that one of them is about to change. */
+  assertSole(id: string, stored: State): void {
+    this.meet(id, stored);
+    if (this.of(id).entries.size > 1) throw sharedEndpoint(id);
+  }
+
+  /** Records a resource of the program that the state has. */
+  recordInState(inputs: PreviewInputs): void {
+    this.inState.add(resourceKeyOf(inputs));
+  }
+
+  isInState(inputs: PreviewInputs): boolean {
+    const key = resourceKeyOf(inputs);
+    return key !== undefined && this.inState.has(key);
+  }
+
+  /**
+   * Claims the endpoint for a resource that adopts it. A refused claim also keeps the endpoint from deletion.
+   *
+   * @param inputs The inputs of the resource; undefined for an import.
+   * @throws UserError if another entry or another claim has the endpoint.
+   */
+  claim(id: string, inputs?: PreviewInputs): void {
+    const ownership = this.of(id);
+    const key = inputs ? resourceKeyOf(inputs) : Symbol("import");
+    const isFree = ownership.entries.size === 0 || (inputs !== undefined && this.isOwn(id, inputs));
+    ownership.claim ??= { key };
+    if (!isFree || ownership.claim.key !== key) throw alreadyManaged(id);
+  }
+
+  /** Records the new entry of a create, an adoption or an import, and ends its claim. */
+  take(id: string, entryId: unknown, inputs?: PreviewInputs): void {
+    const ownership = this.of(id);
+    ownership.entries.set(entryId, inputs && resourceKeyOf(inputs));
+    delete ownership.claim;
+  }
+
+  /**
+   * Records that an entry's deletion was asked for.
+   *
+   * @returns Who else has the endpoint, so that it must not be deleted.
+   */
+  release(id: string, { [ENTRY_ID_KEY]: entryId }: State): "claim" | "entry" | undefined {
+    const { entries, claim } = this.of(id);
+    if (claim) return "claim";
+    entries.delete(entryId);
+    return entries.size > 0 ? "entry" : undefined;
+  }
+
+  /** Whether this process has met the endpoint in an entry. */
+  isMet = (id: string): boolean => this.of(id).entries.size > 0;
+
+  /**
+   * Whether the endpoint's only entry is what the program wants for this resource. If Pulumi skipped the deletion of a replacement, it
+   * creates the resource anew beside that entry.
+   */
+  isOwn(id: string, inputs: PreviewInputs): boolean {
+    const wanted = [...this.of(id).entries.values()];
+    return this.isInState(inputs) && wanted.length === 1 && wanted[0] === resourceKeyOf(inputs);
+  }
+
+  private of(id: string): Ownership {
+    const known = this.endpoints.get(id) ?? { entries: new Map() };
+    this.endpoints.set(id, known);
+    return known;
+  }
+}
+
+/**
+ * What tells two resources of a program apart: the URL, and in a pool the id of `adopt`, because members share their URL.
+ * `urlRegistry.ts` refuses a program in which two resources have the same key.
+ */
+const resourceKeyOf = ({ adopt, poolingEnabled, url }: PreviewInputs): unknown =>
+  poolingEnabled === true ? adopt : url;

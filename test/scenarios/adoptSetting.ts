@@ -1,0 +1,221 @@
+import { at, error, forbidden, type Scenario, scenario } from "./scenario";
+
+/* Adoptions by the stack's configuration, `endpoints:adopt`. */
+
+const shop = { url: at("shop") };
+const pooled = { ...shop, poolingEnabled: true };
+/** The stack's configuration with the ids of these endpoints. */
+export const adopts = (...names: string[]) => ({ adopt: names.map((name) => `@${name}`).join(",") });
+export const ADOPTED = /https:\/\/shop\.example\.com: adopts ep_\w+ .*; nothing else may have it/;
+export const LEFT =
+  /endpoints:adopt names endpoints that this stack has: run `pulumi config rm endpoints:adopt`/;
+const NOT_DELETED =
+  /ep_\w+ was not deleted, because this run adopts or imports it\..*`pulumi config rm endpoints:adopt`/;
+
+export const adoptSetting: Scenario[] = [
+  scenario("a killed run's endpoint is named with the line to paste, which takes it over", {
+    fromKilled: { o: "shop" },
+    fails: /no other stack has it, run `pulumi up --config endpoints:adopt=ep_\w+`/,
+    next: [
+      { overrides: adopts("shop"), says: [ADOPTED] },
+      // The command has written the setting into the stack's file.
+      { overrides: adopts("shop"), says: [LEFT] },
+      { command: "destroy", writes: ["DELETE shop"] },
+    ],
+    state: {},
+    live: [],
+  }),
+  scenario("a killed run's endpoints are taken over in one run, each by the resource on its URL", {
+    fromKilled: { one: "a", two: "b" },
+    program: { one: { url: at("a"), description: "x" }, two: "b", three: "c" },
+    overrides: adopts("a", "b"),
+    writes: ["PATCH a description", "POST c"],
+    next: [{ overrides: adopts("a", "b"), says: [LEFT] }],
+  }),
+  scenario("a line that failed half-way takes over the rest when it is run again", {
+    fromKilled: { one: "a", two: "b" },
+    program: { one: "a", two: { url: at("b"), description: "x" } },
+    overrides: adopts("a", "b"),
+    replies: [["update", forbidden]],
+    fails: /403/,
+    order: ["one", "two"],
+    next: [{ overrides: adopts("a", "b"), writes: ["PATCH b description"] }, {}],
+    state: { one: "a", two: "b" },
+  }),
+  scenario("the setting may be a list, as `--path` writes it", {
+    fromKilled: { o: "shop" },
+    overrides: { adopt: '["@shop"]' },
+    state: { o: "shop" },
+  }),
+  scenario("ids on another URL, of an agent, and of nothing are ignored", {
+    others: { theirs: { url: at("other") }, agent: { type: "ephemeral", url: at("agent") } },
+    program: { o: "shop" },
+    overrides: { adopt: "@theirs,@agent,ep_nobody" },
+    writes: ["POST shop"],
+    says: [/^(?![\s\S]*ep_nobody)/],
+    state: { o: "shop" },
+  }),
+  scenario("an agent's endpoint on the URL is not taken over", {
+    others: { agent: { type: "ephemeral", url: at("shop") } },
+    overrides: adopts("agent"),
+    fails: /an endpoint of type ephemeral/,
+  }),
+  scenario("members of pools are not taken over, because their URL does not tell them apart", {
+    fromKilled: { one: pooled },
+    program: { one: pooled },
+    overrides: adopts("shop"),
+    writes: ["POST shop"],
+    state: { one: "shop#2" },
+    live: ["shop", "shop#2"],
+  }),
+  scenario("a pool's member on the URL of a resource without a pool is named with `adopt` of the program", {
+    others: { member: { ...shop, pooling_enabled: true } },
+    overrides: adopts("member"),
+    fails: /no other stack has it, set adopt to this id\. See/,
+    next: [{ program: { o: { ...shop, adopt: "@member" } } }],
+    state: { o: "member" },
+  }),
+  scenario("`adopt` in the program takes a member over, also one that a killed run left", {
+    fromKilled: { one: pooled, two: pooled },
+    program: { one: { ...pooled, adopt: "@shop" }, two: { ...pooled, adopt: "@shop#2" } },
+    next: [{ program: { one: pooled, two: pooled } }],
+    state: { one: "shop", two: "shop#2" },
+  }),
+  scenario("a setting that is no list of ids fails, and says how to remove it", {
+    overrides: { adopt: "https://shop.example.com" },
+    fails: /endpoints:adopt is no list of endpoints' ids, .*run `pulumi config rm endpoints:adopt`/,
+  }),
+  scenario("the setting fails the preview if the list cannot be read", {
+    fromKilled: { o: "shop" },
+    overrides: adopts("shop"),
+    replies: [["list", forbidden, 9]],
+    fails: /cannot adopt https:\/\/shop\.example\.com: .*403/,
+    next: [{ overrides: adopts("shop") }],
+    state: { o: "shop" },
+  }),
+  scenario("a secret URL is in no message of an adoption", {
+    others: { theirs: { url: at("canary") } },
+    program: { o: { url: at("canary"), options: { secret: ["url"] } } },
+    overrides: adopts("theirs"),
+    says: [/\[secret\]: adopts ep_\w+ as it is/],
+    state: { o: "theirs" },
+  }),
+  scenario("a setting that stays gives a new resource nothing that the stack has", {
+    from: { o: "shop" },
+    program: { o: "shop", p: "a" },
+    overrides: adopts("shop"),
+    writes: ["POST a"],
+    says: [LEFT],
+    state: { o: "shop", p: "a" },
+  }),
+  scenario("a setting that stays does not keep an endpoint from `destroy`, and the next `up` creates anew", {
+    from: { o: "shop" },
+    overrides: adopts("shop"),
+    command: "destroy",
+    writes: ["DELETE shop"],
+    next: [{ command: "up", overrides: adopts("shop"), writes: ["POST shop"] }],
+    state: { o: "shop#2" },
+    live: ["shop#2"],
+  }),
+  scenario("a setting that stays does not keep an endpoint from a new scheme", {
+    from: { o: "shop" },
+    program: { o: { url: "http://shop.example.com" } },
+    overrides: adopts("shop"),
+    writes: ["DELETE shop", "POST shop"],
+    says: [LEFT],
+    state: { o: "shop#2" },
+    live: ["shop#2"],
+  }),
+  scenario("a setting that stays does not keep an endpoint from `replaceWith`", {
+    from: { base: "base", o: "shop" },
+    program: { base: "base", o: { ...shop, options: { replaceWith: "base" } } },
+    replace: ["base"],
+    order: ["base", "o"],
+    overrides: adopts("shop"),
+    writes: ["DELETE base", "POST base", "DELETE shop", "POST shop"],
+    state: { base: "base#2", o: "shop#2" },
+    live: ["base#2", "shop#2"],
+  }),
+  scenario("a setting that stays refuses `--replace` of its resource, and the message names the setting", {
+    from: { o: "shop" },
+    program: { o: "shop" },
+    replace: ["o"],
+    overrides: adopts("shop"),
+    fails: NOT_DELETED,
+    next: [{ replace: ["o"], overrides: { adopt: undefined }, writes: ["DELETE shop", "POST shop"] }],
+    state: { o: "shop#2" },
+    live: ["shop#2"],
+  }),
+  scenario("with `--replace`, the engine deletes the old entry after the create, and the endpoint stays", {
+    from: { o: { ...shop, options: { deleteBeforeReplace: "unset" } } },
+    replace: ["o"],
+    overrides: adopts("shop"),
+    says: [/belongs to another resource of this stack, so it was not deleted/],
+    next: [{}],
+    state: { o: "shop" },
+  }),
+  scenario("an endpoint of the stack that moves away stays with its resource", {
+    from: { o: "shop" },
+    program: { o: "moved", n: "shop" },
+    overrides: adopts("shop"),
+    order: ["o", "n"],
+    engine: "parallel",
+    writes: ["PATCH shop url=moved", "POST shop"],
+    state: { o: "shop=moved", n: "shop#2" },
+  }),
+  scenario("a new resource that Pulumi takes first fails on the URL of an endpoint that moves away", {
+    from: { o: "shop" },
+    program: { o: "moved", n: "shop" },
+    overrides: adopts("shop"),
+    order: ["n", "o"],
+    fails: /belongs to another resource of this stack, or will .*pulumi config rm endpoints:adopt/,
+    next: [{ overrides: { adopt: undefined }, writes: ["PATCH shop url=moved", "POST shop"] }],
+    engine: "parallel",
+    state: { o: "shop=moved", n: "shop#2" },
+  }),
+  scenario("a rename without an alias keeps the endpoint, which belongs to the new resource", {
+    from: { o: { ...shop, description: "x" } },
+    program: { n: shop },
+    overrides: adopts("shop"),
+    writes: ["PATCH shop description"],
+    says: [ADOPTED, /belongs to another resource of this stack, so it was not deleted/],
+    next: [{}],
+    state: { n: "shop" },
+  }),
+  scenario("a take-over that fails keeps the endpoint from deletion", {
+    from: { o: { ...shop, description: "x" } },
+    program: { n: shop },
+    overrides: adopts("shop"),
+    replies: [["update", error(422, 18005), 9]],
+    continueOnError: true,
+    fails: NOT_DELETED,
+    state: { o: "shop" },
+  }),
+  scenario("a rename without an alias names aliases first in a run that refreshes", {
+    from: { o: "shop" },
+    program: { n: "shop" },
+    overrides: adopts("shop"),
+    refresh: true,
+    fails: /is served by ep_\w+.* If you renamed this resource, give it aliases/,
+    state: { o: "shop" },
+  }),
+  scenario(
+    "with `--target`, an adoption may share the endpoint of an entry, and the next run deletes nothing",
+    {
+      from: { o: { ...shop, description: "x" } },
+      program: { n: shop },
+      target: ["n"],
+      overrides: adopts("shop"),
+      writes: ["PATCH shop description"],
+      next: [
+        {
+          overrides: adopts("shop"),
+          says: [/belongs to another resource of this stack, so it was not deleted/],
+        },
+        {},
+      ],
+      state: { n: "shop" },
+      engine: "serial",
+    },
+  ),
+];
