@@ -100,7 +100,7 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     await stack.setConfig("endpoints:apiKey", { secret: emulator.apiKey });
     const alone = await stack.command("drift", "--html", "drift.html");
     expect(alone.stdout).toContain("Name the backend's other stacks with --known or --projects: test. ");
-    expect(alone.stdout).toMatch(/1 unmanaged\.\n$/);
+    expect(alone.stdout).toMatch(/^None .*, 1 unmanaged\.\n/);
     const page = readFileSync(join(stack.folder, "drift.html"), "utf8");
     expect(alone.stdout + page).not.toMatch(/delete/i);
     const named = await stack.command("drift", "--known", "test");
@@ -108,39 +108,43 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     expect(named.stdout).not.toContain("1 unmanaged");
   });
 
-  test("names the replacements that a skipped deletion leaves pending, whose endpoints a refresh does not read", async () => {
-    const emulator = await service();
-    const program = `
+  test.each(["kept", "moved"])(
+    "names the replacements that a skipped deletion leaves pending, and its line continues with the old endpoints (%s.example.com)",
+    async (host) => {
+      const emulator = await service();
+      const program = `
 const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
 const kept = new Dynamic("kept", { url: "https://kept.example.com" }, { retainOnDelete: true });
 new CloudEndpoint("with", { url: "https://with.example.com" }, { deletedWith: kept, deleteBeforeReplace: true });
 `;
-    const stack = await project(program, { emulator });
-    await stack.pulumi("up", "--yes", "--skip-preview");
-    const ids = ["kept", "with"].map((name) => idOf(emulator, name));
-    const { urn = "" } = (await stack.state()).resources.find(({ id }) => id === ids[0]) ?? {};
-    await expect(stack.pulumi("up", "--yes", "--skip-preview", "--replace", urn)).rejects.toThrow();
-    const marked = emulator.requests.length;
-    await stack.pulumi("refresh", "--yes", "--skip-preview");
-    expect(emulator.requests).toHaveLength(marked);
-    const { code, stdout } = await stack.command("drift", "--json", "-");
-    const [report] = reportSchema.parse(JSON.parse(stdout)).stacks;
-    expect(code).toBe(8);
-    expect(report?.pendingCreates).toMatchObject(
-      ["kept", "with"].map((name, at) => ({ name, replaces: { id: ids[at], exists: true }, found: [] })),
-    );
-    const line = `ENDPOINTS_ADOPT=case/test:${ids.join(",")} pulumi up --refresh --stack test`;
-    // With another URL in the program, the line could not continue with the old endpoint.
-    stack.edit(program.replace("kept.example", "moved.example"));
-    const moved = (await stack.command("drift")).stdout;
-    expect(moved).toContain("First go back to the program of the last successful `up`.");
-    expect(moved).not.toContain(line);
-    stack.edit(program);
-    expect((await stack.command("drift")).stdout).toContain(`\n    ${line}\n`);
-    await sh(stack, `${line} --yes`);
-    expect(emulator.endpoints.map(({ id }) => id).sort()).toEqual(ids.toSorted());
-    expect((await stack.command("drift")).code).toBe(0);
-  });
+      const stack = await project(program, { emulator });
+      await stack.pulumi("up", "--yes", "--skip-preview");
+      const ids = ["kept", "with"].map((name) => idOf(emulator, name));
+      const { urn = "" } = (await stack.state()).resources.find(({ id }) => id === ids[0]) ?? {};
+      await expect(stack.pulumi("up", "--yes", "--skip-preview", "--replace", urn)).rejects.toThrow();
+      const marked = emulator.requests.length;
+      await stack.pulumi("refresh", "--yes", "--skip-preview");
+      expect(emulator.requests).toHaveLength(marked);
+      const { code, stdout } = await stack.command("drift", "--json", "-");
+      const [report] = reportSchema.parse(JSON.parse(stdout)).stacks;
+      expect(code).toBe(8);
+      expect(report?.pendingCreates).toMatchObject(
+        ["kept", "with"].map((name, at) => ({ name, replaces: ids[at], left: [ids[at]] })),
+      );
+      const line = `pulumi up --config endpoints:adopt=${ids.join(",")} --stack test`;
+      expect((await stack.command("drift")).stdout).toContain(`\n    ${line}\n`);
+      // With another URL in the program, the run ignores the id, and the endpoint stays, as the program asks.
+      stack.edit(program.replace("kept.example", `${host}.example`));
+      await sh(stack, `${line} --yes`);
+      const moved = host === "kept" ? [] : [idOf(emulator, "moved")];
+      expect(emulator.endpoints.map(({ id }) => id).sort()).toEqual([...ids, ...moved].sort());
+      await sh(stack, "pulumi config rm endpoints:adopt");
+      await stack.pulumi("up", "--yes", "--skip-preview", "--expect-no-changes");
+      const after = await stack.command("drift", "--json", "-");
+      const unmanaged = reportSchema.parse(JSON.parse(after.stdout)).accounts[0]?.unmanaged;
+      expect([after.code, unmanaged?.map(({ id }) => id)]).toEqual([0, host === "kept" ? [] : [ids[0]]]);
+    },
+  );
 
   test.each(["dynamic", "plugin"])(
     "names what a killed run left, in and out of a pool, and its advice loses and doubles nothing (%s)",
@@ -173,11 +177,18 @@ for (const name of ${JSON.stringify(names)}) {
 
       const { code, stdout } = await stack.command("drift");
       expect(code).toBe(8);
-      const [advice = ""] = /unlock the stack with `([^`]+)`/.exec(stdout)?.slice(1) ?? [];
-      const [line = "", ids = ""] =
-        /^ {4}(pulumi refresh .* ENDPOINTS_ADOPT=case\/test:(\S+) .*)$/m.exec(stdout)?.slice(1) ?? [];
-      expect(ids.split(",").sort()).toEqual(left.sort());
+      const [, advice = ""] = /unlock the stack with `([^`]+)`/.exec(stdout) ?? [];
+      const [, line = "", ids = ""] =
+        /Then run `(pulumi refresh .* --config endpoints:adopt=(\S+) .*?)`/.exec(stdout) ?? [];
+      const [, list = "[]"] = /^ {4}const lost = (.*);$/m.exec(stdout) ?? [];
+      const lost: string[] = JSON.parse(list);
+      expect([...ids.split(","), ...lost].sort()).toEqual([...left, theirs.id].sort());
       const marked = emulator.requests.length;
+      // Somebody who follows the text leaves out the ids of others.
+      const pasted = `const lost = ${JSON.stringify(lost.filter((id) => id !== theirs.id))};`;
+      stack.edit(
+        `${pasted}${program.replace("poolingEnabled: true", "poolingEnabled: true, adopt: lost.shift()")}`,
+      );
       await sh(stack, `${advice} --yes`);
       await sh(stack, `${line} --yes`);
       const writes = emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
@@ -188,6 +199,10 @@ for (const name of ${JSON.stringify(names)}) {
       expect(state).toEqual(expect.arrayContaining(left));
       expect([...state, theirs.id].sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
       expect(emulator.endpoints).toContainEqual(theirs);
+      stack.edit(program);
+      await sh(stack, "pulumi config rm endpoints:adopt");
+      await stack.pulumi("up", "--yes", "--skip-preview");
+      expect(emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual(writes);
       expect((await stack.command("drift")).code).toBe(0);
     },
   );
