@@ -114,7 +114,9 @@ export class CloudEndpoints {
         throw error;
       });
       const listed = (await this.listedForAdoption).filter(({ id }) => ids.includes(id));
-      inputs.adopt = fittingEndpoint(listed, context);
+      const id = fittingEndpoint(listed, context);
+      // The host of dynamic providers fails on a key without a value.
+      if (id !== undefined) inputs.adopt = id;
     }
     if (inputs.adopt !== undefined) await logPlannedAdoption(inputs.adopt, context);
   }
