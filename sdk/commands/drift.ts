@@ -1,5 +1,5 @@
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
-import { accountReport, asUnchecked, type OwnedElsewhere } from "./drift/accounts";
+import { accountReport, asUnchecked, type OwnedElsewhere, type ScannedAccount } from "./drift/accounts";
 import { addLines, findLeft } from "./drift/recovery";
 import { allUnchecked, countUnmanaged, type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
@@ -91,15 +91,15 @@ async function readOwnedElsewhere(
       known.every(({ entries }) => entries !== undefined),
     ignored,
   };
-  const suspects = accounts.filter((one) => accountReport(one, owned, hidden).unmanaged.length > 0);
-  const doubtful = stacks.filter(({ report }) => suspects.some((one) => one.stacks.has(report.name)));
+  const isSuspect = (one: ScannedAccount) => accountReport(one, [], owned, hidden).unmanaged.length > 0;
+  const doubtful = stacks.filter(({ opened }) => opened.some(isSuspect));
   await mapConcurrently(doubtful, async ({ report, again }) => {
     try {
       for (const { id } of managedEndpoints(await again())) owned.managed.add(id);
     } catch (error) {
       owned.isComplete = false;
       const what = `the state of the stack ${report.name} after the list`;
-      for (const account of accounts) account.unchecked.push(asUnchecked(what, error));
+      for (const account of accounts.keys()) account.unchecked.push(asUnchecked(what, error));
     }
   });
   return owned;
@@ -122,7 +122,9 @@ async function reportOf(
   ownedElsewhere: OwnedElsewhere,
   options: Pick<DriftReport, "startedAt" | "failOnUnmanaged">,
 ): Promise<DriftReport> {
-  const reports = new Map(accounts.map((one) => [one, accountReport(one, ownedElsewhere, hidden)]));
+  const reports = new Map(
+    [...accounts].map(([one, names]) => [one, accountReport(one, names, ownedElsewhere, hidden)]),
+  );
   await mapConcurrently(stacks, (one) => findLeft(one, reports, hidden));
   const findings = {
     ...options,

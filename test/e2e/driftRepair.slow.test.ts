@@ -115,7 +115,7 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
       const program = `
 const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
 const kept = new Dynamic("kept", { url: "https://kept.example.com" }, { retainOnDelete: true });
-new CloudEndpoint("with", { url: "https://with.example.com" }, { deletedWith: kept, deleteBeforeReplace: true });
+new Dynamic("with", { url: "https://with.example.com" }, { deletedWith: kept });
 `;
       const stack = await project(program, { emulator });
       await stack.pulumi("up", "--yes", "--skip-preview");

@@ -14,11 +14,8 @@ import { interrupted } from "./stack";
 /* The accounts of the stacks, and their endpoints that no stack manages. Each account is listed once. */
 
 export interface ScannedAccount {
-  /** Equal for the same settings. */
-  key: string;
   /** Undefined if the settings do not name the account. */
   api: EndpointsApi | undefined;
-  stacks: Set<string>;
   /** Undefined if the account could not be listed. */
   cloud: Endpoint[] | undefined;
   unchecked: Unchecked[];
@@ -28,67 +25,46 @@ export interface ScannedAccount {
 export class ScannedAccounts {
   private readonly byKey = new Map<string, ScannedAccount>();
 
-  constructor(
-    private readonly log: (message: string) => void,
-    private readonly stopped: AbortSignal,
-  ) {}
-
-  /** All accounts, in the order of these stacks, which were read at once. */
-  inOrderOf(stacks: readonly { name: string }[]): ScannedAccount[] {
-    const all = stacks.flatMap(({ name }) => [...this.byKey.values()].filter((one) => one.stacks.has(name)));
-    for (const one of all)
-      one.stacks = new Set(stacks.map(({ name }) => name).filter((name) => one.stacks.has(name)));
-    return [...new Set(all)];
-  }
+  constructor(private readonly log: (message: string) => void) {}
 
   /**
    * The account that these settings name; undefined if a setting is missing and no endpoint uses the account.
    *
    * @param isUsed Whether an endpoint of the stack uses this account.
    */
-  open(
-    config: ConfigReader,
-    stack: string,
-    { isUsed, keySource }: { isUsed: boolean; keySource: KeySource | undefined },
-  ): ScannedAccount | undefined {
-    const opened: ScannedAccount = {
-      key: `failed ${this.byKey.size}`,
-      api: undefined,
-      stacks: new Set(),
-      cloud: undefined,
-      unchecked: [],
-    };
+  open(config: ConfigReader, isUsed: boolean, keySource: KeySource | undefined): ScannedAccount | undefined {
+    const none = { api: undefined, cloud: undefined, unchecked: [] };
     try {
-      opened.api = openAccount(config, this.log, keySource);
-      const { baseUrl, apiKey } = opened.api.http.settings;
-      opened.key = JSON.stringify([baseUrl, apiKey]);
+      const api = openAccount(config, this.log, keySource);
+      const { baseUrl, apiKey } = api.http.settings;
+      const key = JSON.stringify([baseUrl, apiKey]);
+      const account = this.byKey.get(key) ?? { ...none, api };
+      this.byKey.set(key, account);
+      return account;
     } catch (error) {
       if (error instanceof ConfigError && !isUsed) return undefined;
-      opened.unchecked.push(asUnchecked("the account", error));
+      return { ...none, unchecked: [asUnchecked("the account", error)] };
     }
-    const account = this.byKey.get(opened.key) ?? opened;
-    this.byKey.set(account.key, account);
-    account.stacks.add(stack);
-    return account;
   }
+}
 
-  /** Lists each account, one after the other. After an interruption no request is sent. */
-  async list(): Promise<void> {
-    for (const account of this.byKey.values()) {
-      const { api, unchecked } = account;
-      if (!api) continue;
-      // This also ends a wait for the account's rate limit, which may be long.
-      this.stopped.addEventListener("abort", () => api.http.stop());
-      try {
-        if (this.stopped.aborted) throw interrupted();
-        this.log(`listing the account at ${api.http.settings.baseUrl}`);
-        account.cloud = await cloudEndpoints(api);
-        for (const { id = "an endpoint", reason } of api.list.skipped)
-          unchecked.push(asUnchecked(`${id} of the account`, `the list's item cannot be read: ${reason}`));
-      } catch (error) {
-        unchecked.push(asUnchecked("the account's endpoints", this.stopped.aborted ? interrupted() : error));
-      }
-    }
+/** Lists an account. After an interruption no request is sent. */
+export async function listAccount(
+  account: ScannedAccount,
+  { log, stopped }: { log(message: string): void; stopped: AbortSignal },
+): Promise<void> {
+  const { api, unchecked } = account;
+  if (!api) return;
+  // This also ends a wait for the account's rate limit, which may be long.
+  stopped.addEventListener("abort", () => api.http.stop());
+  try {
+    if (stopped.aborted) throw interrupted();
+    log(`listing the account at ${api.http.settings.baseUrl}`);
+    account.cloud = await cloudEndpoints(api);
+    for (const { id = "an endpoint", reason } of api.list.skipped)
+      unchecked.push(asUnchecked(`${id} of the account`, `the list's item cannot be read: ${reason}`));
+  } catch (error) {
+    unchecked.push(asUnchecked("the account's endpoints", stopped.aborted ? interrupted() : error));
   }
 }
 
@@ -106,25 +82,21 @@ export interface OwnedElsewhere {
 
 /** The report of an account: its endpoints that the checked stacks do not manage are known, ignored or unmanaged. */
 export function accountReport(
-  account: ScannedAccount,
-  ownedElsewhere: OwnedElsewhere,
+  { api, cloud = [], unchecked }: ScannedAccount,
+  stacks: string[],
+  { managed, known, isComplete, ignored }: OwnedElsewhere,
   hidden: SecretTexts,
 ): AccountReport {
-  const { stacks, cloud = [] } = account;
-  const service = account.api?.http.settings.baseUrl;
-  const { managed, known, isComplete, ignored } = ownedElsewhere;
+  const { baseUrl, apiKey } = api?.http.settings ?? {};
   const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
   );
   const report: AccountReport = {
-    ...(service !== undefined && { service }),
-    stacks: [...stacks],
-    endpoints: cloud.length,
-    unmanaged: [],
-    ignored: [],
+    ...(baseUrl !== undefined && { service: baseUrl }),
+    ...{ stacks, endpoints: cloud.length, unmanaged: [], ignored: [] },
     known: cloud.filter(({ id }) => known.has(id)).length,
-    unchecked: isComplete ? account.unchecked : [...account.unchecked, unknown],
+    unchecked: isComplete ? unchecked : [...unchecked, unknown],
   };
   for (const live of isComplete ? cloud : []) {
     const { id, url } = live;
@@ -132,7 +104,7 @@ export function accountReport(
     const entry = ignored.find((each) => isIgnored(live, each));
     const shown = url !== undefined && { url: hidden.shown(url) };
     if (entry) report.ignored.push({ id, ...shown, reason: entry.reason });
-    else report.unmanaged.push({ id, ...shown, ...factsOf(live, hidden, account.api?.http.settings.apiKey) });
+    else report.unmanaged.push({ id, ...shown, ...factsOf(live, hidden, apiKey) });
   }
   return report;
 }

@@ -19,7 +19,7 @@ import {
   pendingCreates,
   type StateEntry,
 } from "../userProject";
-import { asUnchecked, provenanceOf, type ScannedAccount, ScannedAccounts } from "./accounts";
+import { asUnchecked, listAccount, provenanceOf, type ScannedAccount, ScannedAccounts } from "./accounts";
 import { driftOf } from "./compare";
 import type { SharedEndpoint, StackReport } from "./report";
 import { SecretTexts } from "./secretTexts";
@@ -47,7 +47,8 @@ export interface ScanDependencies {
 
 export interface Scan {
   stacks: StackScan[];
-  accounts: ScannedAccount[];
+  /** The accounts, with the names of their stacks. */
+  accounts: Map<ScannedAccount, string[]>;
   /** The known stacks with their entries; undefined if a state could not be read. */
   known: { name: string; entries: readonly StateEntry[] | undefined }[];
   hidden: SecretTexts;
@@ -59,7 +60,8 @@ export interface StackScan {
   /** All endpoints that the stack manages; undefined if its state could not be read. */
   managed: readonly ManagedEndpoint[] | undefined;
   creates: readonly PendingCreate[];
-  /** The accounts of its endpoints, also of those to be created. */
+  /** All accounts that the stack uses, and those of its endpoints, also of those to be created. */
+  opened: ScannedAccount[];
   accounts: Map<ManagedEndpoint, ScannedAccount>;
   /** The state now, because an `up` may run beside the check. It is read at most once. */
   again(): Promise<ExportedState>;
@@ -85,24 +87,28 @@ export async function mapConcurrently<T, R>(
 /** Scans stacks. After an interruption nothing new begins, and the rest is reported as unchecked. */
 export async function scan(stacks: readonly DriftStack[], deps: ScanDependencies): Promise<Scan> {
   const { log, stopped } = deps;
-  const accounts = new ScannedAccounts(log, stopped);
+  const met = new ScannedAccounts(log);
   let done = 0;
   const scans = await mapConcurrently(stacks, async (stack) => {
-    const read = await readStack(stack, stopped, accounts);
+    const read = await readStack(stack, stopped, met);
     // The log gets about ten lines.
     if (++done === stacks.length || done % Math.ceil(stacks.length / 10) === 0)
       log(`${done} of ${count(stacks.length, "stack")} read`);
     return read;
   });
-  const all = accounts.inOrderOf(stacks);
-  await accounts.list();
+  const accounts = new Map<ScannedAccount, string[]>();
+  for (const { opened, report } of scans)
+    for (const account of new Set(opened))
+      accounts.set(account, [...(accounts.get(account) ?? []), report.name]);
+  for (const account of accounts.keys()) await listAccount(account, deps);
   const known = await mapConcurrently(deps.known, async ({ name, read }) => {
     try {
       if (stopped.aborted) throw interrupted();
       return { name, entries: await read() };
     } catch (error) {
       // Each account reports it, because its unmanaged endpoints are unknown.
-      for (const { unchecked } of all) unchecked.push(asUnchecked(`the known stack ${name}`, error));
+      for (const { unchecked } of accounts.keys())
+        unchecked.push(asUnchecked(`the known stack ${name}`, error));
       return { name, entries: undefined };
     }
   });
@@ -110,14 +116,10 @@ export async function scan(stacks: readonly DriftStack[], deps: ScanDependencies
     scans.flatMap(({ managed = [], creates }) => [...managed, ...creates.map(({ wanted }) => wanted)]),
   );
   await mapConcurrently(scans, (one) => compareStack(one, stopped, hidden));
-  return { stacks: scans, accounts: all, known, hidden };
+  return { stacks: scans, accounts, known, hidden };
 }
 
-async function readStack(
-  stack: DriftStack,
-  stopped: AbortSignal,
-  accounts: ScannedAccounts,
-): Promise<StackScan> {
+async function readStack(stack: DriftStack, stopped: AbortSignal, met: ScannedAccounts): Promise<StackScan> {
   const { name, project } = stack;
   let later: Promise<ExportedState> | undefined;
   const read: StackScan = {
@@ -125,7 +127,7 @@ async function readStack(
       ...{ name, project, endpoints: 0, compared: 0, drifted: [], pendingOperations: 0 },
       ...{ pendingCreates: [], unchecked: [] },
     },
-    ...{ managed: undefined, creates: [], accounts: new Map() },
+    ...{ managed: undefined, creates: [], opened: [], accounts: new Map() },
     again() {
       later ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state();
       return later;
@@ -176,8 +178,10 @@ async function readStack(
     const inputs = explicit.get(provider) ?? {};
     const config: ConfigReader = (key) => settingText(inputs[key.replace(/^endpoints:/, "")] ?? own(key));
     const keySource = inputs["apiKey"] === undefined ? undefined : ("argument" as const);
-    const account = accounts.open(config, name, { isUsed: endpoints.length > 0, keySource });
-    if (account) for (const endpoint of endpoints) read.accounts.set(endpoint, account);
+    const account = met.open(config, endpoints.length > 0, keySource);
+    if (!account) continue;
+    read.opened.push(account);
+    for (const endpoint of endpoints) read.accounts.set(endpoint, account);
   }
   return read;
 }

@@ -74,17 +74,8 @@ function unknownStackAsUsage(error: unknown): never {
   throw error;
 }
 
-async function selectedStack(cwd: string): Promise<string> {
-  const { stdout } = await pulumi(["stack", "ls", "--json"], { cwd });
-  const list = jsonOf(stdout);
-  const selected = Array.isArray(list)
-    ? list.find((one) => isMapping(one) && one["current"] === true)
-    : undefined;
-  if (isMapping(selected) && typeof selected["name"] === "string") return selected["name"];
-  throw new UserError(
-    `no stack is selected in ${cwd}: give --stack, or select one with \`pulumi stack select\``,
-  );
-}
+/** @throws PulumiFailed if no stack is selected. */
+const selectedStack = async (cwd: string) => (await pulumi(["stack", "--show-name"], { cwd })).stdout.trim();
 
 /** The number of entries on a page of a stack's history. */
 const PAGE_SIZE = 100;
