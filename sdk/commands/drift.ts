@@ -92,7 +92,8 @@ async function readOwnedElsewhere(
     ignored,
   };
   const isSuspect = (one: ScannedAccount) => accountReport(one, [], owned, hidden).unmanaged.length > 0;
-  const doubtful = stacks.filter(({ opened }) => opened.some(isSuspect));
+  const suspects = new Set([...accounts.keys()].filter(isSuspect));
+  const doubtful = stacks.filter(({ opened }) => opened.some((one) => suspects.has(one)));
   await mapConcurrently(doubtful, async ({ report, again }) => {
     try {
       for (const { id } of managedEndpoints(await again())) owned.managed.add(id);

@@ -108,41 +108,80 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     expect(named.stdout).not.toContain("1 unmanaged");
   });
 
-  test.each(["kept", "moved"])(
-    "names the replacements that a skipped deletion leaves pending, and its line continues with the old endpoints (%s.example.com)",
-    async (host) => {
-      const emulator = await service();
-      const program = `
+  test("takes over what a lost state had with one line, once every stack of the backend was read, and nothing of others", async () => {
+    const emulator = await service();
+    const program = `
 const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
-const kept = new Dynamic("kept", { url: "https://kept.example.com" }, { retainOnDelete: true });
-new Dynamic("with", { url: "https://with.example.com" }, { deletedWith: kept });
-`;
-      const stack = await project(program, { emulator });
+new Dynamic("one", { url: "https://one.example.com", description: "ours" });
+${endpoint("two")}`;
+    const stack = await project(program, { emulator });
+    await stack.pulumi("up", "--yes", "--skip-preview");
+    const ids = ["one", "two"].map((name) => idOf(emulator, name));
+    emulator.seed({ type: "cloud", url: "https://other.example.com" });
+    await stack.pulumi("stack", "rm", "--force", "--yes", "--preserve-config", "test");
+    await stack.pulumi("stack", "init", "test");
+    await stack.pulumi("stack", "init", "sister");
+    expect((await stack.command("drift", "--stack", "test")).stdout).not.toContain("endpoints:adopt");
+    const { stdout } = await stack.command("drift", "--stack", "test", "--known", "sister");
+    const [line = ""] = /pulumi up --config endpoints:adopt=\S+ --stack test/.exec(stdout) ?? [];
+    const marked = emulator.requests.length;
+    await sh(stack, `${line} --yes`);
+    expect(new Set(emulator.requests.slice(marked).map(({ method }) => method))).toEqual(new Set(["GET"]));
+    await stack.pulumi("stack", "select", "test");
+    const state = (await stack.state()).resources.flatMap(({ type, id }) =>
+      type.endsWith("CloudEndpoint") ? [id] : [],
+    );
+    expect(state.sort()).toEqual(ids.toSorted());
+    await sh(stack, "pulumi config rm endpoints:adopt");
+    await stack.pulumi("up", "--yes", "--skip-preview", "--expect-no-changes");
+    expect(await stack.command("drift")).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("1 unmanaged"),
+    });
+  });
+
+  const RETAINED = 'new Dynamic("kept", { url: "https://kept.example.com" }, { retainOnDelete: true });';
+  test.each([
+    ["retainOnDelete", RETAINED, RETAINED],
+    [
+      "retainOnDelete, although the program moves on",
+      RETAINED,
+      RETAINED.replace("kept.example", "moved.example"),
+    ],
+    ...[
+      `const first = new Dynamic("first", { url: "https://first.example.com" });
+new Dynamic("kept", { url: "https://kept.example.com" }, { deletedWith: first });`,
+    ].map((program) => ["deletedWith", program, program]),
+  ])(
+    "names the replacement that a skipped deletion leaves pending, and its line continues with the old endpoint (%s)",
+    async (_, deployed = "", now = "") => {
+      const emulator = await service();
+      const program = (text: string) =>
+        `const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");\n${text}`;
+      const stack = await project(program(deployed), { emulator });
       await stack.pulumi("up", "--yes", "--skip-preview");
-      const ids = ["kept", "with"].map((name) => idOf(emulator, name));
-      const { urn = "" } = (await stack.state()).resources.find(({ id }) => id === ids[0]) ?? {};
+      const id = idOf(emulator, "kept");
+      const { urn = "" } =
+        (await stack.state()).resources.find(({ type }) => type.endsWith("CloudEndpoint")) ?? {};
       await expect(stack.pulumi("up", "--yes", "--skip-preview", "--replace", urn)).rejects.toThrow();
       const marked = emulator.requests.length;
       await stack.pulumi("refresh", "--yes", "--skip-preview");
-      expect(emulator.requests).toHaveLength(marked);
+      expect(emulator.requests.slice(marked).map(({ path }) => path)).not.toContain(`/endpoints/${id}`);
       const { code, stdout } = await stack.command("drift", "--json", "-");
       const [report] = reportSchema.parse(JSON.parse(stdout)).stacks;
       expect(code).toBe(8);
-      expect(report?.pendingCreates).toMatchObject(
-        ["kept", "with"].map((name, at) => ({ name, replaces: ids[at], left: [ids[at]] })),
-      );
-      const line = `pulumi up --config endpoints:adopt=${ids.join(",")} --stack test`;
+      expect(report?.pendingCreates).toMatchObject([{ name: "kept", replaces: id, left: [id] }]);
+      const line = `pulumi up --config endpoints:adopt=${id} --stack test`;
       expect((await stack.command("drift")).stdout).toContain(`\n    ${line}\n`);
-      // With another URL in the program, the run ignores the id, and the endpoint stays, as the program asks.
-      stack.edit(program.replace("kept.example", `${host}.example`));
+      stack.edit(program(now));
       await sh(stack, `${line} --yes`);
-      const moved = host === "kept" ? [] : [idOf(emulator, "moved")];
-      expect(emulator.endpoints.map(({ id }) => id).sort()).toEqual([...ids, ...moved].sort());
+      expect(emulator.endpoints.map((one) => one.id)).toContain(id);
       await sh(stack, "pulumi config rm endpoints:adopt");
       await stack.pulumi("up", "--yes", "--skip-preview", "--expect-no-changes");
       const after = await stack.command("drift", "--json", "-");
       const unmanaged = reportSchema.parse(JSON.parse(after.stdout)).accounts[0]?.unmanaged;
-      expect([after.code, unmanaged?.map(({ id }) => id)]).toEqual([0, host === "kept" ? [] : [ids[0]]]);
+      // With another URL in the program, the run ignores the id. The endpoint stays, as retainOnDelete asks.
+      expect([after.code, unmanaged?.map((one) => one.id)]).toEqual([0, now === deployed ? [] : [id]]);
     },
   );
 

@@ -23,21 +23,18 @@ export async function findLeft(
   hidden: SecretTexts,
 ): Promise<void> {
   if (creates.length === 0) return;
-  const later = await again().then(pendingCreates, (error: unknown) => {
-    report.unchecked.push(asUnchecked("the stack's state after the list", error));
-    return creates;
-  });
+  const later = await again().then(pendingCreates, () => []);
   for (const create of creates) {
     const { name, urn, type, inputs } = create.wanted;
-    const isPool = inputs["poolingEnabled"] === true;
     const replaces = create.replaced && { replaces: create.replaced.id };
     const account = accounts.get(create.wanted);
     const ofAccount = account && reports.get(account);
-    const isChanged = !later.some(({ wanted }) => wanted.urn === urn);
-    if (isChanged) report.unchecked.push(asUnchecked(`${name} (its create)`, changedMeanwhile()));
-    const isChecked = ofAccount?.unchecked.length === 0 && !isChanged && report.unchecked.length === 0;
+    const isStillPending = later.some(({ wanted }) => wanted.urn === urn);
+    if (!isStillPending) report.unchecked.push(asUnchecked(`${name} (its create)`, changedMeanwhile()));
+    const isChecked = isStillPending && ofAccount?.unchecked.length === 0;
     report.pendingCreates.push({
-      ...{ name, urn, type, ...shownUrl(create.wanted, hidden), ...replaces, pool: isPool },
+      ...{ name, urn, type, ...shownUrl(create.wanted, hidden), ...replaces },
+      pool: inputs["poolingEnabled"] === true,
       ...(isChecked && leftOf(create, account?.cloud ?? [], ofAccount)),
     });
   }
@@ -149,13 +146,13 @@ function repairLine(stack: StackReport, { shared }: DriftReport): string | undef
  * backend was read, and while a recovery comes first.
  */
 export function takeOverLine(
-  { stacks: names, unmanaged, unchecked }: AccountReport,
+  { stacks: names, unmanaged }: AccountReport,
   { stacks, unread }: DriftReport,
 ): string | undefined {
   const ids = unmanaged.filter(({ pool }) => !pool).map(({ id }) => shellWord(id));
   const [only, ...others] = stacks.filter(({ name }) => names.includes(name));
   const isPending = [only, ...others].some((stack) => stack?.recovery !== undefined);
-  if (ids.length === 0 || unread?.length !== 0 || unchecked.length > 0 || isPending) return undefined;
+  if (ids.length === 0 || unread?.length !== 0 || isPending) return undefined;
   const target = only && others.length === 0 ? ` ${targetOf(only)}` : "";
   return `pulumi up --config endpoints:adopt=${ids.join(",")}${target}`;
 }

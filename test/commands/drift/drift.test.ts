@@ -2,7 +2,13 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { driftCommand, driftWith } from "../../../sdk/commands/drift";
-import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
+import { addLines } from "../../../sdk/commands/drift/recovery";
+import {
+  type DriftReport,
+  outcomeOf,
+  reportSchema,
+  type StackReport,
+} from "../../../sdk/commands/drift/report";
 import { type DriftStack, type Updates, updatesOf } from "../../../sdk/commands/drift/stack";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
@@ -234,8 +240,29 @@ test("1,000 endpoints cost one listing, and an edit of one costs no other reques
 
 const docs = join(import.meta.dirname, "../../../docs");
 
+const example = readFileSync(join(docs, "generate/drift.json"), "utf8");
+
+test.each<[string, (report: DriftReport, stack: StackReport) => unknown]>([
+  ["has not drifted", (_, stack) => stack.drifted.splice(0)],
+  ["is undeployed", (_, stack) => Object.assign(stack, { undeployed: "its last update failed" })],
+  ["is partly unchecked", (_, stack) => stack.unchecked.push({ what: "its history", reason: "" })],
+  ["has endpoints that were not compared", (_, stack) => stack.endpoints++],
+  [
+    "has an endpoint of another resource",
+    ({ shared }, stack) => shared.push({ id: "ep_a", resources: [{ stack: stack.name, name: "", urn: "" }] }),
+  ],
+])("no line puts back the drift of a stack that %s, because that comes first", (_, change) => {
+  const report = reportSchema.parse(JSON.parse(example));
+  const [stack] = report.stacks;
+  if (!stack) throw new Error("the report has no stack");
+  addLines(report);
+  expect(stack.repair).toMatch(/^pulumi preview --expect-no-changes .* && pulumi up --refresh/);
+  change(report, stack);
+  addLines(report);
+  expect(stack.repair).toBeUndefined();
+});
+
 test("the report of the documentation's picture is valid, with the exit code of its outcome, and the reference describes every outcome", () => {
-  const example = readFileSync(join(docs, "generate/drift.json"), "utf8");
   const report = reportSchema.strict().parse(JSON.parse(example));
   expect(outcomeOf(report)).toEqual({ outcome: report.outcome, exitCode: report.exitCode });
   const reference = readFileSync(join(docs, "reference.md"), "utf8");

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { viewOf } from "../../../sdk/commands/drift/reportView";
 import { tooLong } from "../../messages";
 import { runDrift } from "./driftRun";
@@ -32,6 +33,8 @@ test.each(Object.keys(fixtures))("drift reports a fixture in which %s", async (n
   if (AS_JSON.includes(name)) shown.push(json);
   expect(steady(shown.join("\n"))).toMatchSnapshot();
   expect(code).toBe(report.exitCode);
+  for (const { changes } of report.stacks.flatMap(({ drifted }) => drifted))
+    for (const { secret, expected, live } of changes) expect(secret).toBe([expected, live].includes(MASKED));
   const told = viewOf(report).sections.flatMap(({ remedy = "", items }) => [
     remedy,
     ...items.map(({ text = "" }) => text),

@@ -93,6 +93,11 @@ export const fixtures: Record<string, () => DriftFixture> = {
       { name: "g-pooling", inputs: { poolingEnabled: false }, live: { poolingEnabled: true } },
       { name: "h-deleted", live: "gone" },
       { name: "i-order", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { y: 2, x: 1 } } },
+      {
+        name: "k-broken",
+        inputs: { trafficPolicy: policy({}) },
+        live: { trafficPolicy: "keys: [CANARY: {" },
+      },
       // A default of the service that the state has recorded.
       {
         name: "j-chosen",
@@ -257,6 +262,11 @@ export const fixtures: Record<string, () => DriftFixture> = {
     };
   },
 
+  "a replacement moves to another URL, was killed in its create, and its old endpoint still exists": () => {
+    const begun = [begunCreate("kept", { url: "https://new.example.com" })];
+    return oneStack([{ name: "kept", more: { pendingReplacement: true } }], { begun });
+  },
+
   "creates are pending, and what is on their URLs is ignored, or known": () => {
     const pool = { url: "https://pool.example.com", pooling_enabled: true };
     seed("left", pool);
@@ -285,6 +295,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
       ...oneStack([{ name: "a", live }], { begun: [begunCreate("hidden", inputs)] }),
       ignore: [{ id: "ep_ignored", reason: "its id" }],
     };
+  },
+
+  "an error repeats a secret URL": () => {
+    const url = "https://canary-5.example.com";
+    const lost = fakeStack([], { name: "lost", state: fail(`cannot reach ${url}`) });
+    return { stacks: [fakeStack([{ name: "a", inputs: { url: secret(url) } }]), lost] };
   },
 
   "an endpoint is unmanaged on the secret URL of a pool": () => {
@@ -437,6 +453,11 @@ export const fixtures: Record<string, () => DriftFixture> = {
         },
       },
       {
+        name: "c",
+        inputs: { metadata: { headers: [{ name: "Authorization", value: "CANARY-HEADER" }] } },
+        live: { metadata: { headers: [{ name: "Authorization", value: "CANARY-HEADER2" }] } },
+      },
+      {
         name: "b",
         inputs: { trafficPolicy: policy({ client_secret: "CANARY-3" }) },
         live: { trafficPolicy: "client_secret: CANARY-4: x" },
@@ -455,10 +476,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
         name: "a",
         inputs: {
           url: secret("https://CANARY-6.example.com"),
+          metadata: secret({ on: true }),
           trafficPolicy: secret(policy({ pin: "hun2", long: "CANARY-1-2", longer: "CANARY-1-2-3" })),
         },
         live: {
           url: "https://CANARY-8.example.com",
+          metadata: { on: false },
           trafficPolicy: policy({ pin: "hun3", long: "CANARY-1-2" }),
           description: "hun2, CANARY-1-2-3 of the trafficPolicy, CANARY-1-2",
         },
