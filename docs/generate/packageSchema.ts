@@ -50,19 +50,15 @@ const OFFERED: Record<string, { enum: string; values: readonly (string | number)
 const enumToken = (name: string) => `endpoints:index:${name}`;
 
 export function packageSchema(): object {
-  const { name, version, description, license, keywords, homepage, repository } = manifest.parse(
+  const { name, version, description, license, keywords } = manifest.parse(
     JSON.parse(readFileSync(join(root, "package.json"), "utf8")),
   );
-  const readmeOf = (language: string, example: string) => readme(description, language, example);
   return {
     name: "endpoints",
-    displayName: "Endpoints",
     version,
     description,
-    keywords: [...keywords, "kind/native", "category/network"],
+    keywords,
     license,
-    homepage,
-    repository: repository?.url.replace(/^git\+|\.git$/g, ""),
     // Without it, the .NET package would name Pulumi as its publisher.
     publisher: `the ${name} authors`,
     // The generated packages get the version, and the Go SDK becomes a module.
@@ -78,16 +74,8 @@ export function packageSchema(): object {
       ...enums(),
     },
     language: {
-      nodejs: {
-        packageName: name,
-        readme: readmeOf("ts", "quickstart/index.ts"),
-        respectSchemaVersion: true,
-      },
-      python: {
-        pyproject: { enabled: true },
-        readme: readmeOf("python", "python/__main__.py"),
-        respectSchemaVersion: true,
-      },
+      nodejs: { packageName: name, respectSchemaVersion: true },
+      python: { pyproject: { enabled: true }, respectSchemaVersion: true },
       go: { respectSchemaVersion: true, generateResourceContainerTypes: true },
       csharp: { respectSchemaVersion: true },
     },
@@ -100,8 +88,6 @@ const manifest = z.object({
   description: z.string(),
   license: z.string(),
   keywords: z.array(z.string()),
-  homepage: z.string().optional(),
-  repository: z.object({ url: z.string() }).optional(),
 });
 
 function enums(): object {
@@ -122,7 +108,7 @@ const nameOfValue = (value: string | number) =>
     .map((part) => part.charAt(0).toUpperCase() + part.slice(1))
     .join("");
 
-/** The first paragraph of a comment, then the page of the item: what other languages need to know, and the examples. */
+/** The first paragraph of a comment, then the page of the item: what other languages need to know, and the example. */
 const page = (item: string, comment = "") => `${comment.split("\n\n")[0]}\n\n${schemaPage(item)}`;
 
 /**
@@ -322,18 +308,4 @@ function typeOf({ type, items, anyOf, enum: values }: JsonType): object {
   const kinds = anyOf.map(typeOf);
   // The service writes some references as bare ids; the provider reads them as references.
   return kinds.find((kind) => "$ref" in kind) ?? { oneOf: kinds };
-}
-
-/** The README of a generated SDK: its purpose, an example in its language, and the settings. */
-function readme(description: string, language: string, example: string): string {
-  const program = readFileSync(join(root, "examples", example), "utf8").trim();
-  const rows = Object.entries(variables()).map(
-    ([name, setting]) => `- \`endpoints:${name}\`: ${setting.description}`,
-  );
-  return [
-    description,
-    `\`\`\`${language}\n${program}\n\`\`\``,
-    "The inputs of an explicit provider win over the stack's configuration, which wins over the environment:",
-    `${rows.join("\n")}\n`,
-  ].join("\n\n");
 }

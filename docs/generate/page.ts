@@ -77,7 +77,7 @@ function webhooks(): string[] {
 }
 
 /** The settings with their environment variables, defaults and meanings. */
-export function settingsTable(): string {
+function settingsTable(): string {
   const rows = settings().map((setting) => [
     `${code(`endpoints:${setting.name}`)}${setting.secret ? " (secret)" : ""}`,
     code(setting.environment),

@@ -115,6 +115,7 @@ export class CloudEndpoints {
       });
       const named = listed.filter(({ id }) => ids.includes(id));
       const id = fittingEndpoint(named, context);
+      // The hosts of both providers fail on a key without a value.
       if (id !== undefined) inputs.adopt = id;
     }
     if (inputs.adopt !== undefined) await logPlannedAdoption(inputs.adopt, context);

@@ -32,7 +32,7 @@ export const adoptCommand = command({
     force: { help: "overwrite that file", needs: ["out"] },
   },
   notes: `Without --stack the account is that of ENDPOINTS_API_KEY and ENDPOINTS_BASE_URL. Secrets found in policies and metadata become secrets of the configuration; neither the program nor the log shows them. With --stack, the command sets them in that stack's configuration. Without --stack, it lists the commands that set them. See docs/adoption.md.
-Exit codes: 0 done, 1 failed, 2 invalid arguments, 3 the key was refused.`,
+Exit codes: 0 done, 1 failed, 2 invalid arguments.`,
 
   async run({ format, out, force, ...wanted }, { stdout, log }) {
     // A link counts, too, even if the file that it names does not exist.

@@ -1,6 +1,4 @@
 import { parseArgs } from "node:util";
-import { ApiError } from "../../provider/service/apiErrors";
-import { NEEDS_LOGIN, PulumiFailed } from "../test-engine/index";
 import {
   type CommandIo,
   didYouMean,
@@ -15,8 +13,7 @@ export { EXIT, messageOf, type Streams, type Terminal, UsageError } from "../tra
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 
-/** The exit codes for a refused key or login, and for a stack whose state may not match its program. */
-export const EXIT_REFUSED = 3;
+/** The exit code for a stack whose state may not match its program. */
 export const EXIT_UNDEPLOYED = 8;
 
 /** Runs with these arguments, and returns the exit code. */
@@ -95,17 +92,10 @@ export function command<const T extends Options>(definition: Definition<T>): Cli
       const isUsage = error instanceof UsageError;
       for (const line of messageOf(error).split("\n"))
         log(`${name}: ${line}${isUsage && isOnOption(line) ? HINT : ""}`);
-      if (isUsage) return EXIT.usage;
-      return isAuthenticationError(error) ? EXIT_REFUSED : EXIT.failed;
+      return isUsage ? EXIT.usage : EXIT.failed;
     }
   };
 }
-
-/** Whether the service refused the key, or Pulumi's backend the login. */
-export const isAuthenticationError = (error: unknown): boolean =>
-  error instanceof ApiError
-    ? [401, 403].includes(error.status)
-    : error instanceof PulumiFailed && error.code === NEEDS_LOGIN;
 
 const HINT = " (--help lists the options)";
 

@@ -1,17 +1,15 @@
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
-import { accountReport, asUnchecked, type OwnedElsewhere } from "./drift/accounts";
-import { withoutSecretInputs } from "./drift/compare";
-import { withFoundEndpoints } from "./drift/orphans";
-import { repairAll } from "./drift/repair";
-import { type DriftReport, outcomeOf, reportSchema } from "./drift/report";
+import { accountReport, asUnchecked, type OwnedElsewhere, type ScannedAccount } from "./drift/accounts";
+import { addLines, findLeft } from "./drift/recovery";
+import { allUnchecked, countUnmanaged, type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
-import { mapConcurrently, type Scan, type ScanDependencies, scan, sharedEndpoints } from "./drift/scan";
+import { mapConcurrently, type Scan, scan, sharedEndpoints } from "./drift/scan";
 import { type DriftStack, type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { JSON_OPTION, outputFile, writeResult, writeText } from "./options";
 import { assertNotKnown, type Projects, projectsOf, projectsOptions } from "./projects";
-import { unreadStacks, withProject } from "./stackNames";
-import { explainUnreadable, knownEntries, stackNames } from "./userProject";
+import { shownName, unreadStacks, withProject } from "./stackNames";
+import { explainUnreadable, knownEntries, managedEndpoints, stackNames } from "./userProject";
 
 /** Tests replace these, so that they need no Pulumi CLI. */
 interface DriftDependencies {
@@ -33,43 +31,40 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
         help: "write the report as a page: one file that needs no network",
         parse: outputFile,
       },
-      fix: { help: "repair the drift: restore the values of the states on the service" },
       failOnUnmanaged: {
         help: "also count each endpoint of the account that no stack manages as drift",
       },
     },
-    notes: `Exit codes: 0 no drift, or all repaired; 7 drift; 8 no drift, but the last update of a stack failed or was killed, or a refresh may have written edits into its state; 3 a key was refused; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
+    notes: `Exit codes: 0 no drift; 7 drift; 8 no drift, but the state of a stack may not match its program, which pulumi preview shows; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
 
     async run(options, { stdout, log }) {
-      const { json, html, fix, failOnUnmanaged } = options;
+      const { json, html, failOnUnmanaged } = options;
       if (html !== undefined && html === json) throw new UsageError("--json and --html name the same file");
       const projects = await projectsOf(options);
 
       const startedAt = new Date().toISOString();
       const logged: LogLine = (message) => log(visible(message));
-      const interruption = onInterruption(logged);
-      let found: Scan;
-      let ownedElsewhere: OwnedElsewhere;
-      let unread: string[] | undefined;
+      const { stopped, end } = onInterruption(logged);
+      let report: DriftReport;
       try {
-        const { stopped } = interruption;
-        const stacks = await open(projects, interruption);
+        const stacks = await open(projects, stopped);
         assertNotKnown(stacks, projects.known);
-        const known = projects.known.map(({ folder, stack, fullName: name }) => {
-          return { name, read: () => readKnown({ folder }, stack, stopped).catch(explainUnreadable(stack)) };
-        });
-        const deps: ScanDependencies = { log: logged, stopped, known };
-        found = await scan(stacks, deps);
-        if (fix) found = await repairAll(found, deps);
-        ownedElsewhere = await readOwnedElsewhere(found, projects);
-        const isUnmanaged = found.accounts.some(
-          (one) => accountReport(one, ownedElsewhere).unmanaged.length > 0,
-        );
-        if (isUnmanaged && !stopped.aborted) unread = await unreadIn(projects, stacks, pulumi.stackNames);
+        const known = projects.known.map(({ folder, stack, fullName }) => ({
+          name: shownName(fullName),
+          read: () => readKnown({ folder }, stack, stopped).catch(explainUnreadable(stack)),
+        }));
+        const found = await scan(stacks, { log: logged, stopped, known });
+        const ownedElsewhere = await readOwnedElsewhere(found, projects);
+        report = await reportOf(found, ownedElsewhere, { startedAt, failOnUnmanaged });
+        const needsUnread =
+          countUnmanaged(report) > 0 ||
+          report.stacks.some(({ pendingCreates }) => pendingCreates.some(({ pool }) => pool));
+        if (needsUnread && !stopped.aborted)
+          report.unread = await unreadIn(projects, stacks, pulumi.stackNames);
       } finally {
-        interruption.end();
+        end();
       }
-      const report = await reportOf(found, ownedElsewhere, { startedAt, fix, failOnUnmanaged, unread });
+      addLines(report);
 
       writeResult(report, `${reportText(report)}\n`, json, stdout);
       if (html !== undefined) writeText(html, reportPage(report));
@@ -85,34 +80,30 @@ export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownEn
  * `up` may have created it meanwhile. If a state cannot be read, nothing counts as unmanaged.
  */
 async function readOwnedElsewhere(
-  { stacks, accounts, known }: Scan,
+  { stacks, accounts, known, hidden }: Scan,
   { ignored }: Projects,
 ): Promise<OwnedElsewhere> {
-  let areAllRead =
-    stacks.every(({ managed }) => managed !== undefined) &&
-    known.every(({ entries }) => entries !== undefined);
-  const managed = stacks.flatMap((stack) => (stack.managed ?? []).map(({ id }) => id));
-  const ownedElsewhere = (): OwnedElsewhere => ({
-    managed: areAllRead ? new Set(managed) : undefined,
+  const owned: OwnedElsewhere = {
+    managed: new Set(stacks.flatMap(({ managed = [] }) => managed.map(({ id }) => id))),
     known: new Set(known.flatMap(({ entries = [] }) => entries.map(({ id }) => id))),
+    isComplete:
+      stacks.every(({ managed }) => managed !== undefined) &&
+      known.every(({ entries }) => entries !== undefined),
     ignored,
-  });
-  const suspects = accounts.filter(
-    (account) => accountReport(account, ownedElsewhere()).unmanaged.length > 0,
-  );
-  const doubtful = stacks.filter(({ stack }) => suspects.some((account) => account.stacks.has(stack.name)));
-  const later = await mapConcurrently(doubtful, async ({ stack, reread }) => {
+  };
+  const isSuspect = (one: ScannedAccount) => accountReport(one, [], owned, hidden).unmanaged.length > 0;
+  const suspects = new Set([...accounts.keys()].filter(isSuspect));
+  const doubtful = stacks.filter(({ opened }) => opened.some((one) => suspects.has(one)));
+  await mapConcurrently(doubtful, async ({ report, again }) => {
     try {
-      return (await reread()).map(({ id }) => id);
+      for (const { id } of managedEndpoints(await again())) owned.managed.add(id);
     } catch (error) {
-      areAllRead = false;
-      const what = `the state of the stack ${stack.name} after the list`;
-      for (const account of accounts) account.unchecked.push(asUnchecked(what, error));
-      return [];
+      owned.isComplete = false;
+      const what = `the state of the stack ${report.name} after the list`;
+      for (const account of accounts.keys()) account.unchecked.push(asUnchecked(what, error));
     }
   });
-  managed.push(...later.flat());
-  return ownedElsewhere();
+  return owned;
 }
 
 /** The unread stacks of the first project's backend, by names that `--known` takes; undefined if Pulumi does not list them. */
@@ -128,26 +119,21 @@ async function unreadIn(
 }
 
 async function reportOf(
-  { stacks, accounts, known }: Scan,
+  { stacks, accounts, known, hidden }: Scan,
   ownedElsewhere: OwnedElsewhere,
-  options: Pick<DriftReport, "startedAt" | "fix" | "failOnUnmanaged" | "unread">,
+  options: Pick<DriftReport, "startedAt" | "failOnUnmanaged">,
 ): Promise<DriftReport> {
-  const reports = new Map(accounts.map((account) => [account, accountReport(account, ownedElsewhere)]));
-  const found = {
+  const reports = new Map(
+    [...accounts].map(([one, names]) => [one, accountReport(one, names, ownedElsewhere, hidden)]),
+  );
+  await mapConcurrently(stacks, (one) => findLeft(one, reports, hidden));
+  const findings = {
     ...options,
-    stacks: await mapConcurrently(stacks, async ({ report, creates }) => {
-      const { pendingCreates, unchecked } = await withFoundEndpoints(creates, reports);
-      return { ...report, pendingCreates, unchecked: [...report.unchecked, ...unchecked] };
-    }),
+    stacks: stacks.map(({ report }) => report),
     accounts: [...reports.values()],
     shared: sharedEndpoints({ stacks, known }),
   };
-  const creates = stacks.flatMap((stack) => stack.creates.map(({ wanted }) => wanted));
-  const findings = withoutSecretInputs(
-    found,
-    creates,
-    stacks.flatMap(({ managed = [] }) => managed),
-  );
+  for (const one of allUnchecked(findings)) one.reason = hidden.without(one.reason);
   const endedAt = new Date().toISOString();
   // Removes fields that the schema does not document.
   return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });

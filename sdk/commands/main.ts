@@ -12,7 +12,7 @@ export const commands: Record<string, [about: string, load: () => Promise<CliCom
     async () => (await import("./adopt.js")).adoptCommand,
   ],
   drift: [
-    "report what has drifted from the stacks, and repair it",
+    "report what has drifted from the stacks, and how to put it back",
     async () => (await import("./drift.js")).driftCommand,
   ],
   stacks: [

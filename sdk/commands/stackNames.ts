@@ -10,6 +10,9 @@ export function withProject(stack: string, project: string): string {
   return second === undefined ? `${project}/${first}` : `${first}/${project}/${second}`;
 }
 
+/** The name in reports and messages. Without Pulumi Cloud, every stack belongs to an organization with the name `organization`. */
+export const shownName = (fullName: string): string => fullName.replace(/^organization\//, "");
+
 /** The name as Pulumi takes it in the project's folder. */
 export const forPulumi = (stack: string, project: string): string =>
   stack === `${project}/${lastPartOf(stack)}` ? lastPartOf(stack) : stack;

@@ -1,5 +1,4 @@
 import { endpointParsers } from "../../provider/endpoint/fields";
-import { FINGERPRINT_KEY } from "../../provider/endpoint/gone";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
 import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
@@ -114,8 +113,6 @@ export interface StateEntry {
   urn: string;
   type: string;
   id: string;
-  /** The fingerprint of the account that it was written with, if the state notes one. */
-  account: unknown;
   /** The endpoint was replaced, or is being replaced. */
   isOld: boolean;
   /** The endpoint was deleted for a replacement, or its deletion was skipped, and the new endpoint was not created. */
@@ -133,16 +130,14 @@ export interface ManagedEndpoint extends StateEntry {
   secrets: ReadonlySet<string>;
   /** The paths whose changes the program ignores. */
   ignored: string[];
-  /** When a run last changed the entry; NaN if the state does not tell. */
-  modified: number;
 }
 
 /** The cloud endpoints that a stack manages, without those that it only reads (`CloudEndpoint.get`). */
 export const managedEndpoints = (state: ExportedState): ManagedEndpoint[] => endpointsIn(state).map(managed);
 
 /**
- * A create that a run began, or that was to follow the deletion of a replaced endpoint, and whose endpoint is not in the state. If
- * the run was killed, the endpoint may exist nevertheless.
+ * A create that a run began, or that was to follow the deletion of a replaced endpoint, and that has not ended. If the run was
+ * killed, the endpoint may exist nevertheless.
  */
 export interface PendingCreate {
   /** The endpoint to be created, which has no id. If its create was not begun, this is the old endpoint. */
@@ -151,15 +146,13 @@ export interface PendingCreate {
   replaced: ManagedEndpoint | undefined;
 }
 
-/** The pending creates of a state, one for each resource, without those whose endpoint a later run has put into the state. */
+/** The pending creates of a state, one for each resource. */
 export function pendingCreates(state: ExportedState): PendingCreate[] {
   const all = managedEndpoints(state);
-  const isDone = ({ urn, inputs: { url } }: ManagedEndpoint) =>
-    all.some((one) => !one.isOld && one.urn === urn && one.inputs["url"] === url);
   const begun = (state.deployment.pending_operations ?? [])
     .filter(({ type, resource }) => type === "creating" && isCloudEndpointType(resource.type))
     .map(({ resource }) => managed(resource));
-  const wanted = [...begun, ...all.filter(({ isPending }) => isPending)].filter((one) => !isDone(one));
+  const wanted = [...begun, ...all.filter(({ isPending }) => isPending)];
   return [...new Map(wanted.toReversed().map((one) => [one.urn, one])).values()].map((one) => ({
     wanted: one,
     replaced: all.find(({ isPending, urn }) => isPending && urn === one.urn),
@@ -186,14 +179,14 @@ export function explicitProviders({ deployment }: ExportedState): Map<string, Js
 const isCloudEndpointType = (type: string): boolean => Object.values<string>(TYPES).includes(type);
 
 function entryOf(resource: ExportedResource): StateEntry {
-  const { urn, type, id = "", outputs = {}, delete: isReplaced, pendingReplacement } = resource;
+  const { urn, type, id = "", delete: isReplaced, pendingReplacement } = resource;
   const isPending = pendingReplacement === true;
   const isOld = isReplaced === true || isPending;
-  return { name: partsOfUrn(urn).name, urn, type, id, account: outputs[FINGERPRINT_KEY], isOld, isPending };
+  return { name: partsOfUrn(urn).name, urn, type, id, isOld, isPending };
 }
 
 function managed(resource: ExportedResource): ManagedEndpoint {
-  const { inputs = {}, outputs = {}, provider = "", ignoreChanges, modified } = resource;
+  const { inputs = {}, outputs = {}, provider = "", ignoreChanges } = resource;
   const all = [...Object.entries(inputs), ...Object.entries(outputs)];
   const { [PROVIDER_KEY]: _, ...setByProgram } = plainValues(inputs);
   return {
@@ -203,7 +196,6 @@ function managed(resource: ExportedResource): ManagedEndpoint {
     outputs: plainValues(outputs),
     secrets: new Set(all.filter(([, value]) => hasSecretMark(value)).map(([name]) => name)),
     ignored: Array.isArray(ignoreChanges) ? ignoreChanges.map(String) : [],
-    modified: Date.parse(String(modified)),
   };
 }
 

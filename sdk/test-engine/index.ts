@@ -14,7 +14,6 @@ export {
   type EngineStep,
   findOnPath,
   findPulumiCli,
-  NEEDS_LOGIN,
   PulumiFailed,
   type PulumiResult,
   pulumi,

@@ -81,9 +81,6 @@ function oneLine(text: string): string {
 
 const MAX_MESSAGE_LENGTH = 2000;
 
-/** The CLI's exit code if its backend requires a login. */
-export const NEEDS_LOGIN = 3;
-
 /**
  * Runs a command of the CLI.
  *

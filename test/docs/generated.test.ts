@@ -11,19 +11,6 @@ test.each([...files])("%s is up to date", (file, text) => {
   expect(readFileSync(file, "utf8"), "run `npm run generate`").toBe(text);
 });
 
-test.each(["docs/_index.md", "docs/installation-configuration.md"])(
-  "%s has what the layout of Pulumi's registry needs",
-  (file) => {
-    const text = files.get(file) ?? "";
-    expect(text).toMatch(/^---\ntitle: \S.*\nmeta_desc: \S.*\nlayout: package\n---\n/);
-    for (const name of ["chooser", "choosable"]) {
-      const ends = text.split(`/${name} `).length - 1;
-      expect(ends, name).toBeGreaterThan(0);
-      expect(ends, name).toBe(text.split(` ${name} language`).length - 1);
-    }
-  },
-);
-
 test("every field in the reference has a description", () => {
   const [resources = ""] = (files.get("docs/reference.md") ?? "").split("## Commands");
   const rows = resources.split("\n").filter((line) => line.startsWith("| `"));

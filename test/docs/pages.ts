@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { root } from "../package/pack";
 
-/** The pages with code, for readers and for Pulumi's registry. */
+/** The pages with code. */
 export const pages = [
   "README.md",
   "sdk/traffic-policy/README.md",

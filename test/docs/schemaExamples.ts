@@ -18,7 +18,7 @@ export const schemaItems = Object.entries({ Provider: provider, ...resources, ..
 
 /** A program of the package schema, in one language. */
 export interface SchemaExample {
-  /** The item and a number, as in `CloudEndpoint1`. */
+  /** The item: `CloudEndpoint`. */
   name: string;
   language: string;
   code: string;
@@ -27,9 +27,9 @@ export interface SchemaExample {
 /** The examples in the package schema, as Pulumi's generators find them. */
 export const schemaExamples: SchemaExample[] = schemaItems.flatMap(({ item, description }) =>
   [...description.matchAll(/^\{\{% example %\}\}\n### .+\n([\s\S]*?)^\{\{% \/example %\}\}$/gm)].flatMap(
-    ([, example = ""], index) =>
+    ([, example = ""]) =>
       [...example.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].map(([, language = "", code = ""]) => ({
-        name: `${item}${index + 1}`,
+        name: item,
         language,
         code,
       })),

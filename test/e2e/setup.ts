@@ -49,11 +49,6 @@ export function onBothDrivers(
   });
 }
 
-/** Runs tests only on the test kit's engine. Other tests cover the CLI. */
-export function onKit(subject: string, cases: (start: Start) => void): void {
-  describe.skipIf(!drivers.includes("kit"))(subject, () => cases(starter("kit")));
-}
-
 /** Runs tests of what only the CLI supports. */
 export function onCli(subject: string, cases: (start: Start) => void): void {
   describe.skipIf(!cli)(`${subject}, with the Pulumi CLI on the PATH`, () => cases(starter("cli")));

@@ -55,7 +55,7 @@ export class Machine {
     this.standIn("npm");
     this.standIn("pulumi", pulumi);
     writeFileSync(join(this.scratch, "report"), drift.report);
-    writeFileSync(join(this.scratch, "report.json"), JSON.stringify(drift.json ?? { stacks: [] }));
+    writeFileSync(join(this.scratch, "report.json"), JSON.stringify(drift.json ?? { stacks: [{}] }));
     this.standIn(
       "npx",
       `shift 2

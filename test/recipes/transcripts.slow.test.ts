@@ -1,8 +1,6 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { DriftReport, PendingCreateReport } from "../../sdk/commands/drift/report";
-import { reportText } from "../../sdk/commands/drift/reportView";
 import { until } from "../until";
 import * as github from "./github";
 import * as gitlab from "./gitlab";
@@ -79,83 +77,30 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     expect(onGitLab.transcript()).toEqual(all.map((call) => `${call} (key)`));
   });
 
-  const IDS = "shop/prod:ep_1,ep_2";
-  /** What `drift` prints of the stack shop/prod. */
-  function lookOf(
-    pendingCreates: Partial<PendingCreateReport>[],
-    more: { pendingOperations?: number; undeployed?: string; shared?: string[] } = {},
-  ) {
-    const { pendingOperations = 1, undeployed = "a run was killed or is in progress", shared = [] } = more;
-    const about = (name: string) => ({ name, urn: `urn:pulumi:prod::shop::t::${name}`, type: "t" });
-    const json: DriftReport = {
-      ...{ version: 1, startedAt: "2026-01-01T00:00:00Z", endedAt: "2026-01-01T00:00:00Z" },
-      ...{ outcome: "undeployed", exitCode: shared.length > 0 ? 7 : 8, fix: false, failOnUnmanaged: false },
-      stacks: [
-        {
-          ...{ name: "prod", project: "shop", endpoints: 2, compared: 2, undeployed, drifted: [] },
-          ...{ pendingOperations, unchecked: [] },
-          pendingCreates: pendingCreates.map((one, at) => ({ ...about(`r${at}`), ...one })),
-        },
-      ],
-      accounts: [],
-      shared: shared.map((id) => ({
-        id,
-        resources: ["a", "b"].map((name) => ({ stack: "prod", ...about(name) })),
-      })),
-    };
-    return { code: json.exitCode, report: reportText(json), json };
-  }
-  const isLeft = (...ids: string[]) => ({ found: ids.map((id) => ({ id, equal: true })) });
-  const replaces = { id: "ep_1", exists: true, sameUrl: true };
+  /** What `drift` reports of the stack shop/prod. */
+  const lookOf = (recovery?: object) => {
+    const json = { stacks: [{ name: "shop/prod", ...(recovery && { recovery }) }] };
+    return { code: recovery ? 8 : 0, report: "a report with pulumi up in it\n    pulumi up", json };
+  };
+  const LEFT = lookOf({ text: "", command: "pulumi up", adopt: ["ep_1", "ep_2"], lost: [] });
   const OTHER_STEP = "The report names another step, which comes first.";
-  const GIVE_IDS = " with what follows ENDPOINTS_ADOPT= in the ";
-  const LEFT = lookOf([isLeft("ep_1", "ep_2")]);
   test.each<[string, drift: ReturnType<typeof lookOf>, ids: string, stopsWith: string | undefined]>([
-    ["left endpoints, without their ids", LEFT, "", GIVE_IDS],
-    ["left endpoints, with the ids of another stack", LEFT, "shop/dev:ep_1", GIVE_IDS],
-    ["left endpoints, with their ids", LEFT, IDS, undefined],
-    [
-      "left endpoints without an operation, without their ids",
-      lookOf([isLeft("ep_1")], { pendingOperations: 0 }),
-      "",
-      GIVE_IDS,
-    ],
-    ["left nothing", lookOf([isLeft()]), "", undefined],
-    ["updated something", lookOf([]), "", undefined],
-    [
-      "is over, since nothing is pending",
-      lookOf([], { pendingOperations: 0, undeployed: "the last update failed" }),
-      "",
-      undefined,
-    ],
-    [
-      "needs the program of the last `up`",
-      lookOf([{ found: [], replaces: { ...replaces, sameUrl: false } }]),
-      "",
-      OTHER_STEP,
-    ],
-    [
-      "needs the program of the last `up`, with ids",
-      lookOf([{ found: [], replaces: { ...replaces, sameUrl: false } }]),
-      IDS,
-      OTHER_STEP,
-    ],
-    [
-      "left what other resources have",
-      lookOf([{ found: [], replaces }], { shared: ["ep_1"] }),
-      "",
-      OTHER_STEP,
-    ],
-    ["is partly unchecked", lookOf([{}]), "", OTHER_STEP],
-    ["cannot be looked for", { ...LEFT, code: 1 }, IDS, ""],
+    ["left endpoints, without their ids", LEFT, "", "Check that no other stack has ep_1,ep_2. Then"],
+    ["left endpoints, with one of their ids", LEFT, "ep_1,ep_3", "Check that no other stack has ep_2. Then"],
+    ["left endpoints, with their ids", LEFT, "ep_2,ep_1", undefined],
+    ["left nothing", lookOf({ text: "", command: "pulumi up", adopt: [], lost: [] }), "", undefined],
+    ["is over, since nothing is pending", lookOf(), "", undefined],
+    ["left members of a pool", lookOf({ text: "", adopt: ["ep_1"], lost: ["ep_2"] }), "ep_1", OTHER_STEP],
+    ["is partly unchecked", lookOf({ text: "", adopt: [], lost: [] }), "", OTHER_STEP],
+    ["cannot be looked for", { ...LEFT, code: 1 }, "ep_1,ep_2", ""],
   ])(
     "after a kill that %s clears the pending creates only if nothing gets lost",
     async (_, drift, ids, stopsWith) => {
-      const noteIds = 'echo "$*" $ENDPOINTS_ADOPT >>"$HOME/ids"';
-      const onGitHub = new Machine(noteIds, drift);
+      const note = 'echo "$*" >>"$HOME/ran"';
+      const onGitHub = new Machine(note, drift);
       const inputs = { "inputs.recover": "true", "inputs.adopt": ids };
-      const onGitLab = new Machine(noteIds, drift);
-      const env = { ...shop, RECOVER: "true", ...(ids !== "" && { ENDPOINTS_ADOPT: ids }) };
+      const onGitLab = new Machine(note, drift);
+      const env = { ...shop, RECOVER: "true", ...(ids !== "" && { ADOPT: ids }) };
       for (const [machine, ran] of [
         [onGitHub, await github.runJob(onGitHub, "up", inputs)],
         [onGitLab, await gitlab.runJob(onGitLab, ".up", env)],
@@ -164,10 +109,10 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
         expect(ran.code).toBe(isCleared ? 0 : 1);
         expect(ran.output).toContain(drift.report);
         const calls = ["install", ...(isCleared ? ["cancel", "refresh", "up"] : [])];
-        const noted = machine.read("ids").trimEnd().split("\n");
+        const noted = machine.read("ran").trimEnd().split("\n");
         expect(noted.map((line) => line.split(" ")[0])).toEqual(calls);
-        // A run with ids refreshes, so that it knows which endpoints the state has already.
-        if (isCleared) expect(noted.at(-1)).toMatch(new RegExp(`--refresh=${ids !== ""} .*${ids}$`));
+        const config = ids === "" ? "" : `--config endpoints:adopt=${ids} `;
+        if (isCleared) expect(noted.at(-1)).toContain(`--refresh=false ${config}--suppress-progress`);
         else expect(ran.output).toContain(stopsWith);
       }
       expect(github.workflows.endpoints.jobs["up"]?.with["adopt"]).toBe(`\${{ inputs.adopt }}`);
@@ -215,10 +160,10 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   });
 
   const ISSUE = "<!-- endpoints drift of stacks.yaml -->";
-  const REPORT = "Stack prod: drifted <b>\n::error::evil\n/close @all\n\n1 of 4 cloud endpoints drifted.\n";
+  const REPORT = "1 of 4 cloud endpoints drifted.\n\nStack prod: drifted <b>\n::error::evil\n/close @all\n";
   const DRIFTED = [
     "\n**1 of 4 cloud endpoints drifted.** The whole report",
-    "\n<pre>\nStack prod: drifted &lt;b&gt;\n",
+    "\n<pre>\n1 of 4 cloud endpoints drifted.\n\nStack prod: drifted &lt;b&gt;\n",
   ];
   const DIFFERS = ["but these programs do not, or their previews failed", "\n<pre>\nshop prod\ndiffers\n"];
   const UNDEPLOYED = [DRIFTED[0] ?? "", "The last run of a stack failed or was killed", DRIFTED[1] ?? ""];
@@ -275,7 +220,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
     expect(ended.code).toBe(code === 1 ? 1 : 0);
     // Between these lines, the runner executes no command. In the summary, markup is escaped.
     expect(ended.output).toMatch(/::stop-commands::(\S{30,})\n[\s\S]*::error::evil\n[\s\S]*\n::\1::\n/);
-    expect(onGitHub.read("summary")).toContain("<pre>\nStack prod: drifted &lt;b&gt;\n::error::evil\n");
+    expect(onGitHub.read("summary")).toContain("\nStack prod: drifted &lt;b&gt;\n::error::evil\n");
     hasText(onGitHub);
 
     const onGitLab = new Machine(pulumi, { code, report: REPORT });
@@ -447,7 +392,7 @@ describe.skipIf(!isInstalled("jq"))("a pipeline", () => {
   });
 
   test("cuts a comment and an issue to the length that GitHub accepts, and keeps the important parts", async () => {
-    const machine = new Machine("", { code: 7, report: "other text ".repeat(9_000) + REPORT });
+    const machine = new Machine("", { code: 7, report: REPORT + "other text ".repeat(9_000) });
     github.standInForGitHub(machine, []);
     // The third preview is missing.
     const all: typeof previews = Array(2).fill([0, "+ & ".repeat(30_000) + previews[0]?.[1]]);
@@ -539,7 +484,7 @@ describe.skipIf(!isInstalled("flock"))("the script for cron", () => {
     ["drift", 7, 0, 7, "drift T", [CHECK]],
     ["a program that is not deployed", 0, 1, 8, "undeployed T", [CHECK, COMPARE]],
     ["a failed or killed last deploy", 8, 0, 8, "undeployed T", [CHECK]],
-    ["a wrong key", 3, 0, 3, "check failed (3) T", [CHECK]],
+    ["a wrong key", 1, 0, 1, "check failed (1) T", [CHECK]],
   ])(
     "after a check that finds %s has this status, and results that only its group can read",
     async (...row) => {

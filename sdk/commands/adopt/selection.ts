@@ -5,7 +5,6 @@ import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { urlOf } from "../../../provider/service/url";
-import { parsePath, valueAt } from "../../test-engine/index";
 import { oneLine } from "../../traffic-policy/data/index";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
 import { isIgnored, type ProjectStacks, projectsOf, projectsOptions } from "../projects";
@@ -26,8 +25,7 @@ import { Terraform } from "./terraform";
 
 /* The endpoints of an account that `adopt` brings into a program. */
 
-const SELECTS =
-  "a URL in which * matches any text and \\* a star, an id, metadata.KEY=VALUE, or binding=NAME";
+const SELECTS = "a URL in which * matches any text and \\* a star, or an id";
 
 export const selectionOptions = {
   select: {
@@ -185,21 +183,12 @@ function selectorOf(
 }
 
 function valueSelector(text: string, terraform: Terraform | undefined): (live: Endpoint) => boolean {
-  const [, field = "", value = ""] = /^(binding|metadata[^=]*)=(.*)$/s.exec(text) ?? [];
-  if (field === "binding") return matcher({ binding: value });
-  if (field !== "") return matcher({ metadata: (metadata) => textAt(field, { metadata }) === value });
   const [hasId, hasUrl, hasAddress] = [
     matcher({ id: text }),
     matcher({ urlPattern: text }),
     textPattern(text),
   ];
   return (live) => hasId(live) || hasUrl(live) || hasAddress(terraform?.addressOf(live.id) ?? "");
-}
-
-/** The text, number or truth value at a path; undefined if there is none. */
-function textAt(path: string, document: unknown): string | undefined {
-  const value = parsePath(path)?.reduce(valueAt, document);
-  return typeof value === "object" || value === undefined ? undefined : String(value);
 }
 
 /** @throws UsageError for a stack of another project, in whose folder neither Pulumi nor the written program belongs. */

@@ -4,21 +4,18 @@ import { createdAt } from "../../../provider/service/clock";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
-import { isAuthenticationError, messageOf } from "../command";
+import { messageOf } from "../command";
 import { type IgnoreRule, isIgnored } from "../projects";
 import { cloudEndpoints, openAccount } from "../userProject";
-import { masking } from "./compare";
-import type { AccountReport, Unchecked, UnmanagedEndpoint } from "./report";
+import type { AccountReport, Unchecked } from "./report";
+import type { SecretTexts } from "./secretTexts";
 import { interrupted } from "./stack";
 
 /* The accounts of the stacks, and their endpoints that no stack manages. Each account is listed once. */
 
 export interface ScannedAccount {
-  /** Equal for the same settings. */
-  key: string;
   /** Undefined if the settings do not name the account. */
   api: EndpointsApi | undefined;
-  stacks: Set<string>;
   /** Undefined if the account could not be listed. */
   cloud: Endpoint[] | undefined;
   unchecked: Unchecked[];
@@ -28,113 +25,97 @@ export interface ScannedAccount {
 export class ScannedAccounts {
   private readonly byKey = new Map<string, ScannedAccount>();
 
-  constructor(
-    private readonly log: (message: string) => void,
-    private readonly stopped: AbortSignal,
-  ) {}
-
-  get all(): ScannedAccount[] {
-    return [...this.byKey.values()];
-  }
+  constructor(private readonly log: (message: string) => void) {}
 
   /**
    * The account that these settings name; undefined if a setting is missing and no endpoint uses the account.
    *
    * @param isUsed Whether an endpoint of the stack uses this account.
    */
-  open(
-    config: ConfigReader,
-    stack: string,
-    { isUsed, keySource }: { isUsed: boolean; keySource: KeySource | undefined },
-  ): ScannedAccount | undefined {
-    const opened: ScannedAccount = {
-      key: `failed ${this.byKey.size}`,
-      api: undefined,
-      stacks: new Set(),
-      cloud: undefined,
-      unchecked: [],
-    };
+  open(config: ConfigReader, isUsed: boolean, keySource: KeySource | undefined): ScannedAccount | undefined {
+    const none = { api: undefined, cloud: undefined, unchecked: [] };
     try {
-      opened.api = openAccount(config, this.log, keySource);
-      const { baseUrl, apiKey } = opened.api.http.settings;
-      opened.key = JSON.stringify([baseUrl, apiKey]);
+      const api = openAccount(config, this.log, keySource);
+      const { baseUrl, apiKey } = api.http.settings;
+      const key = JSON.stringify([baseUrl, apiKey]);
+      const account = this.byKey.get(key) ?? { ...none, api };
+      this.byKey.set(key, account);
+      return account;
     } catch (error) {
       if (error instanceof ConfigError && !isUsed) return undefined;
-      opened.unchecked.push(asUnchecked("the account", error));
+      return { ...none, unchecked: [asUnchecked("the account", error)] };
     }
-    const account = this.byKey.get(opened.key) ?? opened;
-    this.byKey.set(account.key, account);
-    account.stacks.add(stack);
-    return account;
   }
+}
 
-  /** Lists each account, one after the other. After an interruption no request is sent. */
-  async list(): Promise<void> {
-    for (const account of this.all) {
-      const { api, unchecked } = account;
-      if (!api) continue;
-      // This also ends a wait for the account's rate limit, which may be long.
-      this.stopped.addEventListener("abort", () => api.http.stop());
-      try {
-        if (this.stopped.aborted) throw interrupted();
-        this.log(`listing the account at ${api.http.settings.baseUrl}`);
-        account.cloud = await cloudEndpoints(api);
-        for (const { id = "an endpoint", reason } of api.list.skipped)
-          unchecked.push(asUnchecked(`${id} of the account`, `the list's item cannot be read: ${reason}`));
-      } catch (error) {
-        unchecked.push(asUnchecked("the account's endpoints", this.stopped.aborted ? interrupted() : error));
-      }
-    }
+/** Lists an account. After an interruption no request is sent. */
+export async function listAccount(
+  account: ScannedAccount,
+  { log, stopped }: { log(message: string): void; stopped: AbortSignal },
+): Promise<void> {
+  const { api, unchecked } = account;
+  if (!api) return;
+  // This also ends a wait for the account's rate limit, which may be long.
+  stopped.addEventListener("abort", () => api.http.stop());
+  try {
+    if (stopped.aborted) throw interrupted();
+    log(`listing the account at ${api.http.settings.baseUrl}`);
+    account.cloud = await cloudEndpoints(api);
+    for (const { id = "an endpoint", reason } of api.list.skipped)
+      unchecked.push(asUnchecked(`${id} of the account`, `the list's item cannot be read: ${reason}`));
+  } catch (error) {
+    unchecked.push(asUnchecked("the account's endpoints", stopped.aborted ? interrupted() : error));
   }
 }
 
 /** What tells a managed endpoint of an account from an unmanaged one. */
 export interface OwnedElsewhere {
-  /** The ids that the checked stacks manage; undefined if a state could not be read. Then no endpoint counts as unmanaged. */
-  managed: ReadonlySet<string> | undefined;
+  /** The ids that the checked stacks manage. */
+  managed: Set<string>;
   /** The ids that known stacks manage. */
   known: ReadonlySet<string>;
+  /** Whether all states could be read. If not, no endpoint counts as unmanaged. */
+  isComplete: boolean;
   /** The rules of `--ignore`, and of `ignore` in the projects file. */
   ignored: readonly IgnoreRule[];
 }
 
 /** The report of an account: its endpoints that the checked stacks do not manage are known, ignored or unmanaged. */
-export function accountReport(account: ScannedAccount, ownedElsewhere: OwnedElsewhere): AccountReport {
-  const { stacks, cloud = [] } = account;
-  const service = account.api?.http.settings.baseUrl;
-  const { managed, known, ignored } = ownedElsewhere;
+export function accountReport(
+  { api, cloud = [], unchecked }: ScannedAccount,
+  stacks: string[],
+  { managed, known, isComplete, ignored }: OwnedElsewhere,
+  hidden: SecretTexts,
+): AccountReport {
+  const { baseUrl, apiKey } = api?.http.settings ?? {};
   const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
   );
   const report: AccountReport = {
-    ...(service !== undefined && { service }),
-    stacks: [...stacks],
-    endpoints: cloud.length,
-    unmanaged: [],
-    ignored: [],
+    ...(baseUrl !== undefined && { service: baseUrl }),
+    ...{ stacks, endpoints: cloud.length, unmanaged: [], ignored: [] },
     known: cloud.filter(({ id }) => known.has(id)).length,
-    unchecked: managed ? account.unchecked : [...account.unchecked, unknown],
+    unchecked: isComplete ? unchecked : [...unchecked, unknown],
   };
-  for (const live of managed ? cloud : []) {
+  for (const live of isComplete ? cloud : []) {
     const { id, url } = live;
-    if (managed?.has(id) || known.has(id)) continue;
+    if (managed.has(id) || known.has(id)) continue;
     const entry = ignored.find((each) => isIgnored(live, each));
-    if (entry) report.ignored.push({ id, ...(url !== undefined && { url }), reason: entry.reason });
-    else report.unmanaged.push(unmanagedEndpoint(live, account.api?.http.settings.apiKey));
+    const shown = url !== undefined && { url: hidden.shown(url) };
+    if (entry) report.ignored.push({ id, ...shown, reason: entry.reason });
+    else report.unmanaged.push({ id, ...shown, ...factsOf(live, hidden, apiKey) });
   }
   return report;
 }
 
-function unmanagedEndpoint(live: Endpoint, accountKey: string | undefined): UnmanagedEndpoint {
-  const { id, url } = live;
+function factsOf(live: Endpoint, hidden: SecretTexts, accountKey: string | undefined) {
+  const { description } = live;
   const created = timeOf(live.createdAt);
-  const description =
-    live.description && masking([inputsFromLive(live)], new Set(), accountKey).text(live.description);
+  const texts = hidden.and(undefined, inputsFromLive(live));
   return {
-    id,
-    ...(url !== undefined && { url }),
-    ...(description && { description }),
+    pool: live.poolingEnabled === true,
+    ...(description && { description: texts.shown(description, accountKey) }),
     ...(created !== undefined && { createdAt: created }),
     ...provenanceOf(live),
   };
@@ -156,11 +137,8 @@ function timeOf(written: string | undefined): string | undefined {
   return /^\d{4}-/.test(text) ? text : undefined;
 }
 
-/** The text that tells a refused key. Pulumi's messages keep only the text of the provider's errors. */
-const REFUSED = /: status 40[13]\b/;
-
-/** @param reason An error, or the message of a run. */
-export function asUnchecked(what: string, reason: unknown): Unchecked {
-  const text = messageOf(reason);
-  return { what, reason: text, authentication: isAuthenticationError(reason) || REFUSED.test(text) };
-}
+/** @param reason An error, or a text. */
+export const asUnchecked = (what: string, reason: unknown): Unchecked => ({
+  what,
+  reason: messageOf(reason),
+});

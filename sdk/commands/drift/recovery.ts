@@ -1,78 +1,158 @@
-import { forPulumi, lastPartOf } from "../stackNames";
+import type { Endpoint } from "../../../provider/service/contract";
+import { urlOf } from "../../../provider/service/url";
+import { normalizeUrl } from "../../traffic-policy/data/index";
+import { forPulumi, unreadText } from "../stackNames";
 import { shellWord } from "../text";
-import type { PendingCreateReport, StackReport } from "./report";
+import { type PendingCreate, pendingCreates } from "../userProject";
+import { asUnchecked, type ScannedAccount } from "./accounts";
+import { shownUrl } from "./compare";
+import type { AccountReport, DriftReport, PendingCreateReport, StackReport } from "./report";
+import { byName, changedMeanwhile, type StackScan } from "./scan";
+import type { SecretTexts } from "./secretTexts";
 
-/* The next step for a stack whose state may not match its program: what a killed run left, and how to continue with it. */
+/* The lines that a person runs: they continue after a killed run, put back drift, or take over what a lost state had. */
 
-interface Recovery {
-  text: string;
-  /** The line to run, if nothing has to be decided first. */
-  command?: string;
-}
-
-export interface SharedWithOthers {
-  /** The ids of endpoints of more than one resource. */
-  shared: ReadonlySet<string>;
-  /** The other stacks with a pending create that may have made an endpoint. */
-  alsoBy(id: string, stack: string): string | undefined;
-}
-
-/** How to go on with a stack whose state may not match its program, so that nothing is lost and nothing doubled. */
-export function recoverySteps(stack: StackReport, { shared, alsoBy }: SharedWithOthers): Recovery {
-  const { name, project, pendingOperations, pendingCreates } = stack;
-  const target = `--stack ${shellWord(forPulumi(name, project))}`;
-  if (pendingOperations === 0 && pendingCreates.length === 0)
-    return { text: "the state may not match the program. Review `pulumi preview`, then run `pulumi up`." };
-  if (pendingCreates.some(({ replaces, found }) => !found || (replaces && replaces.exists === undefined)))
-    return {
-      text: "what a killed run left is unchecked, and clearing the pending creates would hide it. Remedy what is unchecked, and run this command again.",
-    };
-  const kept = pendingCreates.flatMap(({ replaces }) => (replaces?.sameUrl ? [replaces.id] : []));
-  if (kept.some((id) => shared.has(id)))
-    return {
-      text: "an old endpoint belongs to more than one resource. Keep one, as this report says, and run this command again.",
-    };
-  const left = [...new Set(pendingCreates.flatMap(orphanIds))];
-  const unlock =
-    pendingOperations > 0 &&
-    `If a run of this stack is in progress, wait for its end. If not, unlock the stack with \`pulumi cancel ${target}\`, which may find no lock`;
-  const clear = `pulumi refresh --yes --clear-pending-creates ${target}`;
-  if (left.length === 0 && pendingCreates.some(({ replaces }) => replaces?.exists && !replaces.sameUrl)) {
-    const texts = [
-      unlock,
-      "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), and no run can continue with the old endpoint, because the program does not give its URL, or its preview failed",
-      `First go back to the program of the last successful \`up\`${unlock ? `, and run \`${clear}\`` : ""}. Then run this command again, which prints the next step.`,
-    ];
-    return { text: texts.filter(Boolean).join(". ") };
+/**
+ * Adds the pending creates to the report of a stack, with what is on their URLs.
+ *
+ * @param reports The reports of the accounts. A partial report cannot tell which endpoints are in no state.
+ */
+export async function findLeft(
+  { report, creates, accounts, again }: StackScan,
+  reports: ReadonlyMap<ScannedAccount, AccountReport>,
+  hidden: SecretTexts,
+): Promise<void> {
+  if (creates.length === 0) return;
+  const later = await again().then(pendingCreates, () => []);
+  for (const create of creates) {
+    const { name, urn, type, inputs } = create.wanted;
+    const replaces = create.replaced && { replaces: create.replaced.id };
+    const account = accounts.get(create.wanted);
+    const ofAccount = account && reports.get(account);
+    const isStillPending = later.some(({ wanted }) => wanted.urn === urn);
+    if (!isStillPending) report.unchecked.push(asUnchecked(`${name} (its create)`, changedMeanwhile()));
+    const isChecked = isStillPending && ofAccount?.unchecked.length === 0;
+    report.pendingCreates.push({
+      ...{ name, urn, type, ...shownUrl(create.wanted, hidden), ...replaces },
+      pool: inputs["poolingEnabled"] === true,
+      ...(isChecked && leftOf(create, account?.cloud ?? [], ofAccount)),
+    });
   }
-  const ids = [...kept, ...left].map(shellWord).join(",");
-  const consent = `ENDPOINTS_ADOPT=${shellWord(`${project}/${lastPartOf(name)}`)}:${ids} `;
-  // Refreshed, so that the run knows what the state has before its first create.
-  const up = ids === "" ? `pulumi up ${target}` : `${consent}pulumi up --refresh ${target}`;
-  const both = left.find((id) => alsoBy(id, name) !== undefined);
-  const texts = [
-    unlock,
-    kept.length > 0 &&
-      "Pulumi skipped a deletion (`retainOnDelete`, `deletedWith`), so the old endpoint still has its URL, and the line continues with it",
-    left.length > 0 &&
-      "Check that no other stack has what the line takes over, in this backend or in any other, and leave out the ids of others",
-    both !== undefined &&
-      `${both} may be what the killed run of the stack ${alsoBy(both, name)} left. Follow this for one stack, and run this command again before the other`,
-    "Run this line in the folder of the project:",
-  ];
-  const command = unlock ? `${clear} && ${up}` : up;
-  const ignored = [...new Set(pendingCreates.flatMap(ignoredIds))];
-  if (ignored.length > 0)
-    return {
-      text: `${unlock ? `${unlock}. ` : ""}Decide first about ${ignored.join(", ")}, which a rule of \`ignore\` names. If the killed run made it, remove the rule, and run this command again: then it prints the line that takes it over. If not, run \`${command}\``,
-    };
-  return { text: texts.filter(Boolean).join(". "), command };
+  report.pendingCreates.sort(byName);
 }
 
-/** The ids of what a pending create may have made, without endpoints that are meant to be there. */
-export const orphanIds = ({ found = [] }: Pick<PendingCreateReport, "found">): string[] =>
-  found.filter(({ equal, ignored }) => equal && !ignored).map(({ id }) => id);
+/** The endpoints on the URL of a pending create: those that no state has, those that are meant to be there, and the others. */
+function leftOf(
+  { wanted: { inputs }, replaced }: PendingCreate,
+  cloud: readonly Endpoint[],
+  { unmanaged, ignored }: AccountReport,
+): Pick<PendingCreateReport, "pool" | "left" | "ignored" | "managed"> {
+  const url = normalizeUrl(String(inputs["url"]));
+  const atUrl = cloud.filter((live) => urlOf(live) === url || live.id === replaced?.id);
+  const has = (some: readonly { id: string }[], id: string) => some.some((one) => one.id === id);
+  const ids = atUrl.map(({ id }) => id);
+  const left = ids.filter((id) => id === replaced?.id || has(unmanaged, id));
+  const isIgnored = (id: string) => has(ignored, id) && !left.includes(id);
+  return {
+    pool: inputs["poolingEnabled"] === true || atUrl.some(({ poolingEnabled }) => poolingEnabled === true),
+    left,
+    ignored: ids.filter(isIgnored),
+    managed: ids.filter((id) => !left.includes(id) && !isIgnored(id)),
+  };
+}
 
-/** The ids of equal endpoints that are meant to be there, but that a pending create may have made. */
-export const ignoredIds = ({ found = [] }: Pick<PendingCreateReport, "found">): string[] =>
-  found.filter(({ equal, ignored }) => equal && ignored).map(({ id }) => id);
+/** Adds the recovery or the repair of each stack to the report. */
+export function addLines(report: DriftReport): void {
+  for (const stack of report.stacks) {
+    stack.recovery = recoveryOf(stack, report);
+    stack.repair = repairLine(stack, report);
+  }
+}
+
+const targetOf = ({ name, project }: Pick<StackReport, "name" | "project">) =>
+  `--stack ${shellWord(forPulumi(name, project))}`;
+
+/** The line that shows whether the state matches the program. */
+export const previewLine = (stack: StackReport): string => `pulumi preview ${targetOf(stack)}`;
+
+/** What continues after a killed run, so that nothing is lost and nothing doubled; undefined if nothing is pending. */
+function recoveryOf(stack: StackReport, { stacks, shared, unread }: DriftReport): StackReport["recovery"] {
+  const { pendingOperations, pendingCreates } = stack;
+  if (pendingOperations === 0 && pendingCreates.length === 0) return undefined;
+  const first = (text: string) => ({ text, adopt: [], lost: [] });
+  if (pendingCreates.some(({ left }) => !left))
+    return first(
+      "what a killed run left is unchecked, and clearing the pending creates would hide it. Remedy what is unchecked, and run this command again.",
+    );
+  const idsOf = (some: readonly PendingCreateReport[]) => [...new Set(some.flatMap(({ left = [] }) => left))];
+  const adopt = idsOf(pendingCreates.filter(({ pool }) => !pool));
+  const lost = idsOf(pendingCreates.filter(({ pool }) => pool));
+  const all = [...adopt, ...lost];
+  if (shared.some(({ id }) => all.includes(id)))
+    return first(
+      "an old endpoint belongs to more than one resource. Keep one, as this report says, and run this command again.",
+    );
+  const other = stacks.find(
+    (one) => one !== stack && idsOf(one.pendingCreates).some((id) => all.includes(id)),
+  );
+  if (other && stacks.indexOf(other) < stacks.indexOf(stack))
+    return first(
+      `the killed run of the stack ${other.name} may have left the same. Follow its line first, and run this command again.`,
+    );
+  const target = targetOf(stack);
+  const up = `pulumi up ${adopt.length > 0 ? `--config endpoints:adopt=${adopt.map(shellWord).join(",")} ` : ""}${target}`;
+  const command =
+    pendingOperations > 0 ? `pulumi refresh --yes --clear-pending-creates ${target} && ${up}` : up;
+  const unlock =
+    pendingOperations > 0
+      ? `If a run of this stack is in progress, wait for its end. If not, unlock the stack with \`pulumi cancel ${target}\`, which may find no lock. `
+      : "";
+  const ignored = [...new Set(pendingCreates.flatMap((one) => one.ignored ?? []))];
+  if (ignored.length > 0)
+    return first(
+      `${unlock}Decide first about ${ignored.join(", ")}, which a rule of \`ignore\` names. If the killed run made it, remove the rule, and run this command again: then it prints the line that takes it over. If not, run \`${command}\``,
+    );
+  if (lost.length > 0 && unread?.length !== 0)
+    return first(
+      `in a pool, only a check of all stacks tells what a killed run left. ${unreadText(unread)}. Then run this command again.`,
+    );
+  if (lost.length > 0)
+    return {
+      text: `${unlock}The pool has members that no stack has. If none is another backend's, paste this list into the program, and give each new resource of the pool \`adopt: lost[i]\`. Then run \`${command}\`, and take \`adopt\` out`,
+      ...{ adopt, lost },
+    };
+  const check =
+    adopt.length > 0
+      ? "Check that no other stack has what the line takes over, in this backend or in any other. "
+      : "";
+  return { text: `${unlock}${check}Run this line in the folder of the project`, command, adopt, lost };
+}
+
+/**
+ * The line that puts back the drift of a stack. Its preview stops it if the program is not the one that was deployed. Undefined while
+ * something of the stack is undeployed, shared or unchecked, because that comes first.
+ */
+function repairLine(stack: StackReport, { shared }: DriftReport): string | undefined {
+  const { name, drifted, undeployed, unchecked, compared, endpoints } = stack;
+  const isShared = shared.some(({ resources }) => resources.some((one) => one.stack === name));
+  const isUnchecked = unchecked.length > 0 || compared < endpoints;
+  if (drifted.length === 0 || undeployed !== undefined || isShared || isUnchecked) return undefined;
+  const target = targetOf(stack);
+  return `pulumi preview --expect-no-changes ${target} && pulumi up --refresh ${target}`;
+}
+
+/**
+ * The line that takes over what a lost state had: all unmanaged endpoints outside of pools. Undefined unless every stack of the
+ * backend was read, and while a recovery comes first.
+ */
+export function takeOverLine(
+  { stacks: names, unmanaged }: AccountReport,
+  { stacks, unread }: DriftReport,
+): string | undefined {
+  const ids = unmanaged.filter(({ pool }) => !pool).map(({ id }) => shellWord(id));
+  const [only, ...others] = stacks.filter(({ name }) => names.includes(name));
+  const isPending = [only, ...others].some((stack) => stack?.recovery !== undefined);
+  if (ids.length === 0 || unread?.length !== 0 || isPending) return undefined;
+  const target = only && others.length === 0 ? ` ${targetOf(only)}` : "";
+  return `pulumi up --config endpoints:adopt=${ids.join(",")}${target}`;
+}

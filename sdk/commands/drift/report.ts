@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { EXIT, EXIT_REFUSED, EXIT_UNDEPLOYED } from "../command";
+import { EXIT, EXIT_UNDEPLOYED } from "../command";
 
 /*
  * The report of `drift` in the format of `--json`, and its outcome. New fields do not change the version. If a field is
@@ -23,15 +23,8 @@ const changeSchema = z.object({
   expected: side,
   /** The value on the service; missing if it has none. */
   live: side,
-  /** Whether a part of a value is secret and masked. */
+  /** Whether the field has a secret in it, so that no values are shown. */
   secret: z.boolean(),
-});
-
-const repairSchema = z.object({
-  /** Whether the service has the values of the state after the repair. */
-  done: z.boolean(),
-  reason: z.string().optional(),
-  authentication: z.boolean().optional(),
 });
 
 /** What the service tells about an endpoint. A part that it does not tell is missing. */
@@ -46,61 +39,54 @@ const driftedSchema = z.object({
   name: z.string(),
   urn: z.string(),
   type: z.string(),
-  /** The endpoint's id on the service, before any repair. */
   id: z.string(),
   url: z.string().optional(),
   drift: z.enum(["changed", "deleted"]),
   ...seenSchema,
   /** The differences; empty if the endpoint was deleted. */
   changes: z.array(changeSchema),
-  /** The result of `--fix`; missing without it. */
-  repair: repairSchema.optional(),
 });
 
-/** A resource that a run began to create or to replace, and that the state lacks. Neither a refresh nor `destroy` reads it. */
+/** A resource that a run began to create or to replace, and has not ended. Neither a refresh nor `destroy` reads it. */
 const pendingCreateSchema = z.object({
   name: z.string(),
   urn: z.string(),
   type: z.string(),
   url: z.string().optional(),
-  /** The old endpoint of a replacement; missing for a new resource. */
-  replaces: z
-    .object({
-      id: z.string(),
-      /**
-       * Whether the service still has the old endpoint, because Pulumi skipped its deletion (`retainOnDelete`, `deletedWith`);
-       * missing if that is unchecked.
-       */
-      exists: z.boolean().optional(),
-      /** Whether the new endpoint has the same URL; missing if that is unknown. Only then can a run continue with the old endpoint. */
-      sameUrl: z.boolean().optional(),
-    })
-    .optional(),
-  /** The endpoints on the resource's URL that no state has; missing if unchecked. A killed run may have created an equal endpoint. */
-  found: z
-    .array(
-      z.object({
-        id: z.string(),
-        equal: z.boolean(),
-        /** Whether the endpoint is meant to be there (`--ignore`, or `ignore` in the projects file); missing if not. */
-        ignored: z.boolean().optional(),
-      }),
-    )
-    .optional(),
-  /** The endpoints on the resource's URL that a state has, without the old endpoint of a replacement; missing if there are none. */
+  /** The id of the old endpoint of a replacement; missing for a new resource. */
+  replaces: z.string().optional(),
+  /** Whether the resource is of a pool, in which several endpoints have its URL. */
+  pool: z.boolean(),
+  /**
+   * The endpoints on the resource's URL that no state has, and its old endpoint if the service still has it, because Pulumi skipped
+   * the deletion (`retainOnDelete`, `deletedWith`); missing if unchecked.
+   */
+  left: z.array(z.string()).optional(),
+  /** The endpoints on the resource's URL that are meant to be there (`--ignore`, or `ignore` in the projects file). */
+  ignored: z.array(z.string()).optional(),
+  /** The endpoints on the resource's URL that a state has. */
   managed: z.array(z.string()).optional(),
+});
+
+/** How to continue after a killed run. */
+const recoverySchema = z.object({
+  text: z.string(),
+  /** The line to run; missing if something else comes first, which the text says. */
+  command: z.string().optional(),
+  /** The endpoints that the line takes over. First make sure that no other stack has them. */
+  adopt: z.array(z.string()),
+  /** The members of pools that no stack has: a list for `adopt: lost[i]` in the program. */
+  lost: z.array(z.string()),
 });
 
 const uncheckedSchema = z.object({
   /** The resource or the account. */
   what: z.string(),
   reason: z.string(),
-  /** Whether the service or Pulumi's backend refused the key. */
-  authentication: z.boolean(),
 });
 
 const stackSchema = z.object({
-  /** The stack's name; with several projects `project/stack`, after the organization if one was given. */
+  /** `project/stack`, after the organization if one was given. */
   name: z.string(),
   project: z.string(),
   /** The number of cloud endpoints that the stack manages; 0 if its state could not be read. */
@@ -110,15 +96,24 @@ const stackSchema = z.object({
   /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
   undeployed: z.string().optional(),
   drifted: z.array(driftedSchema),
+  /**
+   * The line that puts back the drift, and stops if the program differs from the state; missing without drift, and while something of
+   * the stack is undeployed, shared or unchecked.
+   */
+  repair: z.string().optional(),
   /** The number of operations that a run has begun and not ended, because it was killed or is still in progress. */
   pendingOperations: z.int(),
   pendingCreates: z.array(pendingCreateSchema),
+  /** How to continue after a killed run; missing if nothing is pending. */
+  recovery: recoverySchema.optional(),
   unchecked: z.array(uncheckedSchema),
 });
 
 const unmanagedSchema = z.object({
   id: z.string(),
   url: z.string().optional(),
+  /** Whether pooling is enabled, so that other endpoints may have the same URL. */
+  pool: z.boolean(),
   description: z.string().optional(),
   createdAt: z.iso.datetime().optional(),
   ...seenSchema,
@@ -150,17 +145,16 @@ export const reportSchema = z.object({
   startedAt: z.iso.datetime(),
   endedAt: z.iso.datetime(),
   /**
-   * `none`: no drift; `drift`: drift; `repaired`: all drift was repaired; `unrepaired`: some drift could not be repaired;
-   * `unchecked`: something could not be compared; `undeployed`: no drift, but the state of a stack may not match its program.
+   * `none`: no drift; `drift`: drift; `unchecked`: something could not be compared; `undeployed`: no drift, but the state of a stack
+   * may not match its program.
    */
-  outcome: z.enum(["none", "drift", "repaired", "unrepaired", "unchecked", "undeployed"]),
-  /** 0, 7 for drift, 8 for an undeployed stack, 3 for a refused key, 1 for everything else. */
+  outcome: z.enum(["none", "drift", "unchecked", "undeployed"]),
+  /** 0, 7 for drift, 8 for an undeployed stack, 1 for everything else. */
   exitCode: z.int(),
-  fix: z.boolean(),
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
-  /** The backend's stacks that were not read; missing if no endpoint is unmanaged, or if Pulumi does not list them. */
+  /** The backend's stacks that were not read; missing if nobody needs to know, or if Pulumi does not list them. */
   unread: z.array(z.string()).optional(),
   /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
@@ -175,32 +169,20 @@ export type FieldChange = z.output<typeof changeSchema>;
 export type PendingCreateReport = z.output<typeof pendingCreateSchema>;
 export type SharedEndpoint = z.output<typeof sharedSchema>;
 export type Unchecked = z.output<typeof uncheckedSchema>;
-export type Repair = z.output<typeof repairSchema>;
 
-type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "fix" | "failOnUnmanaged">;
+type Findings = Pick<DriftReport, "stacks" | "accounts" | "shared" | "failOnUnmanaged">;
 
 /** The outcome of the run. A partial check reports neither success nor drift. */
 export function outcomeOf(findings: Findings): Pick<DriftReport, "outcome" | "exitCode"> {
-  const unchecked = allUnchecked(findings);
-  if (unchecked.some(({ authentication }) => authentication))
-    return { outcome: "unchecked", exitCode: EXIT_REFUSED };
-  if (unchecked.length > 0) return { outcome: "unchecked", exitCode: EXIT.failed };
+  if (allUnchecked(findings).length > 0) return { outcome: "unchecked", exitCode: EXIT.failed };
 
-  const drifted = allDrifted(findings);
-  if (drifted.some(({ repair }) => repair?.done === false)) {
-    const isRefused = drifted.some(({ repair }) => repair?.authentication);
-    return { outcome: "unrepaired", exitCode: isRefused ? EXIT_REFUSED : EXIT.failed };
-  }
-  const isDrift = drifted.some(({ repair }) => repair?.done !== true) || findings.shared.length > 0;
+  const isDrift = findings.stacks.some(({ drifted }) => drifted.length > 0) || findings.shared.length > 0;
   if (isDrift || (findings.failOnUnmanaged && countUnmanaged(findings) > 0))
     return { outcome: "drift", exitCode: EXIT.findings };
   if (findings.stacks.some(({ undeployed }) => undeployed !== undefined))
     return { outcome: "undeployed", exitCode: EXIT_UNDEPLOYED };
-  return { outcome: drifted.length > 0 ? "repaired" : "none", exitCode: EXIT.done };
+  return { outcome: "none", exitCode: EXIT.done };
 }
-
-export const allDrifted = ({ stacks }: Findings): DriftedEndpoint[] =>
-  stacks.flatMap(({ drifted }) => drifted);
 
 export const allUnchecked = ({ stacks, accounts }: Findings): Unchecked[] =>
   [...stacks, ...accounts].flatMap(({ unchecked }) => unchecked);

@@ -31,11 +31,11 @@ const sectionOf = ({ title, summary, remedy, items }: Section): Html => html`<se
 ${summary !== undefined && html`<p>${capital(summary)}.</p>\n`}${remedy !== undefined && html`<p>${prose(remedy)}</p>\n`}${items.map(article)}</section>
 `;
 
-const article = ({ word, mood, subject, text, changes = [], command }: Item): Html => html`<article>
+const article = ({ word, mood, subject, text, changes = [], lines = [] }: Item): Html => html`<article>
 <h3><span class="word ${mood}">${word}</span> <bdi>${prose(subject)}</bdi></h3>
-${text !== undefined && html`<p>${prose(text)}</p>\n`}${changes.map(change)}${
-  command !== undefined && html`<p><code>${command}</code></p>\n`
-}</article>
+${text !== undefined && html`<p>${prose(text)}</p>\n`}${changes.map(change)}${lines.map(
+  ({ line }) => html`<p><code>${line}</code></p>\n`,
+)}</article>
 `;
 
 const change = ([path, expected, live]: NonNullable<Item["changes"]>[number]): Html => html`<dl>

@@ -4,10 +4,9 @@ import { see } from "../../../provider/service/pages";
 import { escaped } from "../../traffic-policy/data/index";
 import { forPulumi, unreadText } from "../stackNames";
 import { count, groupBy, shellWord } from "../text";
-import { ignoredIds, orphanIds, recoverySteps, type SharedWithOthers } from "./recovery";
+import { previewLine, takeOverLine } from "./recovery";
 import {
   type AccountReport,
-  allDrifted,
   allUnchecked,
   countUnmanaged,
   type DriftedEndpoint,
@@ -33,7 +32,8 @@ export interface Item {
   subject: string;
   text?: string;
   changes?: [path: string, expected: string, live: string][];
-  command?: string;
+  /** Lines to run or to paste. */
+  lines?: { line: string }[];
 }
 
 export interface Section {
@@ -51,9 +51,7 @@ interface View {
 
 const MOODS: Record<DriftReport["outcome"], Mood> = {
   none: "good",
-  repaired: "good",
   drift: "bad",
-  unrepaired: "bad",
   unchecked: "unsure",
   undeployed: "unsure",
 };
@@ -69,12 +67,12 @@ const CONTEXT = 24;
 
 /**
  * What every form of the report shows. Other people write the values, so each text is made visible here: none can control a
- * terminal, a pipeline or a page, or hide a difference. A command is never cut.
+ * terminal, a pipeline or a page, or hide a difference. A line to run is never cut.
  */
 export function viewOf(report: DriftReport): View {
   const mood = MOODS[report.outcome];
   const view: View = { mood, headline: headline(report), sections: sectionsOf(report) };
-  const shown = (key: string, text: string) => (key === "command" ? escaped(text) : visible(text));
+  const shown = (key: string, text: string) => (key === "line" ? escaped(text) : visible(text));
   return JSON.parse(
     JSON.stringify(view, (key, each) => (typeof each === "string" ? shown(key, each) : each)),
   );
@@ -83,121 +81,123 @@ export function viewOf(report: DriftReport): View {
 /** Foreign text on one line, of limited length. */
 export const visible = (text: string): string => cut(escaped(text), 2000);
 
-/** The most findings of a section in the text. */
+/** The most findings of a section in the text. Of unmanaged endpoints a few are enough, because somebody else's may be many. */
 const MAX_ITEMS = 50;
+const MAX_UNMANAGED = 5;
 
-/** The report for a terminal. Its last line is the outcome. */
+/** The report for a terminal. Its first line is the outcome, and its last one the line to run. */
 export function reportText(report: DriftReport): string {
-  const itemLines = ({ word, subject, text, changes = [], command }: Item): string[] => [
-    `  ${word} ${subject}${text === undefined ? "" : `: ${text}`}`,
-    ...changes.map(([path, expected, live]) => `    ${path} should be ${expected}, is ${live}`),
-    ...(command === undefined ? [] : [`    ${command}`]),
-  ];
   const { headline, sections } = viewOf(report);
-  const texts = sections.map(({ title, summary, remedy, items }) => {
-    const more = items.length - MAX_ITEMS;
-    return [
-      summary === undefined ? title : `${title}: ${summary}`,
-      ...(remedy === undefined ? [] : [`  ${remedy}`]),
-      ...items.slice(0, MAX_ITEMS).flatMap(itemLines),
-      ...(more > 0 ? [`  and ${more} more (listed in --json and --html)`] : []),
-    ].join("\n");
-  });
-  return [...texts, `${headline}.`].join("\n\n");
+  return [`${headline}.`, ...sections.map(sectionText)].join("\n\n");
 }
 
-function sectionsOf({ stacks, accounts, shared, unread }: DriftReport): Section[] {
+function sectionText({ title, summary, remedy, items }: Section): string {
+  const isUnmanaged = ({ word }: Item) => word === UNMANAGED;
+  const shown = items.filter((item, index) => index < (isUnmanaged(item) ? MAX_UNMANAGED : MAX_ITEMS));
+  const more = items.length - shown.length;
+  return [
+    summary === undefined ? title : `${title}: ${summary}`,
+    ...(remedy === undefined ? [] : [`  ${remedy}`]),
+    ...shown.flatMap(itemLines),
+    ...(more > 0 ? [`  and ${more} more: --json and --html list them`] : []),
+  ].join("\n");
+}
+
+const itemLines = ({ word, subject, text, changes = [], lines = [] }: Item): string[] => [
+  `  ${word} ${subject}${text === undefined ? "" : `: ${text}`}`,
+  ...changes.map(([path, expected, live]) => `    ${path} should be ${expected}, is ${live}`),
+  ...lines.map(({ line }) => `    ${line}`),
+];
+
+function sectionsOf(report: DriftReport): Section[] {
+  const { stacks, accounts, shared, unread } = report;
   const hasFinding = ({ drifted, undeployed }: StackReport) => drifted.length > 0 || undeployed !== undefined;
-  const ofOthers: SharedWithOthers = {
-    shared: new Set(shared.map(({ id }) => id)),
-    alsoBy: (id, stack) =>
-      stacks.find(
-        ({ name, pendingCreates }) => name !== stack && pendingCreates.flatMap(orphanIds).includes(id),
-      )?.name,
-  };
-  const stackSection = (stack: StackReport) => sectionOf(stack, ofOthers);
-  const found = stacks.filter(hasFinding);
   const others = stacks.filter((stack) => !hasFinding(stack));
-  const rest = { title: count(others.length, found.length > 0 ? "other stack" : "stack") };
+  const rest = { title: count(others.length, others.length < stacks.length ? "other stack" : "stack") };
   const sections: Section[] = [
-    // Drift comes first.
-    ...found.toSorted((a, b) => b.drifted.length - a.drifted.length).map(stackSection),
-    ...(others.length > 1 ? [{ ...rest, summary: findings(others), items: [] }] : others.map(stackSection)),
+    ...stacks.filter(hasFinding).map(sectionOf),
+    ...(others.length > 1 ? [{ ...rest, summary: findings(others), items: [] }] : others.map(sectionOf)),
     { title: "Unchecked", items: causesOf(stacks, accounts) },
     { title: "Endpoints of more than one resource", items: shared.map(sharedItem) },
     ...accounts.map((account) => accountSection(account, unread)),
+    { title: "Next", items: nextItems(report) },
   ];
   return sections.filter(({ items, summary }) => items.length > 0 || summary !== undefined);
 }
 
-/** @param ofOthers What this stack leaves to other sections: shared endpoints, and what other stacks may have left. */
-function sectionOf(stack: StackReport, ofOthers: SharedWithOthers): Section {
+function sectionOf(stack: StackReport): Section {
   const { name, undeployed, drifted, pendingCreates } = stack;
-  const left = new Set(pendingCreates.flatMap(orphanIds));
-  const sameFinding = ({ url, replaces, found }: PendingCreateReport) =>
-    JSON.stringify(replaces ? [replaces.id] : [url, found]);
+  const sameFinding = ({ name: _, urn: __, ...finding }: PendingCreateReport) => JSON.stringify(finding);
   return {
     title: `Stack ${name}`,
     summary: findings([stack]),
     items: [
       ...(undeployed === undefined
         ? []
-        : [
-            {
-              word: "undeployed",
-              mood: "unsure" as const,
-              subject: undeployed,
-              ...recoverySteps(stack, ofOthers),
-            },
-          ]),
+        : [{ word: "undeployed", mood: "unsure" as const, subject: undeployed }]),
       ...drifted.map(driftedItem),
-      ...[...groupBy(pendingCreates, sameFinding).values()].map((same) => pendingItem(same, left)),
+      ...[...groupBy(pendingCreates, sameFinding).values()].map(pendingItem),
     ],
   };
 }
 
-/**
- * Pending creates with the same finding, such as those of one pool.
- *
- * @param left What pending creates of the stack may have made.
- */
-function pendingItem(same: readonly PendingCreateReport[], left: ReadonlySet<string>): Item {
-  const first: Partial<PendingCreateReport> = same[0] ?? {};
-  const { url, replaces, found, managed = [] } = first;
-  const list = (ids: readonly string[]) => ids.join(", ");
-  const equal = orphanIds(first);
-  const ignored = ignoredIds(first);
-  const others = (found ?? []).map(({ id }) => id).filter((id) => !left.has(id) && !ignored.includes(id));
-  const isFree = found?.length === 0 && replaces?.exists !== true;
-  const most = equal.length > same.length ? `, of which the line takes over ${same.length}` : "";
-  const old = { true: "still exists", false: "was deleted", undefined: "is unchecked" };
+/** Pending creates with the same finding, such as those of one pool. */
+function pendingItem(same: readonly PendingCreateReport[]): Item {
+  const { url, replaces, left, ignored = [], managed = [] }: Partial<PendingCreateReport> = same[0] ?? {};
+  const old =
+    left === undefined ? "is unchecked" : left.includes(replaces ?? "") ? "still exists" : "was deleted";
+  const strays = (left ?? []).filter((id) => id !== replaces);
+  const isFree = left?.length === 0 && ignored.length === 0;
   const texts = [
-    replaces && `its replacement was not created, and its old endpoint ${old[`${replaces.exists}`]}`,
-    !found && "what is on its URL is unchecked",
-    equal.length > 0 && `no state that was read has ${list(equal)} on its URL${most}`,
-    others.length > 0 && `${list(others)} on its URL differs from it, so it may be somebody else's`,
-    ignored.length > 0 &&
-      `${list(ignored)} on its URL is equal, and a rule of \`ignore\` names that endpoint`,
+    replaces !== undefined && `its replacement was not created, and its old endpoint ${old}`,
+    !left && "what is on its URL is unchecked",
+    strays.length > 0 && `no state that was read has ${strays.join(", ")} on its URL`,
+    ignored.length > 0 && `a rule of \`ignore\` names ${ignored.join(", ")} on its URL`,
     isFree &&
       managed.length > 0 &&
-      `a state that was read has ${list(managed)} on its URL, so \`pulumi up\` creates it only in a pool`,
+      `a state that was read has ${managed.join(", ")} on its URL, so \`pulumi up\` creates it only in a pool`,
     isFree && managed.length === 0 && "nothing is left on its URL: `pulumi up` creates it",
   ];
   return {
     ...{ word: "pending", mood: "unsure" },
-    subject: withFacts(same.map(({ name }) => name).join(", "), [url, replaces?.id]),
+    subject: withFacts(same.map(({ name }) => name).join(", "), [url, replaces]),
     text: texts.filter(Boolean).join("; "),
   };
 }
 
-function driftedItem({ drift, repair, name, changes, ...endpoint }: DriftedEndpoint): Item {
+/** What to run, for each stack, and at last for what a lost state had. */
+function nextItems(report: DriftReport): Item[] {
+  const next = (subject: string, text: string, ...lines: (string | undefined)[]): Item => ({
+    ...{ word: "next", mood: "unsure", subject, text },
+    lines: lines.flatMap((line) => (line === undefined ? [] : [{ line }])),
+  });
+  const ofStack = (stack: StackReport): Item[] => {
+    const { name, undeployed, recovery, repair } = stack;
+    if (recovery) {
+      const list = recovery.lost.length > 0 ? `const lost = ${JSON.stringify(recovery.lost)};` : undefined;
+      return [next(name, recovery.text, list, recovery.command)];
+    }
+    if (undeployed !== undefined)
+      return [next(name, "see what `pulumi up` would do to the program's resources", previewLine(stack))];
+    return repair === undefined ? [] : [next(name, REPAIRS, repair)];
+  };
+  const ofAccount = (account: AccountReport): Item[] => {
+    const line = takeOverLine(account, report);
+    return line === undefined ? [] : [next(accountName(account), TAKES_OVER, line)];
+  };
+  return [...report.stacks.flatMap(ofStack), ...report.accounts.flatMap(ofAccount)];
+}
+
+const REPAIRS =
+  "the line puts the drift back. Run it in the folder of the project. It stops at the preview if the program is not the one that was deployed";
+const TAKES_OVER =
+  "if a state was lost, the line takes over what its program declares, and ignores the rest. First make sure that no other backend has these endpoints";
+
+function driftedItem({ drift, name, changes, ...endpoint }: DriftedEndpoint): Item {
   return {
     word: drift,
-    mood: repair?.done ? "good" : "bad",
+    mood: "bad",
     subject: withFacts(name, [endpoint.url, endpoint.id, ...seenFacts(endpoint)]),
-    ...(repair && {
-      text: repair.done ? "repaired" : `not repaired: ${repair.reason ?? "without a reason"}`,
-    }),
     changes: changes.map((change) => [change.path, ...shownSides(change)]),
   };
 }
@@ -250,6 +250,8 @@ function accountName({ stacks, service }: AccountReport): string {
   return `account of ${names}${service === undefined ? "" : ` at ${service}`}`;
 }
 
+const UNMANAGED = "unmanaged";
+
 function unmanagedItem(endpoint: UnmanagedEndpoint): Item {
   const { id, url, description, createdAt } = endpoint;
   const facts = [
@@ -258,7 +260,7 @@ function unmanagedItem(endpoint: UnmanagedEndpoint): Item {
     createdAt && `created ${timeText(createdAt)}`,
     ...seenFacts(endpoint),
   ];
-  return { word: "unmanaged", mood: "unsure", subject: withFacts(url, facts) };
+  return { word: UNMANAGED, mood: "unsure", subject: withFacts(url, facts) };
 }
 
 const withFacts = (name = "without a URL", facts: readonly (string | undefined)[]): string =>
@@ -293,19 +295,15 @@ function causesOf(stacks: readonly StackReport[], accounts: readonly AccountRepo
   });
 }
 
-/** The outcome in one line, for a title and for the last line of a log. */
+/** The outcome in one line, for a title and for the first line of a log. */
 function headline(report: DriftReport): string {
-  const { stacks, shared, fix, failOnUnmanaged } = report;
-  const drifted = allDrifted(report);
-  const repaired = drifted.filter(({ repair }) => repair?.done).length;
+  const { stacks, shared, failOnUnmanaged } = report;
   const unmanaged = countUnmanaged(report);
   const undeployed = stacks.filter((stack) => stack.undeployed !== undefined).length;
   const unchecked = allUnchecked(report).length;
   const parts = [
     findings(stacks),
     undeployed > 0 && `${count(undeployed, "stack")} undeployed`,
-    fix && drifted.length > 0 && `${repaired} repaired`,
-    fix && drifted.length > repaired && `${drifted.length - repaired} not repaired`,
     unmanaged > 0 && `${unmanaged} unmanaged${failOnUnmanaged ? ", which counts as drift" : ""}`,
     shared.length > 0 && `${count(shared.length, "endpoint")} of more than one resource`,
     unchecked > 0 && `${unchecked} unchecked`,

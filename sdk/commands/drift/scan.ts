@@ -5,9 +5,10 @@ import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { VERSION_KEY } from "../../../provider/endpoint/state";
 import { isNotFound, UserError } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
+import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { type ConfigReader, settingText } from "../../../provider/service/settings";
 import { VERSION } from "../../../provider/service/version";
-import { normalizeUrl } from "../../traffic-policy/data/index";
+import type { ExportedState } from "../../test-engine/index";
 import { UsageError } from "../command";
 import { count, groupBy } from "../text";
 import {
@@ -18,11 +19,11 @@ import {
   pendingCreates,
   type StateEntry,
 } from "../userProject";
-import { asUnchecked, provenanceOf, type ScannedAccount, ScannedAccounts } from "./accounts";
-import { driftOf, maskedUrl } from "./compare";
-import type { ScannedCreate } from "./orphans";
-import type { DriftedEndpoint, SharedEndpoint, StackReport, Unchecked } from "./report";
-import { type DriftStack, interrupted, type Updates } from "./stack";
+import { asUnchecked, listAccount, provenanceOf, type ScannedAccount, ScannedAccounts } from "./accounts";
+import { driftOf } from "./compare";
+import type { SharedEndpoint, StackReport } from "./report";
+import { SecretTexts } from "./secretTexts";
+import { type DriftStack, interrupted } from "./stack";
 
 /*
  * Compares stacks with the service in four steps: reads the states, lists the accounts, reads the known stacks, and compares, with
@@ -31,7 +32,7 @@ import { type DriftStack, interrupted, type Updates } from "./stack";
  */
 
 /** A stack that is only read, and not compared. Its endpoints count as managed. */
-interface KnownStack {
+export interface KnownStack {
   name: string;
   read(): Promise<readonly StateEntry[]>;
 }
@@ -45,27 +46,25 @@ export interface ScanDependencies {
 }
 
 export interface Scan {
-  stacks: ScannedStack[];
-  accounts: ScannedAccount[];
-  known: ScannedKnownStack[];
+  stacks: StackScan[];
+  /** The accounts, with the names of their stacks. */
+  accounts: Map<ScannedAccount, string[]>;
+  /** The known stacks with their entries; undefined if a state could not be read. */
+  known: { name: string; entries: readonly StateEntry[] | undefined }[];
+  hidden: SecretTexts;
 }
 
-interface ScannedKnownStack {
-  name: string;
-  /** Undefined if its state could not be read. */
-  entries: readonly StateEntry[] | undefined;
-}
-
-export interface ScannedStack {
-  stack: DriftStack;
+/** A stack on its way through the check: what was read, and the report, which each step completes. */
+export interface StackScan {
   report: StackReport;
   /** All endpoints that the stack manages; undefined if its state could not be read. */
   managed: readonly ManagedEndpoint[] | undefined;
-  /** The URNs of the endpoints that were compared. */
-  checked: ReadonlySet<string>;
-  creates: readonly ScannedCreate[];
-  /** The endpoints that the stack manages now, because an `up` may run beside the check. Reads the state at most once. */
-  reread(): Promise<readonly ManagedEndpoint[]>;
+  creates: readonly PendingCreate[];
+  /** All accounts that the stack uses, and those of its endpoints, also of those to be created. */
+  opened: ScannedAccount[];
+  accounts: Map<ManagedEndpoint, ScannedAccount>;
+  /** The state now, because an `up` may run beside the check. It is read at most once. */
+  again(): Promise<ExportedState>;
 }
 
 /** How many stacks are read at once: each export of a state is a process, and may be large. */
@@ -85,72 +84,54 @@ export async function mapConcurrently<T, R>(
   return results;
 }
 
-/**
- * Scans stacks. After an interruption nothing new begins, and the rest is reported as unchecked.
- *
- * @param before These stacks before a repair, which may have written the live values into their states.
- */
-export async function scan(
-  stacks: readonly DriftStack[],
-  deps: ScanDependencies,
-  before: readonly ScannedStack[] = [],
-): Promise<Scan> {
-  const accounts = new ScannedAccounts(deps.log, deps.stopped);
+/** Scans stacks. After an interruption nothing new begins, and the rest is reported as unchecked. */
+export async function scan(stacks: readonly DriftStack[], deps: ScanDependencies): Promise<Scan> {
+  const { log, stopped } = deps;
+  const met = new ScannedAccounts(log);
   let done = 0;
-  const read = await mapConcurrently(stacks, async (stack) => {
-    const found = await readStack(stack, deps, accounts);
+  const scans = await mapConcurrently(stacks, async (stack) => {
+    const read = await readStack(stack, stopped, met);
     // The log gets about ten lines.
     if (++done === stacks.length || done % Math.ceil(stacks.length / 10) === 0)
-      deps.log(`${done} of ${count(stacks.length, "stack")} read`);
-    return found;
+      log(`${done} of ${count(stacks.length, "stack")} read`);
+    return read;
   });
-  await accounts.list();
-  const known = await mapConcurrently(deps.known, (stack) => readKnown(stack, deps, accounts));
-  return {
-    stacks: await mapConcurrently(read, (one) =>
-      compareStack(one, deps, before.find(({ stack }) => stack === one.stack)?.managed ?? []),
-    ),
-    accounts: accounts.all,
-    known,
-  };
+  const accounts = new Map<ScannedAccount, string[]>();
+  for (const { opened, report } of scans)
+    for (const account of new Set(opened))
+      accounts.set(account, [...(accounts.get(account) ?? []), report.name]);
+  for (const account of accounts.keys()) await listAccount(account, deps);
+  const known = await mapConcurrently(deps.known, async ({ name, read }) => {
+    try {
+      if (stopped.aborted) throw interrupted();
+      return { name, entries: await read() };
+    } catch (error) {
+      // Each account reports it, because its unmanaged endpoints are unknown.
+      for (const { unchecked } of accounts.keys())
+        unchecked.push(asUnchecked(`the known stack ${name}`, error));
+      return { name, entries: undefined };
+    }
+  });
+  const hidden = SecretTexts.of(
+    scans.flatMap(({ managed = [], creates }) => [...managed, ...creates.map(({ wanted }) => wanted)]),
+  );
+  await mapConcurrently(scans, (one) => compareStack(one, stopped, hidden));
+  return { stacks: scans, accounts, known, hidden };
 }
 
-/** Reads a known stack. If that fails, each account reports it as unchecked, because its unmanaged endpoints are unknown. */
-async function readKnown(
-  { name, read }: KnownStack,
-  { stopped }: ScanDependencies,
-  accounts: ScannedAccounts,
-): Promise<ScannedKnownStack> {
-  try {
-    if (stopped.aborted) throw interrupted();
-    return { name, entries: await read() };
-  } catch (error) {
-    for (const { unchecked } of accounts.all) unchecked.push(asUnchecked(`the known stack ${name}`, error));
-    return { name, entries: undefined };
-  }
-}
-
-/** A stack before its comparison with the service. */
-interface ReadStack {
-  stack: DriftStack;
-  managed: ManagedEndpoint[] | undefined;
-  creates: PendingCreate[];
-  pendingOperations: number;
-  /** The accounts of its endpoints, also of those to be created. */
-  accounts: Map<ManagedEndpoint, ScannedAccount>;
-  failures: Unchecked[];
-  /** Why its state may not match the program. */
-  reasons: string[];
-}
-
-async function readStack(
-  stack: DriftStack,
-  { stopped }: ScanDependencies,
-  accounts: ScannedAccounts,
-): Promise<ReadStack> {
-  const read: ReadStack = {
-    ...{ stack, managed: undefined, creates: [], pendingOperations: 0 },
-    ...{ accounts: new Map(), failures: [], reasons: [] },
+async function readStack(stack: DriftStack, stopped: AbortSignal, met: ScannedAccounts): Promise<StackScan> {
+  const { name, project } = stack;
+  let later: Promise<ExportedState> | undefined;
+  const read: StackScan = {
+    report: {
+      ...{ name, project, endpoints: 0, compared: 0, drifted: [], pendingOperations: 0 },
+      ...{ pendingCreates: [], unchecked: [] },
+    },
+    ...{ managed: undefined, creates: [], opened: [], accounts: new Map() },
+    again() {
+      later ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state();
+      return later;
+    },
   };
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
@@ -158,30 +139,34 @@ async function readStack(
       return await work();
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      read.failures.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
+      read.report.unchecked.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
       return undefined;
     }
   };
   const found = await attempt("the stack's state", async () => {
     const state = await stack.state();
     const operations = state.deployment.pending_operations ?? [];
-    return {
-      ...{ managed: managedEndpoints(state), creates: pendingCreates(state) },
-      ...{ explicit: explicitProviders(state), operations },
-    };
+    const [managed, creates] = [managedEndpoints(state), pendingCreates(state)];
+    return { managed, creates, operations, explicit: explicitProviders(state) };
   });
   if (!found) return read;
-  const { managed, creates, explicit, operations } = found;
-  Object.assign(read, { managed, creates, pendingOperations: operations.length });
+  const { managed, creates, operations, explicit } = found;
+  Object.assign(read, { managed, creates });
+  read.report.endpoints = current(managed).length;
+  read.report.pendingOperations = operations.length;
+
   const updates = await attempt("the stack's history", () => stack.updates());
-  const { result = "succeeded" } = updates ?? {};
-  if (result !== "succeeded") read.reasons.push(UNSUCCESSFUL[result] ?? `its last update ended as ${result}`);
-  if (isRewritten(managed, updates)) read.reasons.push(REWRITTEN);
+  const { result = "succeeded", isRewritten = false } = updates ?? {};
   const pending = new Set(creates.map(({ wanted }) => wanted.urn));
   const others = operations.filter(({ resource }) => !pending.has(resource.urn)).length;
-  if (creates.length > 0) read.reasons.push(`${count(creates.length, "create")} pending`);
   const what = creates.length > 0 ? "other operation" : "operation";
-  if (others > 0) read.reasons.push(`${count(others, what)} of a killed run pending`);
+  const reasons = [
+    result !== "succeeded" && (UNSUCCESSFUL[result] ?? `its last update ended as ${result}`),
+    isRewritten && REWRITTEN,
+    creates.length > 0 && `${count(creates.length, "create")} pending`,
+    others > 0 && `${count(others, what)} of a killed run pending`,
+  ].filter(Boolean);
+  if (reasons.length > 0) read.report.undeployed = reasons.join(", ");
 
   const own = await attempt("the stack's configuration", () => stack.config());
   if (!own) return read;
@@ -193,8 +178,10 @@ async function readStack(
     const inputs = explicit.get(provider) ?? {};
     const config: ConfigReader = (key) => settingText(inputs[key.replace(/^endpoints:/, "")] ?? own(key));
     const keySource = inputs["apiKey"] === undefined ? undefined : ("argument" as const);
-    const account = accounts.open(config, stack.name, { isUsed: endpoints.length > 0, keySource });
-    if (account) for (const endpoint of endpoints) read.accounts.set(endpoint, account);
+    const account = met.open(config, endpoints.length > 0, keySource);
+    if (!account) continue;
+    read.opened.push(account);
+    for (const endpoint of endpoints) read.accounts.set(endpoint, account);
   }
   return read;
 }
@@ -205,121 +192,46 @@ const UNSUCCESSFUL: Record<string, string> = {
   "in-progress": "its last update is in progress, or was killed",
 };
 
-const REWRITTEN =
-  "a refresh may have written edits into the state; `pulumi preview` shows what `up` puts back";
+/** No comparison finds edits in the state. */
+const REWRITTEN = "a refresh since the last `up` may have written edits into the state";
 
-/** Whether a refresh may have written edits of endpoints into the state, where no comparison finds them. */
-const isRewritten = (
-  managed: readonly ManagedEndpoint[],
-  { refreshes = [] }: Partial<Updates> = {},
-): boolean =>
-  refreshes.some(
-    ({ from, to, hasDeleted }) =>
-      hasDeleted || managed.some(({ modified }) => modified >= from && modified < to),
-  );
+const current = (managed: readonly ManagedEndpoint[]) => managed.filter(({ isOld }) => !isOld);
 
 /** Compares a stack. The report has each endpoint that was not compared, its account or the stack's configuration as unchecked. */
 async function compareStack(
-  { stack, managed, creates, pendingOperations, accounts, failures, reasons }: ReadStack,
-  { stopped }: ScanDependencies,
-  expected: readonly ManagedEndpoint[],
-): Promise<ScannedStack> {
-  let second: ReturnType<DriftStack["state"]> | undefined;
-  const stateAgain = () => {
-    second ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state();
-    return second;
+  { report, managed = [], accounts, again }: StackScan,
+  stopped: AbortSignal,
+  hidden: SecretTexts,
+): Promise<void> {
+  const compare = async (endpoint: ManagedEndpoint) => {
+    const account = accounts.get(endpoint);
+    if (!account?.api || !account.cloud) return;
+    assertNotLater(endpoint);
+    const { apiKey } = account.api.http.settings;
+    const api = account.api.redacting({ hasSecrets: () => hasSecrets(endpoint.outputs, apiKey) });
+    const live = await liveOf(endpoint, api);
+    const drift = driftOf(endpoint, live, hidden, apiKey);
+    if (drift && !isSame(endpoint, managedEndpoints(await again()))) throw changedMeanwhile();
+    report.compared++;
+    if (drift) report.drifted.push({ ...drift, ...(live && provenanceOf(live)) });
   };
-  const reread = () => stateAgain().then(managedEndpoints);
-  const current = managed?.filter(({ isOld }) => !isOld) ?? [];
-  const drifted: DriftedEndpoint[] = [];
-  const missed: Unchecked[] = [];
-  const checked = new Set<string>();
-  const scannedCreates: ScannedCreate[] = [];
-  const attempt = async ({ name, id }: Pick<ManagedEndpoint, "name" | "id">, work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (error) {
-      missed.push(asUnchecked(`${name} (${id})`, stopped.aborted ? interrupted() : error));
-    }
-  };
-  const check = (endpoint: ManagedEndpoint) =>
-    attempt(endpoint, async () => {
-      const { urn } = endpoint;
-      const account = accounts.get(endpoint);
-      if (!account?.cloud) return;
-      assertNotLater(endpoint);
-      const live = await liveOf(endpoint, account);
-      const before = expected.find((one) => one.urn === urn && !one.isOld);
-      const drift = driftOf(endpoint, live, before, account.api?.http.settings.apiKey);
-      if (drift && !isSame(endpoint, await reread())) throw changedMeanwhile();
-      checked.add(urn);
-      if (drift) drifted.push({ ...drift, ...(live && provenanceOf(live)) });
-    });
-  let previewed: ReturnType<DriftStack["preview"]> | undefined;
-  /**
-   * Whether a replacement keeps the URL; undefined if that is unknown. After a failed run, the state has only the old endpoint, so
-   * a preview shows the new URL.
-   */
-  const keepsUrl = async ({ wanted, replaced }: Required<PendingCreate>): Promise<boolean | undefined> => {
-    let { url } = wanted.inputs;
-    if (wanted === replaced) {
-      previewed ??= stack.preview().catch(() => ({ ok: false, steps: [], diagnostics: [] }));
-      const { steps } = await previewed;
-      url = steps.find(({ urn, op }) => urn === wanted.urn && op.startsWith("create"))?.outputs?.["url"];
-    }
-    return typeof url === "string"
-      ? normalizeUrl(url) === normalizeUrl(String(replaced?.inputs["url"]))
-      : undefined;
-  };
-  const checkCreate = async ({ wanted, replaced }: PendingCreate) => {
-    const { name, urn, type } = wanted;
-    const url = maskedUrl(wanted);
-    const replaces = replaced && { id: replaced.id };
-    const report = { name, urn, type, ...(url !== undefined && { url }), ...(replaces && { replaces }) };
-    const create: ScannedCreate = { report, wanted, account: undefined };
-    scannedCreates.push(create);
-    await attempt({ name, id: replaced?.id ?? "its create" }, async () => {
-      const account = accounts.get(wanted);
-      if (!account?.cloud) return;
-      const exists = replaced && (await liveOf(replaced, account)) !== undefined;
-      const later = pendingCreates(await stateAgain());
-      if (!later.some((one) => one.wanted.urn === urn && one.replaced?.id === replaced?.id))
-        throw changedMeanwhile();
-      create.account = account;
-      if (!replaced) return;
-      const sameUrl = exists ? await keepsUrl({ wanted, replaced }) : undefined;
-      create.report = {
-        ...report,
-        replaces: { id: replaced.id, exists, ...(sameUrl !== undefined && { sameUrl }) },
-      };
-    });
-  };
-  await Promise.all([...current.map(check), ...creates.map(checkCreate)]);
-  const report: StackReport = {
-    name: stack.name,
-    project: stack.project,
-    endpoints: current.length,
-    compared: checked.size,
-    ...(reasons.length > 0 && { undeployed: reasons.join(", ") }),
-    drifted: drifted.sort(byName),
-    pendingOperations,
-    pendingCreates: [],
-    unchecked: [...failures, ...missed],
-  };
-  const byItsName = (a: ScannedCreate, b: ScannedCreate) => byName(a.wanted, b.wanted);
-  return { stack, report, managed, checked, creates: scannedCreates.sort(byItsName), reread };
+  const attempts = current(managed).map((endpoint) =>
+    compare(endpoint).catch((error: unknown) => {
+      const what = `${endpoint.name} (${endpoint.id})`;
+      report.unchecked.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
+    }),
+  );
+  await Promise.all(attempts);
+  report.drifted.sort(byName);
 }
 
-const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
+export const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
 
 /** The live endpoint, as a refresh reads it; undefined if it is gone. */
 async function liveOf(
   { id, outputs: stored }: ManagedEndpoint,
-  account: ScannedAccount,
+  api: EndpointsApi,
 ): Promise<Endpoint | undefined> {
-  if (!account.api) return undefined;
-  const { apiKey } = account.api.http.settings;
-  const api = account.api.redacting({ hasSecrets: () => hasSecrets(stored, apiKey) });
   const live = await readEndpoint(api, id, stored).catch((notFound: unknown) => {
     if (!isNotFound(notFound)) throw notFound;
     return confirmGone(api, { id, stored, notFound });
@@ -348,19 +260,19 @@ function isSame({ urn, id, inputs, outputs }: ManagedEndpoint, later: readonly M
   return now !== undefined && JSON.stringify([now.inputs, now.outputs]) === JSON.stringify([inputs, outputs]);
 }
 
-const changedMeanwhile = () =>
+export const changedMeanwhile = () =>
   new UserError("an update of the stack changed it during the check: run the command again");
 
 /**
  * Endpoints of the checked stacks that are in several states, known ones too, or twice in one state. A `destroy` of one resource may
  * delete the endpoint of the other.
  */
-export function sharedEndpoints({ stacks, known }: Omit<Scan, "accounts">): SharedEndpoint[] {
+export function sharedEndpoints({ stacks, known }: Pick<Scan, "stacks" | "known">): SharedEndpoint[] {
   const inState = (stack: string, entries: readonly StateEntry[] = []) =>
     entries
       .filter(({ isOld, isPending }) => !isOld || isPending)
       .map(({ id, name, urn }) => ({ id, stack, name, urn }));
-  const checked = stacks.flatMap(({ stack, managed }) => inState(stack.name, managed));
+  const checked = stacks.flatMap(({ report, managed }) => inState(report.name, managed));
   const ids = new Set(checked.map(({ id }) => id));
   const others = known.flatMap(({ name, entries }) => inState(name, entries)).filter(({ id }) => ids.has(id));
   return [...groupBy([...checked, ...others], ({ id }) => id)].flatMap(([id, same]) => {

@@ -1,28 +1,17 @@
 import { setMaxListeners } from "node:events";
 import { UserError } from "../../../provider/service/apiErrors";
 import type { ConfigReader } from "../../../provider/service/settings";
-import {
-  assertPulumi,
-  type EngineRun,
-  type ExportedState,
-  PulumiFailed,
-  pulumi,
-} from "../../test-engine/index";
+import { assertPulumi, type ExportedState, PulumiFailed, pulumi } from "../../test-engine/index";
 import { isMapping, jsonOf } from "../../traffic-policy/data/index";
-import { messageOf, UsageError } from "../command";
+import { UsageError } from "../command";
 import type { Projects } from "../projects";
-import { withProject } from "../stackNames";
+import { shownName, withProject } from "../stackNames";
 import { explainUnreadable, stackConfig, stackState, type UserProject } from "../userProject";
 
-/* A stack for `drift`, read and repaired with the Pulumi CLI. */
-
-/** A run of the engine that succeeded or failed. */
-export interface PulumiRun extends Pick<EngineRun, "steps" | "diagnostics"> {
-  ok: boolean;
-}
+/* A stack for `drift`, read with the Pulumi CLI. */
 
 export interface DriftStack {
-  /** The stack's name; with several projects `project/stack`, after the organization if one was given. */
+  /** `project/stack`, after the organization if one was given. */
   readonly name: string;
   /** The project's name. */
   readonly project: string;
@@ -32,75 +21,45 @@ export interface DriftStack {
   state(): Promise<ExportedState>;
   /** What the history tells of the state: `pulumi stack history`. */
   updates(): Promise<Updates>;
-  /** Plans all changes of the program, and writes nothing: `pulumi preview`. */
-  preview(): Promise<PulumiRun>;
-  /** Plans `repair`, and writes nothing: `pulumi preview --refresh --target`. */
-  repairPreview(urns: string[]): Promise<PulumiRun>;
-  /** Writes the live values of these resources into the state, then runs the program: `pulumi up --refresh --target`. */
-  repair(urns: string[]): Promise<PulumiRun>;
 }
 
 /** Opens the stacks of these projects. If a project names no stack, its selected stack is opened. */
-export type OpenStacks = (projects: Projects, interruption: Interruption) => Promise<DriftStack[]>;
-
-/** The errors of a run, for one resource or for all; undefined if there are none. */
-export function errorsOf({ diagnostics }: PulumiRun, urn?: string): string | undefined {
-  const errors = diagnostics.filter(
-    (one) => one.severity === "error" && (urn === undefined || one.urn === urn),
-  );
-  // The engine and the provider may both report the same error.
-  const messages = [...new Set(errors.map(({ message }) => message.trim()))];
-  return messages.length > 0 ? messages.join("; ") : undefined;
-}
+export type OpenStacks = (projects: Projects, stopped: AbortSignal) => Promise<DriftStack[]>;
 
 /** The error of work that did not begin, because the command was interrupted. */
 export const interrupted = () => new UserError("it was interrupted");
 
-/**
- * After the first Ctrl-C, or a pipeline's cancellation, Pulumi completes its current operations and writes its state. Nothing
- * new begins, and the report names everything unchecked. The second one ends this process immediately.
- */
-interface Interruption {
-  /** Aborted by the first signal. Then nothing new may begin. */
-  stopped: AbortSignal;
-  /** Aborted by a signal that Pulumi has not received itself, so that it is passed on. */
-  forward: AbortSignal;
-  /** Removes the listeners. */
-  end(): void;
-}
-
 /** The exit code of shells for a command that Ctrl-C has ended. */
 const INTERRUPTED = 130;
 
-export function onInterruption(log: (message: string) => void): Interruption {
-  const stopped = new AbortController();
-  const forward = new AbortController();
+/**
+ * After the first Ctrl-C, or a pipeline's cancellation, nothing new begins, and the report names everything unchecked. The second one
+ * ends this process immediately.
+ */
+export function onInterruption(log: (message: string) => void): { stopped: AbortSignal; end(): void } {
+  const stopping = new AbortController();
   // Each run of the CLI listens.
-  for (const { signal } of [stopped, forward]) setMaxListeners(0, signal);
+  setMaxListeners(0, stopping.signal);
+  const onSignal = () => {
+    if (stopping.signal.aborted) process.exit(INTERRUPTED);
+    log("interrupted: the report names what is unchecked; interrupt again to end immediately");
+    stopping.abort();
+  };
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  for (const name of signals) process.on(name, onSignal);
   const end = () => {
-    for (const name of ["SIGINT", "SIGTERM"] as const) process.removeListener(name, onSignal);
+    for (const name of signals) process.removeListener(name, onSignal);
   };
-  const onSignal = (name: NodeJS.Signals) => {
-    if (stopped.signal.aborted) process.exit(INTERRUPTED);
-    log(
-      "interrupted: waiting for Pulumi to complete its current operations; interrupt again to end immediately",
-    );
-    stopped.abort();
-    // A terminal also sends Ctrl-C to Pulumi, and a second signal would make Pulumi abandon its operations.
-    if (name !== "SIGINT" || process.stdin.isTTY !== true) forward.abort();
-  };
-  for (const name of ["SIGINT", "SIGTERM"] as const) process.on(name, onSignal);
-  return { stopped: stopped.signal, forward: forward.signal, end };
+  return { stopped: stopping.signal, end };
 }
 
 /** Opens stacks of the Pulumi CLI. The selected stack stays selected. */
-export const openWithPulumi: OpenStacks = async ({ file, projects }, interruption) => {
+export const openWithPulumi: OpenStacks = async ({ file, projects }, stopped) => {
   await assertPulumi();
   const stacks: DriftStack[] = [];
   for (const { folder, name: project, stacks: names } of projects)
     for (const name of names.length > 0 ? names : [await selectedStack(folder)]) {
-      const shown = projects.length > 1 ? withProject(name, project) : name;
-      const stack = openStack({ folder, name: project }, name, shown, interruption);
+      const stack = openStack({ folder, name: project }, name, stopped);
       // A stack that a file lists may not exist yet, or not any more. That must not hide the other stacks.
       const explain = file === undefined ? unknownStackAsUsage : explainUnreadable(name);
       stacks.push({ ...stack, state: () => stack.state().catch(explain) });
@@ -115,20 +74,8 @@ function unknownStackAsUsage(error: unknown): never {
   throw error;
 }
 
-async function selectedStack(cwd: string): Promise<string> {
-  const { stdout } = await pulumi(["stack", "ls", "--json"], { cwd });
-  const list = jsonOf(stdout);
-  const selected = Array.isArray(list)
-    ? list.find((one) => isMapping(one) && one["current"] === true)
-    : undefined;
-  if (isMapping(selected) && typeof selected["name"] === "string") return selected["name"];
-  throw new UserError(
-    `no stack is selected in ${cwd}: give --stack, or select one with \`pulumi stack select\``,
-  );
-}
-
-/** The message of a repair in the stack's history. */
-export const REPAIR_MESSAGE = "pulumi-endpoints drift --fix";
+/** @throws PulumiFailed if no stack is selected. */
+const selectedStack = async (cwd: string) => (await pulumi(["stack", "--show-name"], { cwd })).stdout.trim();
 
 /** The number of entries on a page of a stack's history. */
 const PAGE_SIZE = 100;
@@ -136,19 +83,12 @@ const PAGE_SIZE = 100;
 /** A page of a stack's history, newest first, counted from 1. A page after the last one is empty. */
 type History = (size: number, page: number) => Promise<unknown>;
 
-/** A refresh that changed the state. */
-export interface Refresh {
-  from: number;
-  to: number;
-  hasDeleted: boolean;
-}
-
 /** Whether the state may not match the program. */
 export interface Updates {
   /** The result of the last `up` or `destroy`: `succeeded`, also if there was none, `failed`, `in-progress`. */
   result: string;
-  /** The refreshes since then that changed the state, also if they failed: no later `up` has put back what they wrote. */
-  refreshes: Refresh[];
+  /** Whether a refresh since then may have written live values into the state. No later `up` has put back what it wrote. */
+  isRewritten: boolean;
 }
 
 /** The flags with which an `up` runs only a part of the program. */
@@ -156,72 +96,38 @@ const PARTIAL = /^pulumi\.flag\.(target|exclude)/;
 
 /**
  * Reads the history back to the last `up` or `destroy` of the whole program. A successful run with `--target` or `--exclude` does not
- * count, because it leaves the rest as it was.
+ * count, because it leaves the rest as it was, and with `--refresh` it writes live values of the rest into the state.
  */
 export async function updatesOf(history: History): Promise<Updates> {
-  const refreshes: Refresh[] = [];
+  let isRewritten = false;
   for (let page = 1; ; page++) {
     const entries = await history(PAGE_SIZE, page);
     if (!Array.isArray(entries)) throw new UserError("`pulumi stack history --json` wrote no list");
-    for (const { kind, result, environment, startTime, endTime, resourceChanges } of entries.filter(
-      isMapping,
-    )) {
-      const isPartial = isMapping(environment) && Object.keys(environment).some((key) => PARTIAL.test(key));
-      if ((kind === "update" || kind === "destroy") && !(isPartial && result === "succeeded"))
-        return { result: String(result ?? "unknown"), refreshes };
+    for (const { kind, result, environment, resourceChanges } of entries.filter(isMapping)) {
+      const flags = isMapping(environment) ? Object.keys(environment) : [];
+      const isRun = kind === "update" || kind === "destroy";
+      const isPartial = flags.some((flag) => PARTIAL.test(flag));
+      if (isRun && !(isPartial && result === "succeeded"))
+        return { result: String(result ?? "unknown"), isRewritten };
       const { update, delete: deleted } = isMapping(resourceChanges) ? resourceChanges : {};
-      if (kind === "refresh" && (update || deleted))
-        refreshes.push({
-          from: Date.parse(String(startTime)),
-          // The history has whole seconds.
-          to: Date.parse(String(endTime)) + 1000,
-          hasDeleted: Boolean(deleted),
-        });
+      if (isRun ? flags.includes("pulumi.flag.refresh") : kind === "refresh" && (update || deleted))
+        isRewritten = true;
     }
-    if (entries.length < PAGE_SIZE) return { result: "succeeded", refreshes };
+    if (entries.length < PAGE_SIZE) return { result: "succeeded", isRewritten };
   }
 }
 
-function openStack(
-  project: UserProject,
-  stack: string,
-  shown: string,
-  { stopped, forward }: Interruption,
-): DriftStack {
-  const cwd = project.folder;
+function openStack(project: UserProject, stack: string, stopped: AbortSignal): DriftStack {
   const history: History = async (size, page) => {
     const args = ["stack", "history", "--json", "--page-size", `${size}`, "--page", `${page}`];
-    return jsonOf((await pulumi([...args, "--stack", stack], { cwd, signal: stopped })).stdout);
+    const options = { cwd: project.folder, signal: stopped };
+    return jsonOf((await pulumi([...args, "--stack", stack], options)).stdout);
   };
-  const run = async (...args: string[]): Promise<PulumiRun> => {
-    if (stopped.aborted) throw interrupted();
-    return runPulumi([...args, "--stack", stack], { cwd, signal: forward });
-  };
-  const targets = (urns: string[]) => urns.flatMap((urn) => ["--target", urn]);
   return {
-    name: shown,
+    name: shownName(withProject(stack, project.name)),
     project: project.name,
     config: () => stackConfig(project, stack, stopped),
     state: () => stackState(project, stack, stopped),
     updates: () => updatesOf(history),
-    preview: () => run("preview"),
-    repairPreview: (urns) => run("preview", "--refresh", ...targets(urns)),
-    repair: (urns) =>
-      run("up", "--yes", "--skip-preview", "--refresh", "--message", REPAIR_MESSAGE, ...targets(urns)),
   };
-}
-
-/** Runs Pulumi, and returns a failed run, too. Throws if the run never began, for example because the stack is locked. */
-async function runPulumi(args: string[], options: { cwd: string; signal: AbortSignal }): Promise<PulumiRun> {
-  const none = { steps: [], diagnostics: [] };
-  try {
-    const { run } = await pulumi(args, { ...options, events: true });
-    return { ...(run ?? none), ok: true };
-  } catch (error) {
-    if (!(error instanceof PulumiFailed) || !error.result.run) throw error;
-    const failed = { ...error.result.run, ok: false };
-    if (errorsOf(failed) === undefined)
-      failed.diagnostics.push({ severity: "error", message: messageOf(error) });
-    return failed;
-  }
 }

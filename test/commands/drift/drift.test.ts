@@ -2,14 +2,14 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { driftCommand, driftWith } from "../../../sdk/commands/drift";
-import { outcomeOf, reportSchema } from "../../../sdk/commands/drift/report";
+import { addLines } from "../../../sdk/commands/drift/recovery";
 import {
-  type DriftStack,
-  onInterruption,
-  type Refresh,
-  type Updates,
-  updatesOf,
-} from "../../../sdk/commands/drift/stack";
+  type DriftReport,
+  outcomeOf,
+  reportSchema,
+  type StackReport,
+} from "../../../sdk/commands/drift/report";
+import { type DriftStack, type Updates, updatesOf } from "../../../sdk/commands/drift/stack";
 import { temporaryFolder } from "../../folders";
 import { until } from "../../until";
 import { pathWithPulumi, runInProcess } from "../runCommand";
@@ -67,7 +67,7 @@ test("after an interruption, nothing more is read, no request is sent, and the r
   expect(emulator.requests).toEqual([]);
   expect(ended.report.stacks.map(({ compared }) => compared)).toEqual([0, 0, 0, 0, 0, 0]);
   expect(ended.stdout).toMatch(/unchecked one: .*: it was interrupted/);
-  expect(ended.stderr).toContain("waiting for Pulumi to complete");
+  expect(ended.stderr).toContain("interrupted: the report names what is unchecked");
 });
 
 test("a missing stack is an invalid argument, in one line, and a missing stack of a file is unchecked, with what to remove", async () => {
@@ -84,7 +84,10 @@ test("a missing stack is an invalid argument, in one line, and a missing stack o
       "pulumi-endpoints drift: no stack named 'nosuch' found: `pulumi stack ls --all` lists the stacks\n",
   });
   const listed = await runInProcess(driftCommand, ["--projects", file]);
-  const [state, wayOut] = ["unchecked nosuch: the stack's", "remove its settings file, Pulumi.nosuch.yaml"];
+  const [state, wayOut] = [
+    "unchecked shop/nosuch: the stack's",
+    "remove its settings file, Pulumi.nosuch.yaml",
+  ];
   expect(listed).toMatchObject({ code: 1, stdout: expect.stringContaining(state) });
   expect(listed.stdout).toContain(wayOut);
 });
@@ -113,69 +116,64 @@ test("an interruption ends a listing that waits for the rate limit", async () =>
   expect(ended.stdout).toMatch(/the account's endpoints: it was interrupted/);
 });
 
-test("the first signal stops the command, and is forwarded to Pulumi, because a pipeline signals only the command", () => {
-  const { stopped, forward, end } = onInterruption(() => {});
-  expect([stopped.aborted, forward.aborted]).toEqual([false, false]);
-  process.emit("SIGTERM", "SIGTERM");
-  end();
-  expect([stopped.aborted, forward.aborted]).toEqual([true, true]);
-});
-
 const FAILED = { kind: "update", environment: {}, result: "failed" };
 const IN_PROGRESS = { ...FAILED, result: "in-progress" };
 const SUCCEEDED = { ...FAILED, result: "succeeded" };
 const TARGETED = { ...SUCCEEDED, environment: { "pulumi.flag.target": "set" } };
 const SAME = { ...SUCCEEDED, kind: "refresh", resourceChanges: { same: 3 } };
-const WRITING = {
-  ...{ ...SAME, resourceChanges: { same: 1, update: 2 } },
-  ...{ startTime: "2026-01-01T00:00:01.000Z", endTime: "2026-01-01T00:00:03.000Z" },
-};
-const DELETING = { ...WRITING, resourceChanges: { delete: 1 } };
+const WRITING = { ...SAME, resourceChanges: { same: 1, update: 2 } };
+const DELETING = { ...SAME, resourceChanges: { delete: 1 } };
 
 const EXCLUDING = { ...SUCCEEDED, environment: { "pulumi.flag.exclude": "set" } };
 const REPLACING = { ...SUCCEEDED, environment: { "pulumi.flag.target-replace": "set" } };
 
-const [from, to] = [1, 4].map((seconds) => Date.UTC(2026, 0, 1, 0, 0, seconds)) as [number, number];
-const [wrote, deleted] = [false, true].map((hasDeleted) => ({ from, to, hasDeleted })) as [Refresh, Refresh];
-/** A history that has no failed `up`, with these refreshes. */
-const refreshed = (...refreshes: Refresh[]): Updates => ({ result: "succeeded", refreshes });
+const REFRESHING = { ...TARGETED, environment: { ...TARGETED.environment, "pulumi.flag.refresh": "set" } };
+
+const CLEAN: Updates = { result: "succeeded", isRewritten: false };
+const REWRITTEN: Updates = { ...CLEAN, isRewritten: true };
 
 test.each<[string, Updates, object[]]>([
-  ["refreshes only", refreshed(), [SAME, SAME]],
-  ["a failed up", { result: "failed", refreshes: [] }, [FAILED, WRITING, SUCCEEDED]],
-  ["a destroy after a failed up", refreshed(), [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
+  ["refreshes only", CLEAN, [SAME, SAME]],
+  ["a failed up", { result: "failed", isRewritten: false }, [FAILED, WRITING, SUCCEEDED]],
+  ["a destroy after a failed up", CLEAN, [{ ...SUCCEEDED, kind: "destroy" }, FAILED]],
   ...[TARGETED, EXCLUDING, REPLACING].map((partial): [string, Updates, object[]] => [
     "ups of a part after a failed up",
-    { result: "failed", refreshes: [] },
+    { result: "failed", isRewritten: false },
     [partial, SAME, partial, FAILED, SUCCEEDED],
   ]),
   [
     "a failed up with targets",
-    { result: "failed", refreshes: [] },
+    { result: "failed", isRewritten: false },
     [{ ...TARGETED, result: "failed" }, SUCCEEDED],
   ],
   [
     "many refreshes after a failed up",
-    { result: "failed", refreshes: [] },
+    { result: "failed", isRewritten: false },
     [...Array(250).fill(SAME), FAILED],
   ],
   [
     "an up in progress after a refresh that wrote",
-    { result: "in-progress", refreshes: [] },
+    { result: "in-progress", isRewritten: false },
     [IN_PROGRESS, WRITING, SUCCEEDED, FAILED],
   ],
   [
     "an up of a part in progress",
-    { result: "in-progress", refreshes: [] },
+    { result: "in-progress", isRewritten: false },
     [{ ...IN_PROGRESS, environment: TARGETED.environment }, SUCCEEDED],
   ],
-  ["an up without a result", { result: "unknown", refreshes: [] }, [{ ...FAILED, result: undefined }]],
-  ["an up after a refresh that wrote", refreshed(), [SUCCEEDED, WRITING, SUCCEEDED]],
-  ["a refresh that wrote", refreshed(wrote), [SAME, WRITING, SUCCEEDED, WRITING]],
-  ["a refresh that wrote and then failed", refreshed(wrote), [{ ...WRITING, result: "failed" }, SUCCEEDED]],
-  ["a refresh that wrote after one that deleted", refreshed(wrote, deleted), [WRITING, DELETING, SUCCEEDED]],
-  ["an up of a part after it", refreshed(wrote), [TARGETED, EXCLUDING, REPLACING, WRITING, SUCCEEDED]],
-  ["a refresh after an import", refreshed(wrote), [WRITING]],
+  ["an up without a result", { result: "unknown", isRewritten: false }, [{ ...FAILED, result: undefined }]],
+  ["an up after a refresh that wrote", CLEAN, [SUCCEEDED, WRITING, SUCCEEDED]],
+  ["a refresh that wrote", REWRITTEN, [SAME, WRITING, SUCCEEDED, WRITING]],
+  ["a refresh that wrote and then failed", REWRITTEN, [{ ...WRITING, result: "failed" }, SUCCEEDED]],
+  ["a refresh that deleted", REWRITTEN, [SAME, DELETING, SUCCEEDED]],
+  ["an up of a part with a refresh", REWRITTEN, [TARGETED, REFRESHING, SUCCEEDED]],
+  [
+    "an up with a refresh",
+    CLEAN,
+    [{ ...REFRESHING, environment: { "pulumi.flag.refresh": "set" } }, WRITING],
+  ],
+  ["an up of a part after it", REWRITTEN, [TARGETED, EXCLUDING, REPLACING, WRITING, SUCCEEDED]],
+  ["a refresh after an import", REWRITTEN, [WRITING]],
 ])(
   "the history of %s tells whether the state may differ from the program",
   async (_, updates, newestFirst) => {
@@ -194,71 +192,77 @@ test.each(["--json", "--html"])("drift says why it cannot write the file of %s",
   expect(stderr).toMatch(/^pulumi-endpoints drift: \/dev\/full cannot be written: the disk is full\n$/);
 });
 
-test("the text has the first fifty findings of a section, and JSON and page have all", async () => {
+test("the text has a few unmanaged endpoints, and JSON and page have all", async () => {
   for (let index = 0; index < 53; index++)
     emulator.seed({ type: "cloud", url: `https://loose-${index}.example.com` });
   const { code, stdout, report, page } = await runDrift([fakeStack([])]);
   expect(code).toBe(0);
-  expect(stdout.match(/https:\/\/loose-/g)).toHaveLength(50);
-  expect(stdout).toContain("and 3 more (listed in --json and --html)");
+  expect(stdout.match(/https:\/\/loose-/g)).toHaveLength(5);
+  expect(stdout).toContain("and 48 more: --json and --html list them");
   expect(report.accounts[0]?.unmanaged).toHaveLength(53);
   expect(page.match(/https:\/\/loose-/g)).toHaveLength(53);
 });
 
-test("the command that adopts the endpoints of a killed run has all ids, however many", async () => {
-  const ids = Array.from({ length: 150 }, (_, index) => `ep_${"a".repeat(27)}${index}`);
-  const pooled = { url: "https://pool.example.com", poolingEnabled: true };
-  for (const id of ids) emulator.seed({ id, type: "cloud", url: pooled.url, pooling_enabled: true });
-  // This endpoint shows that the list omits no text, so no request is sent for each id.
-  emulator.seed({
-    type: "cloud",
-    url: "https://texts.example.com",
-    description: "d",
-    metadata: "{}",
-    traffic_policy: "{}",
-  });
-  const begun = ids.map((_, index) => begunCreate(`one-${index}`, pooled));
-  const { stdout, page } = await runDrift([fakeStack([], { begun })]);
-  for (const form of [stdout, page.replaceAll("&#38;", "&")]) {
-    const [, command = "", line = ""] =
-      /(pulumi refresh .*) && ENDPOINTS_ADOPT=shop\/prod:(\S+) pulumi up --refresh --stack prod/.exec(form) ??
-      [];
-    expect(command).toBe("pulumi refresh --yes --clear-pending-creates --stack prod");
-    expect(line.split(",").sort()).toEqual(ids.sort());
-  }
-});
+test.each(["adopt", "lost"] as const)(
+  "what a killed run left has all ids in the line, and in the list for a pool, however many (%s)",
+  async (where) => {
+    const names = Array.from({ length: 150 }, (_, index) => `${"a".repeat(27)}${index}`);
+    const ids = names.map((name) => `ep_${name}`);
+    const isPool = where === "lost";
+    const urlOf = (name: string) => `https://${isPool ? "pool" : name}.example.com`;
+    for (const name of names)
+      emulator.seed({ id: `ep_${name}`, type: "cloud", url: urlOf(name), pooling_enabled: isPool });
+    const begun = names.map((name) => begunCreate(name, { url: urlOf(name), poolingEnabled: isPool }));
+    const { stdout, page, report } = await runDrift([fakeStack([], { begun })], { backend: ["prod"] });
+    const recovery = report.stacks[0]?.recovery;
+    expect(recovery?.[where].toSorted()).toEqual(ids.toSorted());
+    const line = isPool ? `const lost = ${JSON.stringify(recovery?.lost)};` : (recovery?.command ?? "-");
+    if (!isPool)
+      expect(line).toBe(
+        `pulumi refresh --yes --clear-pending-creates --stack prod && pulumi up --config endpoints:adopt=${recovery?.adopt.join(",")} --stack prod`,
+      );
+    const unescaped = page.replaceAll("&#38;", "&").replaceAll("&#34;", '"');
+    for (const form of [stdout, unescaped]) expect(form).toContain(line);
+  },
+);
 
-test.each<[string, object, boolean, number]>([
-  [
-    "that shows texts costs no other request",
-    { description: "b", metadata: "{}", traffic_policy: "{}" },
-    false,
-    1,
-  ],
-  ["that shows no text of endpoints without a change costs no other request", {}, false, 1],
-  ["that shows no description of the edited endpoint costs one request for it", { metadata: "{}" }, true, 2],
-])("of 1,000 endpoints, a list %s", async (_, ofLast, isEdited, requests) => {
-  const names = Array.from({ length: 1000 }, (_, index) => `e${index}`);
-  const [edited = ""] = names;
-  const live = isEdited ? { description: "added by hand" } : {};
-  const stack = fakeStack(names.map((name) => (name === edited ? { name, live } : { name })));
-  const time = (name: string) =>
-    isEdited && name === edited ? "2026-02-02T00:00:00Z" : "2026-01-01T00:00:00Z";
-  const endpoints = names.map((name) => ({
-    ...{ id: `ep_${name}`, type: "cloud", url: `https://${name}.example.com`, updated_at: time(name) },
-  }));
-  const unmanaged = { id: "ep_last", type: "cloud", url: "https://last.example.com", ...ofLast };
-  const body = { endpoints: [...endpoints, unmanaged], uri: "", next_page_uri: null };
-  emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body });
+test("1,000 endpoints cost one listing, and an edit of one costs no other request", async () => {
+  const stack = fakeStack(
+    Array.from({ length: 1000 }, (_, at) => ({
+      name: `e${at}`,
+      ...(at === 0 && { live: { description: "x" } }),
+    })),
+  );
   const ended = await runDrift([stack]);
-  expect(ended.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(isEdited ? [edited] : []);
-  expect(emulator.requests).toHaveLength(requests);
+  expect(ended.report.stacks[0]?.drifted.map(({ name }) => name)).toEqual(["e0"]);
+  expect(new Set(emulator.requests.map(({ path }) => path))).toEqual(new Set(["/endpoints"]));
 });
 
 const docs = join(import.meta.dirname, "../../../docs");
 
+const example = readFileSync(join(docs, "generate/drift.json"), "utf8");
+
+test.each<[string, (report: DriftReport, stack: StackReport) => unknown]>([
+  ["has not drifted", (_, stack) => stack.drifted.splice(0)],
+  ["is undeployed", (_, stack) => Object.assign(stack, { undeployed: "its last update failed" })],
+  ["is partly unchecked", (_, stack) => stack.unchecked.push({ what: "its history", reason: "" })],
+  ["has endpoints that were not compared", (_, stack) => stack.endpoints++],
+  [
+    "has an endpoint of another resource",
+    ({ shared }, stack) => shared.push({ id: "ep_a", resources: [{ stack: stack.name, name: "", urn: "" }] }),
+  ],
+])("no line puts back the drift of a stack that %s, because that comes first", (_, change) => {
+  const report = reportSchema.parse(JSON.parse(example));
+  const [stack] = report.stacks;
+  if (!stack) throw new Error("the report has no stack");
+  addLines(report);
+  expect(stack.repair).toMatch(/^pulumi preview --expect-no-changes .* && pulumi up --refresh/);
+  change(report, stack);
+  addLines(report);
+  expect(stack.repair).toBeUndefined();
+});
+
 test("the report of the documentation's picture is valid, with the exit code of its outcome, and the reference describes every outcome", () => {
-  const example = readFileSync(join(docs, "generate/drift.json"), "utf8");
   const report = reportSchema.strict().parse(JSON.parse(example));
   expect(outcomeOf(report)).toEqual({ outcome: report.outcome, exitCode: report.exitCode });
   const reference = readFileSync(join(docs, "reference.md"), "utf8");

@@ -1,8 +1,7 @@
 import { UserError } from "../../../provider/service/apiErrors";
 import { VERSION } from "../../../provider/service/version";
-import type { DriftStack, PulumiRun } from "../../../sdk/commands/drift/stack";
+import type { DriftStack } from "../../../sdk/commands/drift/stack";
 import type { StateEntry } from "../../../sdk/commands/userProject";
-import { PulumiFailed } from "../../../sdk/test-engine/index";
 import type { Seed } from "../../../sdk/testing";
 import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
 
@@ -37,7 +36,7 @@ function seed(name: string, more: Partial<Seed> = {}, on = emulator): string {
 /** An entry in a known stack of the project web. */
 const entry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
   ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
-  ...{ account: undefined, isOld: false, isPending: false, ...more },
+  ...{ isOld: false, isPending: false, ...more },
 });
 
 /** The create of an endpoint that a run has begun. */
@@ -52,17 +51,15 @@ function changing(first: DriftStack, then: DriftStack): DriftStack {
   return { ...first, state: () => (reads++ === 0 ? first : then).state() };
 }
 
-/** A stack that is `then` after a repair. */
-function repaired(first: DriftStack, then: DriftStack): DriftStack {
-  let now = first;
-  return {
-    ...first,
-    state: () => now.state(),
-    async repair(urns) {
-      now = then;
-      return then.repair(urns);
-    },
-  };
+/** A run of the stack prod was killed in two creates of a pool, of which dev has another member, and in one outside of it. */
+function killedInPool(): DriftFixture {
+  const pool = { url: "https://pool.example.com", pooling_enabled: true };
+  for (const name of ["first", "second"]) seed(name, pool);
+  seed("plain");
+  const pooled = { url: pool.url, poolingEnabled: true };
+  const begun = [begunCreate("plain"), ...["one", "two"].map((name) => begunCreate(name, pooled))];
+  const dev = fakeStack([{ name: "member", id: seed("member", pool), inputs: pooled }], { name: "dev" });
+  return { stacks: [fakeStack([], { begun }), dev] };
 }
 
 /** A fixture with one stack. */
@@ -96,6 +93,11 @@ export const fixtures: Record<string, () => DriftFixture> = {
       { name: "g-pooling", inputs: { poolingEnabled: false }, live: { poolingEnabled: true } },
       { name: "h-deleted", live: "gone" },
       { name: "i-order", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { y: 2, x: 1 } } },
+      {
+        name: "k-broken",
+        inputs: { trafficPolicy: policy({}) },
+        live: { trafficPolicy: "keys: [CANARY: {" },
+      },
       // A default of the service that the state has recorded.
       {
         name: "j-chosen",
@@ -135,7 +137,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return fixture;
   },
 
-  "an endpoint is gone, and its account is not proven": () =>
+  "an endpoint is gone, and another key wrote its state": () =>
     oneStack([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
 
   "a later version wrote the state": () => oneStack([{ ...gone, more: outputs({ __version: "99.0.0" }) }]),
@@ -212,56 +214,57 @@ export const fixtures: Record<string, () => DriftFixture> = {
     };
   },
 
-  "the backend requires a login": () => {
-    const state = async () => {
-      throw new PulumiFailed(3, { stdout: "", stderr: "error: please log in", run: undefined });
-    };
-    return oneStack([], { state });
-  },
-
   "the last update failed, and an operation is pending": () => {
     const pending = [{ type: "creating", resource: { urn: "", type: "" } }];
     return oneStack([], {
       state: async () => stateWith([], pending),
-      updates: async () => ({ result: "failed", refreshes: [] }),
+      updates: async () => ({ result: "failed", isRewritten: false }),
     });
   },
 
-  "a killed run left creates in and out of a pool, of one without effect, and another stack has a member of the pool":
-    () => {
-      const pool = { url: "https://pool.example.com", pooling_enabled: true };
-      for (const name of ["plain", "taken"]) seed(name);
-      for (const name of ["first", "second", "third"]) seed(name, pool);
-      seed("differs", { ...pool, description: "theirs" });
-      const pooled = { url: pool.url, poolingEnabled: true };
-      const begun = [
-        begunCreate("taken", { url: "https://taken.example.com", description: "ours" }),
-        begunCreate("plain"),
-        begunCreate("unsent"),
-        // A second run was killed, too.
-        begunCreate("plain"),
-        ...["one", "two"].map((name) => begunCreate(name, pooled)),
-      ];
-      const prod = fakeStack([{ name: "a" }], { begun });
-      const dev = fakeStack([{ name: "member", id: seed("member", pool), inputs: pooled }], { name: "dev" });
-      return { stacks: [prod, dev] };
-    },
+  "a killed run left creates outside of pools, of one without effect": () => {
+    for (const name of ["plain", "differs"]) seed(name);
+    seed("pooling", { pooling_enabled: true });
+    const begun = [
+      begunCreate("differs", { url: "https://differs.example.com", description: "ours" }),
+      begunCreate("plain"),
+      begunCreate("unsent"),
+      // A second run was killed, too.
+      begunCreate("plain"),
+    ];
+    return oneStack([{ name: "a" }], { begun });
+  },
 
-  "a replacement was killed in its create, and a later run has repeated another create": () => {
+  "a killed run left creates in and out of a pool, and all stacks of the backend were read": () => ({
+    ...killedInPool(),
+    backend: ["organization/shop/prod", "dev"],
+  }),
+
+  "a killed run left creates in and out of a pool, and a stack of the backend was not read": () => ({
+    ...killedInPool(),
+    backend: ["prod", "dev", "organization/web/prod"],
+  }),
+
+  "a create is pending of a resource that does not pool, on the URL of a pool": () => {
+    seed("one", { pooling_enabled: true });
+    return { ...oneStack([], { begun: [begunCreate("one")] }), backend: ["prod"] };
+  },
+
+  "a replacement was killed in its create, and another create replaces an entry of its own URN": () => {
     seed("new", { url: "https://replaced.example.com" });
     seed("left", { url: "https://repeated.example.com", pooling_enabled: true });
     const repeated = { url: "https://repeated.example.com", poolingEnabled: true };
     const begun = [begunCreate("replaced"), begunCreate("repeated", repeated)];
     const replaced = { name: "replaced", live: "gone" as const, more: { pendingReplacement: true } };
-    return oneStack([replaced, { name: "repeated", inputs: repeated }], { begun });
+    return {
+      ...oneStack([replaced, { name: "repeated", inputs: repeated }], { begun }),
+      backend: ["prod"],
+    };
   },
 
-  "a create is pending, and the list omits the description in which the endpoint on its URL differs": () => {
-    const pool = { url: "https://pool.example.com", pooling_enabled: true };
-    seed("theirs", { ...pool, description: "theirs" });
-    const endpoints = [{ id: "ep_theirs", type: "cloud", ...pool }];
-    emulator.intercept(({ path }) => path === "/endpoints", { status: 200, body: { endpoints } });
-    return oneStack([], { begun: [begunCreate("ours", { url: pool.url, poolingEnabled: true })] });
+  "a replacement moves to another URL, was killed in its create, and its old endpoint still exists": () => {
+    const begun = [begunCreate("kept", { url: "https://new.example.com" })];
+    return oneStack([{ name: "kept", more: { pendingReplacement: true } }], { begun });
   },
 
   "creates are pending, and what is on their URLs is ignored, or known": () => {
@@ -275,11 +278,16 @@ export const fixtures: Record<string, () => DriftFixture> = {
     };
   },
 
-  "a create is pending whose URL and description are secret, and an equal endpoint exists": () => {
+  "a create is pending whose URL, description and metadata are secret, and an endpoint has them": () => {
     const url = "https://canary-7.example.com";
     const description = "CANARY-DESCRIPTION";
-    const inputs = { url: secret(url), description: secret(description), metadata: secret({ pin: "hun2" }) };
-    seed("left", { url, description, metadata: '{"pin":"hun2"}' });
+    const inputs = {
+      url: secret(url),
+      description: secret(description),
+      metadata: secret({ pin: "CANARY-PIN" }),
+    };
+    seed("left", { url, description });
+    seed("pin", { description: "with CANARY-PIN" });
     seed("ignored", { url: `${url}:443`, description });
     seed("copy", { description: `like ${description}` });
     const live = { description: `like ${description}, on ${url}` };
@@ -287,6 +295,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
       ...oneStack([{ name: "a", live }], { begun: [begunCreate("hidden", inputs)] }),
       ignore: [{ id: "ep_ignored", reason: "its id" }],
     };
+  },
+
+  "an error repeats a secret URL": () => {
+    const url = "https://canary-5.example.com";
+    const lost = fakeStack([], { name: "lost", state: fail(`cannot reach ${url}`) });
+    return { stacks: [fakeStack([{ name: "a", inputs: { url: secret(url) } }]), lost] };
   },
 
   "an endpoint is unmanaged on the secret URL of a pool": () => {
@@ -299,7 +313,10 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const pooled = { url: "https://pool.example.com", poolingEnabled: true };
     seed("pool", { pooling_enabled: true });
     const begun = [begunCreate("one", pooled)];
-    return { stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })) };
+    return {
+      stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })),
+      backend: ["prod", "dev"],
+    };
   },
 
   "a create is pending, and a known stack, which may have what is on its URL, cannot be read": () => {
@@ -325,61 +342,16 @@ export const fixtures: Record<string, () => DriftFixture> = {
   }),
 
   "the last update has not ended": () =>
-    oneStack([{ name: "a" }], { updates: async () => ({ result: "in-progress", refreshes: [] }) }),
+    oneStack([{ name: "a" }], { updates: async () => ({ result: "in-progress", isRewritten: false }) }),
 
   "the last update failed, and there is drift": () =>
-    oneStack([changed], { updates: async () => ({ result: "failed", refreshes: [] }) }),
+    oneStack([changed], { updates: async () => ({ result: "failed", isRewritten: false }) }),
 
-  "a refresh, since the last up, has written an edit into the state, or what another provider has changed":
-    () => {
-      const [from, to] = ["2026-01-02T00:00:00Z", "2026-01-02T00:00:10Z"].map((text) => Date.parse(text)) as [
-        number,
-        number,
-      ];
-      const updates = async () => ({ result: "succeeded", refreshes: [{ from, to, hasDeleted: false }] });
-      const modified = (time: string) => ({ name: "a", more: { modified: `2026-01-${time}Z` } });
-      const read = { ...modified("02T00:00:05"), more: { modified: "2026-01-02T00:00:05Z", external: true } };
-      return {
-        stacks: [
-          fakeStack([modified("02T00:00:09.98765432")], { updates }),
-          fakeStack([{ ...modified("01T00:00:00"), name: "b" }, { ...read, name: "c" }, { name: "d" }], {
-            name: "dev",
-            updates,
-          }),
-          fakeStack(
-            [modified("03T00:00:00")].map((one) => ({ ...one, name: "e" })),
-            { name: "late", updates },
-          ),
-        ],
-      };
-    },
+  "a refresh since the last up may have written edits into the state": () =>
+    oneStack([{ name: "a" }], { updates: async () => ({ result: "succeeded", isRewritten: true }) }),
 
   "replacements are pending whose old endpoints Pulumi has not deleted": () =>
     oneStack(["kept", "also"].map((name) => ({ name, more: { pendingReplacement: true } }))),
-
-  "replacements are pending whose program moves to another URL, or cannot be previewed, and whose old endpoints Pulumi has not deleted":
-    () => {
-      const pending = { name: "kept", more: { pendingReplacement: true } };
-      const ran = (steps: PulumiRun["steps"]) => async () => ({
-        ok: steps.length > 0,
-        steps,
-        diagnostics: [],
-      });
-      const moved = {
-        urn: urnOf("kept"),
-        op: "create-replacement",
-        outputs: { url: "https://new.example.com" },
-      };
-      const preview = ran([{ ...moved, op: "replace", outputs: {} }, moved]);
-      const begun = [begunCreate("killed", { url: "https://new.example.com" })];
-      return {
-        stacks: [
-          fakeStack([pending], { preview }),
-          fakeStack([{ ...pending, name: "failed" }], { name: "dev", preview: ran([]) }),
-          fakeStack([{ ...pending, name: "killed" }], { name: "late", begun }),
-        ],
-      };
-    },
 
   "replacements are pending, of which one deleted the old endpoint, and one left that of another stack":
     () => {
@@ -393,17 +365,6 @@ export const fixtures: Record<string, () => DriftFixture> = {
       ];
       return { stacks: [fakeStack(endpoints), fakeStack([{ name: "both" }], { name: "shop/dev" })] };
     },
-
-  "the key was rotated, an endpoint is gone, and only another stack shows that the account is right": () => {
-    const rotated = outputs({ __accountFingerprint: "before" });
-    const b = { name: "b", more: outputs({ url: "https://b.example.com", __accountFingerprint: "before" }) };
-    return { stacks: [fakeStack([{ ...gone, more: rotated }]), fakeStack([b], { name: "dev" })] };
-  },
-
-  "the key was rotated, an endpoint is gone, and only a known stack shows that the account is right": () => ({
-    ...oneStack([{ ...gone, more: outputs({ __accountFingerprint: "before" }) }]),
-    known: { "organization/web/prod": [entry("web", { id: seed("web"), account: "before" })] },
-  }),
 
   "two stacks, and two entries of one state, have one endpoint": () => {
     const inComponent = { urn: urnOf("twice", `shop:index:Shop$${TYPE}`) };
@@ -434,6 +395,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "an endpoint is unmanaged, and all stacks of the backend were read": () => {
     seed("by-hand");
+    seed("pooling", { pooling_enabled: true });
     return { ...oneStack([{ name: "a" }]), backend: ["prod"] };
   },
 
@@ -455,47 +417,6 @@ export const fixtures: Record<string, () => DriftFixture> = {
       known: { "organization/web/prod": known, "organization/web/dev": [entry("b")] },
     };
   },
-
-  "--fix repairs one stack, and neither another one nor a known one can be read": () => {
-    const repair = async () => {
-      emulator.edit("ep_a", { description: undefined });
-      return { ok: true, steps: [], diagnostics: [] };
-    };
-    const moved = fakeStack([], { name: "moved", state: fail("no stack named 'moved' found") });
-    const stacks = [fakeStack([changed], { repair }), moved];
-    return { stacks, args: ["--fix"], known: { "organization/web/lost": undefined } };
-  },
-
-  "--fix repairs one endpoint, while another one is edited, of this stack and of one that could not be compared":
-    () => {
-      let isRepaired = false;
-      const repair = async (): Promise<PulumiRun> => {
-        isRepaired = true;
-        emulator.edit("ep_a", { description: undefined });
-        emulator.edit("ep_b", { description: "edited meanwhile" });
-        return { ok: true, steps: [], diagnostics: [] };
-      };
-      const late = fakeStack([{ name: "c", live: byHand }], { name: "late" });
-      const state = () => (isRepaired ? late.state() : fail("the backend is busy")());
-      return {
-        stacks: [fakeStack([changed, { name: "b" }], { repair }), { ...late, state }],
-        args: ["--fix"],
-      };
-    },
-
-  "--fix repairs one endpoint, and another one is edited meanwhile": () => {
-    const repair = async (): Promise<PulumiRun> => {
-      emulator.edit("ep_a", { description: undefined });
-      emulator.edit("ep_b", { description: "edited meanwhile" });
-      return { ok: true, steps: [], diagnostics: [] };
-    };
-    return oneStack([changed, { name: "b" }], { repair }, "--fix");
-  },
-
-  "--fix leaves an endpoint that a known stack has, too": () => ({
-    ...oneStack([changed], { repair: fail("must not run") }, "--fix"),
-    known: { "organization/web/prod": [entry("a")] },
-  }),
 
   "a known stack cannot be read": () => {
     seed("maybe-its");
@@ -532,6 +453,11 @@ export const fixtures: Record<string, () => DriftFixture> = {
         },
       },
       {
+        name: "c",
+        inputs: { metadata: { headers: [{ name: "Authorization", value: "CANARY-HEADER" }] } },
+        live: { metadata: { headers: [{ name: "Authorization", value: "CANARY-HEADER2" }] } },
+      },
+      {
         name: "b",
         inputs: { trafficPolicy: policy({ client_secret: "CANARY-3" }) },
         live: { trafficPolicy: "client_secret: CANARY-4: x" },
@@ -550,10 +476,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
         name: "a",
         inputs: {
           url: secret("https://CANARY-6.example.com"),
+          metadata: secret({ on: true }),
           trafficPolicy: secret(policy({ pin: "hun2", long: "CANARY-1-2", longer: "CANARY-1-2-3" })),
         },
         live: {
           url: "https://CANARY-8.example.com",
+          metadata: { on: false },
           trafficPolicy: policy({ pin: "hun3", long: "CANARY-1-2" }),
           description: "hun2, CANARY-1-2-3 of the trafficPolicy, CANARY-1-2",
         },
@@ -569,70 +497,4 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const lost = fakeStack([], { name: "lost", state: fail(hostile) });
     return { stacks: [fakeStack([endpoint], { name: `prod${hostile}` }), lost] };
   },
-
-  "--fix repairs one endpoint, and fails for another": () => {
-    const message = "cannot create b: POST /endpoints: status 403";
-    const repair = async (): Promise<PulumiRun> => {
-      emulator.edit("ep_a", { description: undefined });
-      const steps = [{ urn: urnOf("a"), op: "update" }];
-      return { ok: false, steps, diagnostics: [{ severity: "error", urn: urnOf("b"), message }] };
-    };
-    return oneStack([changed, { name: "b", live: "gone" }], { repair }, "--fix");
-  },
-
-  "--fix creates the endpoint anew, which is then not unmanaged": () => {
-    const stack = repaired(fakeStack([{ ...gone, id: "ep_old" }]), fakeStack([{ name: "a", id: "ep_new" }]));
-    return { stacks: [stack], args: ["--fix", "--fail-on-unmanaged"] };
-  },
-
-  "--fix only writes the live values into the state": () => ({
-    stacks: [repaired(fakeStack([changed]), fakeStack([{ name: "a", inputs: byHand }]))],
-    args: ["--fix"],
-  }),
-
-  "--fix finds the stack locked": () =>
-    oneStack([changed], { repair: fail("the stack is currently locked") }, "--fix"),
-
-  "--fix finds a program that does not run": () => {
-    const diagnostics = [{ severity: "error" as const, message: "it does not compile" }];
-    const preview = async () => ({ ok: false, steps: [], diagnostics });
-    return oneStack([changed], { preview, repair: fail("must not run") }, "--fix");
-  },
-
-  "--fix leaves endpoints of more than one resource": () => {
-    const repair = fail("must not run");
-    const prod = fakeStack([changed], { repair });
-    return { stacks: [prod, fakeStack([{ name: "a" }], { repair, name: "dev" })], args: ["--fix"] };
-  },
-
-  "--fix leaves an endpoint whose repair Pulumi refuses, and repairs the rest": () => {
-    const diagnostics = [{ severity: "error" as const, urn: urnOf("a"), message: "a is protected" }];
-    const repairPreview = async (urns: string[]) => {
-      const isRefused = urns.includes(urnOf("a"));
-      return { ok: !isRefused, steps: [], diagnostics: isRefused ? diagnostics : [] };
-    };
-    const repair = async (urns: string[]): Promise<PulumiRun> => {
-      if (urns.join() !== urnOf("b")) throw new UserError(`must not repair ${urns}`);
-      emulator.edit("ep_b", { description: undefined });
-      return { ok: true, steps: [], diagnostics: [] };
-    };
-    return oneStack([changed, { name: "b", live: byHand }], { repairPreview, repair }, "--fix");
-  },
-
-  "--fix leaves what the program changes or lacks, and an adopted endpoint that it would create again":
-    () => {
-      const ran = (steps: PulumiRun["steps"]) => async () => ({ ok: true, steps, diagnostics: [] });
-      const endpoints = [
-        ...["a", "b", "c"].map((name) => ({ name, live: byHand })),
-        { name: "d", inputs: { adopt: "ep_d" }, live: "gone" as const },
-        { name: "e", inputs: { adopt: "ep_e" }, live: byHand },
-      ];
-      const preview = ran([
-        { urn: urnOf("a"), op: "update" },
-        { urn: urnOf("b"), op: "delete" },
-        ...["d", "e"].map((name) => ({ urn: urnOf(name), op: "same" })),
-      ]);
-      const repairPreview = ran([{ urn: urnOf("e"), op: "replace" }]);
-      return oneStack(endpoints, { preview, repairPreview, repair: fail("must not run") }, "--fix");
-    },
 };

@@ -81,12 +81,12 @@ async function reportDrift(found, report) {
   }
   // This is no reason to open an issue, and keeps an open issue open.
   if (found === "differs" && !open) return;
-  // The report ends with its outcome, which must survive a cut.
-  const outcome = escaped(report.trimEnd().split("\n").at(-1));
+  // The report begins with its outcome.
+  const outcome = escaped(report.split("\n")[0]);
   const whole = `**${outcome}** The whole report is an artifact of [the last job](${CI_JOB_URL}).`;
   const headlines = {
     7: `${whole} To restore the endpoints, run a pipeline with \`REPAIR\` set to \`true\`. This issue closes by itself when there is no difference.`,
-    8: `${whole} The last run of a stack failed or was killed, or a refresh may have written edits into its state, and the report says which. Run a pipeline, after a killed run with \`RECOVER\` set to \`true\` and with what follows ENDPOINTS_ADOPT= in \`ENDPOINTS_ADOPT\`. This issue closes by itself when the run has succeeded.`,
+    8: `${whole} The last run of a stack failed or was killed, or a refresh may have written edits into its state, and the report says which. Run a pipeline, after a killed run with \`RECOVER\` set to \`true\`, and with what follows endpoints:adopt= in \`ADOPT\`. This issue closes by itself when the run has succeeded.`,
     differs: `The endpoints match the states of their stacks, but these programs do not, or their previews failed ([the last job](${CI_JOB_URL})). A failed repair or a pending deployment causes this. To deploy the programs, run a pipeline. This issue closes by itself when there is no difference.`,
   };
   // An edit sends no notification, so lasting drift is reported once.
