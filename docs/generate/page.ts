@@ -91,7 +91,7 @@ function provider(): string[] {
   return [
     "## Provider and settings",
     `\`new Provider(name, args, options)\` is ${lowered(about)} Its \`args\` are these settings, all optional.`,
-    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_ADOPT` ([for one run](adoption.md#adopt-for-one-run-without-an-edit)) and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exist only in the environment.",
+    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `endpoints:adopt` ([adoption](adoption.md#adopt-without-an-edit-of-the-program)) exists only in the configuration, and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) only in the environment.",
     settingsTable(),
   ];
 }

@@ -2,11 +2,9 @@
 export const HEADINGS = {
   "A URL that is taken": "reliability",
   "The answer to a create was lost": "reliability",
-  "A run was killed": "reliability",
   "A key was rotated": "reliability",
   "An endpoint is not found": "reliability",
   "Two resources share an endpoint": "reliability",
-  "Replace an endpoint that has retainOnDelete": "reliability",
   "Adopt without an edit of the program": "adoption",
   "Unmanaged endpoints": "drift",
   "A change that the service ignores": "troubleshooting",
