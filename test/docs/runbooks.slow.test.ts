@@ -290,3 +290,46 @@ test.skipIf(!isInstalled)(
     expect(idsOnService()).toEqual(ids);
   },
 );
+
+test.skipIf(!isInstalled)(
+  "with the Pulumi CLI, a stack whose key is another account's is told so, and moves there as the page says",
+  async () => {
+    const { emulator, env, sh, idsInState, idsOnService, resources } = await deployed();
+    const ids = idsOnService();
+    env.ENDPOINTS_API_KEY = emulator.addKey({ account: "other" });
+    expect(await sh("pulumi preview --expect-no-changes")).toContain("This run changes nothing");
+    const [forget = "", up = ""] =
+      commandsUnder("Move a resource to another account")[0]?.trim().split("\n") ?? [];
+    for (const { urn } of await resources()) await sh(forget.replace("URN", `'${urn}'`));
+    await sh(up);
+    expect(idsOnService()).toEqual(ids);
+    expect(await idsInState()).toEqual(
+      emulator
+        .endpointsOf("other")
+        .map(({ id }) => id)
+        .sort(),
+    );
+  },
+);
+
+test.skipIf(!isInstalled)(
+  "with the Pulumi CLI, the members of a pool whose state is lost are adopted by the list in the program",
+  async () => {
+    const { sh, idsInState, idsOnService, program } = await start("prod");
+    const page = sectionOf("Adopt members of a pool", "adoption");
+    const [{ code = "" } = {}] = blocksOf("docs/adoption.md", page);
+    program(code.replace(/"ep_\w+"(, )?/g, ""));
+    await sh("pulumi up --yes --skip-preview");
+    const ids = idsOnService();
+    expect(ids).toHaveLength(3);
+    await sh("pulumi stack rm prod --force --preserve-config --yes\npulumi stack init prod");
+    const [, last = ""] = ids;
+    program(code.replace(/"ep_2abc", "ep_2def"/, ids.map((id) => `"${id}"`).join(", ")));
+    expect(await sh("pulumi preview")).toContain(`adopts ${last} as it is`);
+    await sh("pulumi up --yes --skip-preview");
+    expect(await idsInState()).toEqual(ids);
+    program(code.replace(/"ep_\w+"(, )?/g, ""));
+    await sh("pulumi preview --expect-no-changes");
+    expect(idsOnService()).toEqual(ids);
+  },
+);
