@@ -97,7 +97,7 @@ function provider(): string[] {
   return [
     "## Provider and settings",
     `\`new Provider(name, args, options)\` is ${lowered(about)} Its \`args\` are these settings, all optional.`,
-    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) exists only in the environment.",
+    "Every setting can also be set in the stack's configuration or in the environment; the configuration wins. An empty value counts as unset. `endpoints:provider` (`ENDPOINTS_PROVIDER`) is not an input of `Provider`. It chooses what serves `CloudEndpoint`: `dynamic`, the default, or `plugin` ([plugin](plugin.md)). `endpoints:adopt` ([adoption](adoption.md#adopt-without-an-edit-of-the-program)) exists only in the configuration, and `ENDPOINTS_LOG` ([the log of requests](troubleshooting.md#the-log-of-requests)) only in the environment.",
     settingsTable(),
   ];
 }
@@ -106,13 +106,24 @@ function provider(): string[] {
 async function commandHelp(): Promise<string[]> {
   const helps = Object.keys(commands).map(async (name) => {
     const [about = "", usage = "", options = "", ...notes] = (await outputOf([name, "--help"])).split("\n\n");
-    const listed = options.replace(/^ {2}--help +this text$/m, "").trimEnd();
-    const block = ["```text", usage, ...(listed === "" ? [] : ["", listed]), "```"].join("\n");
-    const texts = [`### ${name}`, unwrapped(about), block, ...notes.map(unwrapped)];
+    const rows = optionsIn(options);
+    const listed = rows.length === 0 ? [] : [table(["option", "meaning"], rows)];
+    const line = code(usage.replace(/^Usage: /, ""));
+    const texts = [`### ${name}`, unwrapped(`${about} ${line}`), ...listed, ...notes.map(unwrapped)];
     return [...texts, ...(name === "drift" ? [driftReport()] : [])].join("\n\n");
   });
   return ["## Commands", "`npx pulumi-endpoints <command>`.", ...(await Promise.all(helps))];
 }
+
+/** The options that a command's `--help` lists, each in a line that may continue. */
+const optionsIn = (help: string): string[][] =>
+  [...help.matchAll(/^ {2}(--\S+(?: \S+)?) {2,}(.+(?:\n {4,}.+)*)/gm)]
+    .filter(([, option]) => option !== "--help")
+    .map(([, option = "", meaning = ""]) => [
+      code(option),
+      // A star and its escape are text here.
+      meaning.replace(/\s*\n\s*/g, " ").replace(/[\\*]/g, "\\$&"),
+    ]);
 
 const unwrapped = (text: string) => text.replaceAll("\n", " ");
 
@@ -152,8 +163,8 @@ function testing(): string[] {
     "The options and results of `pulumi-endpoints/testing`. [Testing](testing.md) explains how to use them.",
     inputTable("`TestStack.create`", stackOptions(types)),
     inputTable("option of a run", membersIn(types, "RunOptions")),
-    outputTable("result of a run", membersIn(types, "RunResult")),
-    outputTable("`steps[n]`", membersIn(types, "Step")),
+    outputTable("result of a run", explained(membersIn(types, "RunResult"))),
+    outputTable("`steps[n]`", explained(membersIn(types, "Step"))),
     inputTable("`endpointMocks`", membersIn("sdk/testing/mocks.ts", "EndpointMocksOptions")),
     inputTable("`Emulator.start`", membersIn(`${emulator}/emulator.ts`, "EmulatorOptions")),
     // The defaults make every field optional.
@@ -172,6 +183,9 @@ function stackOptions(types: string): Field[] {
   const all = new Map([...engines, ...own].map((field) => [field.name, field]));
   return [...all.values()].filter(({ name }) => name !== "ownPackages" && name !== "service");
 }
+
+/** The fields apart from those whose names say all. */
+const explained = (fields: Field[]): Field[] => fields.filter(({ text }) => text !== "");
 
 /** A comment with a lower-case first letter, to continue a sentence. */
 const lowered = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);

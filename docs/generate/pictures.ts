@@ -4,12 +4,14 @@ import { VERSION } from "../../provider/service/version";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import { reportPage } from "../../sdk/commands/drift/reportPage";
 import { openChromium } from "./chromium";
+import { copiesDiagram, poolDiagram } from "./diagrams";
 import { outputOf, root } from "./docs";
+import { killedRunPicture } from "./killedRun";
 import { terminal } from "./terminal";
 
 /*
  * Makes the pictures of the documentation: `npm run pictures`. Terminals show real runs on this machine; the demo shows the Pulumi
- * CLI if it is on the PATH. The drift page shows the report in `drift.json`, and needs Chromium.
+ * CLI if it is on the PATH. The killed run needs the CLI. The drift page shows the report in `drift.json`, and needs Chromium.
  */
 
 /** The trace of a request. */
@@ -83,7 +85,10 @@ async function main(): Promise<void> {
   const write = (name: string, picture: string | Uint8Array) =>
     writeFileSync(join(root, "docs", "pictures", name), picture);
   write("trace.svg", await tracePicture());
+  write("copies.svg", copiesDiagram());
+  write("pool.svg", poolDiagram());
   write("demo.svg", await demoPicture());
+  write("killed-run.svg", await killedRunPicture());
   write("drift.webp", await driftPicture());
 }
 

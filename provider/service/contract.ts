@@ -103,23 +103,21 @@ export interface CloudEndpointInputs {
   /**
    * The address that the endpoint serves: a scheme (`https`, `http`, `tls` or `tcp`), a host, and a port if it is not
    * the scheme's default: `https://shop.example.com`, `tcp://1.tcp.example.com:12345`, `https://*.example.com`. Letter
-   * case, a default port and a trailing slash do not matter. Paths, queries and credentials are not allowed. A change
-   * with the same scheme is sent as an update, which keeps the id; if the service refuses or ignores it, the message names `--replace`.
+   * case, a default port and a trailing slash do not matter. Another host or port is sent as an update, which keeps the id.
    * Another scheme replaces the endpoint.
    */
   url: string;
   /**
    * The rules for traffic: an object, or text with JSON or YAML. It is compared as data: key order, spaces and YAML
-   * comments are no change, but the order of a list is. YAML text has at most 50,000 characters and 100 uses of an anchor,
-   * JSON and objects have at most 1,000,000 characters. The public service documents that it requires a policy with an action
-   * that answers. Once given, a policy can be changed but not removed.
+   * comments are no change. YAML text has at most 50,000 characters and 100 uses of an anchor, JSON and objects have at most
+   * 1,000,000 characters. The public service requires a policy with an action that answers. Once given, a policy can be
+   * changed but not removed.
    */
   trafficPolicy?: object | string | undefined;
   /** A description of at most 255 characters. If the program removes it, an update sends the empty text. Default: none. */
   description?: string | undefined;
   /**
-   * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text that contains a JSON object or
-   * list is kept as data, other text as text. If the program removes it, an update sends the empty text. Default: none.
+   * Data of your own, an object or text, at most 4,096 characters as compact JSON. Text with JSON is kept as data. If the program removes it, an update sends the empty text. Default: none.
    */
   metadata?: object | string | undefined;
   /**
@@ -134,9 +132,8 @@ export interface CloudEndpointInputs {
    */
   poolingEnabled?: boolean | undefined;
   /**
-   * Take over the existing cloud endpoint with this id (`ep_…`) instead of creating one. Only fields that differ are changed. It
-   * has no effect while the resource has its endpoint; remove it after the first `up`, because a deleted endpoint cannot be adopted
-   * again. Default: create an endpoint.
+   * Take over the existing cloud endpoint with this id (`ep_…`) instead of creating one. Only fields that differ are changed.
+   * Remove it after the first `up`, because a deleted endpoint cannot be adopted again. Default: create an endpoint.
    */
   adopt?: string | undefined;
 }

@@ -10,20 +10,41 @@ import { blocksOf } from "./pages";
 
 /* Runbook tests: the commands of the pages for operators on the real CLI, with the state in files. */
 
-/** The shell blocks under a heading. */
-function commandsUnder(heading: string, file = "reliability"): string[] {
+function sectionOf(heading: string, file: string): string {
   const page = readFileSync(join(root, `docs/${file}.md`), "utf8");
   const [, section = ""] = page.split(new RegExp(`^#+ ${heading}$`, "m"));
-  const [own = ""] = section.split(/^## /m);
+  return section.split(/^##+ /m)[0] ?? "";
+}
+
+/** The shell blocks under a heading. */
+function commandsUnder(heading: string, file = "reliability"): string[] {
+  const own = sectionOf(heading, file);
   const blocks = blocksOf(`docs/${file}.md`, own).filter(({ language }) => language === "sh");
   if (blocks.length === 0) throw new Error(`no commands under "${heading}"`);
   return blocks.map(({ code }) => code);
 }
 
-const [TRUNCATED_FILE = ""] = commandsUnder('"failed to load checkpoint: EOF"');
-const [TRUNCATED_STATE = ""] = commandsUnder('"failed to load checkpoint: unexpected end of JSON input"');
+/** The command in a sentence under a heading. */
+function commandIn(heading: string, command: RegExp, file = "reliability"): string {
+  const found = [...sectionOf(heading, file).matchAll(/`([^`\n]+)`/g)].find(([, code = ""]) =>
+    command.test(code),
+  );
+  if (!found?.[1]) throw new Error(`no command ${command} under "${heading}"`);
+  return found[1];
+}
+
+const TRUNCATED_FILE = commandIn("A run was killed", /^find /);
+const BACKUP_OF_STATE = commandIn("A run was killed", /\.bak$/);
+const BACKUPS = commandIn("A run was killed", /^backups\//);
 // If there is no lock, there is nothing to cancel, as the page says.
 const AFTER_A_KILL = commandsUnder("A run was killed")[1]?.replace(/^pulumi cancel.*/, "$& || true") ?? "";
+
+/** The lines of a lost state, with these ids. */
+function lineOfLostState(ids: readonly string[]): string {
+  const [lines = ""] = commandsUnder("The state is lost");
+  expect(lines).toContain("endpoints:adopt=ep_1,ep_2,ep_3\n");
+  return lines.replace("ep_1,ep_2,ep_3", ids.join(","));
+}
 
 const isInstalled = await findPulumiCli();
 const PACKAGE = 'const { CloudEndpoint } = require("pulumi-endpoints");\n';
@@ -71,7 +92,7 @@ async function start(stack: string) {
 test.skipIf(!isInstalled)(
   "with the Pulumi CLI, truncated files of the backend are repaired or restored, what a restored state lacks is adopted, and another account is refused until it is accepted",
   async () => {
-    const { emulator, backend, sh, idsInState, idsOnService, program } = await start("dev");
+    const { emulator, backend, sh, failing, idsInState, idsOnService, program } = await start("dev");
     for (const count of [1, 3]) {
       program(
         `for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e" + i + ".example.com" });`,
@@ -90,25 +111,24 @@ test.skipIf(!isInstalled)(
     };
     await repair(attributes, 0, /EOF/, TRUNCATED_FILE);
     expect(await idsInState()).toHaveLength(3);
-    await repair([state], 1000, /unexpected end of JSON input/, TRUNCATED_STATE);
+    const CUT = /unexpected end of JSON input/;
+    await repair([state], 1000, CUT, `cp .pulumi/${BACKUP_OF_STATE} ${state}`);
     // On a full disk, the last command stores no backup.
-    const backups = join(backend, ".pulumi/backups/shop/dev");
+    const backups = join(backend, ".pulumi", BACKUPS);
     const stored = readdirSync(backups).filter((file) => file.endsWith(".json"));
     rmSync(join(backups, stored.sort().at(-1) ?? ""));
-    await repair([state, `${state}.bak`], 1000, /unexpected end of JSON input/, TRUNCATED_STATE);
-    expect(await idsInState()).toHaveLength(1);
-    // `up` fails on the URLs of the two that the state lacks, and prints the line that takes them over.
-    for (let line = ""; ; ) {
-      const { message } = await sh(line || AFTER_A_KILL).then(
-        () => new Error(""),
-        (error: Error) => error,
-      );
-      if (message === "") break;
-      const lines = [...message.matchAll(/`(ENDPOINTS_ADOPT=[\w/:,-]+ pulumi up --refresh)`/g)].map(
-        ([, found]) => found ?? "",
-      );
-      line = `${lines.reduce((one, other) => (other.length > one.length ? other : one))} --yes`;
-    }
+    await repair([state, `${state}.bak`], 1000, CUT, `cp $(ls -t ${backups}/*.json | head -1) ${state}`);
+    const before = await idsInState();
+    expect(before).toHaveLength(1);
+    // `up` fails on the URLs of the two that the state lacks, and names them.
+    const message = await failing(AFTER_A_KILL);
+    const left = new Set(
+      [...message.matchAll(/`pulumi up --config endpoints:adopt=(\w+)`/g)].map(([, id]) => id),
+    );
+    expect(left.size).toBeGreaterThan(0);
+    const unmanaged = idsOnService().filter((id) => !before.includes(id));
+    expect([...left].every((id) => unmanaged.includes(id ?? ""))).toBe(true);
+    await sh(lineOfLostState(unmanaged));
     expect(idsOnService()).toHaveLength(3);
     expect(await idsInState()).toEqual(idsOnService());
 
@@ -144,12 +164,12 @@ async function deployed() {
 }
 
 test.skipIf(!isInstalled)(
-  "with the Pulumi CLI, an operator finds what changed by hand, and puts it back in both ways",
+  "with the Pulumi CLI, an operator finds what changed by hand, and puts it back",
   async () => {
     const { emulator, sh, failing, idsInState, idsOnService, idOf } = await deployed();
     const ids = idsOnService();
     const putsBack = commandsUnder("Put back what changed by hand", "drift").join("").trim().split("\n");
-    expect(putsBack).toHaveLength(2);
+    expect(putsBack).toHaveLength(1);
     for (const putBack of putsBack) {
       emulator.edit(idOf(SHOP), { description: "edited by hand" });
       expect(await failing(DRIFT)).toContain('description should be "front door", is "edited by hand"');
@@ -182,15 +202,19 @@ test.skipIf(!isInstalled)(
   async () => {
     const { emulator, env, sh, failing, idsInState, idsOnService } = await deployed();
     env.ENDPOINTS_API_KEY = emulator.addKey();
-    for (const commands of commandsUnder("A key was rotated")) await sh(commands);
+    await sh(commandIn("A key was rotated", /^pulumi refresh/));
     for (const id of idsOnService()) emulator.remove(id);
     expect(await failing(DRIFT)).toContain("2 deleted");
     await sh("pulumi up --refresh");
     expect(await idsInState()).toEqual(idsOnService());
 
     const [OLD, NEW] = [env.PULUMI_BACKEND_URL, `file://${temporaryFolder()}`];
-    for (const commands of commandsUnder("The stack moved to another backend"))
-      await sh(`OLD=${OLD}\nNEW=${NEW}\n${commands}`);
+    const removal = commandIn("What happened\\?", /^pulumi stack rm/);
+    await sh("pulumi stack export --show-secrets --file prod.json");
+    await sh(
+      `export PULUMI_BACKEND_URL=${NEW}\npulumi stack init prod\npulumi stack import --file prod.json\npulumi preview --expect-no-changes`,
+    );
+    await sh(`PULUMI_BACKEND_URL=${OLD} ${removal} --yes`);
     expect(await failing("pulumi stack export --stack prod")).toContain("no stack named 'prod'");
     env.PULUMI_BACKEND_URL = NEW;
     expect(await sh(DRIFT)).toContain(NO_DRIFT);
@@ -206,10 +230,9 @@ test.skipIf(!isInstalled)(
     await sh("pulumi stack rm prod --force --preserve-config --yes\npulumi stack init prod");
     const report = await sh(DRIFT);
     for (const id of ids) expect(report).toContain(id);
-    const [line = ""] = commandsUnder("The state is lost");
-    expect(line).toContain("shop/prod:ep_1,ep_2,ep_3 ");
-    expect(await sh(line.replace("ep_1,ep_2,ep_3", ids.join(",")))).toContain("as it is");
+    expect(await sh(lineOfLostState(ids))).toContain("as it is");
     expect(await idsInState()).toEqual(ids);
+    expect(await sh("pulumi preview --expect-no-changes")).not.toContain("endpoints:adopt");
 
     const [giveBack = ""] = commandsUnder("Give an endpoint back", "adoption");
     await sh(giveBack.replace(/'urn:[^']*'/, `'${await urnOf(API)}'`));
@@ -227,7 +250,7 @@ test.skipIf(!isInstalled)(
 );
 
 test.skipIf(!isInstalled)(
-  "with the Pulumi CLI, an endpoint that has retainOnDelete is replaced in two runs, and kept by the line of the message in one",
+  "with the Pulumi CLI, an endpoint that has retainOnDelete is replaced in two runs, and kept by the command of the message in one",
   async () => {
     const { sh, failing, idsInState, idsOnService, program, idOf, urnOf } = await deployed();
     const [before, retains] = [idOf(SHOP), "{ retainOnDelete: true }"];
@@ -235,8 +258,7 @@ test.skipIf(!isInstalled)(
     await sh("pulumi up --yes --skip-preview");
     const urn = await urnOf(SHOP);
     program(bothNamed("shop"));
-    const [twoRuns = ""] = commandsUnder("Replace an endpoint that has retainOnDelete");
-    await sh(twoRuns.replace("URN", `'${urn}'`));
+    await sh(`pulumi up\npulumi up --replace '${urn}'`);
     expect(idsOnService()).toHaveLength(2);
     expect(idsOnService()).not.toContain(before);
     expect(await idsInState()).toEqual(idsOnService());
@@ -245,7 +267,7 @@ test.skipIf(!isInstalled)(
     await sh("pulumi up --yes --skip-preview");
     const ids = idsOnService();
     const message = await failing(`pulumi up --yes --skip-preview --replace '${urn}'`);
-    const [, line = ""] = /`(ENDPOINTS_ADOPT=\S+ pulumi up --refresh)`/.exec(message) ?? [];
+    const [, line = ""] = /`(pulumi up --config endpoints:adopt=\w+)`/.exec(message) ?? [];
     await sh(line);
     expect(idsOnService()).toEqual(ids);
     expect(await idsInState()).toEqual(ids);
@@ -265,6 +287,49 @@ test.skipIf(!isInstalled)(
       (await failing(both)).match(/(?<=`)pulumi state delete --force [^`]* --stack other(?=`)/) ?? [];
     await sh(commands[0] ?? "");
     expect(await sh(both)).toContain(NO_DRIFT);
+    expect(idsOnService()).toEqual(ids);
+  },
+);
+
+test.skipIf(!isInstalled)(
+  "with the Pulumi CLI, a stack whose key is another account's is told so, and moves there as the page says",
+  async () => {
+    const { emulator, env, sh, idsInState, idsOnService, resources } = await deployed();
+    const ids = idsOnService();
+    env.ENDPOINTS_API_KEY = emulator.addKey({ account: "other" });
+    expect(await sh("pulumi preview --expect-no-changes")).toContain("This run changes nothing");
+    const [forget = "", up = ""] =
+      commandsUnder("Move a resource to another account")[0]?.trim().split("\n") ?? [];
+    for (const { urn } of await resources()) await sh(forget.replace("URN", `'${urn}'`));
+    await sh(up);
+    expect(idsOnService()).toEqual(ids);
+    expect(await idsInState()).toEqual(
+      emulator
+        .endpointsOf("other")
+        .map(({ id }) => id)
+        .sort(),
+    );
+  },
+);
+
+test.skipIf(!isInstalled)(
+  "with the Pulumi CLI, the members of a pool whose state is lost are adopted by the list in the program",
+  async () => {
+    const { sh, idsInState, idsOnService, program } = await start("prod");
+    const page = sectionOf("Adopt members of a pool", "adoption");
+    const [{ code = "" } = {}] = blocksOf("docs/adoption.md", page);
+    program(code.replace(/"ep_\w+"(, )?/g, ""));
+    await sh("pulumi up --yes --skip-preview");
+    const ids = idsOnService();
+    expect(ids).toHaveLength(3);
+    await sh("pulumi stack rm prod --force --preserve-config --yes\npulumi stack init prod");
+    const [, last = ""] = ids;
+    program(code.replace(/"ep_2abc", "ep_2def"/, ids.map((id) => `"${id}"`).join(", ")));
+    expect(await sh("pulumi preview")).toContain(`adopts ${last} as it is`);
+    await sh("pulumi up --yes --skip-preview");
+    expect(await idsInState()).toEqual(ids);
+    program(code.replace(/"ep_\w+"(, )?/g, ""));
+    await sh("pulumi preview --expect-no-changes");
     expect(idsOnService()).toEqual(ids);
   },
 );

@@ -50,7 +50,8 @@ test("every command and option in the recipes and their pages exists", () => {
   const reference = readFileSync(join(repository, "docs/reference.md"), "utf8");
   for (const [, command = "", rest = ""] of uses) {
     const [help = ""] = reference.split(`\n### ${command}\n`).at(-1)?.split("\n### ") ?? [];
-    for (const option of rest.match(/(?<= )--[\w-]+/g) ?? []) expect(help).toContain(`  ${option} `);
+    for (const option of rest.match(/(?<= )--[\w-]+/g) ?? [])
+      expect(help).toMatch(new RegExp(`^\\| \`${option}[ \`]`, "m"));
   }
 });
 
