@@ -1,5 +1,6 @@
-import { expect, test } from "vitest";
+import { afterAll, beforeAll, expect, test, vi } from "vitest";
 import { MASKED } from "../../../provider/endpoint/secretSearch";
+import { realClock } from "../../../provider/service/clock";
 import { viewOf } from "../../../sdk/commands/drift/reportView";
 import { tooLong } from "../../messages";
 import { runDrift } from "./driftRun";
@@ -13,6 +14,10 @@ const AS_JSON = [
   "stacks share a cause",
   "a killed run left creates in and out of a pool, and all stacks of the backend were read",
 ];
+
+// The wait between two reads of a missing endpoint takes no time.
+beforeAll(() => void vi.spyOn(realClock, "sleep").mockResolvedValue());
+afterAll(() => void vi.restoreAllMocks());
 
 test.each(Object.keys(fixtures))("drift reports a fixture in which %s", async (name) => {
   const fixture = fixtures[name]?.();
