@@ -54,10 +54,9 @@ export function fittingEndpoint(
   { inputs, owners }: WriteContext<PreviewInputs>,
 ): string | undefined {
   if (inputs.poolingEnabled === true) return undefined;
-  // Pulumi checks a resource again before it replaces it. Only the diff shows an entry whose deletion was skipped.
-  const mayAdopt = ({ id }: Endpoint) =>
-    owners.isMet(id) || owners.isInState(inputs) ? owners.isOwn(id, inputs) : true;
-  return listed.find((live) => live.poolingEnabled !== true && hasUrlOf(live, inputs) && mayAdopt(live))?.id;
+  return listed.find(
+    (live) => live.poolingEnabled !== true && hasUrlOf(live, inputs) && owners.mayTake(live.id, inputs),
+  )?.id;
 }
 
 /**

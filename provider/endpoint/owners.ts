@@ -20,8 +20,8 @@ interface Ownership {
 
 export class Owners {
   private readonly endpoints = new Map<string, Ownership>();
-  /** The resources of the program that the state has (`resourceKeyOf`). */
-  private readonly inState = new Set<unknown>();
+  /** The resources of the program that the state has (`resourceKeyOf`), and whether Pulumi has compared them with it. */
+  private readonly inState = new Map<unknown, boolean>();
 
   /** Records an entry that a refresh reads. */
   meet(id: string, { [ENTRY_ID_KEY]: entryId }: State): void {
@@ -38,6 +38,7 @@ export class Owners {
     const key = resourceKeyOf(inputs);
     const { entries, claim } = this.of(id);
     entries.set(stored[ENTRY_ID_KEY], key);
+    if (this.inState.has(key)) this.inState.set(key, true);
     if (claim?.key !== undefined && claim.key !== key) throw alreadyManaged(id);
     if ([...entries.values()].some((other) => other !== undefined && other !== key)) throw sharedEndpoint(id);
   }
@@ -50,12 +51,17 @@ export class Owners {
 
   /** Records a resource of the program that the state has. */
   recordInState(inputs: PreviewInputs): void {
-    this.inState.add(resourceKeyOf(inputs));
+    const key = resourceKeyOf(inputs);
+    if (key !== undefined && !this.inState.has(key)) this.inState.set(key, false);
   }
 
-  isInState(inputs: PreviewInputs): boolean {
-    const key = resourceKeyOf(inputs);
-    return key !== undefined && this.inState.has(key);
+  /**
+   * Whether a new entry of the resource may take the endpoint of the stack's configuration. Pulumi checks a resource anew before it
+   * replaces it, and only the comparison before tells which endpoint its old entry has.
+   */
+  mayTake(id: string, inputs: PreviewInputs): boolean {
+    const isCompared = this.inState.get(resourceKeyOf(inputs)) ?? true;
+    return isCompared && (!this.isMet(id) || this.isOwn(id, inputs));
   }
 
   /**
@@ -105,7 +111,8 @@ export class Owners {
    */
   isOwn(id: string, inputs: PreviewInputs): boolean {
     const wanted = [...this.of(id).entries.values()];
-    return this.isInState(inputs) && wanted.length === 1 && wanted[0] === resourceKeyOf(inputs);
+    const key = resourceKeyOf(inputs);
+    return this.inState.get(key) === true && wanted.length === 1 && wanted[0] === key;
   }
 
   private of(id: string): Ownership {

@@ -142,6 +142,24 @@ export const ownEndpoints: Scenario[] = [
     state: {},
     live: ["shop"],
   }),
+  scenario(
+    "after a replacement that was killed in its create, the command of the message takes the endpoint over",
+    {
+      from: { o: "a" },
+      program: { o: secure },
+      replies: [["create", { status: 422, body: "" }]],
+      writes: ["DELETE a"],
+      fails: /status 422/,
+      next: [
+        // What the killed create made.
+        { before: ({ seed }) => seed("left", secure), fails: /run `pulumi up --config endpoints:adopt=ep_/ },
+        { overrides: adopts("left"), says: [/adopts ep_\w+ as it is/] },
+        {},
+      ],
+      state: { o: "left" },
+      live: ["left"],
+    },
+  ),
   scenario("after a replacement whose create failed, the next run creates, and deletes nothing", {
     from: { o: "a" },
     program: { o: secure },
