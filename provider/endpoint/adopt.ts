@@ -1,7 +1,7 @@
 import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
 import type { Endpoint } from "../service/contract";
 import { changesBetween } from "./documents";
-import { adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
+import { adoptNeedsProgram, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";
 import { documentsAsData, type ManagedInput, type PreviewInputs } from "./fields";
 import { ifService404, readEndpoint } from "./readEndpoint";
 import { displayPath, displayUrl } from "./secrets";
@@ -30,33 +30,44 @@ export async function adopt(id: string, context: WriteContext): Promise<Accepted
 /**
  * Logs at the preview what the create will adopt and change, because the engine can only show "create". Omits values, which may be
  * secret.
+ *
+ * @param options Whether the stack's configuration has the id, which people copy with its file.
  */
-export async function logPlannedAdoption(id: string, context: WriteContext<PreviewInputs>): Promise<void> {
+export async function logPlannedAdoption(
+  id: string,
+  context: WriteContext<PreviewInputs>,
+  { isListed }: { isListed: boolean },
+): Promise<void> {
   const { api, inputs, displayUrl: url, owners, log } = context;
   owners.claim(id, inputs);
-  const live = (await api.list.findInList(id)) ?? (await api.get(id).catch(ifService404(adoptNotFound(id))));
+  const live = await readEndpoint(api, id, {}).catch(ifService404(adoptNotFound(id)));
   const changed = differenceOnAdoption(live, inputs);
   const before = documentsAsData(refreshedFromLive(live, {}).props);
   const places = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
   const changes = oneLine(places.map(({ path }) => displayPath(path, inputs)).join(", "), 300);
-  const what = places.length === 0 ? "as it is" : `and changes ${changes}`;
-  log.info(
-    `${url}: adopts ${id} ${what}; nothing else may have it: another provider or stack that has it would delete it`,
-  );
+  const message = `${url}: adopts ${id} ${places.length === 0 ? "as it is" : `and changes ${changes}`}; nothing else may have it: another provider or stack that has it would delete it`;
+  if (isListed)
+    log.warn(
+      `${message} (from endpoints:adopt; if its file was copied, run \`pulumi config rm endpoints:adopt\`)`,
+    );
+  else log.info(message);
 }
 
 /**
- * The endpoint of `endpoints:adopt` that a new resource takes over: the one with exactly its URL. The members of a pool share their
- * URL, so only the program's `adopt` can tell which member belongs to which resource.
+ * The endpoint of `endpoints:adopt` that a new resource takes over: the one with exactly its URL.
+ *
+ * @throws UserError for a member of the resource's pool. Members share their URL, so only the program's `adopt` can tell which member
+ *   belongs to which resource.
  */
 export function fittingEndpoint(
   listed: readonly Endpoint[],
-  { inputs, owners }: WriteContext<PreviewInputs>,
+  { inputs, owners, displayUrl }: WriteContext<PreviewInputs>,
 ): string | undefined {
+  const fitting = listed.filter((live) => hasUrlOf(live, inputs) && owners.mayTake(live.id, inputs));
+  const member = fitting.find(({ poolingEnabled }) => poolingEnabled === true);
+  if (inputs.poolingEnabled === true && member) throw adoptNeedsProgram(member.id, displayUrl);
   if (inputs.poolingEnabled === true) return undefined;
-  return listed.find(
-    (live) => live.poolingEnabled !== true && hasUrlOf(live, inputs) && owners.mayTake(live.id, inputs),
-  )?.id;
+  return fitting.find(({ poolingEnabled }) => poolingEnabled !== true)?.id;
 }
 
 /**

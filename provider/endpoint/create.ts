@@ -188,5 +188,6 @@ function takenBy(live: Endpoint, failure: EndpointsError, context: WriteContext)
     isOfMove: updatedId !== undefined,
     isOwn: updatedId === undefined && owners.isOwn(live.id, inputs),
     isMet: owners.isMet(live.id),
+    isPooled: inputs.poolingEnabled === true,
   });
 }

@@ -60,7 +60,7 @@ export const otherAccount = (id: string, listed: number, settings: UsedAccount):
 
 /** The warning of an unchanged resource whose endpoint this account does not have. */
 export const notOfThisAccount = (id: string, settings: UsedAccount): string =>
-  `The account of this key at ${settings.baseUrl} does not have ${id}: the state was written with another key or base URL. This run changes nothing. Use the right key (${placeOfKey(settings)}). To move the resource to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`; the old endpoint stays. ${see("A key was rotated")}`;
+  `The account of this key at ${settings.baseUrl} does not have ${id}: the state was written with another key or base URL. Use the right key (${placeOfKey(settings)}). To move the resource to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`; the old endpoint stays. ${see("A key was rotated")}`;
 
 export const updateNotFound = (id: string, notFound: EndpointsError): UserError =>
   new UserError(
@@ -93,6 +93,12 @@ export const notDeleted = (id: string): UserError =>
 
 /** The warning of a setting that was left behind. */
 export const adoptSettingIsLeft = `endpoints:adopt names endpoints that this stack has: run \`pulumi config rm endpoints:adopt\`. ${see("Adopt without an edit of the program")}`;
+
+/** A listed member of a pool that no resource adopts. */
+export const adoptNeedsProgram = (id: string, url: string): UserError =>
+  new UserError(
+    `endpoints:adopt names ${id}, a member of the pool on ${url}, but cannot say which resource it belongs to. Set adopt to this id in the program, or ${TAKE_OUT}.`,
+  );
 
 export const adoptNotFound = (id: string): UserError =>
   new UserError(
@@ -151,6 +157,8 @@ interface HolderFacts {
   isOwn: boolean;
   /** Whether this process has met it in an entry. */
   isMet: boolean;
+  /** Whether the resource is to be a member of a pool. */
+  isPooled: boolean;
 }
 
 /** The error of a create or move whose URL another endpoint holds. */
@@ -171,20 +179,24 @@ export function urlTaken(
 }
 
 /** The two likeliest ways out of a taken URL. */
-function takenUrlRemedies({ id, poolingEnabled }: Endpoint, { isOfMove, isOwn, isMet }: HolderFacts): string {
-  // In a pool, and for an id of another form, only the program's `adopt` can name the endpoint.
+function takenUrlRemedies(
+  { id, poolingEnabled }: Endpoint,
+  { isOfMove, isOwn, isMet, isPooled }: HolderFacts,
+): string {
+  // For a pool, and for an id of another form, only the program's `adopt` can name the endpoint.
   const adopting =
-    poolingEnabled || !ID.test(id)
+    isPooled || poolingEnabled || !ID.test(id)
       ? "set adopt to this id"
       : `run \`pulumi up --config endpoints:adopt=${id}\``;
   const ifRenamed = 'If you renamed this resource, give it aliases: [{ name: "its old name" }].';
   const ifItLeaves =
-    "If another resource of this stack has the URL and leaves it, run `pulumi up --target` with its URN first.";
+    "If another resource of this stack has the URL and leaves it, run the command again, or `pulumi up --target` with its URN first.";
   if (isOwn)
-    return `It is this resource's own endpoint, whose deletion Pulumi skipped (retainOnDelete, deletedWith). To continue with it, ${adopting}.`;
-  if (isOfMove) return `${ifItLeaves} Otherwise choose another url.`;
+    return `It is this resource's own endpoint, whose deletion Pulumi skipped. To continue with it, ${adopting}.`;
+  if (isOfMove)
+    return `${ifItLeaves} If the two swap their URLs, run \`pulumi up --replace\` with the URN of one.`;
   if (isMet) return `${ifRenamed} ${ifItLeaves}`;
-  return `${ifRenamed} If \`npx pulumi-endpoints drift\` shows that no other stack has it, ${adopting}.`;
+  return `${ifRenamed} If \`npx pulumi-endpoints drift\` lists it as unmanaged or pending, ${adopting}.`;
 }
 
 /** A failed request in the message about another failure. Its own message has remedies, which would be too many here. */

@@ -108,7 +108,8 @@ export class CloudEndpoints {
     const context = this.writeContext(inputs);
     const { list, http } = context.api;
     const { adopt: ids } = http.settings;
-    if (inputs.adopt === undefined && ids.length > 0) {
+    const isListed = inputs.adopt === undefined;
+    if (isListed && ids.length > 0) {
       const listed = await list.select(CLOUD_ENDPOINTS, "recent").catch((error: unknown) => {
         for (const id of ids) this.owners.keep(id);
         throw error;
@@ -118,7 +119,7 @@ export class CloudEndpoints {
       // The hosts of both providers fail on a key without a value.
       if (id !== undefined) inputs.adopt = id;
     }
-    if (inputs.adopt !== undefined) await logPlannedAdoption(inputs.adopt, context);
+    if (inputs.adopt !== undefined) await logPlannedAdoption(inputs.adopt, context, { isListed });
   }
 
   /**

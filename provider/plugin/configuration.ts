@@ -103,7 +103,8 @@ export class Configuration {
     const [first, second] = isDefaultProvider(providerName) ? [stack, args] : [args, stack];
     return (key) => {
       const name = key.replace(/^endpoints:/, "");
-      const value = first[name] ?? second[name];
+      // The state's copy of it would be older than the stack's own.
+      const value = name === "adopt" ? stack[name] : (first[name] ?? second[name]);
       return hasUnknown(value) ? undefined : settingText(value);
     };
   }

@@ -137,9 +137,8 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
     return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once, or refresh and destroy use the old key.`;
   }
   if (status === 429 || number === 225 || number === 226) {
-    const asked =
-      retryAfter === undefined ? "" : `, and the service asks to wait ${Math.ceil(retryAfter / 1000)} s`;
-    return `The account's rate limit is used up${asked}: wait a minute or longer, then run the command again.`;
+    const wait = retryAfter === undefined ? "a minute or longer" : `${Math.ceil(retryAfter / 1000)} s`;
+    return `The account's rate limit is used up: wait ${wait}, then run the command again.`;
   }
   if (status >= 500)
     return "The service failed: run the command again. If it fails again, give the operation id to the service's support.";

@@ -50,7 +50,7 @@ const requests = [create, update, list].flatMap((request) => [
   new UnsentError(request, "Pulumi has ended in the meantime"),
 ]);
 
-const facts = { isOfMove: false, isOwn: false, isMet: false };
+const facts = { isOfMove: false, isOwn: false, isMet: false, isPooled: false };
 const account = { baseUrl: url, keySource: "configuration" } as const;
 const holder = { id, type: "cloud", createdAt: "2026-01-01T00:00:00Z" };
 
@@ -70,6 +70,7 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
   policyRemoved: [errors.policyRemoved()],
   adoptSettingIsLeft: [errors.adoptSettingIsLeft],
   endpointNotFound: [errors.endpointNotFound(id)],
+  adoptNeedsProgram: [errors.adoptNeedsProgram(id, url)],
   adoptNotFound: [errors.adoptNotFound(id)],
   adoptOtherScheme: [errors.adoptOtherScheme(id, url, "tls://secure.example.com")],
   storedOtherwise: [

@@ -97,7 +97,10 @@ export async function startPlugin({
 }: Options = {}): Promise<DrivenProvider> {
   const emulator = given ?? (await startEmulator(clock));
   const engine = givenEngine ?? (await startEngine());
-  const { client, logged } = await plugin({ environment, emulator, engine, clock, configure: false });
+  // As from the engine, the stack's configuration is in the environment, and the provider's arguments are a copy of it.
+  const PULUMI_CONFIG = JSON.stringify({ adopt: settings["adopt"] });
+  const options = { environment: { PULUMI_CONFIG, ...environment }, emulator, engine, clock };
+  const { client, logged } = await plugin({ ...options, configure: false });
   const before = logged.length;
   const all: Record<string, string | undefined> = { ...configOf(emulator), ...settings };
   await client.configure(Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)));

@@ -6,7 +6,8 @@ const shop = { url: at("shop") };
 const pooled = { ...shop, poolingEnabled: true };
 /** The stack's configuration with the ids of these endpoints. */
 export const adopts = (...names: string[]) => ({ adopt: names.map((name) => `@${name}`).join(",") });
-export const ADOPTED = /https:\/\/shop\.example\.com: adopts ep_\w+ .*; nothing else may have it/;
+export const ADOPTED =
+  /https:\/\/shop\.example\.com: adopts ep_\w+ .*; nothing else may have it.*from endpoints:adopt; if its file was copied/;
 export const LEFT =
   /endpoints:adopt names endpoints that this stack has: run `pulumi config rm endpoints:adopt`/;
 const NOT_DELETED =
@@ -15,7 +16,7 @@ const NOT_DELETED =
 export const adoptSetting: Scenario[] = [
   scenario("a killed run's endpoint is named with the line to paste, which takes it over", {
     fromKilled: { o: "shop" },
-    fails: /no other stack has it, run `pulumi up --config endpoints:adopt=ep_\w+`/,
+    fails: /lists it as unmanaged or pending, run `pulumi up --config endpoints:adopt=ep_\w+`/,
     next: [
       { overrides: adopts("shop"), says: [ADOPTED] },
       // The command has written the setting into the stack's file.
@@ -61,18 +62,40 @@ export const adoptSetting: Scenario[] = [
     overrides: adopts("agent"),
     fails: /an endpoint of type ephemeral/,
   }),
-  scenario("members of pools are not taken over, because their URL does not tell them apart", {
-    fromKilled: { one: pooled },
-    program: { one: pooled },
+  scenario(
+    "a listed member of a pool is refused, because its URL does not tell which resource it belongs to",
+    {
+      fromKilled: { one: pooled },
+      program: { one: pooled },
+      overrides: adopts("shop"),
+      fails: /endpoints:adopt names ep_\w+, a member of the pool .* Set adopt to this id in the program/,
+      next: [{ program: { one: { ...pooled, adopt: "@shop" } } }],
+      state: { one: "shop" },
+    },
+  ),
+  scenario("a listed member that the stack has does not keep its pool from growing", {
+    from: { one: pooled },
+    program: { one: pooled, two: pooled },
     overrides: adopts("shop"),
+    order: ["one", "two"],
     writes: ["POST shop"],
-    state: { one: "shop#2" },
-    live: ["shop", "shop#2"],
+    says: [LEFT],
+    state: { one: "shop", two: "shop#2" },
   }),
+  scenario(
+    "a pooled resource on the URL of an endpoint without a pool is named with `adopt` of the program",
+    {
+      others: { theirs: shop },
+      program: { o: pooled },
+      fails: /lists it as unmanaged or pending, set adopt to this id\. See/,
+      next: [{ program: { o: { ...pooled, adopt: "@theirs" } }, writes: ["PATCH theirs pooling_enabled"] }],
+      state: { o: "theirs" },
+    },
+  ),
   scenario("a pool's member on the URL of a resource without a pool is named with `adopt` of the program", {
     others: { member: { ...shop, pooling_enabled: true } },
     overrides: adopts("member"),
-    fails: /no other stack has it, set adopt to this id\. See/,
+    fails: /lists it as unmanaged or pending, set adopt to this id\. See/,
     next: [{ program: { o: { ...shop, adopt: "@member" } } }],
     state: { o: "member" },
   }),

@@ -228,7 +228,7 @@ export const moves: Scenario[] = [
   scenario("at `--parallel 1`, a chain of moves fails if the engine begins with a URL that is not free yet", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "c" },
-    fails: /leaves it, run `pulumi up --target` with its URN first/,
+    fails: /leaves it, run the command again, or `pulumi up --target` with its URN first/,
     seconds: 10,
     state: { one: "a", two: "b" },
     engine: "serial",
@@ -237,7 +237,7 @@ export const moves: Scenario[] = [
   scenario("a swap fails, names its ways out and never `adopt`, and changes nothing", {
     from: { one: "a", two: "b" },
     program: { one: "b", two: "a" },
-    fails: /^(?![\s\S]*(adopt|aliases)).*--target.*Otherwise choose another url/,
+    fails: /^(?![\s\S]*(adopt|aliases)).*--target.*If the two swap their URLs, run `pulumi up --replace`/,
     seconds: 30,
     state: { one: "a", two: "b" },
     stacks: true,

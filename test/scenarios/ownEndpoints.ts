@@ -11,7 +11,8 @@ const kept = { ...shop, options: retained };
 const deletionSkipped = {
   from: { o: kept },
   replace: ["o"],
-  fails: /no other stack has it, run `pulumi up --config endpoints:adopt=ep_\w+`\. See "A URL that is taken"/,
+  fails:
+    /lists it as unmanaged or pending, run `pulumi up --config endpoints:adopt=ep_\w+`\. See "A URL that is taken"/,
 };
 
 const secure = { url: "tls://secure.example.com" };

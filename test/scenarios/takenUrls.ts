@@ -9,7 +9,7 @@ const theirs = { theirs: { ...shop, created_at: "2020-01-01T00:00:00Z" } };
 const conflict = error(400, 18017);
 
 const CAUSES =
-  /created at [^ ,]+\. If you renamed this resource, give it aliases.* If `npx pulumi-endpoints drift` shows that no other stack has it, run `pulumi up --config endpoints:adopt=ep_\w+`\. See "A URL that is taken" in docs\/reliability\.md of pulumi-endpoints\.$/m;
+  /created at [^ ,]+\. If you renamed this resource, give it aliases.* If `npx pulumi-endpoints drift` lists it as unmanaged or pending, run `pulumi up --config endpoints:adopt=ep_\w+`\. See "A URL that is taken" in docs\/reliability\.md of pulumi-endpoints\.$/m;
 const TAKEN = /is served by ep_.*`pulumi up --config endpoints:adopt=ep_/;
 
 export const takenUrls: Scenario[] = [
@@ -48,7 +48,7 @@ export const takenUrls: Scenario[] = [
     order: ["o", "m"],
     only: "dynamic",
     fails:
-      /is served by ep_.*leaves it, run `pulumi up --target` with its URN first\. Otherwise choose another url/,
+      /is served by ep_.*leaves it, run the command again, or `pulumi up --target` with its URN first\. If the two swap/,
     seconds: 10,
     state: { o: "shop", m: "a" },
   }),

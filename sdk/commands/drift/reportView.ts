@@ -178,7 +178,13 @@ function nextItems(report: DriftReport): Item[] {
       return [next(name, recovery.text, list, recovery.command)];
     }
     if (undeployed !== undefined)
-      return [next(name, "see what `pulumi up` would do to the program's resources", previewLine(stack))];
+      return [
+        next(
+          name,
+          "decide about unmanaged endpoints first, which `pulumi up` of a pool would add to, and then see what it would do",
+          previewLine(stack),
+        ),
+      ];
     return repair === undefined ? [] : [next(name, REPAIRS, repair)];
   };
   const ofAccount = (account: AccountReport): Item[] => {

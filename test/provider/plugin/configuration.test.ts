@@ -78,3 +78,10 @@ test("with unknown settings, a check, a diff and a preview succeed without a req
   expect((await client.create({ url }, { preview: true })).outs).toMatchObject({ publicUrl: url });
   expect(emulator.requests).toEqual([]);
 });
+
+test("endpoints:adopt is the stack's own, and not the copy among a default provider's arguments in the state", async () => {
+  const { client, emulator, logged } = await plugin({ configure: false });
+  await client.configure({ apiKey: emulator.apiKey, baseUrl: emulator.baseUrl, adopt: "ep_1" });
+  await client.diff("ep_1", { url: "https://shop.example.com" }, { url: "https://shop.example.com" });
+  expect(logged).toEqual([]);
+});

@@ -123,7 +123,7 @@ describe("a 429", () => {
   test("that asks for more than ten minutes fails at once, with the wait in the message", async () => {
     const { api, emulator, waits } = await service();
     emulator.intercept(any, { ...limited, headers: { "retry-after": "3600" } });
-    expect((await thrown(api.get("ep_1"))).message).toMatch(/429.*asks to wait 3600 s/);
+    expect((await thrown(api.get("ep_1"))).message).toMatch(/429.*used up: wait 3600 s/);
     expect(waits).toEqual([]);
   });
 
