@@ -6,7 +6,8 @@ import { documentsAsData, type ManagedInput, type PreviewInputs } from "./fields
 import { ifService404, readEndpoint } from "./readEndpoint";
 import { displayPath, displayUrl } from "./secrets";
 import { difference, refreshedFromLive, wireFromInputs } from "./state";
-import { type AcceptedWrite, asUnreadableReply, type WriteContext } from "./verify";
+import { asUnreadableReply } from "./verify";
+import type { AcceptedWrite, WriteContext } from "./write";
 
 /*
  * Adoption: a new resource takes over the live endpoint that `adopt` names, and changes what differs. For many endpoints at once,

@@ -9,13 +9,13 @@ import {
 } from "../service/apiErrors";
 import { createdAt } from "../service/clock";
 import type { Endpoint } from "../service/contract";
-import { ALL_ENDPOINTS } from "../service/list";
+import { ALL_ENDPOINTS, endpointsOfUrl } from "../service/list";
 import { urlOf } from "../service/url";
 import { matchesInputs } from "./adopt";
-import { recoveredCreate, uncertainCreate, urlLookupFailed, urlTaken } from "./errors";
+import { recoveredCreate, uncertainCreate, urlTaken } from "./errors";
 import { managedInputs } from "./fields";
 import { wireFromInputs } from "./state";
-import type { AcceptedWrite, WriteContext } from "./verify";
+import type { AcceptedWrite, WriteContext } from "./write";
 
 /*
  * An attempt to create an endpoint, or to move one to another URL, can fail in two ways that need a look at the URL.
@@ -49,7 +49,7 @@ export async function createOnce(context: WriteContext): Promise<AcceptedWrite> 
   const { api, inputs, owners } = context;
   const sent = managedInputs.filter((name) => inputs[name] !== undefined);
   // If the reply names an endpoint that is already in the state, it is not the endpoint that this create made.
-  const isNew = ({ id }: Endpoint) => !owners.isMet(id);
+  const isNew = ({ id }: Endpoint) => !owners.hasEntry(id);
   const live = await sendUntilCertain(context, () => api.create(wireFromInputs(inputs, sent), isNew));
   return { id: live.id, reply: live, sent, wanted: inputs };
 }
@@ -76,14 +76,14 @@ export async function sendUntilCertain(
       return await send();
     } catch (error) {
       if (!(error instanceof EndpointsError)) throw error;
-      const live = await resolve(error, context, attempts);
+      const live = await endpointOrRetry(error, context, attempts);
       if (live) return live;
     }
   }
 }
 
 /** Returns the endpoint that the failed request made; undefined if the request can be sent again. Otherwise throws. */
-async function resolve(
+async function endpointOrRetry(
   error: EndpointsError,
   context: WriteContext,
   attempts: Attempts,
@@ -120,8 +120,8 @@ async function resolveLoss(
 ): Promise<Endpoint | undefined> {
   for (const wait of LOOKUP_DELAYS) {
     await context.api.http.clock.sleep(wait);
-    const live = await findOnUrl(context, lost);
-    if (live && wasMade(live, context, attempts)) return live;
+    const live = await findOnUrl(context, uncertainCreate(lost, context.displayUrl));
+    if (live && isOfLostCreate(live, context, attempts)) return live;
     if (live) throw takenBy(live, lost, context);
   }
   // The service has answered with success, so another attempt could make a second endpoint.
@@ -140,8 +140,8 @@ async function resolveRefusal(
   const isFirst = attempts.refusals === 0;
   attempts.refusals++;
   if (isFirst || wait === undefined) {
-    const live = await findOnUrl(context, refusal, { isLast: wait === undefined });
-    if (live && wasMade(live, context, attempts)) return live;
+    const live = await findOnUrl(context, refusal, { readsWholeList: wait === undefined });
+    if (live && isOfLostCreate(live, context, attempts)) return live;
     if (live && wait === undefined) throw takenBy(live, refusal, context);
     const isTransient = refusal.status === 409 || TRANSIENT_CODES.includes(codeNumber(refusal));
     if (!live && (!isTransient || wait === undefined)) throw refusal;
@@ -151,18 +151,19 @@ async function resolveRefusal(
 }
 
 /**
- * The endpoint that keeps the URL from this resource, of any type. Members of one pool do not.
+ * The endpoint that keeps the URL from this resource, of any type. Members of the same pool share the URL, so they are left out.
  *
  * @param options Whether to read the whole list: a filtered one may omit the endpoint.
  */
 async function findOnUrl(
-  { api, inputs, updatedId, displayUrl }: WriteContext,
-  failure: EndpointsError,
-  { isLast } = { isLast: false },
+  { api, inputs, updatedId }: WriteContext,
+  failure: UserError,
+  { readsWholeList } = { readsWholeList: false },
 ): Promise<Endpoint | undefined> {
-  const listing = isLast ? api.list.select(ALL_ENDPOINTS, "fresh") : api.list.byUrl(inputs.url, "fresh");
-  const listed = await listing.catch((why: unknown) => {
-    throw why instanceof EndpointsError ? urlLookupFailed(failure, why, displayUrl) : why;
+  const selection = readsWholeList ? ALL_ENDPOINTS : endpointsOfUrl(inputs.url);
+  const listed = await api.list.select(selection, "fresh").catch((why: unknown) => {
+    // The user needs the first failure, also if what holds the URL cannot be found out.
+    throw why instanceof EndpointsError ? failure : why;
   });
   const isShared = ({ poolingEnabled }: Endpoint) => inputs.poolingEnabled === true && poolingEnabled;
   return listed.find((live) => urlOf(live) === inputs.url && live.id !== updatedId && !isShared(live));
@@ -172,12 +173,12 @@ async function findOnUrl(
  * Whether a lost create of this resource made the endpoint: no entry of this run has it, it has exactly the resource's inputs, and by
  * the service's clock it is no older than the create. Then a warning names it.
  */
-function wasMade(live: Endpoint, context: WriteContext, { firstLost }: Attempts): boolean {
+function isOfLostCreate(live: Endpoint, context: WriteContext, { firstLost }: Attempts): boolean {
   const { api, inputs, owners, displayUrl, log } = context;
   const [created, offset] = [createdAt(live), api.http.serviceClockOffset];
   if (firstLost === undefined || created === undefined || offset === undefined) return false;
   const isRecent = created >= firstLost + offset - CLOCK_TOLERANCE;
-  if (!isRecent || owners.isMet(live.id) || !matchesInputs(live, inputs)) return false;
+  if (!isRecent || owners.hasEntry(live.id) || !matchesInputs(live, inputs)) return false;
   log.warn(recoveredCreate(live.id, displayUrl));
   return true;
 }
@@ -187,7 +188,7 @@ function takenBy(live: Endpoint, failure: EndpointsError, context: WriteContext)
   return urlTaken(failure, live, displayUrl, {
     isOfMove: updatedId !== undefined,
     isOwn: updatedId === undefined && owners.isOwn(live.id, inputs),
-    isMet: owners.isMet(live.id),
+    isMet: owners.hasEntry(live.id),
     isPooled: inputs.poolingEnabled === true,
   });
 }

@@ -140,11 +140,6 @@ export const uncertainCreate = (failure: EndpointsError, url: string): UserError
     { cause: failure },
   );
 
-export const urlLookupFailed = (failure: EndpointsError, why: EndpointsError, url: string): UserError =>
-  new UserError(
-    `${failure.summary}. The provider could not find out whether an endpoint has ${url} (${failureName(why)}). ${BEFORE_NEXT_RUN} ${see("The answer to a create was lost")}`,
-  );
-
 /** The warning of a create whose answer was lost. */
 export const recoveredCreate = (id: string, url: string): string =>
   `${url}: the answer to the create was lost, but ${id} has the same URL and content and appeared at that moment, so this run keeps it. It might be an equal endpoint that another stack created in the same seconds: \`npx pulumi-endpoints drift\` shows that. ${see("The answer to a create was lost")}`;

@@ -190,7 +190,7 @@ export const managedInputs = names.filter(
   (name): name is ManagedInput => name in endpointFields && name in inputFields,
 );
 
-/** Inputs that are no fields of an endpoint, and only affect the first create. */
+/** Inputs that are no fields of an endpoint, and only affect a create. */
 export const requestInputs = names.filter((name) => name in inputFields && !(name in endpointFields));
 
 const managedWith = (...omitted: Row["omitted"][]) =>

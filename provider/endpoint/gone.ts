@@ -1,11 +1,10 @@
-import { createHash } from "node:crypto";
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { type ApiError, EndpointsError, isNotFound } from "../service/apiErrors";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { isInListing } from "../service/list";
-import type { Settings } from "../service/settings";
 import { goneUnproven, otherAccount, stillListed } from "./errors";
+import { accountFingerprint, FINGERPRINT_KEY } from "./state";
 
 /*
  * A 404 proves little: the base URL may lack a path prefix, a gateway may have answered in place of the service, the service may
@@ -14,16 +13,8 @@ import { goneUnproven, otherAccount, stillListed } from "./errors";
  * key that the state was written with. If one of them fails, the operation fails.
  */
 
-/** The time between the two reads by id, in milliseconds. Lists and reads may lag so long behind a write. */
+/** The time between the two reads by id, in milliseconds. Lists and reads may lag this long behind a write. */
 const DELAY_BETWEEN_READS = 5_000;
-
-/** The note of base URL and key that the state was written with. */
-export const FINGERPRINT_KEY = "__accountFingerprint";
-
-/** A short hash of base URL and key, which reveals neither. */
-export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl" | "apiKey">): string {
-  return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
-}
 
 /** An endpoint for which a read by id ended in 404. */
 interface Absence {

@@ -4,8 +4,8 @@ import { ENTRY_ID_KEY, type State } from "./state";
 
 /*
  * Who has an endpoint: an endpoint belongs to one entry of the stack's state. A random id tells entries apart, because names of
- * resources change, and a dynamic provider does not receive them. A process knows only the entries that it has met: Pulumi asks for
- * nothing that stays the same under `--target`, and other stacks and providers have processes of their own.
+ * resources change, and a dynamic provider does not receive them. A process knows only the entries that it has met: with `--target`, Pulumi
+ * asks the provider about the targets only, and other stacks and providers have processes of their own.
  *
  * A resource that adopts or imports an endpoint claims it first. Until its new entry is stored, nothing deletes the endpoint.
  */
@@ -23,10 +23,10 @@ export class Owners {
   /** The resources of the program that the state has (`resourceKeyOf`), and whether Pulumi has compared them with it. */
   private readonly inState = new Map<unknown, boolean>();
 
-  /** Records an entry that a refresh reads. */
-  meet(id: string, { [ENTRY_ID_KEY]: entryId }: State): void {
+  /** Records an entry, without what the program wants for it. */
+  recordEntry(id: string, { [ENTRY_ID_KEY]: entryId }: State): void {
     const { entries } = this.of(id);
-    entries.set(entryId, entries.get(entryId));
+    if (!entries.has(entryId)) entries.set(entryId, undefined);
   }
 
   /**
@@ -34,7 +34,7 @@ export class Owners {
    *
    * @throws UserError if another resource of the program has the endpoint, or will have it.
    */
-  meetWanted(id: string, stored: State, inputs: PreviewInputs): void {
+  recordWanted(id: string, stored: State, inputs: PreviewInputs): void {
     const key = resourceKeyOf(inputs);
     const { entries, claim } = this.of(id);
     entries.set(stored[ENTRY_ID_KEY], key);
@@ -45,7 +45,7 @@ export class Owners {
 
   /** @throws UserError if two entries have the endpoint that one of them is about to change. */
   assertSole(id: string, stored: State): void {
-    this.meet(id, stored);
+    this.recordEntry(id, stored);
     if (this.of(id).entries.size > 1) throw sharedEndpoint(id);
   }
 
@@ -61,7 +61,7 @@ export class Owners {
    */
   mayTake(id: string, inputs: PreviewInputs): boolean {
     const isCompared = this.inState.get(resourceKeyOf(inputs)) ?? true;
-    return isCompared && (!this.isMet(id) || this.isOwn(id, inputs));
+    return isCompared && (!this.hasEntry(id) || this.isOwn(id, inputs));
   }
 
   /**
@@ -74,17 +74,17 @@ export class Owners {
     const ownership = this.of(id);
     const key = inputs ? resourceKeyOf(inputs) : Symbol("import");
     const isFree = ownership.entries.size === 0 || (inputs !== undefined && this.isOwn(id, inputs));
-    ownership.claim ??= { key };
+    if (ownership.claim?.key === undefined) ownership.claim = { key };
     if (!isFree || ownership.claim.key !== key) throw alreadyManaged(id);
   }
 
   /** Keeps the endpoint from deletion, because a resource that failed may have been about to adopt it. */
-  keep(id: string): void {
+  keepFromDeletion(id: string): void {
     this.of(id).claim ??= { key: undefined };
   }
 
   /** Records the new entry of a create, an adoption or an import, and ends its claim. */
-  take(id: string, entryId: unknown, inputs?: PreviewInputs): void {
+  recordNewEntry(id: string, entryId: unknown, inputs?: PreviewInputs): void {
     const ownership = this.of(id);
     ownership.entries.set(entryId, inputs && resourceKeyOf(inputs));
     delete ownership.claim;
@@ -103,11 +103,11 @@ export class Owners {
   }
 
   /** Whether this process has met the endpoint in an entry. */
-  isMet = (id: string): boolean => this.of(id).entries.size > 0;
+  hasEntry = (id: string): boolean => this.of(id).entries.size > 0;
 
   /**
-   * Whether the endpoint's only entry is what the program wants for this resource. If Pulumi skipped the deletion of a replacement, it
-   * creates the resource anew beside that entry.
+   * Whether the endpoint's only entry is this resource's own: Pulumi skipped its deletion in a replacement, and creates the resource
+   * anew beside it.
    */
   isOwn(id: string, inputs: PreviewInputs): boolean {
     const wanted = [...this.of(id).entries.values()];
@@ -124,7 +124,7 @@ export class Owners {
 
 /**
  * What tells two resources of a program apart: the URL, and in a pool the id of `adopt`, because members share their URL.
- * `urlRegistry.ts` refuses a program in which two resources have the same key.
+ * `urlRegistry.ts` refuses a program in which two resources have the same key. Undefined for a member of a pool without `adopt`.
  */
 const resourceKeyOf = ({ adopt, poolingEnabled, url }: PreviewInputs): unknown =>
   poolingEnabled === true ? adopt : url;

@@ -21,7 +21,7 @@ import {
   wrongType,
 } from "./errors";
 import type { PreviewInputs } from "./fields";
-import { accountFingerprint, confirmGone, FINGERPRINT_KEY } from "./gone";
+import { confirmGone } from "./gone";
 import {
   type Checked,
   checkInputs,
@@ -42,9 +42,11 @@ import {
   withSecretsNote,
 } from "./secrets";
 import {
+  accountFingerprint,
   difference,
   ENTRY_ID_KEY,
   entryNotes,
+  FINGERPRINT_KEY,
   importedFromLive,
   refreshedFromLive,
   type State,
@@ -54,7 +56,8 @@ import {
   wireFromInputs,
   withServiceDefaults,
 } from "./state";
-import { type AcceptedWrite, asUnreadableReply, verifyWrite, type WriteContext } from "./verify";
+import { asUnreadableReply, verifyWrite } from "./verify";
+import type { AcceptedWrite, WriteContext } from "./write";
 
 interface Dependencies {
   /** The configured service. Throws ConfigError if a setting is missing or invalid. */
@@ -82,7 +85,7 @@ export class CloudEndpoints {
 
   constructor(private readonly deps: Dependencies) {}
 
-  /** Finds all mistakes. Before a create that takes over an endpoint, it logs the changes. */
+  /** Finds all mistakes. If the resource adopts an endpoint, it reads it, claims it, and logs the changes. */
   async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
     const { inputs: given, failures } = checkInputs(news);
     const checked = { inputs: withAccountKeyNoted(given, this.key()), failures };
@@ -103,7 +106,7 @@ export class CloudEndpoints {
     }
   }
 
-  /** Writes the fitting id of `endpoints:adopt` into inputs without `adopt`. */
+  /** Writes the fitting id of `endpoints:adopt` into inputs without `adopt`. Claims what the resource adopts, and logs the changes. */
   private async planAdoption(inputs: EngineInputs): Promise<void> {
     const context = this.writeContext(inputs);
     const { list, http } = context.api;
@@ -111,7 +114,7 @@ export class CloudEndpoints {
     const isListed = inputs.adopt === undefined;
     if (isListed && ids.length > 0) {
       const listed = await list.select(CLOUD_ENDPOINTS, "recent").catch((error: unknown) => {
-        for (const id of ids) this.owners.keep(id);
+        for (const id of ids) this.owners.keepFromDeletion(id);
         throw error;
       });
       const named = listed.filter(({ id }) => ids.includes(id));
@@ -133,7 +136,7 @@ export class CloudEndpoints {
     const { changed, setOrUnset, replace, hasStaleNotes } = difference(olds, inputs);
     if (setOrUnset.includes("trafficPolicy") && inputs.trafficPolicy === undefined) throw policyRemoved();
     if (replace && inputs.adopt === id) throw adoptsReplaced(id);
-    this.owners.meetWanted(id, olds, inputs);
+    this.owners.recordWanted(id, olds, inputs);
     const settings = this.settings();
     if (settings?.adopt.includes(id)) this.log.warn(adoptSettingIsLeft);
     if (changed.length === 0 && settings) await this.warnIfOfOtherAccount(settings, id, olds);
@@ -163,7 +166,7 @@ export class CloudEndpoints {
       const write =
         inputs.adopt === undefined ? await createOnce(context) : await adopt(inputs.adopt, context);
       const outs = await this.stateAfter(write, context, news);
-      this.owners.take(write.id, outs[ENTRY_ID_KEY], inputs);
+      this.owners.recordNewEntry(write.id, outs[ENTRY_ID_KEY], inputs);
       return { id: write.id, outs };
     });
   }
@@ -177,7 +180,7 @@ export class CloudEndpoints {
   async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
     // What a program only reads (`CloudEndpoint.get`) is no entry, and has no notes.
     const isManaged = VERSION_KEY in stored;
-    if (isManaged) this.owners.meet(id, stored);
+    if (isManaged) this.owners.recordEntry(id, stored);
     return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(stored);
       // A list may omit outputs, and Pulumi would continue without them. So `get` reads by id.
@@ -205,7 +208,7 @@ export class CloudEndpoints {
       const live = await readEndpoint(api, id, {}).catch(ifService404(endpointNotFound(id)));
       assertCloud(live);
       const notes = entryNotes(api.http.settings);
-      this.owners.take(id, notes[ENTRY_ID_KEY]);
+      this.owners.recordNewEntry(id, notes[ENTRY_ID_KEY]);
       return { id, ...this.foundForEngine(importedFromLive(live, notes), {}) };
     });
   }
@@ -273,7 +276,7 @@ export class CloudEndpoints {
   ): Promise<Endpoint | undefined> {
     return reading.catch((notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
-      return confirmGone(this.deps.connect(), { id, stored, notFound });
+      return confirmGone(this.apiFor(stored), { id, stored, notFound });
     });
   }
 

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import { isMapping, type JsonObject, normalizeUrl } from "../../sdk/traffic-policy/data/index";
 import type { Endpoint, WireChange } from "../service/contract";
 import { snakeCase } from "../service/replySchemas";
@@ -24,7 +24,6 @@ import {
   serviceDefaulted,
   wireValue,
 } from "./fields";
-import { accountFingerprint, FINGERPRINT_KEY } from "./gone";
 import { PROVIDER_KEY } from "./inputs";
 import { notedSecrets, SECRET_FIELDS_KEY } from "./secrets";
 
@@ -50,6 +49,14 @@ export const ENTRY_ID_KEY = "__entryId";
 
 /** The note of the version that wrote the state last. Another version is no difference. */
 export const VERSION_KEY = "__version";
+
+/** The note of base URL and key that the state was written with. */
+export const FINGERPRINT_KEY = "__accountFingerprint";
+
+/** A short hash of base URL and key, which reveals neither. */
+export function accountFingerprint({ baseUrl, apiKey }: Pick<Settings, "baseUrl" | "apiKey">): string {
+  return createHash("sha256").update(`${baseUrl}\n${apiKey}`).digest("hex").slice(0, 16);
+}
 
 /**
  * The notes that do not depend on the inputs.
@@ -116,7 +123,7 @@ export function stateWithSetByProgram(state: State, inputs: JsonObject): State {
 export function refreshedFromLive(live: Endpoint, stored: State): { props: State; inputs: JsonObject } {
   const fields = fieldsFromLive(live, stored.bindings);
   const setByProgram = notedSetByProgram(stored);
-  // Without this note no program manages the endpoint, and it gets no other note.
+  // Without this note no program has set inputs, or the state is imported, and it gets no other note.
   const notes = setByProgram && {
     [SET_BY_PROGRAM_KEY]: setByProgram,
     ...defaultsNote(withPoolingOff(fields), setByProgram, stored),

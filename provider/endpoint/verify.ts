@@ -1,47 +1,16 @@
 import { EndpointsError, ReplyError } from "../service/apiErrors";
-import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
-import type { EndpointsApi } from "../service/endpoints";
 import { changesBetween } from "./documents";
 import { notShown, storedOtherwise } from "./errors";
-import {
-  type Inputs,
-  isSatisfied,
-  isUnordered,
-  type ManagedInput,
-  type PreviewInputs,
-  wireValue,
-} from "./fields";
-import type { Owners } from "./owners";
+import { isSatisfied, isUnordered, type ManagedInput, type PreviewInputs, wireValue } from "./fields";
 import { displayPath } from "./secrets";
 import { inputsFromLive } from "./state";
+import type { AcceptedWrite, WriteContext } from "./write";
 
 /*
  * A service may accept a write without making it, or store another value. So each sent field is compared with the reply, and if one is
  * missing or differs, with the endpoint itself. The state has what the service has, so the next preview shows the difference.
  */
-
-/** What a create or an update needs. A check has a context too, in which inputs may be unknown. */
-export interface WriteContext<T extends PreviewInputs = Inputs> {
-  api: EndpointsApi;
-  inputs: T;
-  /** The URL for messages. */
-  displayUrl: string;
-  owners: Owners;
-  log: Log;
-  /** The id of the endpoint that an update changes; undefined for a create. */
-  updatedId?: string;
-}
-
-/** A create, an update, a move or an adoption that the service has accepted. */
-export interface AcceptedWrite {
-  id: string;
-  /** The endpoint as the service answered; an error if the answer to an update cannot be read. */
-  reply: Endpoint | ReplyError;
-  sent: readonly ManagedInput[];
-  /** The inputs that were sent. */
-  wanted: PreviewInputs;
-}
 
 /** For `catch` of an update: turns an unreadable reply into a value, because the service may have made the write. */
 export function asUnreadableReply(error: unknown): ReplyError {

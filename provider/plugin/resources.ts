@@ -4,7 +4,7 @@ import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { checkInputs, engineInputs, PROBLEM_KEY } from "../endpoint/inputs";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { answerForEngine, notedSecrets, withSecretsMarked, withSecretsNote } from "../endpoint/secrets";
-import { changedPaths, stateWithSetByProgram } from "../endpoint/state";
+import { changedPaths, stateWithSetByProgram, VERSION_KEY } from "../endpoint/state";
 import { UrlRegistry } from "../endpoint/urlRegistry";
 import {
   inputWarnings,
@@ -90,16 +90,16 @@ export class Resources {
     return new pb.CreateResponse().setId(id).setProperties(asStruct(outs));
   }
 
-  /** A refresh has the state's inputs. A call without them is an import, or a program's `get`. */
+  /** Only an import has no inputs. For a `get`, Pulumi sends the program's inputs. */
   async read(request: pb.ReadRequest): Promise<pb.ReadResponse> {
     const outputs = this.propsOf(request.getProperties());
     const inputs = this.propsOf(request.getInputs());
     const stored = withSecretsNote(outputs, [...notedSecrets(outputs), ...notedSecrets(inputs)]);
     const id = request.getId();
-    // A program's `get` has no state, unlike a resource whose state has no inputs.
-    const isGet = Object.keys(stored).length === 0;
+    // What a program only reads has no notes.
+    const isManaged = VERSION_KEY in stored;
     const found = request.hasInputs()
-      ? await this.core.read(id, isGet ? stored : stateWithSetByProgram(stored, inputs))
+      ? await this.core.read(id, isManaged ? stateWithSetByProgram(stored, inputs) : stored)
       : await this.core.import(id);
 
     const response = new pb.ReadResponse().setId(found.id);

@@ -224,8 +224,6 @@ export class ReplyError extends EndpointsError {
     request: RequestName,
     readonly status: number,
     what: string,
-    /** The reply as data, if it is JSON. */
-    readonly reply?: unknown,
   ) {
     const step =
       "Check that endpoints:baseUrl (or ENDPOINTS_BASE_URL) names the service's API, and that no proxy answers in its place.";

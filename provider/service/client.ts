@@ -227,7 +227,7 @@ function parseReply<T extends z.ZodType>(
   json: unknown,
   schema: T,
 ): z.output<T> {
-  const broken = (what: string) => new ReplyError(request, status, what, json);
+  const broken = (what: string) => new ReplyError(request, status, what);
   // A 200 may come from a proxy that answers everything, and has deleted nothing.
   if (request.method === "DELETE" && status !== 204) throw broken("a deletion must be answered with 204");
   // The reply to a delete is empty, which is no JSON.

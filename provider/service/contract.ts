@@ -133,7 +133,8 @@ export interface CloudEndpointInputs {
   poolingEnabled?: boolean | undefined;
   /**
    * Take over the existing cloud endpoint with this id (`ep_…`) instead of creating one. Only fields that differ are changed.
-   * Remove it after the first `up`, because a deleted endpoint cannot be adopted again. Default: create an endpoint.
+   * Remove it after the first `up`: it refuses a forced replacement, and a deleted endpoint cannot be adopted again. Default: create
+   * an endpoint.
    */
   adopt?: string | undefined;
 }

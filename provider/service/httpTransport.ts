@@ -1,5 +1,4 @@
 import { Readable } from "node:stream";
-import { brotliDecompressSync, unzipSync } from "node:zlib";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { Settings } from "./settings";
@@ -17,7 +16,7 @@ const API_VERSION = "2";
 export interface Request extends RequestName {
   query?: Record<string, string>;
   body?: object;
-  /** Whether it is never repeated. */
+  /** Whether it is sent at most once. */
   isSentOnce?: boolean;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
@@ -56,12 +55,8 @@ export class HttpTransport {
     const body = request.body && new Body(Buffer.from(JSON.stringify(request.body)), beforeSending);
     try {
       const { statusCode: status, headers, body: parts } = await this.send(request, body);
-      const encoded = await readAll(parts);
-      const bytes = encoded && decoded(encoded, String(headers["content-encoding"]));
-      if (!bytes) {
-        const what = `the reply is longer than ${MAX_BYTES >> 20} MiB, or not encoded as it says`;
-        throw new ReplyError(request, status, what);
-      }
+      const bytes = await readAll(parts);
+      if (!bytes) throw new ReplyError(request, status, `the reply is longer than ${MAX_BYTES >> 20} MiB`);
       return {
         status,
         text: this.withoutKey(bytes.toString("utf8"), status),
@@ -177,16 +172,4 @@ async function readAll(body: AsyncIterable<Buffer>): Promise<Buffer | undefined>
     parts.push(part);
   }
   return Buffer.concat(parts);
-}
-
-/** The body without its encoding, because some gateways compress although they are asked not to; undefined if that fails. */
-function decoded(bytes: Buffer, encoding: string): Buffer | undefined {
-  const name = encoding.trim().toLowerCase();
-  if (!["gzip", "x-gzip", "deflate", "br"].includes(name) || bytes.length === 0) return bytes;
-  const decoder = name === "br" ? brotliDecompressSync : unzipSync;
-  try {
-    return decoder(bytes, { maxOutputLength: MAX_BYTES });
-  } catch {
-    return undefined;
-  }
 }

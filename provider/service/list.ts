@@ -13,8 +13,8 @@ import { urlOf, urlSpellings } from "./url";
  */
 
 /**
- * How fresh a listing must be. `recent`: it began at most a minute ago, and after this process's last write. `fresh`: it begins with
- * this call.
+ * How fresh a listing must be. `recent`: it began at most a minute ago, and after this process's last write. `fresh`: it has not
+ * begun before this call.
  */
 export type Freshness = "recent" | "fresh";
 
@@ -95,12 +95,6 @@ export class EndpointList {
         return undefined;
       }
     }
-  }
-
-  /** The endpoints of any type with a normalized URL. */
-  byUrl(url: string, freshness: Freshness): Promise<Endpoint[]> {
-    // With filters, a listing has this URL alone, so no other call can share it.
-    return this.select(endpointsOfUrl(url), this.sendsFilters ? "fresh" : freshness);
   }
 
   /** The endpoints of a selection. */

@@ -20,7 +20,7 @@ export class MissingSetting extends ConfigError {}
 /** Returns the value of a full configuration key (`endpoints:apiKey`); undefined if the stack has none. */
 export type ConfigReader = (key: string) => string | undefined;
 
-/** The text of a setting among a provider's inputs. A generated SDK writes a setting that offers its values as JSON. */
+/** The text of a setting among a provider's inputs. A generated SDK writes a setting with an enum as JSON text. */
 export function settingText(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   const data = jsonOf(String(value));
@@ -138,8 +138,7 @@ export function readSettings(config: ConfigReader, environment: NodeJS.ProcessEn
 }
 
 /**
- * The ids in `endpoints:adopt`. It is the word of one stack, so it has no variable of the environment and is no argument of a
- * provider.
+ * The ids in `endpoints:adopt`. It belongs to one stack, so neither the environment nor a provider's argument can set it.
  *
  * @throws UserError if it is no list of ids.
  */

@@ -80,7 +80,6 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
     errors.notShown(url, ["trafficPolicy", "poolingEnabled", "description", "metadata", "bindings"]),
   ],
   uncertainCreate: [errors.uncertainCreate(lost, url), errors.uncertainCreate(failure(create, 409), url)],
-  urlLookupFailed: [errors.urlLookupFailed(taken, unread, url)],
   recoveredCreate: [errors.recoveredCreate(id, url)],
   urlTaken: [{}, { isOfMove: true }, { isMet: true }, { isOwn: true }].flatMap((fact) => [
     errors.urlTaken(taken, holder, url, { ...facts, ...fact }),

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { accountFingerprint } from "../../provider/endpoint/gone";
+import { accountFingerprint } from "../../provider/endpoint/state";
 import type { WireEndpoint } from "../../provider/service/contract";
 import type { ExportedState } from "../../sdk/testing";
 import { emulatedService } from "../emulatedService";

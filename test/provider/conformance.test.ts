@@ -59,6 +59,8 @@ describe.each(bothProviders)("%s", (_, start) => {
     const { id = "" } = provider.emulator.seed({ type: "cloud", url });
     const { props = {}, inputs = {} } = await provider.read(id, {}, {});
     expect(Object.keys(props).filter((name) => name.startsWith("__"))).toEqual([]);
+    // A refresh of it adds none.
+    expect((await provider.read(id, props, inputs)).props).toEqual(props);
     provider.emulator.remove(id);
     await expect(provider.read(id, props, inputs)).rejects.toThrow(/There is no endpoint ep_/);
   });

@@ -19,9 +19,6 @@ const changed = {
   writes: ["PATCH shop description metadata"],
 };
 
-/** All replies are compressed, although no request accepts compression. */
-const compressed: Stub[] = [["any", committed({ headers: { "content-encoding": "gzip" } }), 99]];
-
 /** Neither the list nor a first read by id shows the endpoint. */
 const nothing: Stub[] = [
   ["list", { status: 200, body: { endpoints: [], next_page_uri: null } }],
@@ -29,12 +26,6 @@ const nothing: Stub[] = [
 ];
 
 export const oddReplies: Scenario[] = [
-  scenario("compressed replies are read, and a pool gets one member", {
-    program: { o: { ...described, poolingEnabled: true } },
-    replies: compressed,
-    writes: ["POST shop"],
-    next: [{ replies: compressed, command: "refresh" }],
-  }),
   ...[
     { status: 204, body: "" },
     { status: 202, body: {} },

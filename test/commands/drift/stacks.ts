@@ -1,5 +1,5 @@
 import { afterEach, beforeEach } from "vitest";
-import { accountFingerprint } from "../../../provider/endpoint/gone";
+import { accountFingerprint } from "../../../provider/endpoint/state";
 import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
 import type { DriftStack } from "../../../sdk/commands/drift/stack";
 import { type ExportedResource, parseState } from "../../../sdk/test-engine/index";

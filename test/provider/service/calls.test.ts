@@ -34,14 +34,8 @@ test("create, read, update and delete each send one request with the version, th
 });
 
 const ok = (body: object | string) => ({ status: 200, body });
-const encoded = (encoding: string) => ({
-  afterCommit: true as const,
-  headers: { "content-encoding": encoding },
-});
 
 test.each<[string, ScriptedReply, object]>([
-  ["in gzip", encoded("gzip"), { url }],
-  ["in br", encoded("br"), { url }],
   [
     "with the other spelling of a field",
     ok({ id: "ep_1", upstream_protocol: "h2" }),
@@ -65,9 +59,7 @@ describe("the error for a read", () => {
     ["JSON without an id", ok({ type: "cloud" }), ReplyError, checkAddress],
     ["another endpoint", ok({ id: "ep_2", type: "cloud" }), ReplyError, /another endpoint\. Check/],
     ["a proxy's error", proxy, ApiError, /status 403\. The API key lacks the permission/],
-    ["a refusal in gzip", encoded("gzip"), ApiError, /status 404, ERR_NGROK_\d+/],
     ["more than 16 MiB", ok(TOO_LONG), ReplyError, /longer than 16 MiB/],
-    ["more than 16 MiB in gzip", { ...encoded("gzip"), ...ok(TOO_LONG) }, ReplyError, /longer than 16 MiB/],
     ["a refusal with our key", refusal, ApiError, /stout and \[key\]/],
   ])("after %s is one line with a next step, and quotes no foreign text", async (_, reply, type, words) => {
     const { api, emulator } = await service({ apiKey: "short-key" });

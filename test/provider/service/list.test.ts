@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findEndpoint, findEndpoints } from "../../../provider/dataSources/lookup";
-import { accountFingerprint } from "../../../provider/endpoint/gone";
+import { accountFingerprint } from "../../../provider/endpoint/state";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ALL_ENDPOINTS, CLOUD_ENDPOINTS, isOneOf } from "../../../provider/service/list";
 import type { RecordedRequest } from "../../../sdk/testing";
