@@ -1,10 +1,16 @@
-import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
+import {
+  gatewayReply,
+  type KeyOptions,
+  type Match,
+  type ScriptedReply,
+  type Seed,
+} from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { Engine, type Program } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
 import { creationTimes, type Event, type FollowUp, losses, type RandomRun } from "./arbitraries";
-import { hasKnownTimes, Oracle, type Verb, type Violations } from "./oracle";
+import { Oracle, THEIRS, type Verb, type Violations } from "./oracle";
 import { kindsOn, rival } from "./serviceFaults";
 import { SimulatedUser } from "./simulatedUser";
 import { hasSecondProvider, SECOND, SECRET_CANARY, Testbed } from "./testbed";
@@ -35,14 +41,12 @@ export async function violationsOf(randomRun: RandomRun, mode: Mode): Promise<Pa
   }
 }
 
-/** Messages about a create whose result is unknown. */
-const OPEN_CREATE =
-  /could not find out whether the endpoint exists|may have been created nevertheless|may have created one of these|could create a second one|The reply has no code of the service/;
-
 /** The user's time to read a message, in milliseconds. No request or list is delayed for so long. */
 const READING_TIME = 10_000;
 
 type EventOf<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
+
+const isGood = ({ killed, errors }: Outcome) => !killed && errors.length === 0;
 
 const providerOf = (name: string) => (hasSecondProvider(name) ? SECOND : "first");
 
@@ -57,8 +61,8 @@ class RandomRunExecutor {
   /** The resources with `retainOnDelete`. */
   private readonly retained = new Set<string>();
   private readonly user: SimulatedUser;
-  /** Whether a process was killed, or a create's result is unknown. */
-  private hasOpenCreate = false;
+  /** How many commands have told the user to take out an `adopt`. */
+  private ignored = 0;
   /** Whether the last recovery succeeded. */
   private isRepaired = true;
   /** Whether the scripted replies of the current command are active. */
@@ -74,10 +78,9 @@ class RandomRunExecutor {
     this.engine = new Engine({ clock: testbed.clock, schedule, start });
     this.oracle = new Oracle(testbed, this.engine, randomRun, mode);
     const elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
-    this.user = new SimulatedUser(this.program, this.engine, this.oracle, elsewhere);
+    const removeSetting = () => void delete testbed.config.adopt;
+    this.user = new SimulatedUser(this.program, this.engine, this.oracle, removeSetting, elsewhere);
     this.keys.push(this.oracle.otherKey);
-    // If the age of endpoints is unknown, creates may be left open.
-    this.hasOpenCreate = !hasKnownTimes(randomRun.service);
   }
 
   async violations(): Promise<Partial<Violations>> {
@@ -87,16 +90,14 @@ class RandomRunExecutor {
       emulator.injectFaults({ seed: seed + index, probability, kinds: kindsOn(emulator, kinds) });
       const outcome = await this.run(event);
       this.scripts.on = false;
-      this.testbed.override = this.withOffers();
-      this.hasOpenCreate ||= outcome?.killed === true;
+      this.testbed.override = {};
       if (outcome?.killed) await this.testbed.settled();
-      if (outcome?.killed && "adopts" in event && event.adopts) this.oracle.offerOrphans();
-      const isGood = !outcome || (!outcome.killed && outcome.errors.length === 0);
-      if (isGood) this.user.removeAdopt();
-      if (isGood) continue;
+      if (outcome?.killed && "looks" in event && event.looks) this.user.lookForStrays();
+      if (outcome?.killed) this.oracle.forgiveStrays();
+      if (!outcome || isGood(outcome)) continue;
       // The user follows the messages and repairs the stack before the next event.
       await clock.sleep(READING_TIME);
-      for (const [name, message] of outcome.errors) this.user.follow(name, message, this.hasOpenCreate);
+      this.user.follow(outcome.errors);
       this.isRepaired = await this.repair(6);
     }
     emulator.stopFaults();
@@ -113,8 +114,8 @@ class RandomRunExecutor {
         return this.create(event.by);
       case "process killed":
         return this.create(event.by, event.after);
-      case "retained replacement":
-        return this.replaceRetained(this.movable(event.which));
+      case "forced replacement":
+        return this.replace(this.movable(event.which), event.retains);
       case "change":
         return this.edit(this.pick(event.which), { description: event.text });
       case "change the URL":
@@ -135,7 +136,7 @@ class RandomRunExecutor {
       }
       case "refusal with secrets": {
         // Some services repeat parts of a request in a refusal.
-        const msg = `bad: ${SECRET_CANARY}, key ${this.testbed.apiKey}`;
+        const msg = `bad: ${SECRET_CANARY}, key ${this.testbed.config.apiKey}`;
         const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
         this.script(match, { status: 422, body: { error_code: "ERR_NGROK_2204", msg } }, event.by);
         return this.create(event.by);
@@ -151,14 +152,12 @@ class RandomRunExecutor {
         if (this.isFree(seed.url)) this.oracle.seedTheirs(seed);
         return this.create(1);
       }
-      case "equal endpoint meanwhile":
-        this.createEqual(event);
+      case "rival meanwhile":
+        this.createRival(event);
         return this.create(1);
       case "request arrives late": {
         const { request, ms: lateMs, answer } = event;
         this.script(request, { lateMs, ...losses[answer] });
-        // A create takes an endpoint for its own for two seconds after its loss. After that, the user decides.
-        this.hasOpenCreate ||= request === "create" && lateMs > 2_000;
         return this.write(request, event.which);
       }
       case "reply about another endpoint": {
@@ -168,6 +167,8 @@ class RandomRunExecutor {
         return request === "read" ? this.refreshById() : this.write(request, event.which);
       }
       case "404 of a gateway":
+        // A list may not show yet what another process has just created.
+        await this.testbed.clock.sleep(READING_TIME);
         this.script(event.request, gatewayReply(event.form), 99);
         return event.request === "read" ? this.refreshById() : this.remove(event.which);
       case "wrong service":
@@ -186,8 +187,7 @@ class RandomRunExecutor {
       case "destroy":
         return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
       case "key rotated":
-        this.testbed.apiKey = emulator.addKey();
-        this.keys.push(this.testbed.apiKey);
+        this.testbed.config.apiKey = this.newKey();
         return undefined;
     }
   }
@@ -216,12 +216,22 @@ class RandomRunExecutor {
 
   private async observed(verb: Verb, command: Command, run: () => Promise<Outcome>): Promise<Outcome> {
     const before = this.oracle.snapshot();
+    const { length } = this.testbed.logged;
     const outcome = await run();
     this.oracle.commandEnded(before, verb, command, outcome, this.program);
-    const messages = outcome.errors.map(([, message]) => message);
-    this.oracle.messages.push(...messages);
-    this.hasOpenCreate ||= messages.some((message) => OPEN_CREATE.test(message));
+    this.oracle.messages.push(...outcome.errors.map(([, message]) => message));
+    this.takeAdoptOut(this.testbed.logged.slice(length), verb === "up" && isGood(outcome));
     return outcome;
+  }
+
+  /** Obeys the warning of a setting that stays, and the page: `adopt` is for one `pulumi up`. Both only after some commands. */
+  private takeAdoptOut(logged: readonly string[], isGoodUp: boolean): void {
+    const isSettingLeft = logged.some((text) => text.includes("`pulumi config rm endpoints:adopt`"));
+    const isInProgram = isGoodUp && [...this.program.values()].some(({ adopt }) => adopt !== undefined);
+    if ((!isSettingLeft && !isInProgram) || this.ignored++ < this.randomRun.delay) return;
+    this.ignored = 0;
+    if (isSettingLeft) delete this.testbed.config.adopt;
+    if (isInProgram) this.user.removeAdopt();
   }
 
   private async runAfterEdit(run: FollowUp, news: string[], olds: string[]): Promise<Outcome> {
@@ -231,7 +241,7 @@ class RandomRunExecutor {
     const program = runProgram ? this.resources() : new Map();
     const destroy = () => this.observed("destroy", command, () => this.engine.destroy(program, command));
     const outcome = await (verb === "up" ? this.up(command) : destroy());
-    if (outcome.errors.length > 0 || (verb === "up" && names === undefined)) return outcome;
+    if (!isGood(outcome) || (verb === "up" && names === undefined)) return outcome;
     // A list may still show deleted endpoints.
     await this.testbed.clock.sleep(READING_TIME);
     return this.up();
@@ -241,27 +251,23 @@ class RandomRunExecutor {
   private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
       await this.testbed.clock.sleep(READING_TIME);
-      const { adopted } = this.user;
-      this.testbed.override = this.withOffers([...adopted]);
-      adopted.clear();
-      const { target, ...flags } = this.user.flags;
-      this.user.flags = { target: [], parallel: flags.parallel };
+      const { adoptions, flags } = this.user;
+      this.user.adoptions = new Set();
+      this.user.flags = { target: [] };
+      const { target, ...others } = flags;
       const errors = [...(await this.refresh()).errors];
-      if (target.length > 0) errors.push(...(await this.up({ target })).errors);
-      errors.push(...(await this.up(flags)).errors);
+      for (const one of target) errors.push(...(await this.up({ target: [one] })).errors);
+      for (const adopt of adoptions) {
+        // `pulumi up --config endpoints:adopt=…`, which stores the setting.
+        this.testbed.config.adopt = adopt;
+        errors.push(...(await this.up()).errors);
+      }
+      errors.push(...(await this.up(others)).errors);
+      if (errors.length === 0) return true;
       await this.testbed.clock.sleep(READING_TIME);
-      for (const [name, message] of errors) this.user.follow(name, message, this.hasOpenCreate);
-      if (errors.length > 0) continue;
-      this.user.removeAdopt();
-      return true;
+      this.user.follow(errors);
     }
     return false;
-  }
-
-  /** The stack's configuration for a command, with the offered ids and the ids that a message has named. */
-  private withOffers(named: string[] = []) {
-    const adopted = [...named, ...this.oracle.offers()];
-    return { adopt: adopted.length > 0 ? adopted.join(",") : undefined };
   }
 
   /** Adds resources to the program and runs `up`. */
@@ -284,11 +290,11 @@ class RandomRunExecutor {
     return this.up();
   }
 
-  private async replaceRetained(name: string | undefined): Promise<Outcome | undefined> {
+  private async replace(name: string | undefined, retains: boolean): Promise<Outcome | undefined> {
     if (name === undefined) return undefined;
-    this.retained.add(name);
+    if (retains) this.retained.add(name);
     const stored = await this.up();
-    const outcome = stored.errors.length > 0 ? stored : await this.up({ replace: [name] });
+    const outcome = isGood(stored) ? await this.up({ replace: [name] }) : stored;
     this.retained.delete(name);
     return outcome;
   }
@@ -380,13 +386,17 @@ class RandomRunExecutor {
     this.testbed.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
   }
 
-  /** Lets somebody create an equal endpoint at the same time as we do. */
-  private createEqual({ when, made, answer }: EventOf<"equal endpoint meanwhile">): void {
+  /** Lets somebody create an endpoint on our URL at the same time as we do. */
+  private createRival({ isEqual, when, made, answer }: EventOf<"rival meanwhile">): void {
     const { url, metadata } = this.wireOf(this.created);
     const { scripts } = this;
     rival(this.testbed.emulator, when, {
       match: (request) => scripts.on && matches("create", request) && Object(request.body).url === url,
-      fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
+      fields: {
+        metadata,
+        ...(!isEqual && { description: THEIRS }),
+        ...(made !== "now" && this.createdAt(made)),
+      },
       ...(answer !== null && {
         reply: { ...(when !== "instead" && { afterCommit: true }), ...losses[answer] },
       }),
@@ -413,9 +423,13 @@ class RandomRunExecutor {
     const { emulator } = this.testbed;
     if (place === "another prefix") return { baseUrl: new URL(emulator.baseUrl).origin };
     if (place === "another account") return { apiKey: this.oracle.otherKey };
-    const apiKey = emulator.addKey({ mayList: false });
-    this.keys.push(apiKey);
-    return { apiKey };
+    return { apiKey: this.newKey({ mayList: false }) };
+  }
+
+  private newKey(options: KeyOptions = {}): string {
+    const key = this.testbed.emulator.addKey(options);
+    this.keys.push(key);
+    return key;
   }
 
   /** In pools, three resources have the same URL and content. */

@@ -86,10 +86,10 @@ export function freeSlowly({ ms, code }: Busy, now: () => number): (emulator: Em
   };
 }
 
-/** The creator of the endpoints of `rival`. */
-const RIVAL = { id: "usr_rival", uri: "" };
+/** The creator of others' endpoints. */
+export const RIVAL = { id: "usr_rival", uri: "" };
 
-/** The ids of the endpoints that `rival` created. */
+/** The ids of others' endpoints. */
 export const rivalsOn = ({ endpoints }: Emulator): string[] =>
   endpoints.flatMap(({ id, principal }) => (principal?.id === RIVAL.id ? id : []));
 
@@ -104,7 +104,7 @@ interface RivalOptions {
 
 /**
  * Lets another user create the same endpoint when the next matching create arrives: just before that create, just after it, or
- * instead of it. With `instead` the create itself has no effect. If the service refuses equal URLs, only the first is created.
+ * instead of it. With `instead` the create itself has no effect. Outside of pools, only the first is created.
  */
 export function rival(
   emulator: Emulator,
@@ -115,8 +115,7 @@ export function rival(
   const create = ({ body }: RecordedRequest) => {
     const wanted = Object(body) as Edit & { url: string };
     const isRefused = emulator.endpoints.some(
-      ({ url, pooling_enabled: pools }) =>
-        url === wanted.url && emulator.behaviour.urlTaken !== "allowed" && !(pools && wanted.pooling_enabled),
+      ({ url, pooling_enabled: pools }) => url === wanted.url && !(pools && wanted.pooling_enabled),
     );
     if (!isRefused) emulator.seed({ ...wanted, principal: RIVAL, ...fields, type: "cloud" });
   };

@@ -1,7 +1,7 @@
 import { endpointParsers } from "../../provider/endpoint/fields";
 import { engineInputs } from "../../provider/endpoint/inputs";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
-import { EndpointsError } from "../../provider/service/apiErrors";
+import { ApiError, EndpointsError } from "../../provider/service/apiErrors";
 import { HttpClient, type Log } from "../../provider/service/client";
 import type { Clock } from "../../provider/service/clock";
 import { EndpointsApi } from "../../provider/service/endpoints";
@@ -26,8 +26,8 @@ const WINDOW_SECONDS = 60;
 /** The life of a process. A killed process sends nothing more, but earlier requests may still reach the service. */
 interface Life {
   ended: boolean;
-  /** The process's creates. If a reply was lost, its create has the times when it was sent and lost. */
-  creates: { url: string; sentAt?: number | undefined; lostAt?: number }[];
+  /** The process's creates. One whose answer was lost has the time when it was sent. */
+  creates: { url: string; lostSince?: number | undefined }[];
 }
 
 const never = () => new Promise<never>(() => {});
@@ -52,8 +52,8 @@ class KillableClient extends HttpClient {
     const create: Life["creates"][number] = { url: String(Object(request.body).url) };
     this.life.creates.push(create);
     return super.send(request, reply).catch((error: unknown) => {
-      if (error instanceof EndpointsError)
-        Object.assign(create, { sentAt: error.sentAt, lostAt: this.clock.now() });
+      const isRefusal = error instanceof ApiError && [400, 409, 422].includes(error.status);
+      if (error instanceof EndpointsError && !isRefusal) create.lostSince = error.sentAt;
       throw error;
     });
   };
@@ -66,12 +66,12 @@ export interface TestProcess extends Process {
   arrivals: number[];
 }
 
-/** Settings of a command that differ from the stack's. */
-interface Override {
+/** The stack's configuration. */
+interface Config {
   baseUrl?: string;
   apiKey?: string;
   /** `endpoints:adopt` */
-  adopt?: string | undefined;
+  adopt?: string;
 }
 
 /** The emulator's options, and its refusals of a URL whose last endpoint was just deleted or moved. */
@@ -80,10 +80,9 @@ export type ServiceOptions = EmulatorOptions & { busyUrl?: Busy | undefined };
 /** An emulated service, the processes of the provider, and their messages. */
 export class Testbed {
   readonly logged: string[] = [];
-  /** Settings for new processes, until the next command resets them. */
-  override: Override = {};
-  /** The key of the stack. */
-  apiKey = CANARY_KEY;
+  config: Config = { apiKey: CANARY_KEY };
+  /** Other settings of one command. */
+  override: Config = {};
   readonly processes: TestProcess[] = [];
   private readonly clients: HttpClient[] = [];
 
@@ -116,14 +115,15 @@ export class Testbed {
 
   /** Starts a new process. Pulumi starts one for each phase of a command. */
   newProcess(): TestProcess {
+    const { baseUrl = this.emulator.baseUrl, ...others } = { ...this.config, ...this.override };
     const config: Record<string, string> = {
-      "endpoints:apiKey": this.override.apiKey ?? this.apiKey,
-      "endpoints:baseUrl": this.override.baseUrl ?? this.emulator.baseUrl,
+      ...Object.fromEntries(
+        Object.entries({ baseUrl, ...others }).map(([name, value]) => [`endpoints:${name}`, value]),
+      ),
       "endpoints:windowSeconds": `${WINDOW_SECONDS}`,
       // In real time: the HTTP library's timers end connections that hang.
       "endpoints:timeoutSeconds": "0.2",
       ...this.settings,
-      ...(this.override.adopt !== undefined && { "endpoints:adopt": this.override.adopt }),
     };
     const write = (message: string) => void this.logged.push(message);
     const log = { info: write, warn: write };
