@@ -6,7 +6,7 @@ import type { Command, Outcome } from "../model/phase";
 import { CANARY_KEY } from "../provider/emulated";
 import type { RandomRun } from "./arbitraries";
 import { RIVAL, rivalsOn } from "./serviceFaults";
-import { SECRET_CANARY, type Testbed } from "./testbed";
+import { providerOf, SECRET_CANARY, type Testbed } from "./testbed";
 
 /* The oracle of random runs: it knows the owner of each endpoint, as no provider does, and finds violated invariants. */
 
@@ -18,7 +18,7 @@ export interface Violations {
   missingOrShared: string[];
   /** Resources that left the state although their endpoints exist. */
   dropped: string[];
-  /** Resources without an endpoint after a run that ended well. */
+  /** Resources without an endpoint after a run that ended well, or whose endpoint went before they could adopt it. */
   missing: string[];
   /** Endpoints that an entry had, and that exist after a `destroy` that ended well. */
   survivors: string[];
@@ -54,12 +54,6 @@ const NEXT_STEP = /\b(set|run|check|correct|give|wait|choose|delete|use|look|see
 
 /** Messages about a create whose outcome is not known. */
 const OPEN_CREATE = /could not find out whether|may have made an endpoint/;
-
-/** Whether an endpoint changed. The end of an agent's endpoint is no change. */
-function isChanged(before: string, live: Edit | undefined): boolean {
-  if (live === undefined && JSON.parse(before).type === "ephemeral") return false;
-  return JSON.stringify(live) !== before;
-}
 
 /**
  * The two seconds before a lost create that the provider grants, and one for what it knows of the service's clock, in milliseconds.
@@ -170,33 +164,37 @@ export class Oracle {
           if (["url", "description", "metadata"].includes(field) && (value || undefined) !== outputs[field])
             this.found.untrue.push(`${field} of ${name}: ${outputs[field]}, not ${value}`);
     }
-    if (outcome.killed || outcome.errors.length > 0) return;
-    for (const name of program.keys()) this.recordIfMissing(name, before, there, verb, command);
-    if (verb !== "destroy" || command.target !== undefined) return;
+    const isGood = !outcome.killed && outcome.errors.length === 0;
+    for (const [name, { adopt }] of program)
+      this.recordIfMissing(name, before, there, { verb, target: command.target, isGood, adopt });
+    if (!isGood || verb !== "destroy" || command.target !== undefined) return;
     for (const id of this.everInState) if (there.has(id) && !this.isRetained(id)) this.survivors.add(id);
   }
 
-  /** Records a resource whose endpoint is gone since the command began. */
+  /** Records a resource that an `up` did not create, and one whose endpoint, or the one that it is to adopt, was deleted. */
   private recordIfMissing(
     name: string,
     before: Snapshot,
     there: Snapshot["live"],
-    verb: Verb,
-    command: Command,
+    {
+      verb,
+      target,
+      isGood,
+      adopt,
+    }: { verb: Verb; target: Command["target"]; isGood: boolean; adopt: unknown },
   ): void {
     const entry = this.entries().get(name);
-    const isTarget = command.target?.includes(name) ?? true;
-    if (!entry && verb === "up" && isTarget) this.found.missing.push(`${name}, which has no entry`);
-    if (!entry) return;
+    const isTarget = target?.includes(name) ?? true;
+    if (!entry && verb === "up" && isGood && isTarget) this.found.missing.push(`${name}, which has no entry`);
+    const id = String((verb === "up" && adopt) || (isGood && entry?.id));
     // Without a refresh, an endpoint that was deleted by hand before the command is no violation.
-    const wasThere = before.live.has(entry.id) || before.entries.get(name)?.id !== entry.id;
-    if (there.has(entry.id) || !wasThere) return;
+    const isNew = id === entry?.id && before.entries.get(name)?.id !== id;
+    if (there.has(id) || (!before.live.has(id) && !isNew)) return;
     // A process that meets only one of two entries deletes their endpoint.
-    const isExcused = [...before.entries].some(([other, old]) => {
-      if (other === name || old.id !== entry.id) return false;
-      return old.provider !== entry.provider || !isTarget;
-    });
-    if (!isExcused) this.found.missing.push(`${name} with ${entry.id}`);
+    const isExcused = [...before.entries].some(
+      ([other, old]) => other !== name && old.id === id && (old.provider !== providerOf(name) || !isTarget),
+    );
+    if (!isExcused) this.found.missing.push(`${name} with ${id}`);
   }
 
   /**
@@ -242,7 +240,7 @@ export class Oracle {
       missingOrShared: ids.filter((id, index) => !there.has(id) || ids.indexOf(id) !== index),
       survivors: [...this.survivors],
       harmed: [...this.theirs]
-        .filter(([id, before]) => isTouched(id) || isChanged(before, there.get(id)))
+        .filter(([id, before]) => isTouched(id) || JSON.stringify(there.get(id)) !== before)
         .map(([id]) => id),
       wrong: [...program]
         .filter(([name, { url, description = "" }]) => {

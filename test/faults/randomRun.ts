@@ -13,7 +13,7 @@ import { creationTimes, type Event, type FollowUp, losses, type RandomRun } from
 import { Oracle, THEIRS, type Verb, type Violations } from "./oracle";
 import { kindsOn, rival } from "./serviceFaults";
 import { SimulatedUser } from "./simulatedUser";
-import { hasSecondProvider, SECOND, SECRET_CANARY, Testbed } from "./testbed";
+import { hasSecondProvider, providerOf, SECOND, SECRET_CANARY, Testbed } from "./testbed";
 
 /*
  * Executes a random run: a sequence of events from the user, the network and other users of the account. At the end, the faults
@@ -48,16 +48,12 @@ type EventOf<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 
 const isGood = ({ killed, errors }: Outcome) => !killed && errors.length === 0;
 
-const providerOf = (name: string) => (hasSecondProvider(name) ? SECOND : "first");
-
 class RandomRunExecutor {
   private readonly engine: Engine;
   private readonly oracle: Oracle;
   private readonly program = new Map<string, JsonObject>();
   private readonly keys: string[] = [];
   private created = 0;
-  /** The names that resources have had. */
-  private readonly names = new Set<string>();
   /** The resources with `retainOnDelete`. */
   private readonly retained = new Set<string>();
   private readonly user: SimulatedUser;
@@ -78,8 +74,7 @@ class RandomRunExecutor {
     this.engine = new Engine({ clock: testbed.clock, schedule, start });
     this.oracle = new Oracle(testbed, this.engine, randomRun, mode);
     const elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
-    const removeSetting = () => void delete testbed.config.adopt;
-    this.user = new SimulatedUser(this.program, this.engine, this.oracle, removeSetting, elsewhere);
+    this.user = new SimulatedUser(this.program, this.engine, this.oracle, testbed.config, elsewhere);
     this.keys.push(this.oracle.otherKey);
   }
 
@@ -91,10 +86,10 @@ class RandomRunExecutor {
       const outcome = await this.run(event);
       this.scripts.on = false;
       this.testbed.override = {};
-      if (outcome?.killed) await this.testbed.settled();
-      if (outcome?.killed && "looks" in event && event.looks) this.user.lookForStrays();
-      if (outcome?.killed) this.oracle.forgiveStrays();
       if (!outcome || isGood(outcome)) continue;
+      if (outcome.killed) await this.testbed.settled();
+      if ("looks" in event && event.looks) this.user.lookForStrays();
+      else if (outcome.killed) this.oracle.forgiveStrays();
       // The user follows the messages and repairs the stack before the next event.
       await clock.sleep(READING_TIME);
       this.user.follow(outcome.errors);
@@ -136,20 +131,19 @@ class RandomRunExecutor {
       }
       case "refusal with secrets": {
         // Some services repeat parts of a request in a refusal.
-        const msg = `bad: ${SECRET_CANARY}, key ${this.testbed.config.apiKey}`;
+        const msg = `bad: ${SECRET_CANARY}, key ${this.testbed.config["endpoints:apiKey"]}`;
         const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
         this.script(match, { status: 422, body: { error_code: "ERR_NGROK_2204", msg } }, event.by);
         return this.create(event.by);
       }
       case "URL taken": {
-        // The URL of a later resource.
-        const url = this.urlOf(this.created + (event.which % 2));
-        if (this.isFree(url)) this.oracle.seedTheirs({ type: event.which % 3 ? "cloud" : "ephemeral", url });
-        return undefined;
-      }
-      case "equal endpoint exists": {
-        const seed = { type: "cloud", ...this.wireOf(this.created), ...this.createdAt(event.made) } as const;
-        if (this.isFree(seed.url)) this.oracle.seedTheirs(seed);
+        // The URL of this resource, or of a later one.
+        const number = this.created + (event.which % 2);
+        const type = event.isEqual || event.which % 3 > 0 ? "cloud" : "ephemeral";
+        const { url, ...others } = this.wireOf(number);
+        const content = event.isEqual ? others : {};
+        if (this.isFree(url))
+          this.oracle.seedTheirs({ type, url, ...content, ...this.createdAt(event.made) });
         return this.create(1);
       }
       case "rival meanwhile":
@@ -187,7 +181,7 @@ class RandomRunExecutor {
       case "destroy":
         return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
       case "key rotated":
-        this.testbed.config.apiKey = this.newKey();
+        this.testbed.config["endpoints:apiKey"] = this.newKey();
         return undefined;
     }
   }
@@ -224,14 +218,13 @@ class RandomRunExecutor {
     return outcome;
   }
 
-  /** Obeys the warning of a setting that stays, and the page: `adopt` is for one `pulumi up`. Both only after some commands. */
+  /** Obeys, after some commands, the warning of a setting that stays, and the page: `adopt` is for one `pulumi up`. */
   private takeAdoptOut(logged: readonly string[], isGoodUp: boolean): void {
     const isSettingLeft = logged.some((text) => text.includes("`pulumi config rm endpoints:adopt`"));
-    const isInProgram = isGoodUp && [...this.program.values()].some(({ adopt }) => adopt !== undefined);
-    if ((!isSettingLeft && !isInProgram) || this.ignored++ < this.randomRun.delay) return;
+    if ((!isSettingLeft && !isGoodUp) || this.ignored++ < this.randomRun.delay) return;
     this.ignored = 0;
-    if (isSettingLeft) delete this.testbed.config.adopt;
-    if (isInProgram) this.user.removeAdopt();
+    if (isSettingLeft) this.user.removeSetting();
+    if (isGoodUp) this.user.removeAdopt();
   }
 
   private async runAfterEdit(run: FollowUp, news: string[], olds: string[]): Promise<Outcome> {
@@ -259,7 +252,7 @@ class RandomRunExecutor {
       for (const one of target) errors.push(...(await this.up({ target: [one] })).errors);
       for (const adopt of adoptions) {
         // `pulumi up --config endpoints:adopt=…`, which stores the setting.
-        this.testbed.config.adopt = adopt;
+        this.testbed.config["endpoints:adopt"] = adopt;
         errors.push(...(await this.up()).errors);
       }
       errors.push(...(await this.up(others)).errors);
@@ -300,12 +293,12 @@ class RandomRunExecutor {
   }
 
   private async rename(event: EventOf<"rename">): Promise<Outcome | undefined> {
-    const { how, isReused, run } = event;
+    const { how, run } = event;
     const old = this.movable(event.which);
     const entry = this.engine.state.get(old ?? "");
     if (old === undefined || !entry) return undefined;
     const isMoved = how !== "state rename" && event.isMoved;
-    const name = this.newName(isReused, isMoved !== hasSecondProvider(old));
+    const name = this.newName(isMoved !== hasSecondProvider(old));
     if (how === "state rename") {
       this.engine.rename(old, name);
       this.user.renamed.set(old, name);
@@ -320,13 +313,13 @@ class RandomRunExecutor {
   }
 
   private async moveUrls(event: EventOf<"move URLs">): Promise<Outcome | undefined> {
-    const { how, which, length, isReversed, isReused, run } = event;
+    const { how, which, length, isReversed, run } = event;
     const from = which % Math.max(1, this.program.size - 1);
     const list = [...this.program].slice(from, from + length);
     if (list.length < 2 || !this.isRepaired) return undefined;
     if (isReversed) list.reverse();
     const olds = list.map(([name]) => name);
-    const names = [...olds, this.newName(isReused, false)];
+    const names = [...olds, this.newName(false)];
     const [first = {}, ...others] = list.map(([, inputs]) => inputs);
     const fresh = this.inputsOf(this.created++);
     const moved = {
@@ -344,7 +337,7 @@ class RandomRunExecutor {
     const old = this.movable(event.which);
     const id = this.engine.state.get(old ?? "")?.id;
     if (old === undefined || id === undefined) return undefined;
-    const names = Array.from({ length: event.times }, () => this.newName(false, event.isMoved));
+    const names = Array.from({ length: event.times }, () => this.newName(event.isMoved));
     for (const name of names)
       await this.observed("refresh", {}, () => this.engine.import(name, providerOf(name), id));
     const [name = ""] = names;
@@ -354,13 +347,7 @@ class RandomRunExecutor {
     return this.runAfterEdit(event.run, [name], [old]);
   }
 
-  /** A name that no resource has. A reused name is that of an earlier resource. */
-  private newName(isReused: boolean, isSecond: boolean): string {
-    const isFree = (name: string) =>
-      !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
-    const reused = isReused ? [...this.names].find(isFree) : undefined;
-    return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
-  }
+  private newName = (isSecond: boolean): string => `${isSecond ? SECOND : ""}n${this.created++}`;
 
   /** Replaces resources, at the place of the first replaced resource. */
   private replaceInProgram(olds: string[], news: [string, JsonObject][]): void {
@@ -370,7 +357,6 @@ class RandomRunExecutor {
     this.program.clear();
     for (const [name, inputs] of [...kept.slice(0, at), ...news, ...kept.slice(at)])
       this.program.set(name, inputs);
-    for (const name of olds) this.names.add(name);
   }
 
   /** Runs a command that sends this kind of request. */
@@ -419,11 +405,11 @@ class RandomRunExecutor {
     return (about === "ours" ? ours : theirs) ?? {};
   }
 
-  private wrongService(place: EventOf<"wrong service">["place"]) {
+  private wrongService(place: EventOf<"wrong service">["place"]): Record<string, string> {
     const { emulator } = this.testbed;
-    if (place === "another prefix") return { baseUrl: new URL(emulator.baseUrl).origin };
-    if (place === "another account") return { apiKey: this.oracle.otherKey };
-    return { apiKey: this.newKey({ mayList: false }) };
+    if (place === "another prefix") return { "endpoints:baseUrl": new URL(emulator.baseUrl).origin };
+    if (place === "another account") return { "endpoints:apiKey": this.oracle.otherKey };
+    return { "endpoints:apiKey": this.newKey({ mayList: false }) };
   }
 
   private newKey(options: KeyOptions = {}): string {

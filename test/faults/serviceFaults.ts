@@ -37,16 +37,18 @@ export const kindsOn = (emulator: Emulator, kinds: readonly ServiceFaultKind[]):
     kind in own ? { kind, ...own[kind as keyof typeof own](emulator) } : (kind as FaultKind),
   );
 
-/** An agent's endpoint that appears or disappears after a page of the list. Cloud endpoints do not change. */
+const AGENTS = "https://agent-";
+
+/** An agent's endpoint that appears or disappears after a page of the list. Other endpoints do not change. */
 function itemMoved(emulator: Emulator): Omit<Fault, "kind"> {
   return {
     match: "list",
     reply: (random) => {
       const [disappears, choice] = [random() < 0.5, random()];
       const after = () => {
-        const agents = emulator.endpoints.filter(({ type }) => type === "ephemeral");
+        const agents = emulator.endpoints.filter(({ url }) => url?.startsWith(AGENTS));
         const removed = disappears ? agents[Math.floor(choice * agents.length)] : undefined;
-        const url = `https://agent-${Math.floor(choice * 2 ** 32).toString(36)}.example.app`;
+        const url = `${AGENTS}${Math.floor(choice * 2 ** 32).toString(36)}.example.app`;
         if (removed) emulator.remove(removed.id);
         else emulator.seed({ type: "ephemeral", url });
       };

@@ -12,17 +12,19 @@ export class SimulatedUser {
   /** The old names of renamed resources. */
   readonly renamed = new Map<string, string>();
 
-  /**
-   * @param removeSetting Runs `pulumi config rm endpoints:adopt`.
-   * @param elsewhere A URL that nobody uses.
-   */
+  /** @param elsewhere A URL that nobody uses. */
   constructor(
     private readonly program: Map<string, JsonObject>,
     private readonly engine: Engine,
     private readonly oracle: Oracle,
-    private readonly removeSetting: () => void,
+    private readonly config: Record<string, string>,
     private readonly elsewhere: () => string,
   ) {}
+
+  /** `pulumi config rm endpoints:adopt` */
+  removeSetting(): void {
+    delete this.config["endpoints:adopt"];
+  }
 
   /** Takes `adopt` out of the program, or only this id. */
   removeAdopt(id?: string): void {
@@ -49,7 +51,7 @@ export class SimulatedUser {
     const [, id = ""] = /is served by (ep_\w+)/.exec(message) ?? /\b(ep_\w+)/.exec(message) ?? [];
     const owners = [...this.oracle.entries()].filter(([, entry]) => entry.id === id);
     if (/`pulumi state delete --force`/.test(message)) {
-      const [owner = [name]] = owners.sort(([one], [other]) => this.wantedLast(one) - this.wantedLast(other));
+      const [owner = [name]] = owners.sort(([one]) => (this.program.has(one) ? 1 : -1));
       // The user knows what is really gone. Otherwise the next command has the right key.
       if (/belongs to two/.test(message) ? owners.length > 1 : !this.oracle.exists(id))
         this.engine.state.delete(owner[0]);
@@ -97,18 +99,10 @@ export class SimulatedUser {
     else this.adoptions.add(stray.id);
   }
 
-  private wantedLast = (name: string): number => Number(this.program.has(name));
-
   /** Whether the resources that must move before this resource form a circle with it. */
-  private isInCircle(name: string): boolean {
-    let last = name;
-    for (let count = 0; count < this.program.size; count++) {
-      const url = this.program.get(last)?.["url"];
-      const [next] = [...this.oracle.entries()].find(([, { outputs }]) => outputs["url"] === url) ?? [];
-      if (next === undefined || next === last) return false;
-      if (next === name) return true;
-      last = next;
-    }
-    return false;
+  private isInCircle(name: string, last = name, most = this.program.size): boolean {
+    const url = this.program.get(last)?.["url"];
+    const [next = last] = [...this.oracle.entries()].find(([, { outputs }]) => outputs["url"] === url) ?? [];
+    return most > 0 && next !== last && (next === name || this.isInCircle(name, next, most - 1));
   }
 }

@@ -21,6 +21,8 @@ export const SECOND = "second/";
 
 export const hasSecondProvider = (name: string) => name.startsWith(SECOND);
 
+export const providerOf = (name: string) => (hasSecondProvider(name) ? SECOND : "first");
+
 const WINDOW_SECONDS = 60;
 
 /** The life of a process. A killed process sends nothing more, but earlier requests may still reach the service. */
@@ -66,23 +68,16 @@ export interface TestProcess extends Process {
   arrivals: number[];
 }
 
-/** The stack's configuration. */
-interface Config {
-  baseUrl?: string;
-  apiKey?: string;
-  /** `endpoints:adopt` */
-  adopt?: string;
-}
-
 /** The emulator's options, and its refusals of a URL whose last endpoint was just deleted or moved. */
 export type ServiceOptions = EmulatorOptions & { busyUrl?: Busy | undefined };
 
 /** An emulated service, the processes of the provider, and their messages. */
 export class Testbed {
   readonly logged: string[] = [];
-  config: Config = { apiKey: CANARY_KEY };
+  /** The stack's configuration, without the settings of the random run. */
+  readonly config: Record<string, string> = { "endpoints:apiKey": CANARY_KEY };
   /** Other settings of one command. */
-  override: Config = {};
+  override: Record<string, string> = {};
   readonly processes: TestProcess[] = [];
   private readonly clients: HttpClient[] = [];
 
@@ -115,15 +110,14 @@ export class Testbed {
 
   /** Starts a new process. Pulumi starts one for each phase of a command. */
   newProcess(): TestProcess {
-    const { baseUrl = this.emulator.baseUrl, ...others } = { ...this.config, ...this.override };
     const config: Record<string, string> = {
-      ...Object.fromEntries(
-        Object.entries({ baseUrl, ...others }).map(([name, value]) => [`endpoints:${name}`, value]),
-      ),
+      "endpoints:baseUrl": this.emulator.baseUrl,
       "endpoints:windowSeconds": `${WINDOW_SECONDS}`,
       // In real time: the HTTP library's timers end connections that hang.
       "endpoints:timeoutSeconds": "0.2",
       ...this.settings,
+      ...this.config,
+      ...this.override,
     };
     const write = (message: string) => void this.logged.push(message);
     const log = { info: write, warn: write };
@@ -136,7 +130,7 @@ export class Testbed {
     const api = new EndpointsApi(http, endpointParsers);
     const core = new CloudEndpoints({ connect: () => api, log });
     const process: TestProcess = {
-      of: () => providerOf(core),
+      of: () => operationsOf(core),
       life,
       arrivals: [],
       kill: () => {
@@ -171,7 +165,7 @@ export class Testbed {
 }
 
 /** The core's operations. */
-const providerOf = (core: CloudEndpoints): Provider => ({
+const operationsOf = (core: CloudEndpoints): Provider => ({
   check: (olds, news) => core.check(olds, news),
   diff: (id, olds, news) => core.diff(id, olds, engineInputs(news)),
   create: (news) => core.create(engineInputs(news)),
