@@ -88,12 +88,13 @@ const eventKinds = {
   ],
   "404 of a gateway": [2, { request: one("read", "delete"), form: one("html", "json", "coded"), which }],
   "wrong service": [2, { place: one(...places), command: one("refresh", "remove", "change"), which }],
-  /** A resource gets another name, with `isMoved` also another provider. */
+  /** A resource gets another name, with `isMoved` also another provider. With `keepsOld`, a copy of it asks for its endpoint. */
   rename: [
-    4,
+    6,
     {
       which,
-      how: one("plain", "adopt", "alias", "state rename", "another resource"),
+      how: one("plain", "adopt", "adopt", "import", "alias", "state rename", "another resource"),
+      keepsOld: one(false, false, true),
       isMoved: flag,
       run,
     },
@@ -108,11 +109,6 @@ const eventKinds = {
       isReversed: flag,
       run,
     },
-  ],
-  /** The program keeps the old name, or one of the new names. */
-  "import again": [
-    1,
-    { which, times: fc.integer({ min: 1, max: 2 }), keeps: one("old", "new"), isMoved: flag, run },
   ],
   destroy: [1, { run }],
   "key rotated": [1, {}],

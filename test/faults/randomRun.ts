@@ -176,8 +176,6 @@ class RandomRunExecutor {
         return this.rename(event);
       case "move URLs":
         return this.moveUrls(event);
-      case "import again":
-        return this.importAgain(event);
       case "destroy":
         return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
       case "key rotated":
@@ -293,22 +291,27 @@ class RandomRunExecutor {
   }
 
   private async rename(event: EventOf<"rename">): Promise<Outcome | undefined> {
-    const { how, run } = event;
+    const { how, keepsOld, run } = event;
     const old = this.movable(event.which);
     const entry = this.engine.state.get(old ?? "");
     if (old === undefined || !entry) return undefined;
-    const isMoved = how !== "state rename" && event.isMoved;
+    const isMoved = how !== "state rename" && event.isMoved && !keepsOld;
     const name = this.newName(isMoved !== hasSecondProvider(old));
+    if (how === "state rename" || how === "alias") this.engine.rename(old, name);
     if (how === "state rename") {
-      this.engine.rename(old, name);
       this.user.renamed.set(old, name);
       return this.runAfterEdit(run, [old], [name]);
     }
+    if (how === "import")
+      await this.observed("refresh", {}, () => this.engine.import(name, providerOf(name), entry.id));
+    if (how === "import" && keepsOld) return this.runAfterEdit(run, [old], [name]);
     const inputs = { ...this.program.get(old), ...(how === "adopt" && { adopt: entry.id }) };
     if (how === "another resource") Object.assign(inputs, { description: `another ${this.created++}` });
     else this.user.renamed.set(name, old);
-    if (how === "alias") this.engine.rename(old, name);
-    this.replaceInProgram([old], [[name, inputs]]);
+    // In a pool, nothing tells two such resources apart once `adopt` is gone.
+    if (how === "adopt" && keepsOld && !this.mode.pools)
+      this.program.set(name, { ...inputs, url: this.urlOf(this.created++) });
+    else this.replaceInProgram([old], [[name, inputs]]);
     return this.runAfterEdit(run, [name], [old]);
   }
 
@@ -331,20 +334,6 @@ class RandomRunExecutor {
     const placed = moved.map((inputs, index): [string, JsonObject] => [names[index] ?? "", inputs]);
     this.replaceInProgram(olds, isReversed ? placed.reverse() : placed);
     return this.runAfterEdit(run, names.slice(0, moved.length), olds.slice(moved.length));
-  }
-
-  private async importAgain(event: EventOf<"import again">): Promise<Outcome | undefined> {
-    const old = this.movable(event.which);
-    const id = this.engine.state.get(old ?? "")?.id;
-    if (old === undefined || id === undefined) return undefined;
-    const names = Array.from({ length: event.times }, () => this.newName(event.isMoved));
-    for (const name of names)
-      await this.observed("refresh", {}, () => this.engine.import(name, providerOf(name), id));
-    const [name = ""] = names;
-    if (event.keeps === "old") return this.runAfterEdit(event.run, [old], names);
-    this.user.renamed.set(name, old);
-    this.replaceInProgram([old], [[name, this.program.get(old) ?? {}]]);
-    return this.runAfterEdit(event.run, [name], [old]);
   }
 
   private newName = (isSecond: boolean): string => `${isSecond ? SECOND : ""}n${this.created++}`;
