@@ -1,13 +1,19 @@
-import { gatewayReply, type Match, type ScriptedReply, type Seed } from "../../sdk/testing/emulator";
+import {
+  gatewayReply,
+  type KeyOptions,
+  type Match,
+  type ScriptedReply,
+  type Seed,
+} from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { Engine, type Program } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
 import { creationTimes, type Event, type FollowUp, losses, type RandomRun } from "./arbitraries";
-import { hasKnownTimes, Oracle, type Verb, type Violations } from "./oracle";
+import { Oracle, THEIRS, type Verb, type Violations } from "./oracle";
 import { kindsOn, rival } from "./serviceFaults";
 import { SimulatedUser } from "./simulatedUser";
-import { hasSecondProvider, SECOND, SECRET_CANARY, Testbed } from "./testbed";
+import { hasSecondProvider, providerOf, SECOND, SECRET_CANARY, Testbed } from "./testbed";
 
 /*
  * Executes a random run: a sequence of events from the user, the network and other users of the account. At the end, the faults
@@ -35,16 +41,12 @@ export async function violationsOf(randomRun: RandomRun, mode: Mode): Promise<Pa
   }
 }
 
-/** Messages about a create whose result is unknown. */
-const OPEN_CREATE =
-  /could not find out whether the endpoint exists|may have been created nevertheless|may have created one of these|could create a second one|The reply has no code of the service/;
-
 /** The user's time to read a message, in milliseconds. No request or list is delayed for so long. */
 const READING_TIME = 10_000;
 
 type EventOf<Kind extends Event["kind"]> = Extract<Event, { kind: Kind }>;
 
-const providerOf = (name: string) => (hasSecondProvider(name) ? SECOND : "first");
+const isGood = ({ killed, errors }: Outcome) => !killed && errors.length === 0;
 
 class RandomRunExecutor {
   private readonly engine: Engine;
@@ -52,13 +54,11 @@ class RandomRunExecutor {
   private readonly program = new Map<string, JsonObject>();
   private readonly keys: string[] = [];
   private created = 0;
-  /** The names that resources have had. */
-  private readonly names = new Set<string>();
   /** The resources with `retainOnDelete`. */
   private readonly retained = new Set<string>();
   private readonly user: SimulatedUser;
-  /** Whether a process was killed, or a create's result is unknown. */
-  private hasOpenCreate = false;
+  /** How many commands have told the user to take out an `adopt`. */
+  private ignored = 0;
   /** Whether the last recovery succeeded. */
   private isRepaired = true;
   /** Whether the scripted replies of the current command are active. */
@@ -74,10 +74,8 @@ class RandomRunExecutor {
     this.engine = new Engine({ clock: testbed.clock, schedule, start });
     this.oracle = new Oracle(testbed, this.engine, randomRun, mode);
     const elsewhere = () => `https://elsewhere-${this.created++}.example.com`;
-    this.user = new SimulatedUser(this.program, this.engine, this.oracle, elsewhere);
+    this.user = new SimulatedUser(this.program, this.engine, this.oracle, testbed.config, elsewhere);
     this.keys.push(this.oracle.otherKey);
-    // If the age of endpoints is unknown, creates may be left open.
-    this.hasOpenCreate = !hasKnownTimes(randomRun.service);
   }
 
   async violations(): Promise<Partial<Violations>> {
@@ -87,16 +85,14 @@ class RandomRunExecutor {
       emulator.injectFaults({ seed: seed + index, probability, kinds: kindsOn(emulator, kinds) });
       const outcome = await this.run(event);
       this.scripts.on = false;
-      this.testbed.override = this.withOffers();
-      this.hasOpenCreate ||= outcome?.killed === true;
-      if (outcome?.killed) await this.testbed.settled();
-      if (outcome?.killed && "adopts" in event && event.adopts) this.oracle.offerOrphans();
-      const isGood = !outcome || (!outcome.killed && outcome.errors.length === 0);
-      if (isGood) this.user.removeAdopt();
-      if (isGood) continue;
+      this.testbed.override = {};
+      if (!outcome || isGood(outcome)) continue;
+      if (outcome.killed) await this.testbed.settled();
+      if ("looks" in event && event.looks) this.user.lookForStrays();
+      else if (outcome.killed) this.oracle.forgiveStrays();
       // The user follows the messages and repairs the stack before the next event.
       await clock.sleep(READING_TIME);
-      for (const [name, message] of outcome.errors) this.user.follow(name, message, this.hasOpenCreate);
+      this.user.follow(outcome.errors);
       this.isRepaired = await this.repair(6);
     }
     emulator.stopFaults();
@@ -113,8 +109,8 @@ class RandomRunExecutor {
         return this.create(event.by);
       case "process killed":
         return this.create(event.by, event.after);
-      case "retained replacement":
-        return this.replaceRetained(this.movable(event.which));
+      case "forced replacement":
+        return this.replace(this.movable(event.which), event.retains);
       case "change":
         return this.edit(this.pick(event.which), { description: event.text });
       case "change the URL":
@@ -135,30 +131,27 @@ class RandomRunExecutor {
       }
       case "refusal with secrets": {
         // Some services repeat parts of a request in a refusal.
-        const msg = `bad: ${SECRET_CANARY}, key ${this.testbed.apiKey}`;
+        const msg = `bad: ${SECRET_CANARY}, key ${this.testbed.config["endpoints:apiKey"]}`;
         const match: Match = ({ body }) => JSON.stringify(body ?? "").includes(SECRET_CANARY);
         this.script(match, { status: 422, body: { error_code: "ERR_NGROK_2204", msg } }, event.by);
         return this.create(event.by);
       }
       case "URL taken": {
-        // The URL of a later resource.
-        const url = this.urlOf(this.created + (event.which % 2));
-        if (this.isFree(url)) this.oracle.seedTheirs({ type: event.which % 3 ? "cloud" : "ephemeral", url });
-        return undefined;
-      }
-      case "equal endpoint exists": {
-        const seed = { type: "cloud", ...this.wireOf(this.created), ...this.createdAt(event.made) } as const;
-        if (this.isFree(seed.url)) this.oracle.seedTheirs(seed);
+        // The URL of this resource, or of a later one.
+        const number = this.created + (event.which % 2);
+        const type = event.isEqual || event.which % 3 > 0 ? "cloud" : "ephemeral";
+        const { url, ...others } = this.wireOf(number);
+        const content = event.isEqual ? others : {};
+        if (this.isFree(url))
+          this.oracle.seedTheirs({ type, url, ...content, ...this.createdAt(event.made) });
         return this.create(1);
       }
-      case "equal endpoint meanwhile":
-        this.createEqual(event);
+      case "rival meanwhile":
+        this.createRival(event);
         return this.create(1);
       case "request arrives late": {
         const { request, ms: lateMs, answer } = event;
         this.script(request, { lateMs, ...losses[answer] });
-        // A create takes an endpoint for its own for two seconds after its loss. After that, the user decides.
-        this.hasOpenCreate ||= request === "create" && lateMs > 2_000;
         return this.write(request, event.which);
       }
       case "reply about another endpoint": {
@@ -168,6 +161,8 @@ class RandomRunExecutor {
         return request === "read" ? this.refreshById() : this.write(request, event.which);
       }
       case "404 of a gateway":
+        // A list may not show yet what another process has just created.
+        await this.testbed.clock.sleep(READING_TIME);
         this.script(event.request, gatewayReply(event.form), 99);
         return event.request === "read" ? this.refreshById() : this.remove(event.which);
       case "wrong service":
@@ -181,13 +176,10 @@ class RandomRunExecutor {
         return this.rename(event);
       case "move URLs":
         return this.moveUrls(event);
-      case "import again":
-        return this.importAgain(event);
       case "destroy":
         return this.runAfterEdit({ ...event.run, verb: "destroy", target: "all" }, [], []);
       case "key rotated":
-        this.testbed.apiKey = emulator.addKey();
-        this.keys.push(this.testbed.apiKey);
+        this.testbed.config["endpoints:apiKey"] = this.newKey();
         return undefined;
     }
   }
@@ -216,12 +208,21 @@ class RandomRunExecutor {
 
   private async observed(verb: Verb, command: Command, run: () => Promise<Outcome>): Promise<Outcome> {
     const before = this.oracle.snapshot();
+    const { length } = this.testbed.logged;
     const outcome = await run();
     this.oracle.commandEnded(before, verb, command, outcome, this.program);
-    const messages = outcome.errors.map(([, message]) => message);
-    this.oracle.messages.push(...messages);
-    this.hasOpenCreate ||= messages.some((message) => OPEN_CREATE.test(message));
+    this.oracle.messages.push(...outcome.errors.map(([, message]) => message));
+    this.takeAdoptOut(this.testbed.logged.slice(length), verb === "up" && isGood(outcome));
     return outcome;
+  }
+
+  /** Obeys, after some commands, the warning of a setting that stays, and the page: `adopt` is for one `pulumi up`. */
+  private takeAdoptOut(logged: readonly string[], isGoodUp: boolean): void {
+    const isSettingLeft = logged.some((text) => text.includes("`pulumi config rm endpoints:adopt`"));
+    if ((!isSettingLeft && !isGoodUp) || this.ignored++ < this.randomRun.delay) return;
+    this.ignored = 0;
+    if (isSettingLeft) this.user.removeSetting();
+    if (isGoodUp) this.user.removeAdopt();
   }
 
   private async runAfterEdit(run: FollowUp, news: string[], olds: string[]): Promise<Outcome> {
@@ -231,7 +232,7 @@ class RandomRunExecutor {
     const program = runProgram ? this.resources() : new Map();
     const destroy = () => this.observed("destroy", command, () => this.engine.destroy(program, command));
     const outcome = await (verb === "up" ? this.up(command) : destroy());
-    if (outcome.errors.length > 0 || (verb === "up" && names === undefined)) return outcome;
+    if (!isGood(outcome) || (verb === "up" && names === undefined)) return outcome;
     // A list may still show deleted endpoints.
     await this.testbed.clock.sleep(READING_TIME);
     return this.up();
@@ -241,27 +242,23 @@ class RandomRunExecutor {
   private async repair(most: number): Promise<boolean> {
     for (let tries = 0; tries < most; tries++) {
       await this.testbed.clock.sleep(READING_TIME);
-      const { adopted } = this.user;
-      this.testbed.override = this.withOffers([...adopted]);
-      adopted.clear();
-      const { target, ...flags } = this.user.flags;
-      this.user.flags = { target: [], parallel: flags.parallel };
+      const { adoptions, flags } = this.user;
+      this.user.adoptions = new Set();
+      this.user.flags = { target: [] };
+      const { target, ...others } = flags;
       const errors = [...(await this.refresh()).errors];
-      if (target.length > 0) errors.push(...(await this.up({ target })).errors);
-      errors.push(...(await this.up(flags)).errors);
+      for (const one of target) errors.push(...(await this.up({ target: [one] })).errors);
+      for (const adopt of adoptions) {
+        // `pulumi up --config endpoints:adopt=…`, which stores the setting.
+        this.testbed.config["endpoints:adopt"] = adopt;
+        errors.push(...(await this.up()).errors);
+      }
+      errors.push(...(await this.up(others)).errors);
+      if (errors.length === 0) return true;
       await this.testbed.clock.sleep(READING_TIME);
-      for (const [name, message] of errors) this.user.follow(name, message, this.hasOpenCreate);
-      if (errors.length > 0) continue;
-      this.user.removeAdopt();
-      return true;
+      this.user.follow(errors);
     }
     return false;
-  }
-
-  /** The stack's configuration for a command, with the offered ids and the ids that a message has named. */
-  private withOffers(named: string[] = []) {
-    const adopted = [...named, ...this.oracle.offers()];
-    return { adopt: adopted.length > 0 ? adopted.join(",") : undefined };
   }
 
   /** Adds resources to the program and runs `up`. */
@@ -284,43 +281,48 @@ class RandomRunExecutor {
     return this.up();
   }
 
-  private async replaceRetained(name: string | undefined): Promise<Outcome | undefined> {
+  private async replace(name: string | undefined, retains: boolean): Promise<Outcome | undefined> {
     if (name === undefined) return undefined;
-    this.retained.add(name);
+    if (retains) this.retained.add(name);
     const stored = await this.up();
-    const outcome = stored.errors.length > 0 ? stored : await this.up({ replace: [name] });
+    const outcome = isGood(stored) ? await this.up({ replace: [name] }) : stored;
     this.retained.delete(name);
     return outcome;
   }
 
   private async rename(event: EventOf<"rename">): Promise<Outcome | undefined> {
-    const { how, isReused, run } = event;
+    const { how, keepsOld, run } = event;
     const old = this.movable(event.which);
     const entry = this.engine.state.get(old ?? "");
     if (old === undefined || !entry) return undefined;
-    const isMoved = how !== "state rename" && event.isMoved;
-    const name = this.newName(isReused, isMoved !== hasSecondProvider(old));
+    const isMoved = how !== "state rename" && event.isMoved && !keepsOld;
+    const name = this.newName(isMoved !== hasSecondProvider(old));
+    if (how === "state rename" || how === "alias") this.engine.rename(old, name);
     if (how === "state rename") {
-      this.engine.rename(old, name);
       this.user.renamed.set(old, name);
       return this.runAfterEdit(run, [old], [name]);
     }
+    if (how === "import")
+      await this.observed("refresh", {}, () => this.engine.import(name, providerOf(name), entry.id));
+    if (how === "import" && keepsOld) return this.runAfterEdit(run, [old], [name]);
     const inputs = { ...this.program.get(old), ...(how === "adopt" && { adopt: entry.id }) };
     if (how === "another resource") Object.assign(inputs, { description: `another ${this.created++}` });
     else this.user.renamed.set(name, old);
-    if (how === "alias") this.engine.rename(old, name);
-    this.replaceInProgram([old], [[name, inputs]]);
+    // In a pool, nothing tells two such resources apart once `adopt` is gone.
+    if (how === "adopt" && keepsOld && !this.mode.pools)
+      this.program.set(name, { ...inputs, url: this.urlOf(this.created++) });
+    else this.replaceInProgram([old], [[name, inputs]]);
     return this.runAfterEdit(run, [name], [old]);
   }
 
   private async moveUrls(event: EventOf<"move URLs">): Promise<Outcome | undefined> {
-    const { how, which, length, isReversed, isReused, run } = event;
+    const { how, which, length, isReversed, run } = event;
     const from = which % Math.max(1, this.program.size - 1);
     const list = [...this.program].slice(from, from + length);
     if (list.length < 2 || !this.isRepaired) return undefined;
     if (isReversed) list.reverse();
     const olds = list.map(([name]) => name);
-    const names = [...olds, this.newName(isReused, false)];
+    const names = [...olds, this.newName(false)];
     const [first = {}, ...others] = list.map(([, inputs]) => inputs);
     const fresh = this.inputsOf(this.created++);
     const moved = {
@@ -334,27 +336,7 @@ class RandomRunExecutor {
     return this.runAfterEdit(run, names.slice(0, moved.length), olds.slice(moved.length));
   }
 
-  private async importAgain(event: EventOf<"import again">): Promise<Outcome | undefined> {
-    const old = this.movable(event.which);
-    const id = this.engine.state.get(old ?? "")?.id;
-    if (old === undefined || id === undefined) return undefined;
-    const names = Array.from({ length: event.times }, () => this.newName(false, event.isMoved));
-    for (const name of names)
-      await this.observed("refresh", {}, () => this.engine.import(name, providerOf(name), id));
-    const [name = ""] = names;
-    if (event.keeps === "old") return this.runAfterEdit(event.run, [old], names);
-    this.user.renamed.set(name, old);
-    this.replaceInProgram([old], [[name, this.program.get(old) ?? {}]]);
-    return this.runAfterEdit(event.run, [name], [old]);
-  }
-
-  /** A name that no resource has. A reused name is that of an earlier resource. */
-  private newName(isReused: boolean, isSecond: boolean): string {
-    const isFree = (name: string) =>
-      !this.program.has(name) && !this.engine.state.has(name) && hasSecondProvider(name) === isSecond;
-    const reused = isReused ? [...this.names].find(isFree) : undefined;
-    return reused ?? `${isSecond ? SECOND : ""}n${this.created++}`;
-  }
+  private newName = (isSecond: boolean): string => `${isSecond ? SECOND : ""}n${this.created++}`;
 
   /** Replaces resources, at the place of the first replaced resource. */
   private replaceInProgram(olds: string[], news: [string, JsonObject][]): void {
@@ -364,7 +346,6 @@ class RandomRunExecutor {
     this.program.clear();
     for (const [name, inputs] of [...kept.slice(0, at), ...news, ...kept.slice(at)])
       this.program.set(name, inputs);
-    for (const name of olds) this.names.add(name);
   }
 
   /** Runs a command that sends this kind of request. */
@@ -380,13 +361,17 @@ class RandomRunExecutor {
     this.testbed.emulator.intercept((request) => scripts.on && matches(match, request), reply, times);
   }
 
-  /** Lets somebody create an equal endpoint at the same time as we do. */
-  private createEqual({ when, made, answer }: EventOf<"equal endpoint meanwhile">): void {
+  /** Lets somebody create an endpoint on our URL at the same time as we do. */
+  private createRival({ isEqual, when, made, answer }: EventOf<"rival meanwhile">): void {
     const { url, metadata } = this.wireOf(this.created);
     const { scripts } = this;
     rival(this.testbed.emulator, when, {
       match: (request) => scripts.on && matches("create", request) && Object(request.body).url === url,
-      fields: { metadata, ...(made !== "now" && this.createdAt(made)) },
+      fields: {
+        metadata,
+        ...(!isEqual && { description: THEIRS }),
+        ...(made !== "now" && this.createdAt(made)),
+      },
       ...(answer !== null && {
         reply: { ...(when !== "instead" && { afterCommit: true }), ...losses[answer] },
       }),
@@ -409,13 +394,17 @@ class RandomRunExecutor {
     return (about === "ours" ? ours : theirs) ?? {};
   }
 
-  private wrongService(place: EventOf<"wrong service">["place"]) {
+  private wrongService(place: EventOf<"wrong service">["place"]): Record<string, string> {
     const { emulator } = this.testbed;
-    if (place === "another prefix") return { baseUrl: new URL(emulator.baseUrl).origin };
-    if (place === "another account") return { apiKey: this.oracle.otherKey };
-    const apiKey = emulator.addKey({ mayList: false });
-    this.keys.push(apiKey);
-    return { apiKey };
+    if (place === "another prefix") return { "endpoints:baseUrl": new URL(emulator.baseUrl).origin };
+    if (place === "another account") return { "endpoints:apiKey": this.oracle.otherKey };
+    return { "endpoints:apiKey": this.newKey({ mayList: false }) };
+  }
+
+  private newKey(options: KeyOptions = {}): string {
+    const key = this.testbed.emulator.addKey(options);
+    this.keys.push(key);
+    return key;
   }
 
   /** In pools, three resources have the same URL and content. */

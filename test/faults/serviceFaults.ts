@@ -37,16 +37,18 @@ export const kindsOn = (emulator: Emulator, kinds: readonly ServiceFaultKind[]):
     kind in own ? { kind, ...own[kind as keyof typeof own](emulator) } : (kind as FaultKind),
   );
 
-/** An agent's endpoint that appears or disappears after a page of the list. Cloud endpoints do not change. */
+const AGENTS = "https://agent-";
+
+/** An agent's endpoint that appears or disappears after a page of the list. Other endpoints do not change. */
 function itemMoved(emulator: Emulator): Omit<Fault, "kind"> {
   return {
     match: "list",
     reply: (random) => {
       const [disappears, choice] = [random() < 0.5, random()];
       const after = () => {
-        const agents = emulator.endpoints.filter(({ type }) => type === "ephemeral");
+        const agents = emulator.endpoints.filter(({ url }) => url?.startsWith(AGENTS));
         const removed = disappears ? agents[Math.floor(choice * agents.length)] : undefined;
-        const url = `https://agent-${Math.floor(choice * 2 ** 32).toString(36)}.example.app`;
+        const url = `${AGENTS}${Math.floor(choice * 2 ** 32).toString(36)}.example.app`;
         if (removed) emulator.remove(removed.id);
         else emulator.seed({ type: "ephemeral", url });
       };
@@ -86,10 +88,10 @@ export function freeSlowly({ ms, code }: Busy, now: () => number): (emulator: Em
   };
 }
 
-/** The creator of the endpoints of `rival`. */
-const RIVAL = { id: "usr_rival", uri: "" };
+/** The creator of others' endpoints. */
+export const RIVAL = { id: "usr_rival", uri: "" };
 
-/** The ids of the endpoints that `rival` created. */
+/** The ids of others' endpoints. */
 export const rivalsOn = ({ endpoints }: Emulator): string[] =>
   endpoints.flatMap(({ id, principal }) => (principal?.id === RIVAL.id ? id : []));
 
@@ -104,7 +106,7 @@ interface RivalOptions {
 
 /**
  * Lets another user create the same endpoint when the next matching create arrives: just before that create, just after it, or
- * instead of it. With `instead` the create itself has no effect. If the service refuses equal URLs, only the first is created.
+ * instead of it. With `instead` the create itself has no effect. Outside of pools, only the first is created.
  */
 export function rival(
   emulator: Emulator,
@@ -115,8 +117,7 @@ export function rival(
   const create = ({ body }: RecordedRequest) => {
     const wanted = Object(body) as Edit & { url: string };
     const isRefused = emulator.endpoints.some(
-      ({ url, pooling_enabled: pools }) =>
-        url === wanted.url && emulator.behaviour.urlTaken !== "allowed" && !(pools && wanted.pooling_enabled),
+      ({ url, pooling_enabled: pools }) => url === wanted.url && !(pools && wanted.pooling_enabled),
     );
     if (!isRefused) emulator.seed({ ...wanted, principal: RIVAL, ...fields, type: "cloud" });
   };

@@ -1,21 +1,14 @@
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import type { Engine } from "../model/engine";
-import type { Command } from "../model/phase";
+import type { Command, Outcome } from "../model/phase";
 import type { Oracle } from "./oracle";
-import { hasSecondProvider } from "./testbed";
 
-/** The advice to look for an endpoint that is in no stack. */
-const IN_NO_STACK = /is in no stack|look for an endpoint on/i;
-
-/** The advice to let the holder of a URL leave first, in the message or on the page that it names. */
-const LEAVES_FIRST = /--target|See "A URL that is taken"/;
-
-/** The user of a random run, who follows the advice in the messages of a command, before or with the next command. */
+/** The user of a random run, who follows the messages of a command, before or with the next command. */
 export class SimulatedUser {
-  /** Resources that the next `up` deletes first, and flags for it. */
+  /** The next `up` has these flags, after one for each target. */
   flags: Command & { target: string[] } = { target: [] };
-  /** The ids for ENDPOINTS_ADOPT in the next commands. */
-  readonly adopted = new Set<string>();
+  /** The values for `endpoints:adopt` in the next commands, one command after the other. */
+  adoptions = new Set<string>();
   /** The old names of renamed resources. */
   readonly renamed = new Map<string, string>();
 
@@ -24,71 +17,92 @@ export class SimulatedUser {
     private readonly program: Map<string, JsonObject>,
     private readonly engine: Engine,
     private readonly oracle: Oracle,
+    private readonly config: Record<string, string>,
     private readonly elsewhere: () => string,
   ) {}
 
-  /** The docs advise to set `adopt` for one `pulumi up`. */
-  removeAdopt(): void {
-    for (const [name, { adopt: _, ...inputs }] of this.program) this.program.set(name, inputs);
+  /** `pulumi config rm endpoints:adopt` */
+  removeSetting(): void {
+    delete this.config["endpoints:adopt"];
   }
 
-  /** Follows a message about a taken URL, about endpoints that may be ours, or about the account. */
-  follow(name: string, message: string, hasOpenCreate: boolean): void {
-    // `pulumi state delete --force`, if the endpoint is really gone. The next command has the right key.
-    const [, missing = ""] = /does not have (ep_\w+)/.exec(message) ?? [];
-    if (missing !== "" && !this.oracle.exists(missing)) this.engine.state.delete(name);
+  /** Takes `adopt` out of the program, or only this id. */
+  removeAdopt(id?: string): void {
+    for (const [name, { adopt, ...inputs }] of this.program)
+      if (id === undefined || adopt === id) this.program.set(name, inputs);
+  }
+
+  /** Looks with `drift` for what a killed run left: one line has all ids, and in a pool each is a resource's `adopt`. */
+  lookForStrays(): void {
+    const strays = this.oracle.orphans();
+    if (!this.oracle.mode.pools && strays.length > 0)
+      this.adoptions.add(strays.map(({ id }) => id).join(","));
+    for (const name of this.program.keys()) this.takeStray(name);
+  }
+
+  follow(errors: Outcome["errors"]): void {
+    for (const [name, message] of errors) {
+      const others = errors.filter(([other]) => other !== name).map(([, text]) => text);
+      this.followMessage(name, message, others);
+    }
+  }
+
+  private followMessage(name: string, message: string, others: string[]): void {
+    const [, id = ""] = /is served by (ep_\w+)/.exec(message) ?? /\b(ep_\w+)/.exec(message) ?? [];
+    const owners = [...this.oracle.entries()].filter(([, entry]) => entry.id === id);
+    if (/`pulumi state delete --force`/.test(message)) {
+      const [owner = [name]] = owners.sort(([one]) => (this.program.has(one) ? 1 : -1));
+      // The user knows what is really gone. Otherwise the next command has the right key.
+      if (/belongs to two/.test(message) ? owners.length > 1 : !this.oracle.exists(id))
+        this.engine.state.delete(owner[0]);
+    }
+    const [old] =
+      owners.find(([owner]) => this.renamed.get(name) === owner && !this.program.has(owner)) ?? [];
+    const isNew = this.program.has(name) && !this.oracle.entries().has(name);
+    const isRenamed = isNew && old !== undefined && /aliases/.test(message);
+    if (isRenamed) this.engine.rename(old, name);
+    if (/take its id out/.test(message) && !others.some((text) => text.includes(id))) {
+      this.removeAdopt(id);
+      this.removeSetting();
+    }
+    if (/remove adopt/i.test(message)) this.removeAdopt(id);
+    if (isNew && /drift` before the next run/.test(message)) this.takeStray(name);
+    const isTaken = this.oracle.exists(id) && message.includes(`is served by ${id}`);
+    if (this.program.has(name) && !isRenamed && isTaken) this.leaveTakenUrl(name, id, message);
+  }
+
+  private leaveTakenUrl(name: string, holder: string, message: string): void {
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
-    if (!this.program.has(name)) return;
+    const [other] = [...this.oracle.entries()].find(([, { id }]) => id === holder) ?? [];
     const isNew = !this.oracle.entries().has(name);
-    const holder = /is served by (ep_\w+)/.exec(message)?.[1] ?? "";
-    for (const [other, { id }] of this.oracle.entries()) {
-      if (id !== holder) continue;
-      // The user knows all moves. A provider's process knows neither the moves of the other provider's process nor the moves that
-      // the engine has not requested yet.
-      const isOwnedElsewhere = hasSecondProvider(other) !== hasSecondProvider(name);
-      const isSwap = !isNew && (isOwnedElsewhere || this.isInCircle(name));
-      if (this.program.has(other) && isSwap && /--replace/.test(message)) this.flags.replace = [name];
-      else if (this.program.has(other) && isOwnedElsewhere && LEAVES_FIRST.test(message))
-        this.flags.target.push(other);
-      else if (this.program.has(other)) this.flags.parallel = 64;
-      else if (isNew && /aliases/.test(message) && this.renamed.get(name) === other) {
-        this.engine.rename(other, name);
-        return;
-      } else if (LEAVES_FIRST.test(message)) this.flags.target.push(other);
+    if (other !== undefined) {
+      // Only the page has the way out of a swap.
+      if (!isNew && this.isInCircle(name)) this.flags.replace = [name];
+      else this.flags.target.push(other);
+    } else if (!isNew || this.oracle.isTheirs(holder))
+      this.program.set(name, { ...inputs, url: this.elsewhere() });
+    else {
+      const [, id] = /pulumi up --config endpoints:adopt=(ep_\w+)/.exec(message) ?? [];
+      if (id !== undefined) this.adoptions.add(id);
+      else if (/set adopt to this id/.test(message)) this.program.set(name, { ...inputs, adopt: holder });
+      this.oracle.adoptionAdvised(holder, String(inputs["url"]), message);
     }
-    const isForeign = this.oracle.isTheirs(holder) || (!isNew && !this.oracle.isInState(holder));
-    if (!isNew) {
-      if (/remove adopt/i.test(message)) this.removeAdopt();
-      if (holder !== "" && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
-      return;
-    }
-    if (/remove adopt/i.test(message)) this.program.set(name, inputs);
-    if (IN_NO_STACK.test(message)) this.oracle.inspectUrl(inputs["url"]);
-    const named: string[] = message.match(/\bep_\w+/g) ?? [];
-    const wanted = new Set([...this.program.values()].map(({ adopt }) => adopt));
-    const isOurs = ({ id = "", url = "" }) =>
-      !wanted.has(id) &&
-      !this.adopted.has(id) &&
-      (named.includes(id) || (IN_NO_STACK.test(message) && url === inputs["url"]));
-    const left = this.oracle.orphans().find(isOurs);
-    if (left !== undefined && /ENDPOINTS_ADOPT=/.test(message)) {
-      this.adopted.add(left.id ?? "");
-      if (!hasOpenCreate && !this.oracle.isRetained(left.id ?? ""))
-        this.oracle.needlessAdoptions.push(`${left.id}: ${message}`);
-    }
-    if (left === undefined && isForeign) this.program.set(name, { ...inputs, url: this.elsewhere() });
+  }
+
+  /** Lets a new resource take a stray on its URL. */
+  private takeStray(name: string): void {
+    const inputs = this.program.get(name) ?? {};
+    const wanted = [...this.program.values()].map(({ adopt }) => adopt);
+    const stray = this.oracle.orphans().find(({ id, url }) => url === inputs["url"] && !wanted.includes(id));
+    if (!stray || this.oracle.entries().has(name)) return;
+    if (this.oracle.mode.pools) this.program.set(name, { ...inputs, adopt: stray.id });
+    else this.adoptions.add(stray.id);
   }
 
   /** Whether the resources that must move before this resource form a circle with it. */
-  private isInCircle(name: string): boolean {
-    let last = name;
-    for (let count = 0; count < this.program.size; count++) {
-      const url = this.program.get(last)?.["url"];
-      const [next] = [...this.oracle.entries()].find(([, { outputs }]) => outputs["url"] === url) ?? [];
-      if (next === undefined || next === last) return false;
-      if (next === name) return true;
-      last = next;
-    }
-    return false;
+  private isInCircle(name: string, last = name, most = this.program.size): boolean {
+    const url = this.program.get(last)?.["url"];
+    const [next = last] = [...this.oracle.entries()].find(([, { outputs }]) => outputs["url"] === url) ?? [];
+    return most > 0 && next !== last && (next === name || this.isInCircle(name, next, most - 1));
   }
 }

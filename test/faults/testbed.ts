@@ -1,7 +1,7 @@
 import { endpointParsers } from "../../provider/endpoint/fields";
 import { engineInputs } from "../../provider/endpoint/inputs";
 import { CloudEndpoints } from "../../provider/endpoint/resource";
-import { EndpointsError } from "../../provider/service/apiErrors";
+import { ApiError, EndpointsError } from "../../provider/service/apiErrors";
 import { HttpClient, type Log } from "../../provider/service/client";
 import type { Clock } from "../../provider/service/clock";
 import { EndpointsApi } from "../../provider/service/endpoints";
@@ -21,13 +21,15 @@ export const SECOND = "second/";
 
 export const hasSecondProvider = (name: string) => name.startsWith(SECOND);
 
+export const providerOf = (name: string) => (hasSecondProvider(name) ? SECOND : "first");
+
 const WINDOW_SECONDS = 60;
 
 /** The life of a process. A killed process sends nothing more, but earlier requests may still reach the service. */
 interface Life {
   ended: boolean;
-  /** The process's creates. If a reply was lost, its create has the times when it was sent and lost. */
-  creates: { url: string; sentAt?: number | undefined; lostAt?: number }[];
+  /** The process's creates. One whose answer was lost has the time when it was sent. */
+  creates: { url: string; lostSince?: number | undefined }[];
 }
 
 const never = () => new Promise<never>(() => {});
@@ -52,8 +54,8 @@ class KillableClient extends HttpClient {
     const create: Life["creates"][number] = { url: String(Object(request.body).url) };
     this.life.creates.push(create);
     return super.send(request, reply).catch((error: unknown) => {
-      if (error instanceof EndpointsError)
-        Object.assign(create, { sentAt: error.sentAt, lostAt: this.clock.now() });
+      const isRefusal = error instanceof ApiError && [400, 409, 422].includes(error.status);
+      if (error instanceof EndpointsError && !isRefusal) create.lostSince = error.sentAt;
       throw error;
     });
   };
@@ -66,24 +68,16 @@ export interface TestProcess extends Process {
   arrivals: number[];
 }
 
-/** Settings of a command that differ from the stack's. */
-interface Override {
-  baseUrl?: string;
-  apiKey?: string;
-  /** `endpoints:adopt` */
-  adopt?: string | undefined;
-}
-
 /** The emulator's options, and its refusals of a URL whose last endpoint was just deleted or moved. */
 export type ServiceOptions = EmulatorOptions & { busyUrl?: Busy | undefined };
 
 /** An emulated service, the processes of the provider, and their messages. */
 export class Testbed {
   readonly logged: string[] = [];
-  /** Settings for new processes, until the next command resets them. */
-  override: Override = {};
-  /** The key of the stack. */
-  apiKey = CANARY_KEY;
+  /** The stack's configuration, without the settings of the random run. */
+  readonly config: Record<string, string> = { "endpoints:apiKey": CANARY_KEY };
+  /** Other settings of one command. */
+  override: Record<string, string> = {};
   readonly processes: TestProcess[] = [];
   private readonly clients: HttpClient[] = [];
 
@@ -117,13 +111,13 @@ export class Testbed {
   /** Starts a new process. Pulumi starts one for each phase of a command. */
   newProcess(): TestProcess {
     const config: Record<string, string> = {
-      "endpoints:apiKey": this.override.apiKey ?? this.apiKey,
-      "endpoints:baseUrl": this.override.baseUrl ?? this.emulator.baseUrl,
+      "endpoints:baseUrl": this.emulator.baseUrl,
       "endpoints:windowSeconds": `${WINDOW_SECONDS}`,
       // In real time: the HTTP library's timers end connections that hang.
       "endpoints:timeoutSeconds": "0.2",
       ...this.settings,
-      ...(this.override.adopt !== undefined && { "endpoints:adopt": this.override.adopt }),
+      ...this.config,
+      ...this.override,
     };
     const write = (message: string) => void this.logged.push(message);
     const log = { info: write, warn: write };
@@ -136,7 +130,7 @@ export class Testbed {
     const api = new EndpointsApi(http, endpointParsers);
     const core = new CloudEndpoints({ connect: () => api, log });
     const process: TestProcess = {
-      of: () => providerOf(core),
+      of: () => operationsOf(core),
       life,
       arrivals: [],
       kill: () => {
@@ -171,7 +165,7 @@ export class Testbed {
 }
 
 /** The core's operations. */
-const providerOf = (core: CloudEndpoints): Provider => ({
+const operationsOf = (core: CloudEndpoints): Provider => ({
   check: (olds, news) => core.check(olds, news),
   diff: (id, olds, news) => core.diff(id, olds, engineInputs(news)),
   create: (news) => core.create(engineInputs(news)),
