@@ -59,6 +59,14 @@ export const adoption: Scenario[] = [
     fails: /ep_\w+ was not deleted, because this run adopts/,
     state: { o: "shop" },
   }),
+  scenario("a refused adoption keeps the endpoint from the deletion of its old entry", {
+    from: { o: "shop" },
+    program: { n: { url: at("moved"), adopt: "@shop" } },
+    refresh: true,
+    continueOnError: true,
+    fails: /belongs to another resource of this stack[\s\S]*was not deleted, because this run adopts/,
+    state: { o: "shop" },
+  }),
   scenario("a member of a pool is adopted by its id", {
     others: { one: member, two: member },
     program: { o: { ...pooled, adopt: "@two" } },
