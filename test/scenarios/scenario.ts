@@ -178,6 +178,8 @@ interface Row extends Run {
 
 export interface Scenario extends Row {
   name: string;
+  /** The file and the line of its row. */
+  place: string;
   runs: Run[];
   live: string[];
   state: Record<string, string>;
@@ -190,7 +192,8 @@ export function scenario(name: string, row: Row): Scenario {
   const stored = Object.values(state);
   const names = stored.map((shown) => shown.split("=")[0]);
   const live = [...new Set(stored), ...Object.keys(others).filter((other) => !names.includes(other))];
-  return { name, runs, live, ...row, others, state };
+  const [place = ""] = /\w+\.ts:\d+/.exec(new Error().stack?.split("\n")[2] ?? "") ?? [];
+  return { name, place, runs, live, ...row, others, state };
 }
 
 function stateAfter(runs: Run[]): Record<string, string> {

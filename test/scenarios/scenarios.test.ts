@@ -12,7 +12,7 @@ describe.each(["dynamic", "plugin"] as const)("with the %s provider", (kind) => 
       const some = all.filter((_, index) => index % (all.length - 1 || 1) === 0);
       for (const schedule of kind === "plugin" ? some : all)
         await runOnModel(scenario, kind, schedule).catch((error: Error) => {
-          error.message = `${schedule.mode}, ${schedule.names?.join(", ")}: ${error.message}`;
+          error.message = `${scenario.place}, ${schedule.mode}, ${schedule.names?.join(", ")}: ${error.message}`;
           throw error;
         });
     });
