@@ -37,7 +37,7 @@ const run = fc.record({
   verb: one("up", "up", "up", "destroy"),
   target: one("all", "all", "new", "old"),
   refresh: flag,
-  continueOnError: flag,
+  continueOnError: one(true, true, false),
   /** `destroy --run-program` */
   runProgram: flag,
 });
@@ -65,7 +65,7 @@ const eventKinds = {
   "forced replacement": [2, { which, retains: flag }],
   /** Somebody creates an endpoint on our URL at the same time as we do, mostly an equal one, and our reply may be lost. */
   "rival meanwhile": [
-    3,
+    6,
     {
       isEqual: one(true, true, false),
       when: one("before", "after", "instead"),
@@ -93,9 +93,9 @@ const eventKinds = {
     6,
     {
       which,
-      how: one("plain", "adopt", "adopt", "import", "alias", "state rename", "another resource"),
+      how: one("plain", "adopt", "adopt", "adopt", "import", "alias", "state rename", "another resource"),
       keepsOld: one(false, false, true),
-      isMoved: flag,
+      isMoved: one(false, false, true),
       run,
     },
   ],

@@ -188,7 +188,9 @@ export class Oracle {
     const entry = this.entries().get(name);
     const isTarget = target?.includes(name) ?? true;
     if (!entry && verb === "up" && isGood && isTarget) this.found.missing.push(`${name}, which has no entry`);
-    const id = String((verb === "up" && adopt) || (isGood && entry?.id));
+    // Only a new resource adopts.
+    const isToAdopt = verb === "up" && adopt !== undefined && !before.entries.has(name);
+    const id = String(isToAdopt ? adopt : isGood && entry?.id);
     // Without a refresh, an endpoint that was deleted by hand before the command is no violation.
     const isNew = id === entry?.id && before.entries.get(name)?.id !== id;
     if (there.has(id) || (!before.live.has(id) && !isNew)) return;
