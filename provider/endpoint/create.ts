@@ -120,7 +120,9 @@ async function resolveLoss(
 ): Promise<Endpoint | undefined> {
   for (const wait of LOOKUP_DELAYS) {
     await context.api.http.clock.sleep(wait);
-    const live = await findOnUrl(context, uncertainCreate(lost, context.displayUrl));
+    const live = await findOnUrl(context, uncertainCreate(lost, context.displayUrl), {
+      readsWholeList: wait > 0,
+    });
     if (live && isOfLostCreate(live, context, attempts)) return live;
     if (live) throw takenBy(live, lost, context);
   }

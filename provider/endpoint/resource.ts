@@ -4,7 +4,6 @@ import { isNotFound, isService404, ReplyError, UserError } from "../service/apiE
 import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import { CLOUD_ENDPOINTS } from "../service/list";
 import type { Settings } from "../service/settings";
 import { adopt, fittingEndpoint, logPlannedAdoption } from "./adopt";
 import { createOnce, sendUntilCertain } from "./create";
@@ -109,16 +108,19 @@ export class CloudEndpoints {
   /** Writes the fitting id of `endpoints:adopt` into inputs without `adopt`. Claims what the resource adopts, and logs the changes. */
   private async planAdoption(inputs: EngineInputs): Promise<void> {
     const context = this.writeContext(inputs);
-    const { list, http } = context.api;
-    const { adopt: ids } = http.settings;
+    const { api } = context;
+    const { adopt: ids } = api.http.settings;
     const isListed = inputs.adopt === undefined;
     if (isListed && ids.length > 0) {
-      const listed = await list.select(CLOUD_ENDPOINTS, "recent").catch((error: unknown) => {
+      const reading = ids.map((id) => readEndpoint(api, id, {}).catch(undefinedIfNotFound));
+      const named = await Promise.all(reading).catch((error: unknown) => {
         for (const id of ids) this.owners.keepFromDeletion(id);
         throw error;
       });
-      const named = listed.filter(({ id }) => ids.includes(id));
-      const id = fittingEndpoint(named, context);
+      const id = fittingEndpoint(
+        named.flatMap((live) => live ?? []),
+        context,
+      );
       // The hosts of both providers fail on a key without a value.
       if (id !== undefined) inputs.adopt = id;
     }
@@ -321,6 +323,11 @@ export class CloudEndpoints {
     props: this.marked(found.props, stored),
     inputs: this.marked(found.inputs, stored),
   });
+}
+
+/** For `catch` of a read that may find nothing. */
+function undefinedIfNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
 }
 
 /** @throws UserError if the endpoint is no cloud endpoint. */

@@ -109,10 +109,23 @@ export const adoptSetting: Scenario[] = [
     overrides: { adopt: "https://shop.example.com" },
     fails: /endpoints:adopt is no list of endpoints' ids, .*run `pulumi config rm endpoints:adopt`/,
   }),
-  scenario("the setting fails the preview if the list cannot be read", {
+  scenario("the setting takes over by id what the key may not list", {
     fromKilled: { o: "shop" },
     overrides: adopts("shop"),
     replies: [["list", forbidden, 9]],
+    state: { o: "shop" },
+  }),
+  scenario("the setting takes over by id what a filtered list omits", {
+    settings: { listFilter: "on" },
+    service: { filters: "incomplete" },
+    fromKilled: { one: "a", two: "b", three: "c" },
+    program: { one: "a", two: "b", three: "c" },
+    overrides: adopts("a", "b", "c"),
+  }),
+  scenario("the setting fails the preview if its endpoints cannot be read", {
+    fromKilled: { o: "shop" },
+    overrides: adopts("shop"),
+    replies: [["any", forbidden, 9]],
     fails: /cannot adopt https:\/\/shop\.example\.com: .*403/,
     next: [{ overrides: adopts("shop") }],
     state: { o: "shop" },

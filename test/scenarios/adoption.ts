@@ -131,6 +131,19 @@ export const adoption: Scenario[] = [
     next: [{ program: { o: "shop" }, replace: ["o"], writes: ["DELETE theirs", "POST shop"] }],
     live: ["shop"],
   }),
+  scenario("two entries of a pool's member are not changed once the run has met both", {
+    from: { o: pooled },
+    program: { n: { ...pooled, adopt: "@shop" } },
+    target: ["n"],
+    next: [
+      {
+        program: { o: { ...pooled, description: "x" }, n: { ...pooled, description: "x" } },
+        refresh: true,
+        fails: /belongs to two resources of this stack.*pulumi state delete --force/,
+      },
+    ],
+    state: { o: "shop", n: "shop" },
+  }),
   scenario("a refused adoption leaves nothing in the state", {
     others: theirs,
     program: { o: { ...adopted, description: "x" } },

@@ -130,6 +130,16 @@ export const lostCreates: Scenario[] = [
     fails: TAKEN,
     live: ["theirs"],
   }),
+  scenario("the second look for a lost create reads the whole list, because a filter may omit the endpoint", {
+    settings: { listFilter: "on" },
+    service: { ...acceptsEqualUrls, filters: "incomplete" },
+    program: { one: "a", two: "b" },
+    order: ["one", "two"],
+    replies: [["create", lost, 2]],
+    writes: ["POST a 0", "POST b 0"],
+    says: [/the answer to the create was lost/],
+    engine: "serial",
+  }),
   scenario("a lost create looks at once, and ten seconds later", {
     replies: [["create", unsent]],
     writes: ["POST shop", "POST shop 0"],
