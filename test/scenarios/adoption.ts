@@ -136,6 +136,7 @@ export const adoption: Scenario[] = [
     program: { n: { ...pooled, adopt: "@shop" } },
     target: ["n"],
     next: [
+      { program: { n: pooled }, target: ["n"] },
       {
         program: { o: { ...pooled, description: "x" }, n: { ...pooled, description: "x" } },
         refresh: true,
