@@ -296,7 +296,9 @@ test.skipIf(!isInstalled)(
     const { emulator, env, sh, idsInState, idsOnService, resources } = await deployed();
     const ids = idsOnService();
     env.ENDPOINTS_API_KEY = emulator.addKey({ account: "other" });
-    expect(await sh("pulumi preview --expect-no-changes")).toContain("was written with another key or base URL");
+    expect(await sh("pulumi preview --expect-no-changes")).toContain(
+      "was written with another key or base URL",
+    );
     const [forget = "", up = ""] =
       commandsUnder("Move a resource to another account")[0]?.trim().split("\n") ?? [];
     for (const { urn } of await resources()) await sh(forget.replace("URN", `'${urn}'`));

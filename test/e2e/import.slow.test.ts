@@ -23,8 +23,7 @@ onBothDrivers("an import from the plugin", (start) => {
       ["import", []],
       ["update", ["~description"]],
     ]);
-    // The list's item lacks inputs.
-    expect(paths(up)).toEqual(["GET /endpoints", `GET /endpoints/${id}`, `PATCH /endpoints/${id}`]);
+    expect(paths(up)).toEqual(["GET /endpoints", `PATCH /endpoints/${id}`]);
     edit(stack, shop());
     await stack.up({ expectNoChanges: true });
   });
