@@ -30,6 +30,12 @@ const skippedByBase = {
 };
 
 export const ownEndpoints: Scenario[] = [
+  scenario("the deletion of an entry without an id of its own deletes the endpoint", {
+    from: { o: "shop" },
+    before: ({ editState }) => editState("o", ({ __entryId: _, ...outputs }) => outputs),
+    command: "destroy",
+    writes: ["DELETE shop"],
+  }),
   scenario("an entry without an id of its own keeps its endpoint when another entry of it is deleted", {
     from: { o: "shop" },
     before: ({ editState }) => editState("o", ({ __entryId: _, ...outputs }) => outputs),

@@ -126,3 +126,13 @@ test("endpoints:adopt gives nothing that this run has just deleted, so a depende
   expect(failures).toEqual([]);
   expect(inputs).toEqual({ url });
 });
+
+test("the diff of a resource whose endpoint another one has adopted is an error, and not unchanged", async () => {
+  const { core: before, emulator, newProcess } = await service();
+  const { id, outs } = await before.create(engineInputs({ url }));
+  const { core } = newProcess();
+  const { inputs } = await core.check({}, { url: at(2), adopt: id });
+  await core.create(engineInputs(inputs));
+  await expect(core.diff(id, outs, engineInputs({ url }))).rejects.toThrow(/belongs to two resources/);
+  expect(emulator.endpoints).toMatchObject([{ id, url: at(2) }]);
+});
