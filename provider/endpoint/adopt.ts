@@ -49,7 +49,7 @@ export async function logPlannedAdoption(
   const message = `${url}: adopts ${id} ${places.length === 0 ? "as it is" : `and changes ${changes}`}; nothing else may have it: another provider or stack that has it would delete it`;
   if (isListed)
     log.warn(
-      `${message} (from endpoints:adopt; if its file was copied, run \`pulumi config rm endpoints:adopt\`)`,
+      `${message} (from endpoints:adopt; if the file of this stack was copied, run \`pulumi config rm endpoints:adopt\`)`,
     );
   else log.info(message);
 }

@@ -7,7 +7,7 @@ const pooled = { ...shop, poolingEnabled: true };
 /** The stack's configuration with the ids of these endpoints. */
 export const adopts = (...names: string[]) => ({ adopt: names.map((name) => `@${name}`).join(",") });
 export const ADOPTED =
-  /https:\/\/shop\.example\.com: adopts ep_\w+ .*; nothing else may have it.*from endpoints:adopt; if its file was copied/;
+  /https:\/\/shop\.example\.com: adopts ep_\w+ .*; nothing else may have it.*from endpoints:adopt; if the file of this stack was copied/;
 export const LEFT =
   /endpoints:adopt names endpoints that this stack has: run `pulumi config rm endpoints:adopt`/;
 const NOT_DELETED =

@@ -41,10 +41,7 @@ export type ScriptedReply = {
 
 /** The forms in which the client gets a status. */
 export type ReplyWithAnswer = {
-  /**
-   * Headers to set. `null` leaves out a header that is sent by default. With a `Content-Encoding` of `gzip`, `deflate` or `br`
-   * the body is compressed.
-   */
+  /** Headers to set. `null` leaves out a header that is sent by default. */
   headers?: ReplyHeaders;
   /**
    * Text is sent unchanged, an object as JSON with its content type. A function returns either; it gets the real body, or

@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage, RequestListener, ServerResponse } from "node:http";
 import { setTimeout as wait } from "node:timers/promises";
-import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import type { RecordedRequest } from "../../test-engine/index";
 import { type Behaviour, reportedTime } from "./behaviour";
 import type { FaultSource, RecordedFault } from "./faults";
@@ -189,19 +188,12 @@ function parsedOr(text: string, otherwise: unknown): unknown {
  */
 const RESET_AFTER = 20;
 
-const encoders = new Map<unknown, (bytes: Buffer) => Buffer>([
-  ["gzip", gzipSync],
-  ["x-gzip", gzipSync],
-  ["deflate", deflateSync],
-  ["br", brotliCompressSync],
-]);
-
 function send(
   response: ServerResponse,
   { status, headers, body, cut }: ReturnType<typeof replyOf>,
   own: ReplyHeaders,
 ): void {
-  const bytes = Buffer.from(typeof body === "object" ? JSON.stringify(body) : body);
+  const payload = Buffer.from(typeof body === "object" ? JSON.stringify(body) : body);
   response.statusCode = status;
   response.sendDate = false;
   if (typeof body === "object") response.setHeader("content-type", "application/json");
@@ -209,8 +201,6 @@ function send(
     if (value === null) response.removeHeader(name);
     else response.setHeader(name, value);
   }
-  const encode = encoders.get(response.getHeader("content-encoding"));
-  const payload = encode ? encode(bytes) : bytes;
   if (cut && payload.length > 0) sendHalf(response, payload, cut);
   else response.end(payload);
 }
