@@ -40,8 +40,8 @@ If ENDPOINTS_API_KEY is not set, the project gets an emulator of the service. It
     }
     const project = emptyFolder(folder);
     const hasEmulator = example.isDeployed && !process.env["ENDPOINTS_API_KEY"];
-    write(example, project, hasEmulator);
-    const emulator = hasEmulator ? await prepareEmulator(example, project) : undefined;
+    const emulator = hasEmulator ? await reserveEmulator(example) : undefined;
+    write(example, project, emulator);
     const needsCli = "The commands need the Pulumi CLI: https://www.pulumi.com/docs/install";
     const texts = [
       `Created ${join(folder, example.program)}: ${example.about}`,
@@ -62,6 +62,8 @@ interface ExampleSetup {
   deploy?: string[];
   /** The endpoints that the emulator has at the start. */
   seed?: Seed[];
+  /** The host of an endpoint that answers by itself. */
+  host?: string;
 }
 
 interface Example {
@@ -133,7 +135,7 @@ plugins:
 const PROVIDER_HINT =
   "The dynamic provider serves the endpoints. The plugin's previews also show changed secrets, places in policies, and outputs that stay: pulumi config set endpoints:provider plugin";
 
-function write(example: Example, project: string, hasEmulator: boolean): void {
+function write(example: Example, project: string, emulator?: ReservedEmulator): void {
   const name = projectName(project, example.name);
   const contents = new Map(
     filesOf(example.folder).map((file) => [file, readFileSync(join(example.folder, file), "utf8")]),
@@ -147,13 +149,13 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
     else if (/^Pulumi\..+\.yaml$/.test(file))
       contents.set(file, text.replaceAll(new RegExp(`^( +)${example.name}:`, "gm"), `$1${name}:`));
   }
-  const emulator = hasEmulator ? { emulator: "pulumi-endpoints emulator --state .endpoints.json" } : {};
+  const start = emulator && `pulumi-endpoints emulator --state .endpoints.json --serve ${emulator.serves}`;
   const { manifest } = example;
   const file = fileInstalled(PACKAGE_FOLDER, project);
   const all = {
     ...{ ...manifest, name, private: true },
     dependencies: { ...manifest.dependencies, ...(file !== undefined && { "pulumi-endpoints": file }) },
-    scripts: { ...manifest.scripts, ...emulator },
+    scripts: { ...manifest.scripts, ...(start && { emulator: start }) },
   };
   contents.set("package.json", `${JSON.stringify(all, null, 2)}\n`);
   if (example.program.endsWith(".ts") && !contents.has("tsconfig.json"))
@@ -163,6 +165,7 @@ function write(example: Example, project: string, hasEmulator: boolean): void {
     mkdirSync(dirname(join(project, file)), { recursive: true });
     writeText(join(project, file), text, { isNew: true });
   }
+  if (emulator) writeState(join(project, ".endpoints.json"), emulator.service);
 }
 
 /** Whether the command runs in a clone, whose package may be on no registry. */
@@ -211,13 +214,20 @@ function filesOf(folder: string): string[] {
   );
 }
 
-/** Chooses the emulator's port and key now, so that the printed commands can name them. */
-async function prepareEmulator({ setup }: Example, project: string): Promise<Emulator> {
-  const emulator = await Emulator.start();
-  for (const endpoint of setup.seed ?? []) emulator.seed(endpoint);
-  writeState(join(project, ".endpoints.json"), emulator);
-  await emulator.close();
-  return emulator;
+interface ReservedEmulator {
+  /** The emulator, which is closed. */
+  service: Emulator;
+  /** The port on which the endpoints will answer. */
+  serves: number;
+}
+
+/** Chooses the emulator's ports and key now, so that the printed commands can name them. */
+async function reserveEmulator({ setup }: Example): Promise<ReservedEmulator> {
+  const service = await Emulator.start();
+  for (const endpoint of setup.seed ?? []) service.seed(endpoint);
+  const serves = await service.serve();
+  await service.close();
+  return { service, serves };
 }
 
 type Step = [text: string, commands: string[]];
@@ -226,30 +236,36 @@ type Step = [text: string, commands: string[]];
 function steps(
   { setup, manifest, program, isDeployed }: Example,
   project: string,
-  emulator?: Emulator,
+  emulator?: ReservedEmulator,
 ): Step[] {
   const path = relative("", project);
   const enter = path === "" ? [] : [`cd ${shellWord(path)}`];
   const tests = manifest.scripts?.["test"] ? ["npm test"] : [];
-  const pack = IS_CLONE ? [`(cd ${shellWord(PACKAGE_FOLDER)} && npm pack)`] : [];
+  const file = fileInstalled(PACKAGE_FOLDER, project)?.replace("file:", "") ?? "";
+  const pack =
+    IS_CLONE && !existsSync(join(project, file)) ? [`(cd ${shellWord(PACKAGE_FOLDER)} && npm pack)`] : [];
   const install: Step = ["Install it.", [...pack, ...enter, "npm install", ...tests]];
   const deploy = setup.deploy ?? ["pulumi stack init dev", "pulumi up"];
-  if (emulator)
+  if (emulator) {
+    const { baseUrl, apiKey } = emulator.service;
+    const curl = `curl --connect-to ::127.0.0.1:${emulator.serves} http://${setup.host}`;
     return [
       install,
       [
-        "In another terminal, start an emulator of the service. It keeps its endpoints in .endpoints.json.",
+        "In another terminal, start an emulator of the service, and keep it running. Its endpoints are in .endpoints.json.",
         [`cd ${shellWord(project)}`, "npm run emulator"],
       ],
       [
         "Then deploy, with Pulumi's state in the project's folder. Run these one by one, because Pulumi may ask for a value.",
         [
           "export PULUMI_BACKEND_URL=file://. PULUMI_CONFIG_PASSPHRASE=trial",
-          `export ENDPOINTS_BASE_URL=${emulator.baseUrl} ENDPOINTS_API_KEY=${shellWord(emulator.apiKey)}`,
+          `export ENDPOINTS_BASE_URL=${baseUrl} ENDPOINTS_API_KEY=${shellWord(apiKey)}`,
           ...deploy,
         ],
       ],
+      ...(setup.host ? [["Send a request to the endpoint.", [curl]] satisfies Step] : []),
     ];
+  }
   if (!isDeployed) return [install, ["Run it with a program.", deploy]];
   const isSet = Boolean(process.env["ENDPOINTS_BASE_URL"]);
   const service = isSet ? [] : ["export ENDPOINTS_BASE_URL=https://api.ngrok.com"];

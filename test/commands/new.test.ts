@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
@@ -9,13 +9,17 @@ import { runInProcess } from "./runCommand";
 
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 const manifestIn = (...path: string[]) => JSON.parse(read(...path, "package.json"));
+const PACK = `(cd ${root} && npm pack)`;
 
 const examples = readdirSync(join(root, "examples")).filter((name) =>
   existsSync(join(root, "examples", name, "package.json")),
 );
 
 /** The examples that need the plugin. */
-const USES_PLUGIN = ["accounts", "go", "python", "yaml"];
+const USES_PLUGIN = ["accounts", "go", "python", "quickstart-python", "quickstart-yaml", "yaml"];
+
+/** The file that `npm pack` makes in the clone in which the tests run. */
+const packed = join(root, `pulumi-endpoints-${manifestIn(root).version}.tgz`);
 
 /** Runs the command in an empty folder, and returns the commands in its output, in order. */
 async function makeNew(example: string, folder = "shop", account?: { baseUrl: string; apiKey: string }) {
@@ -47,12 +51,12 @@ test.each(examples)(
     const manifest = manifestIn(project);
     expect(manifest).not.toHaveProperty("new");
     // The tests run in a clone, whose package may be on no registry.
-    const packed = join(root, `pulumi-endpoints-${manifestIn(root).version}.tgz`);
     const dependencies = { "pulumi-endpoints": `file:${relative(project, packed)}` };
     expect(manifest).toMatchObject({ name: "shop", private: true, dependencies });
     const { new: own = {}, scripts = {} } = manifestIn(root, "examples", example);
     const deploy: string[] = own.deploy ?? ["pulumi stack init dev", "pulumi up"];
-    expect(commands.slice(-deploy.length)).toEqual(deploy);
+    const requests = own.host ? [expect.stringMatching(`^curl .* http://${own.host}$`)] : [];
+    expect(commands.slice(-deploy.length - requests.length)).toEqual([...deploy, ...requests]);
     expect(commands.includes("npm test")).toBe("test" in scripts);
     expect(read(project, ".gitignore")).toMatch(/node_modules\/[\s\S]*\.endpoints\.json\*/);
     const isTypeScript = existsSync(join(project, "index.ts"));
@@ -71,7 +75,9 @@ test.each(examples)(
     expect(/: pulumi config set endpoints:provider plugin$/m.test(stdout)).toBe(
       !USES_PLUGIN.includes(example),
     );
-    expect(manifest.scripts.emulator).toBe("pulumi-endpoints emulator --state .endpoints.json");
+    expect(manifest.scripts.emulator).toMatch(
+      /^pulumi-endpoints emulator --state .endpoints.json --serve \d+$/,
+    );
     const { endpoints } = JSON.parse(read(project, ".endpoints.json"));
     expect(endpoints).toHaveLength(own.seed?.length ?? 0);
   },
@@ -150,11 +156,13 @@ test("a folder with a file is refused and stays as it is, and a repository witho
   expect((await runInProcess(newCommand, ["yaml", join(folder, "index.ts")])).stderr).toContain("is a file");
 });
 
-test("without a key, the printed commands deploy on the emulator of the project", async () => {
+test("without a key, the printed commands deploy on the emulator of the project, and send its endpoint a request", async () => {
   const { commands, project } = await makeNew("quickstart", "my shop");
   const { port, apiKey } = JSON.parse(read(project, ".endpoints.json"));
+  const [serves] = /\d+$/.exec(manifestIn(project).scripts.emulator) ?? [];
+  expect(serves).not.toBe(`${port}`);
   expect(commands).toEqual([
-    `(cd ${root} && npm pack)`,
+    ...(existsSync(packed) ? [] : [PACK]),
     "cd 'my shop'",
     "npm install",
     `cd '${project}'`,
@@ -163,7 +171,18 @@ test("without a key, the printed commands deploy on the emulator of the project"
     `export ENDPOINTS_BASE_URL=http://127.0.0.1:${port} ENDPOINTS_API_KEY=${apiKey}`,
     "pulumi stack init dev",
     "pulumi up",
+    `curl --connect-to ::127.0.0.1:${serves} http://shop.example.com`,
   ]);
+});
+
+test("new names npm pack only until the clone has the package's file", async () => {
+  const isMissing = !existsSync(packed);
+  if (isMissing) {
+    expect((await makeNew("quickstart")).commands).toContain(PACK);
+    writeFileSync(packed, "");
+    onTestFinished(() => rmSync(packed));
+  }
+  expect((await makeNew("quickstart")).commands[0]).toBe("cd shop");
 });
 
 test.each([
@@ -174,7 +193,7 @@ test.each([
   async (baseUrl, set) => {
     const { stdout, commands, project } = await makeNew("quickstart", "shop", { baseUrl, apiKey: "a key" });
     expect(commands).toEqual([
-      expect.stringMatching(/npm pack/),
+      ...(existsSync(packed) ? [] : [PACK]),
       "cd shop",
       "npm install",
       ...set,

@@ -171,8 +171,17 @@ const inNode: [name: string, Example][] = [
 ];
 
 /** On the Pulumi CLI alone, since the test kit runs programs for Node.js. */
-const inOtherLanguages: [language: "go" | "python" | "yaml", Example][] = [
+const inOtherLanguages: [name: string, language: "go" | "python" | "yaml", Example][] = [
+  ...(["python", "yaml"] as const).map((language): [string, typeof language, Example] => [
+    `quickstart-${language}`,
+    language,
+    {
+      outputs: { url: "https://shop.example.com", endpointId: expect.stringMatching(/^ep_/) },
+      creates: { "https://shop.example.com": [answer] },
+    },
+  ]),
   [
+    "go",
     "go",
     {
       config: () => ({ githubSecret: { secret: SECRET } }),
@@ -182,6 +191,7 @@ const inOtherLanguages: [language: "go" | "python" | "yaml", Example][] = [
     },
   ],
   [
+    "python",
     "python",
     {
       config: () => ({ stripeSecret: { secret: SECRET } }),
@@ -198,6 +208,7 @@ const inOtherLanguages: [language: "go" | "python" | "yaml", Example][] = [
     },
   ],
   [
+    "yaml",
     "yaml",
     {
       config: ({ partner }) => ({
@@ -226,10 +237,10 @@ test.each(inNode)("the example %s has its outputs and endpoints on the test kit'
 test.skipIf(!cli).each(inNode)("the example %s has its outputs and endpoints on the Pulumi CLI", (...row) =>
   runExample(...row, "cli"),
 );
-for (const [language, example] of inOtherLanguages)
+for (const [name, language, example] of inOtherLanguages)
   test.skipIf(!cli || !(await findPulumiCli(undefined, language)))(
-    `the example ${language} does so on the Pulumi CLI`,
-    (context) => runExample(language, example, "cli", (folder) => install(folder, context)),
+    `the example ${name} does so on the Pulumi CLI`,
+    (context) => runExample(name, example, "cli", (folder) => install(folder, context)),
   );
 
 /** Generates the SDK, and installs the packages of the language. Skips the test if there is no network. */
@@ -280,6 +291,9 @@ async function runExample(
   expect(partner.endpoints.map(({ url }) => url)).toEqual(ofPartner ? [ofPartner] : []);
   expect(up.text + plainIn(await stack.exportState())).not.toContain(SECRET);
 
+  // `new` prints a request to this host.
+  const { host } = JSON.parse(readFileSync(join(program, "package.json"), "utf8")).new ?? {};
+  if (host) expect((await emulator.fetch(`https://${host}`)).status).toBe(200);
   if (signed) {
     const { agentConfig } = up.outputs;
     emulator.connect({ config: `${agentConfig}` }, () => new Response(null, { status: 201 }));
