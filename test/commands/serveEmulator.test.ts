@@ -5,8 +5,8 @@ import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { emulatorCommand } from "../../sdk/commands/serveEmulator";
+import { emulatedService } from "../emulatedService";
 import { temporaryFolder } from "../folders";
-import { service } from "../provider/plugin/pulumi";
 import { until } from "../until";
 import { startInProcess } from "./runCommand";
 
@@ -68,7 +68,7 @@ test("the emulator keeps address, key and endpoints in the file of --state, also
 test("the emulator refuses a file of --state with another content, and a port that is in use, in one line", async () => {
   const file = join(temporaryFolder(), "package.json");
   writeFileSync(file, '{"name":"shop"}');
-  const { port } = new URL((await service()).baseUrl);
+  const { port } = new URL((await emulatedService()).baseUrl);
   for (const [args, exitCode, message] of [
     [["--state", file], 2, `${file} is no state of the emulator; delete it, or give another file\n`],
     [["--port", port], 1, `port ${port} is in use; choose another with --port\n`],
@@ -110,7 +110,7 @@ test("the emulator answers 429 beyond --rate-limit", async () => {
 
 test("with --serve, the endpoints answer by the header Host, and the terminal shows what their policies did", async () => {
   // Behind the agent's endpoint is the service of another emulator, which refuses a request without a key.
-  const { baseUrl } = await service();
+  const { baseUrl } = await emulatedService();
   const { printed, send, stop } = await start(
     "--serve",
     "0",

@@ -1,11 +1,10 @@
-import { execFile } from "node:child_process";
-import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
-import { expect, onTestFinished, test } from "vitest";
-import { Emulator, findPulumiCli } from "../../sdk/testing";
-import { localBackend, newProject, temporaryFolder } from "../folders";
+import { expect, test } from "vitest";
+import { emulatedService } from "../emulatedService";
+import { temporaryFolder } from "../folders";
 import { root } from "../package/pack";
+import { Backend, cli } from "../projects";
 import { blocksOf } from "./pages";
 
 /* Runbook tests: the commands of the pages for operators on the real CLI, with the state in files. */
@@ -46,98 +45,64 @@ function lineOfLostState(ids: readonly string[]): string {
   return lines.replace("ep_1,ep_2,ep_3", ids.join(","));
 }
 
-const isInstalled = await findPulumiCli();
-const PACKAGE = 'const { CloudEndpoint } = require("pulumi-endpoints");\n';
-
 /** A project on an emulator, with its stack. */
-async function start(stack: string) {
-  const emulator = await Emulator.start();
-  const backend = temporaryFolder();
-  onTestFinished(() => emulator.close());
-  const folder = newProject("shop");
-  const env = {
-    ...process.env,
-    ...localBackend(backend),
-    ENDPOINTS_BASE_URL: emulator.baseUrl,
-    ENDPOINTS_API_KEY: emulator.apiKey,
-  };
-  /** Runs commands as a page has them. `up` and `state delete` do not ask here. */
-  const sh = async (commands: string, cwd = folder): Promise<string> => {
-    const shell = `exec 2>&1\nnpx() { shift; node ${join(root, "dist/sdk/commands/main.js")} "$@"; }`;
-    const unasked = commands.replace(/\bpulumi (up|state delete)\b(?! --yes)/g, "pulumi $1 --yes");
-    try {
-      return (await promisify(execFile)("bash", ["-ec", `${shell}\n${unasked}`], { cwd, env })).stdout;
-    } catch (error) {
-      // The output contains the reason.
-      throw new Error(`${unasked}: ${(error as { stdout?: string }).stdout}`, { cause: error });
-    }
-  };
-  /** What commands print that are expected to fail. */
-  const failing = (commands: string): Promise<string> =>
-    sh(commands).then(
-      (output) => Promise.reject(new Error(`${commands} did not fail: ${output}`)),
-      (error: Error) => error.message,
-    );
-  const resources = async (): Promise<{ id: string; urn: string }[]> => {
-    const { deployment } = JSON.parse(await sh("pulumi stack export"));
-    return deployment.resources.filter(({ type }: { type: string }) => type.endsWith("CloudEndpoint"));
-  };
-  const idsInState = async () => (await resources()).map(({ id }) => id).sort();
+async function start(stack: string, program = "") {
+  const emulator = await emulatedService();
+  const backend = new Backend(emulator);
+  const project = await backend.project(program, { stack });
   const idsOnService = () => emulator.endpoints.map(({ id }) => id).sort();
-  const program = (text: string) => writeFileSync(join(folder, "index.js"), PACKAGE + text);
-  await sh(`pulumi stack init ${stack}`);
-  return { emulator, backend, folder, env, sh, failing, resources, idsInState, idsOnService, program };
+  return { emulator, backend, project, idsOnService };
 }
 
-test.skipIf(!isInstalled)(
+test.skipIf(!cli)(
   "with the Pulumi CLI, truncated files of the backend are repaired or restored, what a restored state lacks is adopted, and another account is refused until it is accepted",
   async () => {
-    const { emulator, backend, sh, failing, idsInState, idsOnService, program } = await start("dev");
+    const { project, emulator, backend, idsOnService } = await start("dev");
     for (const count of [1, 3]) {
-      program(
+      project.edit(
         `for (let i = 0; i < ${count}; i++) new CloudEndpoint("e" + i, { url: "https://e" + i + ".example.com" });`,
       );
-      await sh("pulumi up --yes --skip-preview");
+      await project.up();
     }
-    const state = join(backend, ".pulumi/stacks/shop/dev.json");
-    const attributes = readdirSync(backend, { recursive: true, encoding: "utf8" })
+    const state = join(backend.folder, ".pulumi/stacks/shop/dev.json");
+    const attributes = readdirSync(backend.folder, { recursive: true, encoding: "utf8" })
       .filter((file) => file.endsWith(".attrs"))
-      .map((file) => join(backend, file));
+      .map((file) => join(backend.folder, file));
     expect(attributes).not.toEqual([]);
     const repair = async (files: string[], length: number, message: RegExp, commands: string) => {
       for (const file of files) truncateSync(file, length);
-      await expect(sh("pulumi stack export")).rejects.toThrow(message);
-      await sh(commands, backend);
+      await expect(project.sh("pulumi stack export")).rejects.toThrow(message);
+      await project.sh(commands, backend.folder);
     };
     await repair(attributes, 0, /EOF/, TRUNCATED_FILE);
-    expect(await idsInState()).toHaveLength(3);
+    expect(await project.ids()).toHaveLength(3);
     const CUT = /unexpected end of JSON input/;
     await repair([state], 1000, CUT, `cp .pulumi/${BACKUP_OF_STATE} ${state}`);
     // On a full disk, the last command stores no backup.
-    const backups = join(backend, ".pulumi", BACKUPS);
+    const backups = join(backend.folder, ".pulumi", BACKUPS);
     const stored = readdirSync(backups).filter((file) => file.endsWith(".json"));
     rmSync(join(backups, stored.sort().at(-1) ?? ""));
     await repair([state, `${state}.bak`], 1000, CUT, `cp $(ls -t ${backups}/*.json | head -1) ${state}`);
-    const before = await idsInState();
+    const before = await project.ids();
     expect(before).toHaveLength(1);
     // `up` fails on the URLs of the two that the state lacks, and names them.
-    const message = await failing(AFTER_A_KILL);
+    const message = await project.failing(AFTER_A_KILL);
     const left = new Set(
       [...message.matchAll(/`pulumi up --config endpoints:adopt=(\w+)`/g)].map(([, id]) => id),
     );
     expect(left.size).toBeGreaterThan(0);
     const unmanaged = idsOnService().filter((id) => !before.includes(id));
     expect([...left].every((id) => unmanaged.includes(id ?? ""))).toBe(true);
-    await sh(lineOfLostState(unmanaged));
+    await project.sh(lineOfLostState(unmanaged));
     expect(idsOnService()).toHaveLength(3);
-    expect(await idsInState()).toEqual(idsOnService());
+    expect(await project.ids()).toEqual(idsOnService());
 
     const otherKey = `export ENDPOINTS_API_KEY=${emulator.addKey({ account: "other" })}`;
     const REFUSED =
       /may not be this stack's.* If the endpoint is really gone, run `pulumi state delete --force`/;
     for (const command of ["refresh", "destroy"])
-      await expect(sh(`${otherKey}\npulumi ${command} --yes`)).rejects.toThrow(REFUSED);
-    expect(await idsInState()).toHaveLength(3);
+      await expect(project.sh(`${otherKey}\npulumi ${command} --yes`)).rejects.toThrow(REFUSED);
+    expect(await project.ids()).toHaveLength(3);
     expect(idsOnService()).toHaveLength(3);
   },
 );
@@ -154,157 +119,157 @@ new CloudEndpoint("api", { url: "${API}" });`;
 
 /** A stack with two endpoints. */
 async function deployed() {
-  const fixture = await start("prod");
-  const { emulator, sh, resources, program } = fixture;
-  program(bothNamed("shop"));
-  await sh("pulumi up --yes --skip-preview");
+  const fixture = await start("prod", bothNamed("shop"));
+  const { emulator, project } = fixture;
+  await project.up();
   const idOf = (url: string) => emulator.endpoints.find((one) => one.url === url)?.id ?? "";
-  const urnOf = async (url: string) => (await resources()).find(({ id }) => id === idOf(url))?.urn ?? "";
+  const urnOf = async (url: string) =>
+    (await project.endpoints()).find(({ id }) => id === idOf(url))?.urn ?? "";
   return { ...fixture, idOf, urnOf };
 }
 
-test.skipIf(!isInstalled)(
+test.skipIf(!cli)(
   "with the Pulumi CLI, an operator finds what changed by hand, and puts it back",
   async () => {
-    const { emulator, sh, failing, idsInState, idsOnService, idOf } = await deployed();
+    const { project, emulator, idsOnService, idOf } = await deployed();
     const ids = idsOnService();
     const putsBack = commandsUnder("Put back what changed by hand", "drift").join("");
     emulator.edit(idOf(SHOP), { description: "edited by hand" });
-    const report = await failing(DRIFT);
+    const report = await project.failing(DRIFT);
     expect(report).toContain('description should be "front door", is "edited by hand"');
     expect(report).toContain(putsBack);
-    await sh(putsBack);
-    expect(await sh(DRIFT)).toContain(NO_DRIFT);
-    expect(await idsInState()).toEqual(ids);
+    await project.sh(putsBack);
+    expect(await project.sh(DRIFT)).toContain(NO_DRIFT);
+    expect(await project.ids()).toEqual(ids);
     expect(idsOnService()).toEqual(ids);
   },
 );
 
-test.skipIf(!isInstalled)(
+test.skipIf(!cli)(
   "with the Pulumi CLI, a renamed resource keeps its endpoint with the alias that the page shows",
   async () => {
-    const { sh, failing, idsInState, idsOnService, program } = await deployed();
+    const { project, idsOnService } = await deployed();
     const ids = idsOnService();
-    program(bothNamed("front"));
-    expect(await failing("pulumi up --yes --skip-preview")).toContain("is served by");
-    expect(await idsInState()).toEqual(ids);
-    program(bothNamed("front", '{ aliases: [{ name: "shop" }] }'));
-    await sh("pulumi preview --expect-no-changes");
-    await sh("pulumi up --yes --skip-preview");
-    expect(await idsInState()).toEqual(ids);
+    project.edit(bothNamed("front"));
+    expect(await project.failing("pulumi up --yes --skip-preview")).toContain("is served by");
+    expect(await project.ids()).toEqual(ids);
+    project.edit(bothNamed("front", '{ aliases: [{ name: "shop" }] }'));
+    await project.sh("pulumi preview --expect-no-changes");
+    await project.up();
+    expect(await project.ids()).toEqual(ids);
     expect(idsOnService()).toEqual(ids);
   },
 );
 
-test.skipIf(!isInstalled)(
+test.skipIf(!cli)(
   "with the Pulumi CLI, a rotated key proves that all endpoints are gone, and the stack moves to another backend",
   async () => {
-    const { emulator, env, sh, failing, idsInState, idsOnService } = await deployed();
-    env.ENDPOINTS_API_KEY = emulator.addKey();
-    await sh(commandIn("A key was rotated", /^pulumi refresh/));
+    const { project, emulator, idsOnService } = await deployed();
+    project.env["ENDPOINTS_API_KEY"] = emulator.addKey();
+    await project.sh(commandIn("A key was rotated", /^pulumi refresh/));
     for (const id of idsOnService()) emulator.remove(id);
-    expect(await failing(DRIFT)).toContain("2 deleted");
-    await sh("pulumi up --refresh");
-    expect(await idsInState()).toEqual(idsOnService());
+    expect(await project.failing(DRIFT)).toContain("2 deleted");
+    await project.sh("pulumi up --refresh");
+    expect(await project.ids()).toEqual(idsOnService());
 
-    const [OLD, NEW] = [env.PULUMI_BACKEND_URL, `file://${temporaryFolder()}`];
+    const [OLD, NEW] = [project.env["PULUMI_BACKEND_URL"], `file://${temporaryFolder()}`];
     const removal = commandIn("What happened\\?", /^pulumi stack rm/);
-    await sh("pulumi stack export --show-secrets --file prod.json");
-    await sh(
+    await project.sh("pulumi stack export --show-secrets --file prod.json");
+    await project.sh(
       `export PULUMI_BACKEND_URL=${NEW}\npulumi stack init prod\npulumi stack import --file prod.json\npulumi preview --expect-no-changes`,
     );
-    await sh(`PULUMI_BACKEND_URL=${OLD} ${removal} --yes`);
-    expect(await failing("pulumi stack export --stack prod")).toContain("no stack named 'prod'");
-    env.PULUMI_BACKEND_URL = NEW;
-    expect(await sh(DRIFT)).toContain(NO_DRIFT);
+    await project.sh(`PULUMI_BACKEND_URL=${OLD} ${removal} --yes`);
+    expect(await project.failing("pulumi stack export --stack prod")).toContain("no stack named 'prod'");
+    project.env["PULUMI_BACKEND_URL"] = NEW;
+    expect(await project.sh(DRIFT)).toContain(NO_DRIFT);
     expect(idsOnService()).toHaveLength(2);
   },
 );
 
-test.skipIf(!isInstalled)(
+test.skipIf(!cli)(
   "with the Pulumi CLI, a lost state is found again, and an endpoint is given back and adopted",
   async () => {
-    const { sh, idsInState, idsOnService, program, idOf, urnOf } = await deployed();
+    const { project, idsOnService, idOf, urnOf } = await deployed();
     const ids = idsOnService();
-    await sh("pulumi stack rm prod --force --preserve-config --yes\npulumi stack init prod");
-    const report = await sh(DRIFT);
+    await project.sh("pulumi stack rm prod --force --preserve-config --yes\npulumi stack init prod");
+    const report = await project.sh(DRIFT);
     for (const id of ids) expect(report).toContain(id);
-    expect(await sh(lineOfLostState(ids))).toContain("as it is");
-    expect(await idsInState()).toEqual(ids);
-    expect(await sh("pulumi preview --expect-no-changes")).not.toContain("endpoints:adopt");
+    expect(await project.sh(lineOfLostState(ids))).toContain("as it is");
+    expect(await project.ids()).toEqual(ids);
+    expect(await project.sh("pulumi preview --expect-no-changes")).not.toContain("endpoints:adopt");
 
     const [giveBack = ""] = commandsUnder("Give an endpoint back", "adoption");
-    await sh(giveBack.replace(/'urn:[^']*'/, `'${await urnOf(API)}'`));
-    program(bothNamed("shop").split("\n")[0] ?? "");
-    await sh("pulumi up --yes --skip-preview");
-    expect(await idsInState()).toHaveLength(1);
+    await project.sh(giveBack.replace(/'urn:[^']*'/, `'${await urnOf(API)}'`));
+    project.edit(bothNamed("shop").split("\n")[0] ?? "");
+    await project.up();
+    expect(await project.ids()).toHaveLength(1);
     expect(idsOnService()).toEqual(ids);
 
-    program(bothNamed("shop").replace(`"${API}"`, `$&, adopt: "${idOf(API)}"`));
-    expect(await sh("pulumi preview")).toMatch(/adopts ep_\w+ as it is/);
-    await sh("pulumi up --yes --skip-preview");
-    expect(await idsInState()).toEqual(ids);
+    project.edit(bothNamed("shop").replace(`"${API}"`, `$&, adopt: "${idOf(API)}"`));
+    expect(await project.sh("pulumi preview")).toMatch(/adopts ep_\w+ as it is/);
+    await project.up();
+    expect(await project.ids()).toEqual(ids);
     expect(idsOnService()).toEqual(ids);
   },
 );
 
-test.skipIf(!isInstalled)(
+test.skipIf(!cli)(
   "with the Pulumi CLI, an endpoint that has retainOnDelete is replaced in two runs, and kept by the command of the message in one",
   async () => {
-    const { sh, failing, idsInState, idsOnService, program, idOf, urnOf } = await deployed();
+    const { project, idsOnService, idOf, urnOf } = await deployed();
     const [before, retains] = [idOf(SHOP), "{ retainOnDelete: true }"];
-    program(bothNamed("shop", retains));
-    await sh("pulumi up --yes --skip-preview");
+    project.edit(bothNamed("shop", retains));
+    await project.up();
     const urn = await urnOf(SHOP);
-    program(bothNamed("shop"));
-    await sh(`pulumi up\npulumi up --replace '${urn}'`);
+    project.edit(bothNamed("shop"));
+    await project.sh(`pulumi up\npulumi up --replace '${urn}'`);
     expect(idsOnService()).toHaveLength(2);
     expect(idsOnService()).not.toContain(before);
-    expect(await idsInState()).toEqual(idsOnService());
+    expect(await project.ids()).toEqual(idsOnService());
 
-    program(bothNamed("shop", retains));
-    await sh("pulumi up --yes --skip-preview");
+    project.edit(bothNamed("shop", retains));
+    await project.up();
     const ids = idsOnService();
-    const message = await failing(`pulumi up --yes --skip-preview --replace '${urn}'`);
+    const message = await project.failing(`pulumi up --yes --skip-preview --replace '${urn}'`);
     const [, line = ""] = /`(pulumi up --config endpoints:adopt=\w+)`/.exec(message) ?? [];
-    await sh(line);
+    await project.sh(line);
     expect(idsOnService()).toEqual(ids);
-    expect(await idsInState()).toEqual(ids);
+    expect(await project.ids()).toEqual(ids);
   },
 );
 
-test.skipIf(!isInstalled)(
+test.skipIf(!cli)(
   "with the Pulumi CLI, one of two stacks gives up an endpoint that both have, and the endpoint stays",
   async () => {
-    const { sh, failing, idsOnService, program, idOf } = await deployed();
+    const { project, idsOnService, idOf } = await deployed();
     const ids = idsOnService();
-    await sh("pulumi stack init other");
-    program(`new CloudEndpoint("api", { url: "${API}", adopt: "${idOf(API)}" });`);
-    await sh("pulumi up --yes --skip-preview");
+    await project.sh("pulumi stack init other");
+    project.edit(`new CloudEndpoint("api", { url: "${API}", adopt: "${idOf(API)}" });`);
+    await project.up();
     const both = "npx pulumi-endpoints drift --stack prod --stack other";
     const commands =
-      (await failing(both)).match(/(?<=`)pulumi state delete --force [^`]* --stack other(?=`)/) ?? [];
-    await sh(commands[0] ?? "");
-    expect(await sh(both)).toContain(NO_DRIFT);
+      (await project.failing(both)).match(/(?<=`)pulumi state delete --force [^`]* --stack other(?=`)/) ?? [];
+    await project.sh(commands[0] ?? "");
+    expect(await project.sh(both)).toContain(NO_DRIFT);
     expect(idsOnService()).toEqual(ids);
   },
 );
 
-test.skipIf(!isInstalled)(
+test.skipIf(!cli)(
   "with the Pulumi CLI, a stack whose key is another account's is told so, and moves there as the page says",
   async () => {
-    const { emulator, env, sh, idsInState, idsOnService, resources } = await deployed();
+    const { project, emulator, idsOnService } = await deployed();
     const ids = idsOnService();
-    env.ENDPOINTS_API_KEY = emulator.addKey({ account: "other" });
-    expect(await sh("pulumi preview --expect-no-changes")).toContain(
+    project.env["ENDPOINTS_API_KEY"] = emulator.addKey({ account: "other" });
+    expect(await project.sh("pulumi preview --expect-no-changes")).toContain(
       "was written with another key or base URL",
     );
     const [forget = "", up = ""] =
       commandsUnder("Move a resource to another account")[0]?.trim().split("\n") ?? [];
-    for (const { urn } of await resources()) await sh(forget.replace("URN", `'${urn}'`));
-    await sh(up);
+    for (const { urn } of await project.endpoints()) await project.sh(forget.replace("URN", `'${urn}'`));
+    await project.sh(up);
     expect(idsOnService()).toEqual(ids);
-    expect(await idsInState()).toEqual(
+    expect(await project.ids()).toEqual(
       emulator
         .endpointsOf("other")
         .map(({ id }) => id)
@@ -313,24 +278,24 @@ test.skipIf(!isInstalled)(
   },
 );
 
-test.skipIf(!isInstalled)(
+test.skipIf(!cli)(
   "with the Pulumi CLI, the members of a pool whose state is lost are adopted by the list in the program",
   async () => {
-    const { sh, idsInState, idsOnService, program } = await start("prod");
+    const { project, idsOnService } = await start("prod");
     const page = sectionOf("Adopt members of a pool", "adoption");
     const [{ code = "" } = {}] = blocksOf("docs/adoption.md", page);
-    program(code.replace(/"ep_\w+"(, )?/g, ""));
-    await sh("pulumi up --yes --skip-preview");
+    project.edit(code.replace(/"ep_\w+"(, )?/g, ""));
+    await project.up();
     const ids = idsOnService();
     expect(ids).toHaveLength(3);
-    await sh("pulumi stack rm prod --force --preserve-config --yes\npulumi stack init prod");
+    await project.sh("pulumi stack rm prod --force --preserve-config --yes\npulumi stack init prod");
     const [, last = ""] = ids;
-    program(code.replace(/"ep_2abc", "ep_2def"/, ids.map((id) => `"${id}"`).join(", ")));
-    expect(await sh("pulumi preview")).toContain(`adopts ${last} as it is`);
-    await sh("pulumi up --yes --skip-preview");
-    expect(await idsInState()).toEqual(ids);
-    program(code.replace(/"ep_\w+"(, )?/g, ""));
-    await sh("pulumi preview --expect-no-changes");
+    project.edit(code.replace(/"ep_2abc", "ep_2def"/, ids.map((id) => `"${id}"`).join(", ")));
+    expect(await project.sh("pulumi preview")).toContain(`adopts ${last} as it is`);
+    await project.up();
+    expect(await project.ids()).toEqual(ids);
+    project.edit(code.replace(/"ep_\w+"(, )?/g, ""));
+    await project.sh("pulumi preview --expect-no-changes");
     expect(idsOnService()).toEqual(ids);
   },
 );

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import type { Edit, Emulator, RunResult, Step } from "../../sdk/testing";
 import { type DriftResult, runDrift } from "../commands/drift/driftRun";
 import { emulatedService } from "../emulatedService";
-import { cli, project, service } from "../provider/plugin/pulumi";
+import { Backend, cli } from "../projects";
 import { failure, onBothDrivers } from "./setup";
 
 /* `drift` compares without an engine, and must have the same result as `pulumi refresh --preview-only`. */
@@ -161,15 +161,12 @@ onBothDrivers("drift and a refresh", (start) => {
 
 describe.skipIf(!cli)("with the Pulumi CLI", () => {
   test("an edit that a refresh writes into the state makes the stack undeployed until an up of the whole program", async () => {
-    const emulator = await service();
-    const stack = await project(
-      `const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
-new Dynamic("dynamic", { url: "https://dynamic.example.com" });
-new CloudEndpoint("plugged", { url: "https://plugged.example.com" });`,
-      { emulator },
+    const emulator = await emulatedService();
+    const stack = await new Backend(emulator).project(
+      `new CloudEndpoint("dynamic", { url: "https://dynamic.example.com" });
+new endpoints.CloudEndpoint("plugged", { url: "https://plugged.example.com" });`,
     );
-    const up = (...args: string[]) => stack.pulumi("up", "--yes", "--skip-preview", ...args);
-    await up();
+    await stack.up();
     const text =
       /a refresh since the last `up` may have written edits into the state\n[\s\S]* {4}pulumi preview --stack test\n/;
     const [clean, undeployed] = [{ code: 0 }, { code: 8, stdout: expect.stringMatching(text) }];
@@ -183,11 +180,11 @@ new CloudEndpoint("plugged", { url: "https://plugged.example.com" });`,
     expect(await stack.command("drift")).toMatchObject(undeployed);
     const { resources } = await stack.state();
     const urnOf = (wanted?: string) => resources.find(({ id }) => id === wanted)?.urn ?? "";
-    await up("--target", urnOf(other?.id));
-    await up("--exclude", urnOf(edited?.id));
-    await up("--target", urnOf(other?.id), "--refresh");
+    await stack.up("--target", urnOf(other?.id));
+    await stack.up("--exclude", urnOf(edited?.id));
+    await stack.up("--target", urnOf(other?.id), "--refresh");
     expect(await stack.command("drift")).toMatchObject(undeployed);
-    await up();
+    await stack.up();
     expect(await stack.command("drift")).toMatchObject(clean);
     expect(emulator.endpoints.map(({ description }) => description || undefined)).toEqual([
       undefined,
@@ -197,7 +194,7 @@ new CloudEndpoint("plugged", { url: "https://plugged.example.com" });`,
     emulator.remove(edited?.id ?? "");
     await stack.pulumi("refresh", "--yes");
     expect(await stack.command("drift")).toMatchObject(undeployed);
-    await up();
+    await stack.up();
     expect(await stack.command("drift")).toMatchObject(clean);
   });
 });

@@ -1,13 +1,11 @@
-import { execFile, spawn } from "node:child_process";
-import { once } from "node:events";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import type { Edit, Emulator } from "../../sdk/testing";
 import { runCommand } from "../commands/runCommand";
-import { cli, project, service } from "../provider/plugin/pulumi";
+import { emulatedService } from "../emulatedService";
+import { Backend, cli } from "../projects";
 import { until } from "../until";
 
 /*
@@ -19,36 +17,28 @@ const policy = (status: number, secret = "") =>
   `{"on_http_request":[{"actions":[{"type":"deny","config":{"status_code":${status},"secret":"${secret}"}}]}]}`;
 
 /** The statement that declares an endpoint of the plugin. */
-const endpoint = (name: string) => `new CloudEndpoint("${name}", { url: "https://${name}.example.com" });`;
+const endpoint = (name: string) =>
+  `new endpoints.CloudEndpoint("${name}", { url: "https://${name}.example.com" });`;
 
 const idOf = ({ endpoints }: Emulator, name: string) =>
   endpoints.find(({ url }) => url === `https://${name}.example.com`)?.id ?? "";
 
 const byHand: Edit = { description: "by hand" };
 
-/** Runs a printed line in the folder of the project. */
-const sh = (stack: { folder: string; env: NodeJS.ProcessEnv }, line: string) =>
-  promisify(execFile)("bash", ["-ec", line], { cwd: stack.folder, env: stack.env }).catch(
-    ({ stdout, stderr }: { stdout: string; stderr: string }) => {
-      throw new Error(`${stdout}\n${stderr}`);
-    },
-  );
-
 const PROGRAM = `
-const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
-new Dynamic("described", { url: "https://described.example.com", description: "front door" });
-new Dynamic("secret", { url: "https://secret.example.com", trafficPolicy: pulumi.secret('${policy(404, "CANARY-1")}') });
-const deleted = new Dynamic("deleted", { url: "https://deleted.example.com" });
-new CloudEndpoint("dependent", { url: "https://dependent.example.com", description: deleted.id });
-new CloudEndpoint("plugged", { url: "https://plugged.example.com", description: "ours" }, { deleteBeforeReplace: true });
+new CloudEndpoint("described", { url: "https://described.example.com", description: "front door" });
+new CloudEndpoint("secret", { url: "https://secret.example.com", trafficPolicy: pulumi.secret('${policy(404, "CANARY-1")}') });
+const deleted = new CloudEndpoint("deleted", { url: "https://deleted.example.com" });
+new endpoints.CloudEndpoint("dependent", { url: "https://dependent.example.com", description: deleted.id });
+new endpoints.CloudEndpoint("plugged", { url: "https://plugged.example.com", description: "ours" }, { deleteBeforeReplace: true });
 `;
 
 describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
   test("finds drift of the stack in --stack, and its line puts everything back, or writes nothing for another program", async () => {
-    const emulator = await service();
-    const stack = await project(PROGRAM, { emulator });
+    const emulator = await emulatedService();
+    const stack = await new Backend(emulator).project(PROGRAM);
     const run = (...args: string[]) => stack.command("drift", "--stack", "test", ...args);
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.up();
     await stack.pulumi("stack", "init", "selected");
     emulator.edit(idOf(emulator, "described"), byHand);
     emulator.edit(idOf(emulator, "secret"), { traffic_policy: policy(403, "CANARY-2") });
@@ -68,18 +58,21 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     expect(JSON.stringify([found, text])).not.toContain("CANARY");
 
     for (const [deployed, now] of [
-      ['new Dynamic("described"', 'new Dynamic("renamed"'],
-      ['new Dynamic("described", { url: "https://described.example.com", description: "front door" });', ""],
-      ['new Dynamic("described"', 'new CloudEndpoint("described"'],
+      ['new CloudEndpoint("described"', 'new CloudEndpoint("renamed"'],
+      [
+        'new CloudEndpoint("described", { url: "https://described.example.com", description: "front door" });',
+        "",
+      ],
+      ['new CloudEndpoint("described"', 'new endpoints.CloudEndpoint("described"'],
     ] as const) {
       stack.edit(PROGRAM.replace(deployed, now));
-      await expect(sh(stack, `${line} --yes`), now).rejects.toThrow("no changes were expected");
+      await expect(stack.sh(line), now).rejects.toThrow("no changes were expected");
     }
     const writes = () => emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
     expect(writes()).toEqual([]);
 
     stack.edit(PROGRAM);
-    await sh(stack, `${line} --yes`);
+    await stack.sh(line);
     expect(
       writes()
         .map(({ method }) => method)
@@ -92,12 +85,10 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
   });
 
   test("names the unread stack whose endpoint it calls unmanaged, and offers no deletion", async () => {
-    const emulator = await service();
-    const stack = await project(endpoint("theirs"), { emulator });
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    const emulator = await emulatedService();
+    const stack = await new Backend(emulator).project(endpoint("theirs"));
+    await stack.up();
     await stack.pulumi("stack", "init", "ours");
-    await stack.setConfig("endpoints:baseUrl", emulator.baseUrl);
-    await stack.setConfig("endpoints:apiKey", { secret: emulator.apiKey });
     const alone = await stack.command("drift", "--html", "drift.html");
     expect(alone.stdout).toContain("Name the backend's other stacks with --known or --projects: test. ");
     expect(alone.stdout).toMatch(/^None .*, 1 unmanaged\.\n/);
@@ -109,13 +100,12 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
   });
 
   test("takes over what a lost state had with one line, once every stack of the backend was read, and nothing of others", async () => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     const program = `
-const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
-new Dynamic("one", { url: "https://one.example.com", description: "ours" });
+new CloudEndpoint("one", { url: "https://one.example.com", description: "ours" });
 ${endpoint("two")}`;
-    const stack = await project(program, { emulator });
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    const stack = await new Backend(emulator).project(program);
+    await stack.up();
     const ids = ["one", "two"].map((name) => idOf(emulator, name));
     emulator.seed({ type: "cloud", url: "https://other.example.com" });
     await stack.pulumi("stack", "rm", "--force", "--yes", "--preserve-config", "test");
@@ -125,22 +115,20 @@ ${endpoint("two")}`;
     const { stdout } = await stack.command("drift", "--stack", "test", "--known", "sister");
     const [line = ""] = /pulumi up --config endpoints:adopt=\S+ --stack test/.exec(stdout) ?? [];
     const marked = emulator.requests.length;
-    await sh(stack, `${line} --yes`);
+    await stack.sh(line);
     expect(new Set(emulator.requests.slice(marked).map(({ method }) => method))).toEqual(new Set(["GET"]));
     await stack.pulumi("stack", "select", "test");
-    const state = (await stack.state()).resources.flatMap(({ type, id }) =>
-      type.endsWith("CloudEndpoint") ? [id] : [],
-    );
-    expect(state.sort()).toEqual(ids.toSorted());
-    await sh(stack, "pulumi config rm endpoints:adopt");
-    await stack.pulumi("up", "--yes", "--skip-preview", "--expect-no-changes");
+    expect(await stack.ids()).toEqual(ids.toSorted());
+    await stack.sh("pulumi config rm endpoints:adopt");
+    await stack.up("--expect-no-changes");
     expect(await stack.command("drift")).toMatchObject({
       code: 0,
       stdout: expect.stringContaining("1 unmanaged"),
     });
   });
 
-  const RETAINED = 'new Dynamic("kept", { url: "https://kept.example.com" }, { retainOnDelete: true });';
+  const RETAINED =
+    'new CloudEndpoint("kept", { url: "https://kept.example.com" }, { retainOnDelete: true });';
   test.each([
     ["retainOnDelete", RETAINED, RETAINED],
     [
@@ -149,21 +137,18 @@ ${endpoint("two")}`;
       RETAINED.replace("kept.example", "moved.example"),
     ],
     ...[
-      `const first = new Dynamic("first", { url: "https://first.example.com" });
-new Dynamic("kept", { url: "https://kept.example.com" }, { deletedWith: first });`,
+      `const first = new CloudEndpoint("first", { url: "https://first.example.com" });
+new CloudEndpoint("kept", { url: "https://kept.example.com" }, { deletedWith: first });`,
     ].map((program) => ["deletedWith", program, program]),
   ])(
     "names the replacement that a skipped deletion leaves pending, and its line continues with the old endpoint (%s)",
     async (_, deployed = "", now = "") => {
-      const emulator = await service();
-      const program = (text: string) =>
-        `const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");\n${text}`;
-      const stack = await project(program(deployed), { emulator });
-      await stack.pulumi("up", "--yes", "--skip-preview");
+      const emulator = await emulatedService();
+      const stack = await new Backend(emulator).project(deployed);
+      await stack.up();
       const id = idOf(emulator, "kept");
-      const { urn = "" } =
-        (await stack.state()).resources.find(({ type }) => type.endsWith("CloudEndpoint")) ?? {};
-      await expect(stack.pulumi("up", "--yes", "--skip-preview", "--replace", urn)).rejects.toThrow();
+      const [{ urn = "" } = {}] = await stack.endpoints();
+      await expect(stack.up("--replace", urn)).rejects.toThrow();
       const marked = emulator.requests.length;
       await stack.pulumi("refresh", "--yes", "--skip-preview");
       expect(emulator.requests.slice(marked).map(({ path }) => path)).not.toContain(`/endpoints/${id}`);
@@ -173,11 +158,11 @@ new Dynamic("kept", { url: "https://kept.example.com" }, { deletedWith: first })
       expect(report?.pendingCreates).toMatchObject([{ name: "kept", replaces: id, left: [id] }]);
       const line = `pulumi up --config endpoints:adopt=${id} --stack test`;
       expect((await stack.command("drift")).stdout).toContain(`\n    ${line}\n`);
-      stack.edit(program(now));
-      await sh(stack, `${line} --yes`);
+      stack.edit(now);
+      await stack.sh(line);
       expect(emulator.endpoints.map((one) => one.id)).toContain(id);
-      await sh(stack, "pulumi config rm endpoints:adopt");
-      await stack.pulumi("up", "--yes", "--skip-preview", "--expect-no-changes");
+      await stack.sh("pulumi config rm endpoints:adopt");
+      await stack.up("--expect-no-changes");
       const after = await stack.command("drift", "--json", "-");
       const unmanaged = reportSchema.parse(JSON.parse(after.stdout)).accounts[0]?.unmanaged;
       // With another URL in the program, the run ignores the id. The endpoint stays, as retainOnDelete asks.
@@ -188,17 +173,16 @@ new Dynamic("kept", { url: "https://kept.example.com" }, { deletedWith: first })
   test.each(["dynamic", "plugin"])(
     "names what a killed run left, in and out of a pool, and its advice loses and doubles nothing (%s)",
     async (provider) => {
-      const emulator = await service();
+      const emulator = await emulatedService();
       const names = ["one", "two", "three"];
       const program = `
-const { CloudEndpoint: Endpoint } = require("pulumi-endpoints");
 for (const name of ${JSON.stringify(names)}) {
-  new Endpoint(name, { url: "https://" + name + ".example.com" });
-  new Endpoint("pooled-" + name, { url: "https://pool.example.com", poolingEnabled: true });
+  new CloudEndpoint(name, { url: "https://" + name + ".example.com" });
+  new CloudEndpoint("pooled-" + name, { url: "https://pool.example.com", poolingEnabled: true });
 }
 `;
       const environment = { ENDPOINTS_PROVIDER: provider };
-      const stack = await project(program, { emulator, environment });
+      const stack = await new Backend(emulator).project(program, { environment });
       const theirs = emulator.seed({
         type: "cloud",
         url: "https://pool.example.com",
@@ -207,11 +191,9 @@ for (const name of ${JSON.stringify(names)}) {
       });
       // The answers come after the kill.
       emulator.intercept("create", { afterCommit: true, delayMs: 60_000 }, 4);
-      const up = ["up", "--yes", "--skip-preview", "--non-interactive", "--parallel", "4"];
-      const killed = spawn("pulumi", up, { cwd: stack.folder, env: stack.env, stdio: "ignore" });
+      const up = stack.startUp("--parallel", "4");
       await until(() => emulator.endpoints.length === 5);
-      killed.kill("SIGKILL");
-      await once(killed, "exit");
+      await up.killEngine();
       const left = emulator.endpoints.filter(({ id }) => id !== theirs.id).map(({ id }) => id);
 
       const { code, stdout } = await stack.command("drift");
@@ -228,35 +210,31 @@ for (const name of ${JSON.stringify(names)}) {
       stack.edit(
         `${pasted}${program.replace("poolingEnabled: true", "poolingEnabled: true, adopt: lost.shift()")}`,
       );
-      await sh(stack, `${advice} --yes`);
-      await sh(stack, `${line} --yes`);
+      await stack.sh(advice);
+      await stack.sh(line);
       const writes = emulator.requests.slice(marked).filter(({ method }) => method !== "GET");
       expect(writes.map(({ method }) => method)).toEqual(["POST", "POST"]);
-      const state = (await stack.state()).resources.flatMap(({ type, id }) =>
-        type.endsWith("CloudEndpoint") ? [id] : [],
-      );
+      const state = await stack.ids();
       expect(state).toEqual(expect.arrayContaining(left));
       expect([...state, theirs.id].sort()).toEqual(emulator.endpoints.map(({ id }) => id).sort());
       expect(emulator.endpoints).toContainEqual(theirs);
       stack.edit(program);
-      await sh(stack, "pulumi config rm endpoints:adopt");
-      await stack.pulumi("up", "--yes", "--skip-preview");
+      await stack.sh("pulumi config rm endpoints:adopt");
+      await stack.up();
       expect(emulator.requests.slice(marked).filter(({ method }) => method !== "GET")).toEqual(writes);
       expect((await stack.command("drift")).code).toBe(0);
     },
   );
 
   test("finds a stack in another backend if its own project names that backend, and PULUMI_BACKEND_URL none", async () => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     const [here, there] = [
-      await project('new CloudEndpoint("a", { url: "https://a.example.com" });', { emulator, name: "shop" }),
-      await project('new CloudEndpoint("b", { url: "https://b.example.com" });', { emulator, name: "edge" }),
+      await new Backend(emulator).project(endpoint("a"), { name: "shop" }),
+      await new Backend(emulator).project(endpoint("b"), { name: "edge" }),
     ];
-    for (const { folder } of [here, there]) {
-      const file = join(folder, "Pulumi.yaml");
-      appendFileSync(file, `backend: {url: ${JSON.stringify(`file://${folder}`)}}\n`);
-    }
-    for (const stack of [here, there]) await stack.pulumi("up", "--yes", "--skip-preview");
+    for (const { folder, env } of [here, there])
+      appendFileSync(join(folder, "Pulumi.yaml"), `backend: { url: "${env["PULUMI_BACKEND_URL"]}" }\n`);
+    for (const stack of [here, there]) await stack.up();
     const projects = [here, there].map(({ folder }) => ({ folder: `../${basename(folder)}` }));
     writeFileSync(join(here.folder, "stacks.yaml"), JSON.stringify({ projects }));
     const run = (backend: string | undefined, ...args: string[]) =>
@@ -270,41 +248,36 @@ for (const name of ${JSON.stringify(names)}) {
   });
 
   test("exits with 0 after a run that was killed between two requests, which only a preview shows", async () => {
-    const emulator = await service();
-    const stack = await project('new CloudEndpoint("a", { url: "https://a.example.com" });', { emulator });
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    const emulator = await emulatedService();
+    const stack = await new Backend(emulator).project(endpoint("a"));
+    await stack.up();
     stack.edit(`
-const a = new CloudEndpoint("a", { url: "https://a.example.com" });
+const a = ${endpoint("a")}
 const wait = () => require("fs").writeFileSync("waits", "") ?? new Promise(() => setInterval(() => {}, 1000));
 const late = a.id.apply((id) => pulumi.runtime.isDryRun() ? id : wait());
 new CloudEndpoint("b", { url: "https://b.example.com", description: late });
 `);
-    const up = spawn("pulumi", ["up", "--yes", "--skip-preview", "--non-interactive"], {
-      ...{ cwd: stack.folder, env: stack.env, detached: true, stdio: "ignore" },
-    });
-    await expect.poll(() => existsSync(join(stack.folder, "waits")), { timeout: 60_000 }).toBe(true);
-    process.kill(-(up.pid ?? 0), "SIGKILL");
-    await once(up, "close");
+    const up = stack.startUp();
+    await until(() => existsSync(join(stack.folder, "waits")));
+    await up.killAll();
     expect(await stack.command("drift")).toMatchObject({ code: 0 });
-    await expect(stack.pulumi("up", "--yes", "--skip-preview")).rejects.toThrow("currently locked");
+    await expect(stack.up()).rejects.toThrow("currently locked");
     await expect(stack.pulumi("preview", "--expect-no-changes")).rejects.toThrow("no changes were expected");
   });
 
   test("exits with 8 after a failed up, also if a refresh followed, with 1 if the key is refused, and with 2 if there is no such stack", async () => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     const other = emulator.seed({ type: "cloud", url: "https://late.example.com" });
-    const stack = await project('new CloudEndpoint("late", { url: "https://late.example.com" });', {
-      emulator,
-    });
+    const stack = await new Backend(emulator).project(endpoint("late"));
     const run = (...args: string[]) => stack.command("drift", ...args);
-    await expect(stack.pulumi("up", "--yes", "--skip-preview")).rejects.toThrow();
+    await expect(stack.up()).rejects.toThrow();
     await stack.pulumi("refresh", "--yes");
     expect(await run()).toMatchObject({ code: 8, stdout: expect.stringContaining("its last update failed") });
     emulator.remove(other.id);
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.up();
     expect(await run()).toMatchObject({ code: 0 });
 
-    await stack.setConfig("endpoints:apiKey", { secret: "of-nobody" });
+    await stack.setSecret("endpoints:apiKey", "of-nobody");
     const refused = await run();
     expect(refused.code, refused.stdout).toBe(1);
     expect(refused.stdout).toMatch(

@@ -6,7 +6,7 @@ import { seedMixed } from "../commands/mixedAccount";
 import { runCommand } from "../commands/runCommand";
 import { temporaryFolder } from "../folders";
 import { paths } from "../requests";
-import { edit, onBothDrivers, onCli, PLUGIN, writes } from "./setup";
+import { edit, onBothDrivers, onCli, writes } from "./setup";
 
 const shop = (options = "") =>
   `new CloudEndpoint("shop", { url: "https://shop.example.com", description: "ours" }, { ${options} });`;
@@ -51,10 +51,10 @@ onCli("the import command", (start) => {
         before.find((endpoint) => endpoint.id === id) ?? {};
       const documents = { trafficPolicy: traffic_policy, metadata };
       const inputs = { url, description, bindings, poolingEnabled: pooling_enabled, ...documents };
-      const type = index < resources.length / 2 ? "CloudEndpoint" : "PluginEndpoint";
+      const type = index < resources.length / 2 ? "CloudEndpoint" : "endpoints.CloudEndpoint";
       return `new ${type}(${JSON.stringify(name)}, ${JSON.stringify(inputs)}, { protect: true });`;
     });
-    edit(stack, PLUGIN + definitions.join("\n"));
+    edit(stack, definitions.join("\n"));
     await stack.preview({ expectNoChanges: true });
     expect(writes(await stack.refresh({ expectNoChanges: true }))).toEqual([]);
     expect(emulator.endpoints).toEqual(before);

@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { expect, test } from "vitest";
-import { edit, failure, onBothDrivers, PLUGIN } from "./setup";
+import { edit, failure, onBothDrivers } from "./setup";
 
 /** Part of every secret here. No message may contain it. */
 const CANARY = "CANARY7f3c";
@@ -90,13 +90,14 @@ onBothDrivers("mistakes in a program", (start) => {
 
   const endpoint = (name: string, more = "", type = "CloudEndpoint") =>
     `new ${type}("${name}", { url: "https://${name}.example.com", trafficPolicy: policy } ${more});\n`;
-  const head = `${PLUGIN}
+  const head = `
 const { mergeTrafficPolicy, WebhookVerification } = require("pulumi-endpoints");
 const policy = { on_http_request: [{ actions: [{ type: "custom-respons", config: { body: "${CANARY}" } }] }] };
-const off = new Provider("off", { policyWarnings: "off" });`;
+const off = new endpoints.Provider("off", { policyWarnings: "off" });`;
   const merge = `mergeTrafficPolicy(policy, new WebhookVerification("hooks", { platform: "github", secret: "${CANARY}" }));`;
-  const [ours, theirs] = [endpoint("ours"), endpoint("theirs", "", "PluginEndpoint")];
-  const probable = head + merge + ours + theirs + endpoint("silent", ", { provider: off }", "PluginEndpoint");
+  const [ours, theirs] = [endpoint("ours"), endpoint("theirs", "", "endpoints.CloudEndpoint")];
+  const probable =
+    head + merge + ours + theirs + endpoint("silent", ", { provider: off }", "endpoints.CloudEndpoint");
   const ABOUT =
     '.on_http_request[0].actions[0].type "custom-respons" is no action known to this version; did you mean custom-response?';
 

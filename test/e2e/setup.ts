@@ -1,15 +1,12 @@
-import { writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterEach, describe, expect } from "vitest";
 import {
   type ExportedState,
-  findPulumiCli,
   RunFailed,
   type RunResult,
-  TestStack,
+  type TestStack,
   type TestStackOptions,
 } from "../../sdk/testing";
-import { newProject } from "../folders";
+import { cli, newTestStack, writeProgram } from "../projects";
 
 export { methods, writes } from "../requests";
 
@@ -18,9 +15,6 @@ import { normalize } from "./normalize";
 /* The end-to-end tests run on two drivers: the test kit's engine and the Pulumi CLI. Without a CLI on the PATH, its runs are
  * skipped. */
 const drivers = (process.env["TEST_DRIVERS"] ?? "kit,cli").split(",");
-const cli = drivers.includes("cli") && (await findPulumiCli());
-
-const PLUGINS = "plugins:\n  providers:\n    - name: endpoints\n      path: ../../../provider/plugin\n";
 
 export type Start = (program: string, options?: Partial<TestStackOptions>) => Promise<TestStack>;
 interface Opened {
@@ -51,7 +45,9 @@ export function onBothDrivers(
 
 /** Runs tests of what only the CLI supports. */
 export function onCli(subject: string, cases: (start: Start) => void): void {
-  describe.skipIf(!cli)(`${subject}, with the Pulumi CLI on the PATH`, () => cases(starter("cli")));
+  describe.skipIf(!cli || !drivers.includes("cli"))(`${subject}, with the Pulumi CLI on the PATH`, () =>
+    cases(starter("cli")),
+  );
 }
 
 afterEach(async (context) => {
@@ -81,9 +77,7 @@ afterEach(async (context) => {
 /** Returns a function that starts a stack with a given program. */
 function starter(driver: TestStack["driver"]): Start {
   return async (program, options = {}) => {
-    const folder = newCase();
-    writeProgram(folder, program);
-    const stack = await TestStack.create({ program: folder, driver, ...options });
+    const { folder, stack } = await newTestStack(program, { driver, ...options });
     // Other tests cover previews. Without a preview before each update, a test takes half the time.
     const up = stack.up.bind(stack);
     stack.up = (runOptions) => up({ skipPreview: true, ...runOptions });
@@ -98,34 +92,9 @@ function starter(driver: TestStack["driver"]): Start {
   };
 }
 
-/** Creates the folder of a project with the plugin, without a program. */
-export const newCase = (): string => newProject("case", PLUGINS);
-
-const HEAD = `
-const pulumi = require("@pulumi/pulumi");
-const { CloudEndpoint } = require("pulumi-endpoints");
-`;
-
 /** A state as JSON, without its secrets. */
 export const plainIn = (state: unknown): string =>
   JSON.stringify(state, (_, value) => (value?.plaintext === undefined ? value : "[secret]"));
-
-/** Classes of a generated SDK for the plugin. */
-export const PLUGIN = `
-class Provider extends pulumi.ProviderResource {
-  constructor(name, args = {}, options = {}) { super("endpoints", name, args, options); }
-}
-class PluginEndpoint extends pulumi.CustomResource {
-  constructor(name, args = {}, options = {}) {
-    const outputs = Object.fromEntries(["publicUrl", "trafficPolicy", "description", "metadata"].map((name) => [name, undefined]));
-    super("endpoints:index:CloudEndpoint", name, { ...outputs, ...args }, options);
-  }
-}
-`;
-
-export function writeProgram(folder: string, program: string): void {
-  writeFileSync(join(folder, "index.js"), HEAD + program);
-}
 
 /** Replaces the program of a running stack. */
 export function edit(stack: TestStack, program: string): void {

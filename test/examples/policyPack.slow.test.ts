@@ -2,21 +2,21 @@ import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { PulumiFailed, PulumiResult } from "../../sdk/test-engine/index";
+import { emulatedService } from "../emulatedService";
 import { root } from "../package/pack";
-import { cli, project, service } from "../provider/plugin/pulumi";
+import { Backend, cli } from "../projects";
 
 /* Needs the full build: Pulumi compiles the pack with its types. */
 
 const PROGRAM = `
-const { CloudEndpoint: Dynamic } = require("pulumi-endpoints");
 const policy = (type, config) => ({ on_http_request: [{ actions: [{ type, config }] }] });
-new Dynamic("shop", { url: "https://shop.example.com" });
-new CloudEndpoint("api", {
+new CloudEndpoint("shop", { url: "https://shop.example.com" });
+new endpoints.CloudEndpoint("api", {
   url: "https://api.example.com",
   metadata: { owner: "api" },
   trafficPolicy: policy("basic-auth", { credentials: [pulumi.secret("user:password")] }),
 });
-for (const status_code of [403, 404]) new Dynamic("pool-" + status_code, {
+for (const status_code of [403, 404]) new CloudEndpoint("pool-" + status_code, {
   url: "https://pool.example.com",
   poolingEnabled: true,
   metadata: { owner: "pool" },
@@ -32,8 +32,8 @@ const failure = (run: Promise<PulumiResult>): Promise<string> =>
 
 describe.skipIf(!cli)("with a copy of the policy pack, the Pulumi CLI", () => {
   test("refuses endpoints of both providers that violate it, and finds the violations of an exported state without a request", async () => {
-    const emulator = await service();
-    const stack = await project(PROGRAM, { emulator });
+    const emulator = await emulatedService();
+    const stack = await new Backend(emulator).project(PROGRAM);
     const isOwn = (path: string) => !path.includes("node_modules", root.length);
     const pack = join(stack.folder, "policies");
     cpSync(join(root, "examples", "policy-pack"), pack, { recursive: true, filter: isOwn });
@@ -42,7 +42,7 @@ describe.skipIf(!cli)("with a copy of the policy pack, the Pulumi CLI", () => {
     const refused = await failure(stack.pulumi("preview", "--policy-pack", "policies"));
     for (const violation of [ofShop, ofApi]) expect(refused).toMatch(violation);
 
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.up();
     await stack.pulumi("stack", "export", "--file", "state.json");
     const requests = emulator.requests.length;
     const analyze = ["policy", "analyze", "--file", "state.json", "--policy-pack", "policies"];
@@ -57,9 +57,8 @@ describe.skipIf(!cli)("with a copy of the policy pack, the Pulumi CLI", () => {
       ["args.props", true],
       ["{ ...args.props }", false],
     ] as const) {
-      const stack = await project(
-        'new CloudEndpoint("shop", { url: "https://shop.example.com", description: pulumi.secret("CANARY") });',
-        { emulator: await service() },
+      const stack = await new Backend(await emulatedService()).project(
+        'new endpoints.CloudEndpoint("shop", { url: "https://shop.example.com", description: pulumi.secret("CANARY") });',
       );
       const pack = join(stack.folder, "policies");
       mkdirSync(pack);
@@ -72,7 +71,7 @@ describe.skipIf(!cli)("with a copy of the policy pack, the Pulumi CLI", () => {
           { name: "owner", description: "x", enforcementLevel: "remediate", remediateResource: ${remediate} },
         ] });`,
       );
-      await stack.pulumi("up", "--yes", "--skip-preview", "--policy-pack", "policies");
+      await stack.up("--policy-pack", "policies");
       const { stdout } = await stack.pulumi("stack", "export");
       expect(stdout).toContain("owner");
       expect(!stdout.includes("CANARY"), returned).toBe(isKept);

@@ -5,10 +5,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import type { Tenant } from "../../examples/tenants/tenant";
-import { findPulumiCli } from "../../sdk/testing";
 import { emulatedService } from "../emulatedService";
-import { localBackend } from "../folders";
 import { root } from "../package/pack";
+import { cli, localBackend } from "../projects";
 import { copyOf } from "./copyOf";
 
 test("without a CLI every tenant is a failed row of the table, and an unknown tenant is refused", async () => {
@@ -20,7 +19,7 @@ test("without a CLI every tenant is a failed row of the table, and an unknown te
   expect(unknown).toMatchObject({ code: 1, text: "there is no tenant hooli in tenants.json\n" });
 });
 
-test.skipIf(!(await findPulumiCli()))(
+test.skipIf(!cli)(
   "with the Pulumi CLI, the example deploys every tenant but one that fails or throws, shows drift of all, continues after a kill, and removes one",
   async () => {
     const { emulator, run, folder } = await start(tenantsOf(4, 2));

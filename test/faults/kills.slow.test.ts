@@ -1,11 +1,12 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { Emulator, findPulumiCli, RunFailed, TestStack } from "../../sdk/testing";
-import { newProject } from "../folders";
+import { type Emulator, RunFailed, type TestStack } from "../../sdk/testing";
+import { emulatedService } from "../emulatedService";
+import { temporaryFolder } from "../folders";
+import { cli, newTestStack } from "../projects";
 import { until } from "../until";
 
 /*
@@ -14,7 +15,6 @@ import { until } from "../until";
  */
 const kills = process.env["KILLS"];
 const count = kills === undefined ? 60 : 100;
-const cli = await findPulumiCli();
 
 /** The signal to the engine that ends a run. */
 const deaths = [
@@ -45,22 +45,22 @@ async function kill(driver: TestStack["driver"], death: Death): Promise<() => Pr
     // The rate limit is no part of this test.
     ENDPOINTS_REQUESTS_PER_WINDOW: "100000",
   };
-  const { emulator, folder, stack, start } = await newStack(driver, env);
+  const { emulator, stackName, stack, start } = await newStack(driver, env);
   // The latency of a real service.
   emulator.intercept("create", { afterCommit: true, delayMs: 25 }, count);
-  writeProgram(folder);
 
   // Early enough that many creates wait in the provider.
   const killAt = 1 + Math.floor((Math.random() * count) / 2);
   const run = start();
+  const pid = await run.pid();
   await until(() => posts(emulator) >= killAt);
-  process.kill(await run.pid(), death.signal);
+  process.kill(pid, death.signal);
   await run.ended;
   await quiet(emulator);
   expect(emulator.endpoints.length).toBeLessThan(count);
 
   return async () => {
-    if (driver === "cli") deleteEmptyFiles(basename(folder));
+    if (driver === "cli") deleteEmptyFiles(stackName);
     await stack.cancel();
     await stack.refresh({ clearPendingCreates: true });
     const known = await idsOf(stack);
@@ -100,16 +100,8 @@ const isOf = (id: string | undefined, method: string, path: string) =>
   method === "GET" && path.endsWith(`/${id}`);
 
 const urls = Array.from({ length: count }, (_, index) => `https://e${index}.example.com`);
-const PLUGIN = "plugins:\n  providers:\n    - name: endpoints\n      path: ../../../provider/plugin\n";
-
-function writeProgram(folder: string): void {
-  writeFileSync(
-    join(folder, "index.js"),
-    `const { CloudEndpoint } = require("pulumi-endpoints");
-for (const url of ${JSON.stringify(urls)}) new CloudEndpoint(url, { url, description: "made by the program" });
-`,
-  );
-}
+const program = `
+for (const url of ${JSON.stringify(urls)}) new CloudEndpoint(url, { url, description: "made by the program" });`;
 
 interface Run {
   pid: () => Promise<number>;
@@ -119,27 +111,19 @@ interface Run {
 
 /** Creates a stack, and a function that starts an `up` in a process that can be killed. */
 async function newStack(driver: TestStack["driver"], env: NodeJS.ProcessEnv) {
-  const emulator = await Emulator.start();
-  const folder = newProject("kills", PLUGIN);
-  const stateFile = join(folder, "state.json");
-  const stackName = driver === "cli" ? basename(folder) : "test";
-  const stack = await TestStack.create({
-    program: folder,
-    driver,
-    emulator,
-    env,
-    stackName,
-    ...(driver === "kit" && { stateFile }),
-  });
-  onTestFinished(async () => {
-    await stack.close();
-    await emulator.close();
-  });
+  const emulator = await emulatedService();
+  const stateFolder = temporaryFolder();
+  const stateFile = join(stateFolder, "state.json");
+  // By this name, a test finds the process and the files of the CLI.
+  const stackName = driver === "cli" ? basename(stateFolder) : "test";
+  const own = driver === "cli" ? { stackName } : { stateFile };
+  const { folder, stack } = await newTestStack(program, { driver, emulator, env, ...own });
+  onTestFinished(() => stack.close());
   const start = (): Run =>
     driver === "kit"
       ? startKit([folder, stateFile, emulator.baseUrl, emulator.apiKey], env)
       : startCli(stack, stackName);
-  return { emulator, folder, stack, start };
+  return { emulator, stackName, stack, start };
 }
 
 function startKit(args: string[], env: NodeJS.ProcessEnv): Run {

@@ -2,7 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { Emulator, TestStack } from "../../sdk/testing";
-import { newProject, temporaryFolder } from "../folders";
+import { temporaryFolder } from "../folders";
+import { newProject } from "../projects";
 
 const program = join(import.meta.dirname, "../../examples/quickstart");
 
@@ -49,7 +50,7 @@ test("no setting of the shell reaches the program, and those of its own `env` do
 });
 
 test("the mocks of `others` do not answer for the package under test, and a failed start leaves no emulator", async () => {
-  const folder = newProject("unplugged");
+  const folder = newProject("unplugged", "");
   writeFileSync(
     join(folder, "index.js"),
     'new (require("@pulumi/pulumi").CustomResource)("endpoints:index:CloudEndpoint", "a");',

@@ -1,10 +1,10 @@
 import { expect } from "vitest";
 import type { Clock } from "../../provider/service/clock";
-import { type ExportedResource, RunFailed, TestStack } from "../../sdk/testing";
+import { type ExportedResource, RunFailed, type TestStack } from "../../sdk/testing";
 import type { Emulator } from "../../sdk/testing/emulator";
 import { normalize } from "../e2e/normalize";
-import { newCase, writeProgram } from "../e2e/setup";
 import { emulatedService } from "../emulatedService";
+import { newTestStack, writeProgram } from "../projects";
 import { jumpingClock } from "../provider/virtualClock";
 import { type Program, type ProviderKind, type Run, resourceOf, type Scenario } from "./scenario";
 import { ScenarioRunner } from "./scenarioRunner";
@@ -20,10 +20,9 @@ export async function runAsStack(
   const clock = jumpingClock();
   if (scenario.settings) cannotRunAsStack();
   const emulator = await emulatedService({ now: () => new Date(clock.now()), ...scenario.service });
-  const folder = newCase();
-  writeProgram(folder, "");
   const env = { ENDPOINTS_PROVIDER: kind };
-  await using stack = await TestStack.create({ program: folder, driver, emulator, env });
+  const { folder, stack: opened } = await newTestStack("", { driver, emulator, env });
+  await using stack = opened;
   await new StackRunner(scenario, emulator, clock, stack, folder).runScenario();
   return normalize(await stack.exportState());
 }

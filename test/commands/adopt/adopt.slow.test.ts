@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { parseDocument } from "yaml";
 import { type Emulator, TestStack } from "../../../sdk/testing";
+import { emulatedService } from "../../emulatedService";
 import { programFolder } from "../../folders";
-import { cli, type Project, project, service } from "../../provider/plugin/pulumi";
+import { Backend, cli } from "../../projects";
 import { seedMixed } from "../mixedAccount";
 import { runCommand } from "../runCommand";
 import { seedOdd } from "./oddEndpoints";
@@ -29,7 +30,7 @@ function makeTypeScript(folder: string): void {
 const writes = (emulator: Emulator) => emulator.requests.filter(({ method }) => method !== "GET");
 
 test("the written program for endpoints of every kind compiles, and its first up changes nothing", async () => {
-  const emulator = await service({ pageSize: 40 });
+  const emulator = await emulatedService({ pageSize: 40 });
   seedMixed(emulator, 60);
   seedOdd(emulator);
   const before = emulator.endpoints;
@@ -86,14 +87,13 @@ function listedSecrets(stderr: string, endpoints: Emulator["endpoints"]): Record
 test.skipIf(!cli)(
   "with --stack, the command sets the secrets, up changes nothing, and a second run finds nothing to adopt",
   async () => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     seedMixed(emulator, 60);
     const before = emulator.endpoints;
-    const stack = await project("", { emulator });
+    const stack = await new Backend(emulator).project("", { name: "case" });
     makeTypeScript(stack.folder);
-    await stack.setConfig("secret", { secret: "of something else" });
-    const adopt = (...args: string[]) =>
-      runCommand(["adopt", "--stack", "test", ...args], stack.env, stack.folder);
+    await stack.setSecret("secret", "of something else");
+    const adopt = (...args: string[]) => stack.command("adopt", "--stack", "test", ...args);
 
     const { code, stderr } = await adopt("--out", "index.ts");
     expect(stderr).toMatch(/Set: 10 secrets of the stack test/);
@@ -103,7 +103,7 @@ test.skipIf(!cli)(
     expect(stderr + program + settings).not.toMatch(CANARIES);
     expect(program).not.toContain('requireSecret("secret")');
 
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.up();
     await stack.pulumi("preview", "--expect-no-changes");
     await stack.pulumi("refresh", "--yes", "--expect-no-changes");
     expect(writes(emulator)).toEqual([]);
@@ -119,7 +119,7 @@ test.skipIf(!cli)(
     // After the first up, every `adopt` can be removed, and Pulumi deletes nothing.
     const plain = program.replaceAll(/^ {2}adopt: .*\n/gm, "");
     writeFileSync(join(stack.folder, "index.ts"), plain);
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.up();
     const destroy = stack.pulumi("destroy", "--yes", "--skip-preview");
     const refusal = { result: { stdout: expect.stringContaining("because it is protected") } };
     await expect(destroy).rejects.toMatchObject(refusal);
@@ -134,7 +134,7 @@ test.skipIf(!cli)(
       join(stack.folder, "index.ts"),
       plain.replace(/^new CloudEndpoint\([\s\S]*?, keep\);\n/m, ""),
     );
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.up();
     await stack.pulumi("preview", "--expect-no-changes");
     expect((await stack.state()).resources.map(({ urn }) => urn)).not.toContain(urn);
     expect(writes(emulator)).toEqual([]);
@@ -144,19 +144,19 @@ test.skipIf(!cli)(
 test.skipIf(!cli)(
   "a Terraform state moves without a write, and a second run lists what Terraform may forget",
   async () => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     seedShown(emulator);
     const before = emulator.endpoints;
-    const stack = await project("", { emulator });
+    const stack = await new Backend(emulator).project("", { name: "case" });
     makeTypeScript(stack.folder);
     const adopt = (...args: string[]) =>
-      runCommand(["adopt", "--stack", "test", "--terraform", SHOWN, ...args], stack.env, stack.folder);
+      stack.command("adopt", "--stack", "test", "--terraform", SHOWN, ...args);
 
     const { code, stderr } = await adopt("--out", "index.ts");
     expect(stderr).toContain(`Selected: ${movable.length} endpoints`);
     expect(stderr).toContain("Set: 1 secret of the stack test: landingSecret");
     expect(code).toBe(0);
-    await stack.pulumi("up", "--yes", "--skip-preview");
+    await stack.up();
     await stack.pulumi("preview", "--expect-no-changes");
     expect(writes(emulator)).toEqual([]);
     expect(emulator.endpoints).toEqual(before);
@@ -172,21 +172,20 @@ test.skipIf(!cli)(
 test.skipIf(!cli)(
   "endpoints that other projects manage are left out with --projects by their states, whose secrets stay encrypted",
   async () => {
-    const emulator = await service();
-    const shop = await project('new endpoints.CloudEndpoint("front", { url: "https://shop.example.com" });', {
-      emulator,
-      name: "shop",
-    });
-    await shop.pulumi("up", "--yes", "--skip-preview");
-    const backend = { PULUMI_BACKEND_URL: `file://${shop.folder}` };
-    const plain = await project(
-      'new endpoints.CloudEndpoint("front", { url: "https://plain.example.com", description: pulumi.secret("x") });',
-      { emulator, name: "plain", environment: { ...backend, PULUMI_CONFIG_PASSPHRASE: "of another team" } },
+    const emulator = await emulatedService();
+    const backend = new Backend(emulator);
+    const shop = await backend.project(
+      'new endpoints.CloudEndpoint("front", { url: "https://shop.example.com" });',
     );
-    await plain.pulumi("up", "--yes", "--skip-preview");
+    await shop.up();
+    const plain = await backend.project(
+      'new endpoints.CloudEndpoint("front", { url: "https://plain.example.com", description: pulumi.secret("x") });',
+      { name: "plain", environment: { PULUMI_CONFIG_PASSPHRASE: "of another team" } },
+    );
+    await plain.up();
     const { id } = emulator.seed({ type: "cloud", url: "https://free.example.com" });
 
-    const other = await project("", { emulator, name: "other", environment: backend });
+    const other = await backend.project("", { name: "other" });
     const adopt = (...args: string[]) => other.command("adopt", "--stack", "test", ...args);
     const file = join(other.folder, "stacks.json");
     const projects = [{ folder: ".", stacks: ["test"] }];
@@ -205,13 +204,9 @@ test.skipIf(!cli)(
     const named = await shop.command("adopt", "--stack", "organization/shop/test");
     expect(named.stderr).toContain("Left out: 1 that the stack organization/shop/test manages already");
     expect(named.stdout).not.toContain("shop.example.com");
-    await shop.pulumi("state", "delete", "--yes", await urnIn(shop));
+    const [{ urn = "" } = {}] = await shop.endpoints();
+    await shop.pulumi("state", "delete", "--yes", urn);
     const again = await shop.command("adopt", "--stack", "organization/shop/test");
     expect(again.stdout).toContain('url: "https://shop.example.com"');
   },
 );
-
-async function urnIn(stack: Project): Promise<string> {
-  const { resources } = await stack.state();
-  return resources.find(({ type }) => type === "endpoints:index:CloudEndpoint")?.urn ?? "";
-}

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import type { Emulator } from "../../../sdk/testing/emulator";
+import { emulatedService } from "../../emulatedService";
 import { temporaryFolder } from "../../folders";
-import { service } from "../../provider/plugin/pulumi";
 import { runInProcess } from "../runCommand";
 import { oddLines, seedOdd } from "./oddEndpoints";
 import { projectWith } from "./stubbedProject";
 
 test("fields and endpoints that a program cannot express are reported in the log and in the program", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   seedOdd(emulator);
   const { code, stdout, stderr } = await runInProcess(adoptCommand, [], emulator);
   expect(code).toBe(0);
@@ -26,7 +26,7 @@ test("fields and endpoints that a program cannot express are reported in the log
 });
 
 test("a text with the account's own key in it is read from the configuration, in both formats without the key", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const config = { url: "https://api.example.com", headers: { "x-with": `of ${emulator.apiKey}` } };
   const traffic_policy = JSON.stringify({
     on_http_request: [{ actions: [{ type: "http-request", config }] }],
@@ -43,7 +43,7 @@ test("a text with the account's own key in it is read from the configuration, in
 });
 
 test("a policy in YAML with merge keys is written as the merged data", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const policy = `
 common: &deny { type: deny, config: { status_code: 404 } }
 on_http_request:
@@ -58,7 +58,7 @@ on_http_request:
 });
 
 test("both formats take a policy in YAML, and say that its comments stay behind", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const { id } = emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy: "a: 1 # b" });
   for (const format of ["program", "import"]) {
     const { code, stdout, stderr } = await runInProcess(adoptCommand, ["--format", format], emulator);
@@ -71,7 +71,7 @@ test("both formats take a policy in YAML, and say that its comments stay behind"
 });
 
 test("fields that the list may omit are read by id, so that the first up does not clear them", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const policy = '{"on_http_request":[]}';
   emulator.seed({ type: "cloud", url: "https://a.example.com", description: "a", traffic_policy: policy });
   emulator.seed({ type: "cloud", url: "https://b.example.com", metadata: "kept by hand" });
@@ -86,7 +86,7 @@ test("fields that the list may omit are read by id, so that the first up does no
 
 test("the documentation shows the program and the log of a real run", async () => {
   const page = readFileSync(join(import.meta.dirname, "../../../docs/adoption.md"), "utf8");
-  const emulator = await service();
+  const emulator = await emulatedService();
   const verify = { type: "verify-webhook", config: { provider: "brex", secret: "whsec_CANARY" } };
   const forward = { type: "forward-internal", config: { url: "https://shop.internal" } };
   emulator.seed({
@@ -103,7 +103,7 @@ test("the documentation shows the program and the log of a real run", async () =
 });
 
 test("bindings are left out only if they are public or none, so that no service makes an endpoint public", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const seed = (host: string, bindings: string[]) =>
     emulator.seed({ type: "cloud", url: `https://${host}`, bindings });
   seed("a.internal", ["internal"]);
@@ -127,7 +127,7 @@ test("bindings are left out only if they are public or none, so that no service 
 describe("with secrets for a stack's configuration", () => {
   /** An account with one secret, and a project whose Pulumi CLI logs the secrets that it sets. */
   async function stackWithSecret(exit = 0) {
-    const emulator = await service();
+    const emulator = await emulatedService();
     const secret = { on_http_request: [{ actions: [{ type: "x", config: { secret: "whsec_CANARY" } }] }] };
     emulator.seed({
       type: "cloud",
@@ -186,7 +186,7 @@ describe("--format import", () => {
     runInProcess(adoptCommand, ["--format", "import", ...args], emulator);
 
   test("lists type, name and id", async () => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     const { id } = emulator.seed({ type: "cloud", url: "https://theirs.example.com" });
     const { stdout, stderr } = await run(emulator);
     expect(JSON.parse(stdout)).toEqual({
@@ -199,7 +199,7 @@ describe("--format import", () => {
   });
 
   test("leaves out endpoints that a program would change or could not express, also if the list omits policies", async () => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     const seed = (host: string, traffic_policy: string) =>
       emulator.seed({ type: "cloud", url: `https://${host}.example.com`, traffic_policy }).id;
     const fine = seed("fine", '{"x":{"api_key":"of-somebody"}}');

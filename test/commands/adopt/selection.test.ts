@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import type { Emulator } from "../../../sdk/testing";
+import { emulatedService } from "../../emulatedService";
 import { temporaryFolder } from "../../folders";
-import { service } from "../../provider/plugin/pulumi";
 import { pathWithPulumi, runInProcess } from "../runCommand";
 import { projectWith, stateOf } from "./stubbedProject";
 
@@ -12,7 +12,7 @@ const adopt = (args: string[], account?: Parameters<typeof runInProcess>[2]) =>
   runInProcess(adoptCommand, args, account);
 
 test("takes the endpoints of --select by URL, id, metadata or binding, leaves out those of --except, and logs the numbers", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const seed = (host: string, more: object) =>
     emulator.seed({ type: "cloud", url: `https://${host}`, ...more }).id;
   const pooled = [1, 2].map(() => seed("pool.example.com", { pooling_enabled: true }));
@@ -46,7 +46,7 @@ test("takes the endpoints of --select by URL, id, metadata or binding, leaves ou
 });
 
 test("is a usage error if a selector matches nothing", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   emulator.seed({ type: "cloud", url: "https://shop.example.com" });
   for (const option of ["--select", "--except"])
     for (const value of ["tcp://*", "ep_nobody", "metadata.team=shop", "binding=public"]) {
@@ -57,7 +57,7 @@ test("is a usage error if a selector matches nothing", async () => {
 });
 
 test("logs a malformed item of the list, and takes the others", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   emulator.seed({ type: "cloud", url: "https://shop.example.com", description: "", metadata: "" });
   const [good] = emulator.endpoints;
   const bad = { ...good, id: "ep_bad", url: ["https://bad.example.com"] };
@@ -70,7 +70,7 @@ test("logs a malformed item of the list, and takes the others", async () => {
 });
 
 test("overwrites a file only with --force, and otherwise fails before its first request", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const file = join(temporaryFolder(), "result");
   writeFileSync(file, "precious");
   const refused = await adopt(["--out", file], emulator);
@@ -86,7 +86,7 @@ test("overwrites a file only with --force, and otherwise fails before its first 
 });
 
 test("says that the service refuses the key, or that the key is missing", async () => {
-  const { baseUrl } = await service();
+  const { baseUrl } = await emulatedService();
   const refused = await adopt([], { baseUrl, apiKey: "of-nobody" });
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain("The API key was refused");
@@ -120,7 +120,7 @@ const seeded = (emulator: Emulator, ...hosts: string[]) =>
   hosts.map((host) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id);
 
 test("leaves out endpoints that a stack creates after the command has begun, because states are read after the list", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const [free, fresh, mine] = seeded(emulator, "free", "fresh", "mine");
   const isListed = join(temporaryFolder(), "listed");
   emulator.intercept(
@@ -138,7 +138,7 @@ test("leaves out endpoints that a stack creates after the command has begun, bec
 });
 
 test("leaves out the endpoints of stacks that differ only in their organizations", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const [free, old, moved] = seeded(emulator, "free", "old", "moved");
   const listed = { projects: [{ folder: ".", stacks: ["old/dev", "new/dev"] }] };
   const folder = projectWith({ "old/dev": old, "new/dev": moved }, emulator, { listed });
@@ -149,7 +149,7 @@ test("leaves out the endpoints of stacks that differ only in their organizations
 });
 
 test("leaves out endpoints that the target stack or the stacks of a file manage, or that the file ignores", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const [free, mine, theirs, ignored] = seeded(emulator, "free", "mine", "theirs", "ignored");
   const ignore = [{ id: ignored, reason: "x" }];
   const listed = { projects: [{ folder: ".", stacks: ["prod"] }], ignore };
@@ -175,7 +175,7 @@ test("leaves out endpoints that the target stack or the stacks of a file manage,
 });
 
 test("names the stacks of the backend that were not read, at most ten, without the target", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   emulator.seed({ type: "cloud", url: "https://free.example.com" });
   const warned = async (stacks: string[] | undefined, ...args: string[]) => {
     const list = JSON.stringify(stacks?.map((name) => ({ name })));
@@ -218,7 +218,7 @@ test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", 
   const folder = temporaryFolder();
   writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
   writeFileSync(join(folder, "stacks.yaml"), "projects: [{ folder: ., stacks: [dev] }]\n");
-  const listed = await adopt(["--projects", join(folder, "stacks.yaml")], await service());
+  const listed = await adopt(["--projects", join(folder, "stacks.yaml")], await emulatedService());
   expect(listed.code).toBe(1);
   expect(listed.stderr).toContain("this needs the Pulumi CLI, and there is no pulumi on the PATH");
 });
@@ -227,7 +227,7 @@ test("names a folder of --cwd that does not exist, and does not say that there i
   vi.stubEnv("PATH", pathWithPulumi("exit 1"));
   const { code, stderr } = await adopt(
     ["--cwd", "/nowhere/at/all", "--known", "o/blog/prod"],
-    await service(),
+    await emulatedService(),
   );
   expect(code).toBe(1);
   expect(stderr).toContain("there is no folder /nowhere/at/all");

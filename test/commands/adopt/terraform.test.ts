@@ -5,8 +5,8 @@ import { Readable } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import type { Emulator } from "../../../sdk/testing/emulator";
+import { emulatedService } from "../../emulatedService";
 import { temporaryFolder } from "../../folders";
-import { service } from "../../provider/plugin/pulumi";
 import { runInProcess } from "../runCommand";
 import { movable, SHOWN, seedShown, shownEndpoints } from "./terraformShow";
 
@@ -49,7 +49,7 @@ const namesIn = (stdout: string) =>
 test.each(["program", "import"])(
   "takes the endpoints of all modules and no others, named by their addresses (%s)",
   async (format) => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     seedShown(emulator);
     emulator.seed({ type: "cloud", url: "https://other.example.com" });
     const { code, stdout, stderr } = await adopt(emulator, SHOWN, "--format", format);
@@ -87,7 +87,7 @@ test.each(["program", "import"])(
 );
 
 test("leaves out endpoints that Terraform deletes at its next apply, and names the next step", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   seedShown(emulator);
   const { stdout, stderr } = await adopt(emulator, SHOWN);
   const refused = (why: string, address: string, way: string) =>
@@ -105,7 +105,7 @@ test("leaves out endpoints that Terraform deletes at its next apply, and names t
 });
 
 test("takes addresses in --select and --except, in which case matters", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   seedShown(emulator);
   const cases: [string[], string[]][] = [
     [
@@ -127,7 +127,7 @@ test("takes addresses in --select and --except, in which case matters", async ()
 });
 
 test("reports endpoints that the account does not have, and fails if it has none of them", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   emulator.seed({ type: "cloud", url: "https://other.example.com" });
   const none = await adopt(emulator, SHOWN);
   expect(none).toMatchObject({ code: 2, stdout: "" });
@@ -145,7 +145,7 @@ test("reports endpoints that the account does not have, and fails if it has none
 });
 
 test("refuses a file that terraform show -json did not print, before any request, and quotes nothing of the file", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const next = "In Terraform's folder, run terraform show -json > state.json, and give that file";
   const mistakes: [string, string | RegExp][] = [
     ["/nowhere", "adopt: /nowhere does not exist"],
@@ -188,7 +188,7 @@ test("refuses a file that terraform show -json did not print, before any request
 });
 
 test("writes every key as Terraform and the shell read it, and takes a key with * as it is", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const keys = [
     "it's",
     '\\"hi\\"',
@@ -214,7 +214,7 @@ test("writes every key as Terraform and the shell read it, and takes a key with 
 });
 
 test("leaves out an endpoint with a key that no command can show", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const keys = ["two\nlines", "\b", "\u202ex", "\u{e0001}", "\u001b[31m", "##vso[task]", "plain"];
   const endpoints = keys.map((key, nth) => ({
     address: `ngrok_cloud_endpoint.a["${key}"]`,
@@ -231,7 +231,7 @@ test("leaves out an endpoint with a key that no command can show", async () => {
 });
 
 test("names an endpoint with two addresses by the first, and forgets both", async () => {
-  const emulator = await service();
+  const emulator = await emulatedService();
   const { id } = emulator.seed({ type: "cloud", url: "https://shop.example.com" });
   const addresses = ["ngrok_cloud_endpoint.a", "ngrok_cloud_endpoint.b"];
   const { stdout, stderr } = await adopt(emulator, stateOf(...addresses.map((address) => ({ address, id }))));

@@ -1,5 +1,6 @@
 import { afterEach, expect, test, vi } from "vitest";
-import { cli, project, service } from "./pulumi";
+import { emulatedService } from "../../emulatedService";
+import { Backend, cli } from "../../projects";
 
 const live = {
   type: "cloud" as const,
@@ -14,9 +15,9 @@ afterEach(() => vi.unstubAllEnvs());
 test.skipIf(!cli)(
   "with the Pulumi CLI, the plugin imports an endpoint, and the code that Pulumi prints causes no change",
   async () => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     const { id } = emulator.seed(live);
-    const stack = await project("", { emulator });
+    const stack = await new Backend(emulator).project("");
     const { stdout } = await stack.pulumi(
       "import",
       "endpoints:index:CloudEndpoint",
@@ -37,7 +38,7 @@ test.skipIf(!cli)(
 test.skipIf(!cli).each(["dynamic", "plugin"])(
   "with the Pulumi CLI and the %s provider, no output or state shows the account's own key in a policy, and it is never changed",
   async (provider) => {
-    const emulator = await service();
+    const emulator = await emulatedService();
     const policyWith = (name: string) =>
       JSON.stringify({
         on_http_request: [
@@ -45,8 +46,8 @@ test.skipIf(!cli).each(["dynamic", "plugin"])(
         ],
       });
     const theirs = emulator.seed({ ...live, traffic_policy: policyWith("x-theirs") }).id;
-    const stack = await project("", { emulator });
-    await stack.setConfig("endpoints:provider", provider);
+    const stack = await new Backend(emulator).project("");
+    await stack.pulumi("config", "set", "endpoints:provider", provider);
     const programOf = (description: string) => `
       const own = require("pulumi-endpoints");
       const url = "https://own.example.com";

@@ -3,14 +3,24 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { findOnPath } from "../../../sdk/test-engine/index";
+import { findOnPath, pulumi } from "../../../sdk/test-engine/index";
 import { findPulumiCli } from "../../../sdk/testing";
 import { examplesIn } from "../../docs/schemaExamples";
 import { programFolder } from "../../folders";
-import { cli, generateSdk } from "./pulumi";
+import { root } from "../../package/pack";
+import { cli, newProject } from "../../projects";
 
 const run = promisify(execFile);
-const tsc = join(import.meta.dirname, "../../../node_modules/typescript/bin/tsc");
+const tsc = join(root, "node_modules/typescript/bin/tsc");
+
+/** Generates the SDK for a language with Pulumi, which must not warn of the schema. Returns its folder. */
+async function generateSdk(language: string): Promise<string> {
+  const cwd = newProject("sdk");
+  const args = ["package", "gen-sdk", join(root, "provider/plugin"), "--language", language, "--out", "sdk"];
+  const { stdout, stderr } = await pulumi(args, { cwd });
+  expect(stdout + stderr).not.toMatch(/warning/i);
+  return join(cwd, "sdk", language);
+}
 
 /** What the compiler prints about a project. */
 const mistakesInTypeScript = (folder: string) =>
