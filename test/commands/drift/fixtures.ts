@@ -16,6 +16,10 @@ export interface DriftFixture {
   known?: Record<string, StateEntry[] | undefined>;
   /** The stacks of the backend. Default: Pulumi cannot list them. */
   backend?: string[];
+  /** A part of the report that the fixture is about. */
+  report?: object;
+  /** A line to run that the report has. */
+  line?: string;
 }
 
 const SEEDED = "2026-01-01T00:00:00Z";
@@ -149,10 +153,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "an up removes an endpoint during the check": () => ({
     stacks: [changing(fakeStack([gone]), fakeStack([]))],
+    report: { stacks: [{ drifted: [], unchecked: [{ what: "a (ep_a)" }] }] },
   }),
 
   "an up creates an endpoint during the check": () => ({
     stacks: [changing(fakeStack([]), fakeStack([{ name: "new" }]))],
+    report: { accounts: [{ endpoints: 1, unmanaged: [] }] },
   }),
 
   "stacks use two accounts, and one of them an explicit provider": () => {
@@ -211,6 +217,14 @@ export const fixtures: Record<string, () => DriftFixture> = {
         fakeStack([{ name: "b" }, { name: "c" }], { name: "t", config: locked }),
         fakeStack([changed], { name: "good" }),
       ],
+      report: {
+        stacks: [
+          ...Array(4).fill({ unchecked: [{ what: "the stack's state" }] }),
+          { unchecked: [{ what: "the stack's configuration" }] },
+          { unchecked: [] },
+        ],
+        accounts: [{ unmanaged: [], unchecked: [{ what: "which endpoints are unmanaged" }] }],
+      },
     };
   },
 
@@ -238,6 +252,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
   "a killed run left creates in and out of a pool, and all stacks of the backend were read": () => ({
     ...killedInPool(),
     backend: ["organization/shop/prod", "dev"],
+    report: { stacks: [{ recovery: { adopt: ["ep_plain"], lost: ["ep_second", "ep_first"] } }, {}] },
   }),
 
   "a killed run left creates in and out of a pool, and a stack of the backend was not read": () => ({
@@ -369,7 +384,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
   "two stacks, and two entries of one state, have one endpoint": () => {
     const inComponent = { urn: urnOf("twice", `shop:index:Shop$${TYPE}`) };
     const prod = [{ name: "twice" }, { name: "twice", more: inComponent }, { name: "both" }];
-    return { stacks: [fakeStack(prod), fakeStack([{ name: "both" }], { name: "shop/dev" })] };
+    const shared = [
+      { id: "ep_twice", resources: ["prod", "prod"].map((stack) => ({ stack, name: "twice" })) },
+      { id: "ep_both", resources: ["prod", "shop/dev"].map((stack) => ({ stack, name: "both" })) },
+    ];
+    const stacks = [fakeStack(prod), fakeStack([{ name: "both" }], { name: "shop/dev" })];
+    return { stacks, report: { outcome: "drift", shared } };
   },
 
   "endpoints are unmanaged, known and ignored": () => {
@@ -396,7 +416,8 @@ export const fixtures: Record<string, () => DriftFixture> = {
   "an endpoint is unmanaged, and all stacks of the backend were read": () => {
     seed("by-hand");
     seed("pooling", { pooling_enabled: true });
-    return { ...oneStack([{ name: "a" }]), backend: ["prod"] };
+    const line = "pulumi up --config endpoints:adopt=ep_by-hand --stack prod";
+    return { ...oneStack([{ name: "a" }]), backend: ["prod"], line };
   },
 
   "the times of endpoints have no zone, or are no times that a report can have": () => {
