@@ -1,8 +1,9 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
-import { type Machine, type Ran, recipes } from "./machine";
+import { TOKEN } from "./host";
+import { type Machine, type Ran, recipes, script } from "./machine";
 
 /* Reads the workflows for GitHub Actions, and runs the scripts of a job as GitHub does. */
 
@@ -10,7 +11,6 @@ const text = z.record(z.string(), z.coerce.string());
 const anything = z.record(z.string(), z.unknown());
 const step = z.object({
   id: z.string().default(""),
-  if: z.string().default(""),
   uses: z.string().default(""),
   with: anything.default({}),
   "working-directory": z.string().default("."),
@@ -49,6 +49,7 @@ const values: Record<string, string> = {
   "matrix.folder": "shop",
   "matrix.project": "shop",
   "matrix.stack": "prod",
+  "strategy.job-index": "0",
   "inputs.projects": "stacks.yaml",
   "inputs.recover": "false",
   "inputs.repair": "false",
@@ -56,7 +57,7 @@ const values: Record<string, string> = {
   "secrets.ENDPOINTS_READ_KEY": "read-key",
   "secrets.ENDPOINTS_PREVIEW_KEY || 'none'": "preview-key",
   "github.repository": "acme/shop",
-  "github.workflow": "endpoints",
+  "github.token": TOKEN,
   "github.event_name": "pull_request",
   "github.event.pull_request.number": "7",
   "github.event.pull_request.head.sha": "abc",
@@ -75,20 +76,21 @@ export async function runJob(
   const env = (all: Record<string, string>) =>
     Object.fromEntries(Object.entries(all).map(([key, value]) => [key, filled(value)]));
   const file = join(machine.scratch, "output");
+  cpSync(script, join(machine.folder, "endpoints.mjs"));
   const ended = { code: 0, output: "", outputs: {} as Record<string, string> };
-  for (const { id, if: condition, run, ...step } of selected?.steps ?? []) {
-    const [, needed] = /^(steps\..*) != ''$/.exec(condition) ?? [];
-    if (run === "" || (needed !== undefined && !known[needed])) continue;
+  for (const { id, run, ...step } of selected?.steps ?? []) {
+    if (run === "") continue;
     writeFileSync(file, "");
-    const script = `cd ${filled(step["working-directory"])}\n${run}`;
-    const { code, output } = await machine.run(["bash", "-eo", "pipefail", "-c", script], {
+    const command = `cd ${filled(step["working-directory"])}\n${run}`;
+    const { code, output } = await machine.run(["bash", "-eo", "pipefail", "-c", command], {
       ...env(selected?.env ?? {}),
       ...env(step.env),
       GITHUB_REPOSITORY: "acme/shop",
-      GITHUB_WORKSPACE: machine.folder,
+      GITHUB_ACTIONS: "true",
+      GITHUB_API_URL: known["api"] ?? "",
+      GITHUB_SERVER_URL: "https://github.com",
+      GITHUB_RUN_ID: "42",
       GITHUB_OUTPUT: file,
-      GITHUB_STEP_SUMMARY: join(machine.scratch, "summary"),
-      RUNNER_TEMP: machine.scratch,
     });
     ended.output += output;
     ended.code = code;
@@ -100,21 +102,4 @@ export async function runJob(
     }
   }
   return ended;
-}
-
-/** Stands in for GitHub's CLI: it lists these comments or issues, two on a page, and keeps the text that it is given. */
-export function standInForGitHub(machine: Machine, listed: object[]): void {
-  const pages = [listed.slice(0, 2), listed.slice(2)].map((page) => JSON.stringify(page));
-  writeFileSync(join(machine.scratch, "replies"), pages.join("\n"));
-  machine.standIn(
-    "gh",
-    `if [ "$1 $2" = "api --paginate" ]; then cat "$HOME/replies"; fi
-    while [ $# -gt 0 ]; do
-      case $1 in
-        body=@*) cp "\${1#body=@}" "$HOME/written" ;;
-        --body-file) cp "$2" "$HOME/written" ;;
-      esac
-      shift
-    done`,
-  );
 }

@@ -5,6 +5,8 @@ import { parse } from "yaml";
 import { temporaryFolder } from "../folders";
 
 export const recipes = join(import.meta.dirname, "../../examples/gitops");
+/** The script that the recipes for GitHub and GitLab share. */
+export const script = join(recipes, "endpoints.mjs");
 /** The file that `npx pulumi-endpoints` runs. */
 const commandFile = join(import.meta.dirname, "../../dist/sdk/commands/main.js");
 

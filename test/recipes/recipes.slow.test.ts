@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { readdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, relative } from "node:path";
@@ -7,7 +6,7 @@ import { parseAllDocuments } from "yaml";
 import { VERSION } from "../../provider/service/version";
 import { jobs, workflows } from "./github";
 import * as gitlab from "./gitlab";
-import { isInstalled, recipes } from "./machine";
+import { recipes } from "./machine";
 
 /* The contents of the recipes' files. `transcripts.slow.test.ts` runs their scripts. */
 
@@ -31,11 +30,6 @@ test.each(linted.map((file) => relative(repository, file)))(
     expect(await runLint(readFileSync(join(repository, file), "utf8"), file)).toEqual([]);
   },
 );
-
-test.skipIf(!isInstalled("shellcheck"))("shellcheck finds no mistake in the script for cron", () => {
-  const script = join(recipes, "cron/endpoints.sh");
-  expect(spawnSync("shellcheck", [script], { encoding: "utf8" })).toMatchObject({ status: 0, stdout: "" });
-});
 
 const text = [...filesIn(recipes), join(repository, "docs/gitops.md")]
   .map((file) => readFileSync(file, "utf8"))
@@ -80,7 +74,7 @@ test("the workflows for GitHub run no fork's program with a key, never cancel an
     ["up", read, "endpoints"],
     ["drift", issues, "endpoints-drift"],
     ["preview", read, "", "ENDPOINTS_PREVIEW_KEY"],
-    ["comment", comments, ""],
+    ["comment", { ...read, ...comments }, ""],
     ["up", read, ofCaller, "ENDPOINTS_WRITE_KEY"],
     ["drift", issues, ofCaller, "ENDPOINTS_READ_KEY"],
   ]);

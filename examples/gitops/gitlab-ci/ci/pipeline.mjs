@@ -29,6 +29,7 @@ const jobs = stacks.map((each, at) => {
   return [nameOf(each), job];
 });
 // The comment counts a stack without results as failed, so it needs the names of all.
-const names = stacks.map(({ project, stack }) => `${project} ${stack}`);
-if (isPreview) jobs.push(["comment", { extends: ".comment", variables: { PREVIEWED: names.join("\n") } }]);
+const include = stacks.map(({ project, stack }) => ({ project, stack }));
+if (isPreview)
+  jobs.push(["comment", { extends: ".comment", variables: { MATRIX: JSON.stringify({ include }) } }]);
 console.log(JSON.stringify(Object.fromEntries(jobs), undefined, 2));
