@@ -130,23 +130,43 @@ module.exports = {
       },
     },
     {
+      name: "pulumi-cli-has-one-door",
+      comment: "The rest uses what its index exports.",
+      severity: "error",
+      from: { pathNot: "^sdk/pulumi-cli/" },
+      to: { path: "^sdk/pulumi-cli/", pathNot: "^sdk/pulumi-cli/index\\.ts$" },
+    },
+    {
+      name: "pulumi-cli-is-a-leaf",
+      comment: "It runs the CLI for commands, tests and the engine alike, and knows none of them.",
+      severity: "error",
+      from: { path: "^sdk/pulumi-cli/" },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^sdk/pulumi-cli/" },
+    },
+    {
       name: "test-engine-has-one-door",
-      comment: "It is a package of its own: the rest uses what its index exports.",
+      comment: "The test kit uses what its index exports, and nobody else uses it: it is for tests.",
       severity: "error",
       from: { pathNot: "^sdk/test-engine/" },
       to: { path: "^sdk/test-engine/", pathNot: "^sdk/test-engine/index\\.ts$" },
+    },
+    {
+      name: "only-the-test-kit-runs-the-engine",
+      comment: "Shipped code must not depend on an engine for tests. The demo uses the test kit.",
+      severity: "error",
+      from: { path: "^(provider|sdk|docs)/", pathNot: "^sdk/(testing|test-engine)/" },
+      to: { path: "^sdk/test-engine/" },
     },
     {
       name: "test-engine-is-a-leaf",
       comment: "It runs any Pulumi program, and knows nothing of endpoints.",
       severity: "error",
       from: { path: "^sdk/test-engine/" },
-      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^sdk/test-engine/" },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: "^sdk/(test-engine/|pulumi-cli/index\\.ts$)" },
     },
     {
       name: "test-engine-loads-lazily",
-      comment:
-        "Programs and commands use its tools. The engine and the driver of the CLI are loaded with the first stack.",
+      comment: "Tests use its tools. The engine and the driver of the CLI are loaded with the first stack.",
       severity: "error",
       from: {
         path: "^sdk/test-engine/[^/]+\\.ts$",

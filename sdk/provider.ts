@@ -6,7 +6,7 @@ import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/pulumi/typeTokens";
 import { isDefaultProvider } from "../provider/pulumi/urn";
 import { environmentName, type SettingName, type settingFields } from "../provider/service/settings";
 import { assertName, isOfType, perRun, programError } from "./programRun";
-import { pluginFolders, projectFile } from "./test-engine/index";
+import { pluginFolders, projectFile } from "./pulumi-cli/index";
 import { isMapping, policyFromText } from "./traffic-policy/data/index";
 
 /** The type that a program writes for each setting. */

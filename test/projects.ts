@@ -4,7 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
-import { type PulumiResult, pulumi } from "../sdk/test-engine/index";
+import { type PulumiResult, pulumi } from "../sdk/pulumi-cli/index";
 import { type ExportedState, findPulumiCli, TestStack, type TestStackOptions } from "../sdk/testing";
 import type { Emulator } from "../sdk/testing/emulator";
 import { type CommandResult, runCommand } from "./commands/runCommand";

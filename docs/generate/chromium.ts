@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Browser, launch } from "puppeteer-core";
-import { findOnPath } from "../../sdk/test-engine/index";
+import { findOnPath } from "../../sdk/pulumi-cli/index";
 
 /** A running Chromium. */
 export interface Opened {

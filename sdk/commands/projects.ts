@@ -5,7 +5,7 @@ import { matcher } from "../../provider/dataSources/lookup";
 import { sameData } from "../../provider/endpoint/documents";
 import { UserError } from "../../provider/service/apiErrors";
 import type { Endpoint } from "../../provider/service/contract";
-import { projectFile } from "../test-engine/index";
+import { projectFile } from "../pulumi-cli/index";
 import { didYouMean, isMapping, pathText, problemOfTags } from "../traffic-policy/data/index";
 import { type Options, UsageError, type Values } from "./command";
 import { readText } from "./options";

@@ -16,7 +16,7 @@ import {
   PulumiFailed,
   parseState,
   pulumi,
-} from "../test-engine/index";
+} from "../pulumi-cli/index";
 import { isMapping, type JsonObject, jsonOf } from "../traffic-policy/data/index";
 import type { LogLine } from "./command";
 import { lastPartOf } from "./stackNames";

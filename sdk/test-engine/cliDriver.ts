@@ -2,12 +2,18 @@ import { existsSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import {
+  type EngineStep,
+  findPulumiCli,
+  PulumiFailed,
+  type PulumiResult,
+  parseState,
+  pulumi,
+} from "../pulumi-cli/index";
 import { removeAtExit } from "./cleanup";
 import { isUserResource, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
 import { reportedStep } from "./engine/summary";
 import { fromSecretForm, plain, propsFromState, propsToState } from "./properties";
-import { type EngineStep, findPulumiCli, PulumiFailed, type PulumiResult, pulumi } from "./pulumi";
-import { parseState } from "./stackState";
 import {
   type Command,
   type CommandOptions,

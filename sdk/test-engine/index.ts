@@ -5,19 +5,6 @@
 
 export { ignoreChanges } from "./ignoreChanges";
 export { completeMocks } from "./packageMocks";
-export { pluginFolders, projectFile } from "./projectFile";
 export { plain } from "./properties";
-export { isWithin, parsePath, valueAt } from "./propertyPath";
-export {
-  assertPulumi,
-  type EngineRun,
-  type EngineStep,
-  findOnPath,
-  findPulumiCli,
-  PulumiFailed,
-  type PulumiResult,
-  pulumi,
-} from "./pulumi";
 export { PulumiStack } from "./pulumiStack";
-export { parseState } from "./stackState";
 export * from "./types";

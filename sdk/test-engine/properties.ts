@@ -1,4 +1,7 @@
 import type * as rpc from "@pulumi/pulumi/runtime/rpc";
+import { isObject, isProps, specialSigKey } from "../pulumi-cli/index";
+
+export { isObject, isProps, specialSigKey };
 
 /*
  * Properties of a resource, in the format of Pulumi's protocol: JSON in which an unknown value is a reserved text, and a secret
@@ -13,16 +16,8 @@ export type Props = Record<string, unknown>;
 
 /** The text that stands for a value that is not known yet. */
 export const unknownValue: typeof rpc.unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
-/** The key of an object's signature. `specialSecretSig` is the signature of a secret. */
-export const specialSigKey: typeof rpc.specialSigKey = "4dabf18193072939515e22adb298388d";
+/** The signature of a secret. */
 export const specialSecretSig: typeof rpc.specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
-
-/** Whether this is a plain object. Objects of another realm count, too. */
-export function isObject(value: unknown): value is Props {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  const prototype = Object.getPrototypeOf(value);
-  return prototype === null || prototype.constructor?.name === "Object";
-}
 
 /** Converts each object with a signature. Leaves out undefined values, or makes them null in a list, as JSON does. */
 export function mapSigned(value: unknown, signed: (object: Props) => unknown): unknown {
@@ -40,11 +35,6 @@ interface Secret {
 
 export function isSecret(value: unknown): value is Secret {
   return isObject(value) && value[specialSigKey] === specialSecretSig;
-}
-
-/** Whether the value is a plain object, without a signature. */
-export function isProps(value: unknown): value is Props {
-  return isObject(value) && value[specialSigKey] === undefined;
 }
 
 export function secret(value: unknown): Props {

@@ -1,7 +1,7 @@
 import type * as pulumi from "@pulumi/pulumi";
-import type { ExportedState } from "./stackState";
+import type { Diagnostic, ExportedState } from "../pulumi-cli/index";
 
-export type { ExportedResource, ExportedState } from "./stackState";
+export type { Diagnostic, ExportedResource, ExportedState } from "../pulumi-cli/index";
 
 declare global {
   /** Newer versions of TypeScript's library have this symbol. Declared for programs that compile with an older version. */
@@ -105,14 +105,6 @@ export interface Step {
   diff: string[];
   /** The resource's outputs after the step. In a preview, the planned ones. Each secret is `[secret]`. */
   outputs?: Record<string, unknown>;
-}
-
-/** A message of the program, a provider or the engine. */
-export interface Diagnostic {
-  severity: "debug" | "info" | "warning" | "error";
-  message: string;
-  /** The URN of the resource. Missing if the message is about the stack. */
-  urn?: string;
 }
 
 /** The options of commands. `commandOptions` lists the options that each command takes. */

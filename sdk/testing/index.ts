@@ -1,10 +1,12 @@
 export {
-  type Command,
-  type ConfigValue,
   type Diagnostic,
   type ExportedResource,
   type ExportedState,
   findPulumiCli,
+} from "../pulumi-cli/index";
+export {
+  type Command,
+  type ConfigValue,
   type RecordedRequest,
   RunFailed,
   type RunOptions,

@@ -1,7 +1,7 @@
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { PulumiFailed, PulumiResult } from "../../sdk/test-engine/index";
+import type { PulumiFailed, PulumiResult } from "../../sdk/pulumi-cli/index";
 import { emulatedService } from "../emulatedService";
 import { root } from "../package/pack";
 import { Backend, cli } from "../projects";

@@ -10,7 +10,7 @@ import {
   withServiceDefaults,
 } from "../../../provider/endpoint/state";
 import type { Endpoint } from "../../../provider/service/contract";
-import { isWithin, parsePath, valueAt } from "../../test-engine/index";
+import { isWithin, parsePath, valueAt } from "../../pulumi-cli/index";
 import type { JsonObject, Path } from "../../traffic-policy/data/index";
 import type { ManagedEndpoint } from "../userProject";
 import { type DriftedEndpoint, type FieldChange, INVALID_POLICY } from "./report";

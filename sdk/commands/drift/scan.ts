@@ -8,7 +8,7 @@ import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { type ConfigReader, settingText } from "../../../provider/service/settings";
 import { VERSION } from "../../../provider/service/version";
-import type { ExportedState } from "../../test-engine/index";
+import type { ExportedState } from "../../pulumi-cli/index";
 import { UsageError } from "../command";
 import { count, groupBy } from "../text";
 import {

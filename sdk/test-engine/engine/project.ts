@@ -2,8 +2,8 @@ import { existsSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { parse } from "yaml";
 import { z } from "zod";
+import { pluginFolders, projectFile } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
-import { pluginFolders, projectFile } from "../projectFile";
 import type { ConfigValue } from "../types";
 
 export interface Project {

@@ -1,5 +1,5 @@
 import { test } from "vitest";
-import { findPulumiCli } from "../index";
+import { findPulumiCli } from "../../pulumi-cli/index";
 import { expectMixedProgramRuns } from "./mixedProgram";
 
 test.skipIf(!(await findPulumiCli()))("the program of pulumiStack.test.ts runs alike on the Pulumi CLI", () =>

@@ -1,7 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { findPulumiCli, PulumiStack, type RecordedRequest, type StackOptions } from "../index";
+import { findPulumiCli } from "../../pulumi-cli/index";
+import { PulumiStack, type RecordedRequest, type StackOptions } from "../index";
 import { expectMixedProgramRuns } from "./mixedProgram";
 import { programFolder, temporaryFolder } from "./tools";
 

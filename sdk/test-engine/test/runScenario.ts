@@ -3,14 +3,8 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import {
-  findPulumiCli,
-  PulumiStack,
-  RunFailed,
-  type RunOptions,
-  type RunResult,
-  type StackOptions,
-} from "../index";
+import { findPulumiCli } from "../../pulumi-cli/index";
+import { PulumiStack, RunFailed, type RunOptions, type RunResult, type StackOptions } from "../index";
 import { comparableState } from "./comparableState";
 
 /** A program with a dynamic provider that keeps its objects in a file. The environment's VARIANT selects the program's variant. */

@@ -2,7 +2,7 @@ import { afterEach, beforeEach } from "vitest";
 import { accountFingerprint } from "../../../provider/endpoint/state";
 import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
 import type { DriftStack } from "../../../sdk/commands/drift/stack";
-import { type ExportedResource, parseState } from "../../../sdk/test-engine/index";
+import { type ExportedResource, parseState } from "../../../sdk/pulumi-cli/index";
 import { Emulator } from "../../../sdk/testing";
 import { isMapping } from "../../../sdk/traffic-policy/data/index";
 

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { findOnPath, pulumi } from "../../../sdk/test-engine/index";
+import { findOnPath, pulumi } from "../../../sdk/pulumi-cli/index";
 import { findPulumiCli } from "../../../sdk/testing";
 import { examplesIn } from "../../docs/schemaExamples";
 import { programFolder } from "../../folders";

@@ -1,4 +1,4 @@
-import { isProps } from "./properties";
+import { isProps } from "./objects";
 
 /** The names and indexes that lead to a part of a resource's properties. */
 export type PropertyPath = (string | number)[];

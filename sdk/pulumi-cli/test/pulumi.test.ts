@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { temporaryFolder } from "../../../test/folders";
 import { PulumiFailed, pulumi } from "../index";
-import { temporaryFolder } from "./tools";
 
 /* Tests how the output and events of the CLI are read, with a script in place of the CLI. */
 

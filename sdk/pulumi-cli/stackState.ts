@@ -1,4 +1,4 @@
-import { isObject } from "./properties";
+import { isObject } from "./objects";
 
 /** A state in the format of `pulumi stack export`. */
 export interface ExportedState {

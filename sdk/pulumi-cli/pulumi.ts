@@ -3,7 +3,6 @@ import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import type { Diagnostic } from "./types";
 
 /* Runs the Pulumi CLI without questions, and reads its events. */
 
@@ -27,6 +26,14 @@ export interface PulumiResult {
   stderr: string;
   /** What the events say. Undefined if the engine wrote no event, because it did not start. */
   run: EngineRun | undefined;
+}
+
+/** A message of the program, a provider or the engine. */
+export interface Diagnostic {
+  severity: "debug" | "info" | "warning" | "error";
+  message: string;
+  /** The URN of the resource. Missing if the message is about the stack. */
+  urn?: string;
 }
 
 /** What the engine did, or in a preview would do. If a command previews first, this is the run after the preview. */

@@ -1,0 +1,17 @@
+/* Runs the Pulumi CLI, and reads its states, its project files and the paths of its resource options. Knows neither endpoints nor tests. */
+
+export { isObject, isProps, specialSigKey } from "./objects";
+export { pluginFolders, projectFile } from "./projectFile";
+export { formatPath, isWithin, type PropertyPath, parsePath, valueAt } from "./propertyPath";
+export {
+  assertPulumi,
+  type Diagnostic,
+  type EngineRun,
+  type EngineStep,
+  findOnPath,
+  findPulumiCli,
+  PulumiFailed,
+  type PulumiResult,
+  pulumi,
+} from "./pulumi";
+export { type ExportedResource, type ExportedState, parseState } from "./stackState";
