@@ -74,23 +74,20 @@ export function copiesDiagram(): string {
 /** Why a create whose answer is lost ends differently in a pool. */
 export function poolDiagram(): string {
   const steps = (y: number, name: string, [found, so, colour]: [string[], string, string]) => {
-    const boxes: [number, string[], string][] = [
-      [150, ["create"], INK],
-      [325, ["the answer", "is lost"], RED],
-      [500, found, INK],
-      [720, [so], colour],
+    const boxes: [x: number, width: number, lines: string[], colour: string][] = [
+      [175, 100, ["create"], INK],
+      [325, 120, ["the answer", "is lost"], RED],
+      [500, 160, found, INK],
+      [725, 220, [so], colour],
     ];
     return [
       text(20, y + 5, name, { anchor: "start", fill: BLUE }),
-      ...boxes.flatMap(([x, lines, fill], index) => {
-        const width = index === 3 ? 200 : 130;
-        const first = y + 5 - (lines.length - 1) * 8;
+      ...boxes.flatMap(([x, width, lines, fill], index) => {
+        const [left, first] = [x - width / 2, y + 5 - (lines.length - 1) * 8];
         return [
-          box(x - width / 2 + (index === 3 ? 20 : 30), y - 28, width, 56, fill),
-          ...lines.map((line, row) =>
-            text(x + (index === 3 ? 20 : 30), first + row * 16, line, { fill, size: 12 }),
-          ),
-          ...(index === 0 ? [] : [arrow(x - (index === 3 ? 110 : 78), x - (index === 3 ? 82 : 37), y, SOFT)]),
+          box(left, y - 28, width, 56, fill),
+          ...lines.map((line, row) => text(x, first + row * 16, line, { fill, size: 12 })),
+          ...(index === 0 ? [] : [arrow(left - 33, left - 3, y, SOFT)]),
         ];
       }),
     ];

@@ -55,9 +55,11 @@ export function packageSchema(): object {
   );
   return {
     name: "endpoints",
+    displayName: "Cloud Endpoints",
     version,
     description,
-    keywords,
+    // Pulumi's registry reads the category and the kind from the keywords.
+    keywords: [...keywords, "category/network", "kind/native"],
     license,
     // Without it, the .NET package would name Pulumi as its publisher.
     publisher: `the ${name} authors`,

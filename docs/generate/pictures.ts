@@ -21,32 +21,34 @@ async function tracePicture(): Promise<string> {
   return terminal(`npx pulumi-endpoints check-policy policy.yaml --request "${request[1]}"`, output);
 }
 
-/** The steps of the demo that the picture shows. */
+/** The steps of the demo that the picture shows: the life of the endpoint. */
 const STEPS = [
+  "up: creates it",
   "refresh: sees that the description drifted",
   "up again: puts it back",
   "up: changes the policy in place",
+  "a request to the endpoint",
+  "destroy: deletes it",
 ];
 
 /** The outputs of a resource after an `up`, where the CLI lists a changed input again. */
 const OUTPUTS = /^ {8}--outputs:--\n[\s\S]*?(?=^Resources:)/m;
 
-/** What changes in a step. The rest of the resource is the same in each step. */
-const CHANGE = /^(── |\w+ing \(|\s*[~+-] (?!updatedAt))/;
+/** What changes in a step, who changes something before the next one, and a request with its answer. */
+const SHOWN = /^(── |\s*[~+-] (?!updatedAt)|\((someone|the program) |GET |https:|\d{3} )/;
 
 async function demoPicture(): Promise<string> {
-  const [steps = "", table = ""] = (await outputOf(["demo"])).split(/^(?=The requests of each step)/m);
+  const [steps = ""] = (await outputOf(["demo"])).split(/^(?=The requests of each step)/m);
   const sections = steps.split(/^(?=── )/m);
-  const changes = STEPS.map((step) => {
+  const life = STEPS.map((step) => {
     const section = sections.find((one) => one.startsWith(`── ${step} ─`)) ?? "";
     return section
       .replace(OUTPUTS, "")
       .split("\n")
-      .filter((line) => CHANGE.test(line))
+      .filter((line) => SHOWN.test(line))
       .join("\n");
   });
-  const [rows = ""] = table.split(/^Next:/m);
-  return terminal("npm run demo", ["…", ...changes, "…", rows.trimEnd()].join("\n\n"));
+  return terminal("npm run demo", ["…", ...life].join("\n\n"));
 }
 
 /** Whether narrow and wide letters take the same room in code. */

@@ -11,6 +11,8 @@ const COLOURS: readonly [RegExp, string][] = [
   [/^\s*\+ /, "#7ee787"],
   [/^\s*- /, "#ff7b72"],
   [/^HTTP /, "#79c0ff"],
+  [/^200 /, "#7ee787"],
+  [/^\(/, "#8b949e"],
   [/: not (?:matched|reached)$/, "#8b949e"],
   [/: matched$/, "#7ee787"],
 ];

@@ -1,4 +1,5 @@
 import { oneLine, UserError } from "../../sdk/traffic-policy/data/index";
+import { see } from "./pages";
 import { isLoopback } from "./url";
 
 export { UserError };
@@ -115,6 +116,7 @@ const REMEDIES: Readonly<Record<number, string>> = {
   18004: "The update changes nothing for the service: run `pulumi refresh`, then run the command again.",
   18005:
     "The scheme of an endpoint cannot change in place: run `pulumi refresh`, then run the command again, to replace the endpoint.",
+  18006: `Nothing is reserved for this URL: reserve its domain or address, or correct url. ${see("Both in one program")}`,
   18009: TAKEN,
   18011: "The service creates no cloud endpoint without a policy: give trafficPolicy.",
   18015:

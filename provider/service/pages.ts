@@ -9,6 +9,7 @@ export const HEADINGS = {
   "Adopt without an edit of the program": "adoption",
   "Unmanaged endpoints": "drift",
   "A change that the service ignores": "troubleshooting",
+  "Both in one program": "comparison",
 } as const;
 
 /** The last sentence of a message: where the page has the rest. */

@@ -39,7 +39,7 @@ const setups = [...TLS, "ERR_TLS_CERT_ALTNAME_INVALID", "ERR_SSL_WRONG_VERSION_N
 /** Every message of a failed request: by status, by code of the service, and without an answer. */
 const requests = [create, update, list].flatMap((request) => [
   ...[301, 400, 401, 403, 404, 409, 422, 429, 500].map((status) => failure(request, status)),
-  ...[206, 217, 225, 18004, 18005, 18009, 18011, 18014, 18015, 19999].map((code) =>
+  ...[206, 217, 225, 18004, 18005, 18006, 18009, 18011, 18014, 18015, 19999].map((code) =>
     failure(request, 400, `ERR_NGROK_${code}`),
   ),
   ...setups.map((code) => {

@@ -37,6 +37,11 @@ test("every description stands alone, and names only what programs in every lang
   }
 });
 
+test("the package schema has the name, the category and the kind that Pulumi's registry shows", () => {
+  const keywords = expect.arrayContaining(["pulumi", "category/network", "kind/native"]);
+  expect(schema).toMatchObject({ displayName: "Cloud Endpoints", keywords });
+});
+
 const keysOf = (fields: object) =>
   expect.toSatisfy((all: object) => Object.keys(all).sort().join() === Object.keys(fields).sort().join());
 const open = (name: string) => ({

@@ -25,10 +25,11 @@ declare const stack: TestStack, emulator: Emulator;
 
 /** A part of the SDK that Pulumi generates for the public service's Terraform provider. */
 const GENERATED = `declare module "@pulumi/ngrok" {
-  import { CustomResource, type Input, type Output } from "@pulumi/pulumi";
+  import { CustomResource, type CustomResourceOptions, type Input, type Output } from "@pulumi/pulumi";
   export class Domain extends CustomResource {
-    constructor(name: string, args: { domain: Input<string> });
+    constructor(name: string, args: { domain: Input<string> }, options?: CustomResourceOptions);
     readonly domain: Output<string>;
+    readonly cnameTarget: Output<string>;
   }
 }`;
 

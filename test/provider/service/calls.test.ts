@@ -101,6 +101,7 @@ describe("the remedy", () => {
     [218, /set endpoints:versionHeader/],
     [2235, page(2235)],
     [18005, /to replace the endpoint/],
+    [18006, /reserve its domain.*See "Both in one program" in docs\/comparison\.md/],
     [18017, /choose another url/],
   ])("for the code %i is the same with any status", (number, expected) => {
     const remedies = new Set([400, 401, 402, 403, 409, 422].map((status) => remedy(status, number)));
