@@ -10,6 +10,7 @@ import { UserError } from "./service/apiErrors";
 import { HttpClient } from "./service/client";
 import { type Clock, realClock } from "./service/clock";
 import { EndpointsApi } from "./service/endpoints";
+import { withoutKeys } from "./service/redaction";
 import { type ConfigReader, readSettings } from "./service/settings";
 
 /** The argument of a dynamic provider's `configure`: the whole stack configuration, secrets in plain text. */
@@ -29,7 +30,7 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
   let service: EndpointsApi | undefined;
   let watched = false;
   const address = engineAddress();
-  const write = (message: string) => console.log(message);
+  const write = (message: string) => console.log(withoutKeys(message));
   // A dynamic provider can only print: the engine shows all of it alike.
   const log = { info: write, warn: withoutRepeats((message: string) => write(`warning: ${message}`)) };
   const deps = { clock, log, isEngineAlive: () => isEngineAlive(address) };
@@ -37,10 +38,10 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
   const core = new CloudEndpoints({ connect: given ?? (() => (service ??= connect())), log });
 
   /** Logs the places that change in a secret document, because the engine only shows `[secret]`. */
-  const reportHidden = (olds: JsonObject, news: EngineInputs): void => {
-    const hidden = notedSecrets(news);
-    const places = changedPaths(olds, news)
-      .filter(({ path: [name = ""] }) => hidden.includes(`${name}`) && !hasUnknown(Object(news)[name]))
+  const reportSecretChanges = (state: JsonObject, news: EngineInputs): void => {
+    const secretFields = notedSecrets(news);
+    const places = changedPaths(state, news)
+      .filter(({ path: [name = ""] }) => secretFields.includes(`${name}`) && !hasUnknown(Object(news)[name]))
       .map(({ path }) => displayPath(path, news));
     const changes = oneLine(places.join(", "), 300);
     if (places.length > 0) write(`${displayUrl(news)}: changes ${changes}`);
@@ -60,27 +61,27 @@ export function dynamicProvider({ service: given, clock = realClock }: DynamicOp
       }
       watched = true;
     },
-    check: (olds: JsonObject, news: JsonObject) =>
+    check: (oldInputs: JsonObject, news: JsonObject) =>
       withPlainErrors(async () => {
-        const { inputs, failures } = await core.check(olds, news);
+        const { inputs, failures } = await core.check(oldInputs, news);
         return {
           inputs: withSecretsMarked(inputs),
           failures: failures.map(({ reason }) => ({ property: "", reason })),
         };
       }),
-    diff: (id: string, olds: JsonObject, given: JsonObject) =>
+    diff: (id: string, state: JsonObject, given: JsonObject) =>
       withPlainErrors(async () => {
         const news = engineInputs(given);
-        const decision = await core.diff(id, olds, news);
+        const decision = await core.diff(id, state, news);
         // Most resources have no change, and the report parses the documents again.
-        if (decision.changes) reportHidden(olds, news);
+        if (decision.changes) reportSecretChanges(state, news);
         return decision;
       }),
     create: (news: JsonObject) => withPlainErrors(async () => core.create(engineInputs(news))),
-    read: (id: string, stored: JsonObject) => withPlainErrors(() => core.read(id, stored)),
-    update: (id: string, olds: JsonObject, news: JsonObject) =>
-      withPlainErrors(async () => core.update(id, olds, engineInputs(news))),
-    delete: (id: string, stored: JsonObject) => withPlainErrors(() => core.delete(id, stored)),
+    read: (id: string, state: JsonObject) => withPlainErrors(() => core.read(id, state)),
+    update: (id: string, state: JsonObject, news: JsonObject) =>
+      withPlainErrors(async () => core.update(id, state, engineInputs(news))),
+    delete: (id: string, state: JsonObject) => withPlainErrors(() => core.delete(id, state)),
   };
 }
 

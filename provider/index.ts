@@ -7,12 +7,12 @@ import { dynamicProvider } from "./dynamic";
 /** The interface that Pulumi's dynamic provider host calls. */
 interface DynamicProvider {
   configure(request: { config: { get(key: string): string | undefined } }): void;
-  check(olds: object, news: object): Promise<unknown>;
-  diff(id: string, olds: object, news: object): Promise<unknown>;
+  check(oldInputs: object, news: object): Promise<unknown>;
+  diff(id: string, state: object, news: object): Promise<unknown>;
   create(news: object): Promise<unknown>;
-  read(id: string, properties: object): Promise<unknown>;
-  update(id: string, olds: object, news: object): Promise<unknown>;
-  delete(id: string, properties: object): Promise<unknown>;
+  read(id: string, state: object): Promise<unknown>;
+  update(id: string, state: object, news: object): Promise<unknown>;
+  delete(id: string, state: object): Promise<unknown>;
 }
 
 const provider: DynamicProvider = dynamicProvider();

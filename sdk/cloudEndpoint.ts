@@ -15,12 +15,13 @@ import {
   conflictAmongResources,
   reportMistakes,
   warnOfInputs,
+  warnOfOptions,
   warnOfPolicy,
   warnOfSettings,
   withMistakes,
 } from "./programChecks";
 import { assertName, type InputOf, isOfType } from "./programRun";
-import { aliasesOf, optionMistakes, providerKindOf } from "./provider";
+import { aliasesOf, optionMistakes, type ProviderKind, providerKindOf } from "./provider";
 import { isMapping } from "./traffic-policy/data/index";
 
 /**
@@ -96,54 +97,13 @@ export class CloudEndpoint extends pulumi.CustomResource {
     const kind = providerKindOf(options);
     if (kind === "dynamic") assertResolvable();
     warnOfSettings();
-    if (given && options?.customTimeouts)
-      void pulumi.log.warn(
-        `${name}: the option customTimeouts has no effect; endpoints:retryForSeconds bounds how long requests are repeated`,
-      );
-    if (given && options?.deletedWith)
-      void pulumi.log.warn(
-        `${name}: the option deletedWith leaves the endpoint live, because Pulumi skips its deletion; remove the option`,
-      );
-    const readPolicy = policyReader();
-    const plain = given && withPlainData(given);
-    const args = plain && withParsedText(plain, readPolicy);
-    if (plain) void warnOfInputs(name, plain, options);
-    const problem =
-      args &&
-      withMistakes(conflictAmongResources(name, args, options), [
-        ...optionMistakes(kind, options),
-        warnOfPolicy(name, plain, options, readPolicy),
-      ]);
-    const reported = problem && reportMistakes(name, args, problem);
-    const secrets = secretFieldsOf(args ?? {});
-    const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
+    const checked = given && checkedArgs(name, given, kind, options);
     const { stackTraceLimit } = Error;
     // Pulumi records the stack of four promises for each output, to name one that never settles. With this many outputs,
     // that takes longer than the rest of a program, so it is off unless somebody looks for such a promise.
     if (!process.env["PULUMI_DEBUG_PROMISE_LEAKS"]) Error.stackTraceLimit = 0;
     try {
-      super(
-        TYPES[kind],
-        name,
-        {
-          ...Object.fromEntries(outputs.map((field) => [field, undefined])),
-          ...args,
-          ...Object.fromEntries(
-            documentFields.map((field) => [field, wholeSecret(field, args?.[field], secrets)]),
-          ),
-          // For the plugin's check, an empty text means that the class has checked this resource.
-          [PROBLEM_KEY]: problem?.apply((problem) => problem || (kind === "plugin" ? "" : undefined)),
-          [PROVIDER_KEY]: Promise.resolve(reported).then(() => (kind === "dynamic" ? PROVIDER : undefined)),
-          // The plugin receives all of these from the engine.
-          ...(kind === "dynamic" && {
-            [SECRET_FIELDS_KEY]: secrets.then((all) => (all.length > 0 ? all : undefined)),
-          }),
-        },
-        pulumi.mergeOptions(
-          { deleteBeforeReplace: true, aliases: aliasesOf(kind, options?.aliases) },
-          kind === "dynamic" ? withoutImport(options) : options,
-        ),
-      );
+      super(TYPES[kind], name, propertiesOf(kind, checked), engineOptions(kind, options));
     } finally {
       Error.stackTraceLimit = stackTraceLimit;
     }
@@ -153,6 +113,57 @@ export class CloudEndpoint extends pulumi.CustomResource {
     this.id.apply(invalidateListings);
   }
 }
+
+/** Arguments with the result of the checks that the provider cannot do. */
+interface CheckedArgs {
+  args: CloudEndpointArgs;
+  /** The mistakes, one a line; empty if there is none. */
+  problem: pulumi.Output<string>;
+  /** Settles when the mistakes are reported. If the resource must not continue, it fails. */
+  reported: Promise<void>;
+}
+
+function checkedArgs(
+  name: string,
+  given: CloudEndpointArgs,
+  kind: ProviderKind,
+  options: pulumi.CustomResourceOptions | undefined,
+): CheckedArgs {
+  const readPolicy = policyReader();
+  const plain = withPlainData(given);
+  const args = withParsedText(plain, readPolicy);
+  warnOfOptions(name, options);
+  void warnOfInputs(name, plain, options);
+  const problem = withMistakes(conflictAmongResources(name, args, options), [
+    ...optionMistakes(kind, options),
+    warnOfPolicy(name, plain, options, readPolicy),
+  ]);
+  return { args, problem, reported: reportMistakes(name, args, problem) };
+}
+
+/** What the engine receives: the arguments, an output for each other field, and notes for the provider. */
+function propertiesOf(kind: ProviderKind, checked: CheckedArgs | undefined): pulumi.Inputs {
+  const { args, problem, reported } = checked ?? {};
+  const isDynamic = kind === "dynamic";
+  const secrets = secretFieldsOf(args ?? {});
+  const outputs = Object.keys(endpointFields).filter((field) => field !== "id");
+  return {
+    ...Object.fromEntries(outputs.map((field) => [field, undefined])),
+    ...args,
+    ...Object.fromEntries(documentFields.map((field) => [field, wholeSecret(field, args?.[field], secrets)])),
+    // For the plugin's check, an empty text means that the class has checked this resource.
+    [PROBLEM_KEY]: problem?.apply((problem) => problem || (isDynamic ? undefined : "")),
+    [PROVIDER_KEY]: Promise.resolve(reported).then(() => (isDynamic ? PROVIDER : undefined)),
+    // The plugin receives all of these from the engine.
+    ...(isDynamic && { [SECRET_FIELDS_KEY]: secrets.then((all) => (all.length > 0 ? all : undefined)) }),
+  };
+}
+
+const engineOptions = (kind: ProviderKind, options: pulumi.CustomResourceOptions | undefined) =>
+  pulumi.mergeOptions(
+    { deleteBeforeReplace: true, aliases: aliasesOf(kind, options?.aliases) },
+    kind === "dynamic" ? withoutImport(options) : options,
+  );
 
 /** The options without `import`. With it, the engine would read the endpoint before the check can refuse the option. */
 function withoutImport({

@@ -7,12 +7,12 @@ import {
 } from "../provider/dataSources/dataSourceArguments";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/dataSources/lookup";
 import { endpointParsers } from "../provider/endpoint/fields";
-import { hasAccountKey, MASKED } from "../provider/endpoint/secretSearch";
+import { MASKED } from "../provider/endpoint/secretSearch";
 import { HttpClient, MAX_CONNECTIONS } from "../provider/service/client";
 import type { Endpoint, EndpointQuery, EndpointsFilter } from "../provider/service/contract";
 import { EndpointsApi } from "../provider/service/endpoints";
 import type { Freshness } from "../provider/service/list";
-import { environmentName, readSettings, type SettingName } from "../provider/service/settings";
+import { readSettings } from "../provider/service/settings";
 import { plainData } from "./plainData";
 import { isMocked, perRun, programError, type WithInputs, withProgramErrors } from "./programRun";
 import { explicitProvider } from "./provider";
@@ -234,21 +234,11 @@ function whenReady<T>(
     .apply(([first, second]) =>
       pulumi.all([first, second].flat().flatMap((one) => idsOf(one as pulumi.Resource))),
     );
-  const ownKey = pulumi.output(explicitProvider(options)?.apiKey ?? settingOf("apiKey"));
   const ready = pulumi
-    .all([given, pulumi.isSecret(given), exist, pulumi.unsecret(ownKey)])
-    .apply(([known, isSecret, , accountKey]) =>
-      withProgramErrors(async () => {
-        const result = await work(known as object, isSecret);
-        return hasAccountKey(JSON.stringify(result), accountKey) ? pulumi.secret(result) : result;
-      }),
-    );
+    .all([given, pulumi.isSecret(given), exist])
+    .apply(([known, isSecret]) => withProgramErrors(() => work(known as object, isSecret)));
   return ready as pulumi.Output<T>;
 }
-
-/** A setting of the stack, before any check. */
-const settingOf = (name: SettingName): string | undefined =>
-  pulumi.runtime.getConfig(`endpoints:${name}`)?.trim() || process.env[environmentName(name)]?.trim();
 
 /** The resources that an output comes from. Pulumi stores them there, but does not declare them. */
 async function resourcesBehind(output: object): Promise<pulumi.Resource[]> {

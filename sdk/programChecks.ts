@@ -110,6 +110,18 @@ function warnOnce(text: string): void {
   warned.add(text);
 }
 
+/** Warns of options without the effect that they have for other resources. */
+export function warnOfOptions(name: string, options: pulumi.CustomResourceOptions | undefined): void {
+  if (options?.customTimeouts)
+    void pulumi.log.warn(
+      `${name}: the option customTimeouts has no effect; endpoints:retryForSeconds bounds how long requests are repeated`,
+    );
+  if (options?.deletedWith)
+    void pulumi.log.warn(
+      `${name}: the option deletedWith leaves the endpoint live, because Pulumi skips its deletion; remove the option`,
+    );
+}
+
 /** Warns of inputs that the service may refuse. Makes no request, and skips unknown and secret values. */
 export async function warnOfInputs(
   name: string,

@@ -1,7 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { standInsIn } from "../provider/endpoint/outputAsText";
 import { UserError } from "../provider/service/apiErrors";
-import { see } from "../provider/service/pages";
+import { see } from "../provider/service/headings";
+import { withoutKeys } from "../provider/service/redaction";
 
 /* What every part of a program needs: its run, its mistakes, its outputs, and the types of its inputs. */
 
@@ -39,7 +40,7 @@ export function programError(message: string, cause?: unknown): pulumi.RunError 
   if (!process.listeners("rejectionHandled").includes(ignored)) process.on("rejectionHandled", ignored);
   const error = Object.assign(new pulumi.RunError(), { stack: "" }, cause === undefined ? {} : { cause });
   // If an input of a resource fails with this error, Pulumi would put `error serializing property "…"` before the message.
-  return Object.defineProperty(error, "message", { get: () => message, set: ignored });
+  return Object.defineProperty(error, "message", { get: () => withoutKeys(message), set: ignored });
 }
 
 const ignored = () => {};

@@ -41,9 +41,6 @@ export class Provider extends pulumi.ProviderResource {
   readonly policyWarnings: pulumi.Output<string> | undefined;
 
   /** @internal Undefined if the program leaves it to the stack's configuration. */
-  readonly apiKey: pulumi.Output<string> | undefined;
-
-  /** @internal Undefined if the program leaves it to the stack's configuration. */
   readonly baseUrl: pulumi.Output<string> | undefined;
 
   /** @throws RunError if the engine would not find the plugin, or if the name is that of the engine's own provider or no plain text. */
@@ -59,14 +56,13 @@ export class Provider extends pulumi.ProviderResource {
       options,
     );
     this.policyWarnings = args.policyWarnings === undefined ? undefined : pulumi.output(args.policyWarnings);
-    this.apiKey = args.apiKey === undefined ? undefined : pulumi.secret(args.apiKey);
     this.baseUrl = args.baseUrl === undefined ? undefined : pulumi.output(args.baseUrl);
     this.isKnown = pulumi.unsecret(pulumi.output(args)).apply(() => true as const);
   }
 }
 
 /** The dynamic provider or the plugin. */
-type ProviderKind = keyof typeof TYPES;
+export type ProviderKind = keyof typeof TYPES;
 
 const SETTING = "endpoints:provider";
 const DEFAULT_KIND: ProviderKind = "dynamic";

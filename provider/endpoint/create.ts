@@ -91,8 +91,8 @@ async function endpointOrRetry(
   const { inputs, updatedId, displayUrl } = context;
   const isCreate = updatedId === undefined;
   const isLoss = isCreate && mayHaveHadEffect(error);
-  const isUnsigned = error instanceof ApiError && !hasServiceCode(error);
-  if (isCreate && inputs.poolingEnabled === true && (isLoss || isUnsigned))
+  const lacksServiceCode = error instanceof ApiError && !hasServiceCode(error);
+  if (isCreate && inputs.poolingEnabled === true && (isLoss || lacksServiceCode))
     throw uncertainCreate(error, displayUrl);
   if (isLoss) {
     attempts.firstLost ??= error.sentAt;

@@ -8,10 +8,10 @@ import {
   UserError,
 } from "../service/apiErrors";
 import type { Endpoint } from "../service/contract";
-import { see } from "../service/pages";
+import { see } from "../service/headings";
+import { withoutKeys } from "../service/redaction";
 import { ID } from "../service/replySchemas";
 import { placeOfKey, type Settings } from "../service/settings";
-import { withoutAccountKey } from "./secretSearch";
 
 /*
  * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what
@@ -21,8 +21,8 @@ import { withoutAccountKey } from "./secretSearch";
 
 /** A failed operation of Pulumi, with verb and endpoint: `cannot create https://shop.example.com: …`. */
 export class OperationError extends UserError {
-  constructor(operation: string, cause: UserError, accountKey?: string) {
-    super(withoutAccountKey(`cannot ${oneLine(operation, 300)}: ${cause.message}`, accountKey), { cause });
+  constructor(operation: string, cause: UserError) {
+    super(withoutKeys(`cannot ${oneLine(operation, 300)}: ${cause.message}`), { cause });
   }
 }
 
@@ -58,9 +58,9 @@ export const otherAccount = (id: string, listed: number, settings: UsedAccount):
     `The account of this key at ${settings.baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and this account has ${listed} other endpoints. Use the right key (${placeOfKey(settings)}). ${REALLY_GONE} ${see("A key was rotated")}`,
   );
 
-/** The warning of an unchanged resource whose endpoint this account does not have. */
-export const notOfThisAccount = (id: string, settings: UsedAccount): string =>
-  `The account of this key at ${settings.baseUrl} does not have ${id}: the state was written with another key or base URL. Use the right key (${placeOfKey(settings)}). To move the resource to this account, run \`pulumi state delete --force\` with its URN, then \`pulumi up\`; the old endpoint stays. ${see("A key was rotated")}`;
+/** The note of an unchanged resource, once a process. */
+export const otherFingerprint = (baseUrl: string): string =>
+  `The state was written with another key or base URL than ${baseUrl} has now: \`pulumi refresh --run-program\` tells whether this account has its endpoints. ${see("A key was rotated")}`;
 
 export const updateNotFound = (id: string, notFound: EndpointsError): UserError =>
   new UserError(

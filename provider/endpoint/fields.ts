@@ -191,7 +191,7 @@ export const managedInputs = names.filter(
 );
 
 /** Inputs that are no fields of an endpoint, and only affect a create. */
-export const requestInputs = names.filter((name) => name in inputFields && !(name in endpointFields));
+export const createOnlyInputs = names.filter((name) => name in inputFields && !(name in endpointFields));
 
 const managedWith = (...omitted: Row["omitted"][]) =>
   managedInputs.filter((name) => omitted.includes(row(name)?.omitted));

@@ -19,7 +19,7 @@ const DELAY_BETWEEN_READS = 5_000;
 /** An endpoint for which a read by id ended in 404. */
 interface Absence {
   id: string;
-  stored: JsonObject;
+  state: JsonObject;
   notFound: ApiError;
 }
 
@@ -31,7 +31,7 @@ interface Absence {
  */
 export async function confirmGone(
   api: EndpointsApi,
-  { id, stored, notFound }: Absence,
+  { id, state, notFound }: Absence,
 ): Promise<Endpoint | undefined> {
   const { clock, settings } = api.http;
   await clock.sleep(DELAY_BETWEEN_READS);
@@ -45,7 +45,7 @@ export async function confirmGone(
     throw error instanceof EndpointsError ? goneUnproven(id, error) : error;
   });
   if (isInListing(listing, id)) throw stillListed(id, notFound);
-  if (stored[FINGERPRINT_KEY] !== accountFingerprint(settings))
+  if (state[FINGERPRINT_KEY] !== accountFingerprint(settings))
     throw otherAccount(id, listing.endpoints.size, settings);
   return undefined;
 }

@@ -34,18 +34,18 @@ export class Owners {
    *
    * @throws UserError if another resource of the program has the endpoint, or will have it.
    */
-  recordWanted(id: string, stored: State, inputs: PreviewInputs): void {
+  recordWanted(id: string, state: State, inputs: PreviewInputs): void {
     const key = resourceKeyOf(inputs);
     const { entries, claim } = this.of(id);
-    entries.set(stored[ENTRY_ID_KEY], key);
+    entries.set(state[ENTRY_ID_KEY], key);
     if (this.inState.has(key)) this.inState.set(key, true);
     if (claim?.key !== undefined && claim.key !== key) throw alreadyManaged(id);
     if ([...entries.values()].some((other) => other !== undefined && other !== key)) throw sharedEndpoint(id);
   }
 
   /** @throws UserError if two entries have the endpoint that one of them is about to change. */
-  assertSole(id: string, stored: State): void {
-    this.recordEntry(id, stored);
+  assertSole(id: string, state: State): void {
+    this.recordEntry(id, state);
     if (this.of(id).entries.size > 1) throw sharedEndpoint(id);
   }
 
@@ -95,7 +95,7 @@ export class Owners {
    *
    * @returns Who else has the endpoint, so that it must not be deleted.
    */
-  release(id: string, { [ENTRY_ID_KEY]: entryId }: State): "claim" | "entry" | undefined {
+  recordDeletion(id: string, { [ENTRY_ID_KEY]: entryId }: State): "claim" | "entry" | undefined {
     const { entries, claim } = this.of(id);
     if (claim) return "claim";
     entries.delete(entryId);

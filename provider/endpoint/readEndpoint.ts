@@ -9,16 +9,16 @@ import { fieldNames, managedInputs } from "./fields";
 /**
  * The endpoint with this id, of any type.
  *
- * @param stored If the list item lacks an input of these properties, the endpoint is read by id: the input may have been cleared.
+ * @param state If the list item lacks an input of these properties, the endpoint is read by id: the input may have been cleared.
  *   An output that the item lacks keeps its stored value, because the service returns some only by id.
  * @throws ApiError if it is not found.
  */
-export async function readEndpoint(api: EndpointsApi, id: string, stored: JsonObject): Promise<Endpoint> {
+export async function readEndpoint(api: EndpointsApi, id: string, state: JsonObject): Promise<Endpoint> {
   const item = await api.list.findInList(id);
   if (!item) return api.get(id);
-  const gaps = fieldNames.filter((name) => item[name] === undefined && name in stored);
+  const gaps = fieldNames.filter((name) => item[name] === undefined && name in state);
   if (gaps.some((name) => managedInputs.some((input) => input === name))) return api.get(id);
-  return { ...item, ...Object.fromEntries(gaps.map((name) => [name, stored[name]])) };
+  return { ...item, ...Object.fromEntries(gaps.map((name) => [name, state[name]])) };
 }
 
 /** For `catch`: another error in place of the service's own 404. */

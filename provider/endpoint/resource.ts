@@ -1,6 +1,6 @@
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { hasUnknown } from "../pulumi/sentinels";
-import { isNotFound, isService404, ReplyError, UserError } from "../service/apiErrors";
+import { isNotFound, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
@@ -13,8 +13,8 @@ import {
   belongsToAnother,
   endpointNotFound,
   notDeleted,
-  notOfThisAccount,
   OperationError,
+  otherFingerprint,
   policyRemoved,
   updateNotFound,
   wrongType,
@@ -31,15 +31,7 @@ import {
 } from "./inputs";
 import { Owners } from "./owners";
 import { ifService404, readEndpoint } from "./readEndpoint";
-import { withoutAccountKey } from "./secretSearch";
-import {
-  answerForEngine,
-  displayUrl,
-  hasSecrets,
-  notedSecrets,
-  withAccountKeyNoted,
-  withSecretsNote,
-} from "./secrets";
+import { answerForEngine, displayUrl, hasSecrets, notedSecrets, withSecretsNote } from "./secrets";
 import {
   accountFingerprint,
   difference,
@@ -74,27 +66,20 @@ export interface DiffResult {
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
   private readonly owners = new Owners();
-  private hasLookedForAccount = false;
-
-  /** A message may quote a reply, and a reply may contain the account's key. */
-  private readonly log: Log = {
-    info: (message) => this.deps.log.info(withoutAccountKey(message, this.key())),
-    warn: (message) => this.deps.log.warn(withoutAccountKey(message, this.key())),
-  };
+  private isFingerprintReported = false;
 
   constructor(private readonly deps: Dependencies) {}
 
   /** Finds all mistakes. If the resource adopts an endpoint, it reads it, claims it, and logs the changes. */
-  async check(olds: JsonObject, news: JsonObject): Promise<Checked> {
-    const { inputs: given, failures } = checkInputs(news);
-    const checked = { inputs: withAccountKeyNoted(given, this.key()), failures };
-    if (failures.length > 0) return checked;
+  async check(oldInputs: JsonObject, news: JsonObject): Promise<Checked> {
+    const checked = checkInputs(news);
+    if (checked.failures.length > 0) return checked;
 
     try {
       // Finds a missing key or base URL at the preview, before anything is done.
       this.deps.connect();
       const inputs = engineInputs(checked.inputs);
-      if (Object.keys(olds).length > 0) this.owners.recordInState(inputs);
+      if (Object.keys(oldInputs).length > 0) this.owners.recordInState(inputs);
       else if (!hasUnknown([inputs.adopt, inputs.url, inputs.poolingEnabled]))
         await this.operation(`adopt ${displayUrl(inputs)}`, () => this.planAdoption(inputs));
       return checked;
@@ -128,22 +113,21 @@ export class CloudEndpoints {
   }
 
   /**
-   * Compares the program's inputs with the state. Makes no request, unless nothing changed and the state was written with another
-   * account: then it looks for the first such endpoint of this process.
+   * Compares the program's inputs with the state. Makes no request.
    *
    * @throws UserError if another resource of the program has the endpoint or will adopt it, if the program removes the policy that it
    *   gave, or if it adopts the endpoint that it replaces.
    */
-  async diff(id: string, olds: State, inputs: EngineInputs): Promise<DiffResult> {
-    const { changed, setOrUnset, replace, hasStaleNotes } = difference(olds, inputs);
+  async diff(id: string, state: State, inputs: EngineInputs): Promise<DiffResult> {
+    const { changed, setOrUnset, replace, hasStaleNotes } = difference(state, inputs);
     if (setOrUnset.includes("trafficPolicy") && inputs.trafficPolicy === undefined) throw policyRemoved();
     if (replace && inputs.adopt === id) throw adoptsReplaced(id);
-    this.owners.recordWanted(id, olds, inputs);
+    this.owners.recordWanted(id, state, inputs);
     const settings = this.settings();
-    if (settings?.adopt.includes(id)) this.log.warn(adoptSettingIsLeft);
-    if (changed.length === 0 && settings) await this.warnIfOfOtherAccount(settings, id, olds);
+    if (settings?.adopt.includes(id)) this.deps.log.warn(adoptSettingIsLeft);
+    if (changed.length === 0 && settings) this.reportOtherFingerprint(settings, state);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
-    const lacksProviderString = inputs[PROVIDER_KEY] !== undefined && olds[PROVIDER_KEY] === undefined;
+    const lacksProviderString = inputs[PROVIDER_KEY] !== undefined && state[PROVIDER_KEY] === undefined;
     return {
       changes: changed.length > 0 || hasStaleNotes || lacksProviderString,
       replaces: replace ? ["url"] : [],
@@ -151,14 +135,12 @@ export class CloudEndpoints {
     };
   }
 
-  /** Makes one request in a process, and only with another fingerprint. */
-  private async warnIfOfOtherAccount(settings: Settings, id: string, stored: State): Promise<void> {
-    const account = stored[FINGERPRINT_KEY];
-    if (this.hasLookedForAccount || account === undefined || account === accountFingerprint(settings)) return;
-    this.hasLookedForAccount = true;
-    // One attempt: a preview must not wait for a service that it does not need.
-    const reading = this.deps.connect().get(id, { isSentOnce: true });
-    if (await reading.then(() => false, isService404)) this.log.warn(notOfThisAccount(id, settings));
+  /** Without this note, a preview with another account's key would only show no changes. */
+  private reportOtherFingerprint(settings: Settings, { [FINGERPRINT_KEY]: fingerprint }: State): void {
+    if (this.isFingerprintReported || fingerprint === undefined) return;
+    if (fingerprint === accountFingerprint(settings)) return;
+    this.isFingerprintReported = true;
+    this.deps.log.info(otherFingerprint(settings.baseUrl));
   }
 
   async create(news: EngineInputs): Promise<{ id: string; outs: State }> {
@@ -179,22 +161,22 @@ export class CloudEndpoints {
    * @returns An empty id if the endpoint is gone.
    * @throws UserError if the service does not find it, but nothing proves that it is gone.
    */
-  async read(id: string, stored: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
+  async read(id: string, state: State): Promise<{ id: string; props: State; inputs?: JsonObject }> {
     // What a program only reads (`CloudEndpoint.get`) is no entry, and has no notes.
-    const isManaged = VERSION_KEY in stored;
-    if (isManaged) this.owners.recordEntry(id, stored);
+    const isManaged = VERSION_KEY in state;
+    if (isManaged) this.owners.recordEntry(id, state);
     return this.operation(`read ${id}`, async () => {
-      const api = this.apiFor(stored);
+      const api = this.apiFor(state);
       // A list may omit outputs, and Pulumi would continue without them. So `get` reads by id.
       const live = isManaged
-        ? await this.undefinedIfGone(readEndpoint(api, id, stored), id, stored)
+        ? await this.undefinedIfGone(readEndpoint(api, id, state), id, state)
         : await api.get(id).catch(ifService404(endpointNotFound(id)));
       if (!live) return { id: "", props: {} };
       assertCloud(live);
-      const { props, inputs } = refreshedFromLive(live, stored);
+      const { props, inputs } = refreshedFromLive(live, state);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
-      if (FINGERPRINT_KEY in stored) props[FINGERPRINT_KEY] = accountFingerprint(api.http.settings);
-      return { id, ...this.foundForEngine({ props, inputs }, stored) };
+      if (FINGERPRINT_KEY in state) props[FINGERPRINT_KEY] = accountFingerprint(api.http.settings);
+      return { id, ...foundForEngine({ props, inputs }, state) };
     });
   }
 
@@ -211,26 +193,26 @@ export class CloudEndpoints {
       assertCloud(live);
       const notes = entryNotes(api.http.settings);
       this.owners.recordNewEntry(id, notes[ENTRY_ID_KEY]);
-      return { id, ...this.foundForEngine(importedFromLive(live, notes), {}) };
+      return { id, ...foundForEngine(importedFromLive(live, notes), {}) };
     });
   }
 
   /** Sends the fields that differ. Makes no request if none does. */
-  async update(id: string, olds: State, news: EngineInputs): Promise<{ outs: State }> {
+  async update(id: string, state: State, news: EngineInputs): Promise<{ outs: State }> {
     const inputs = knownInputs(news);
-    const { changed } = difference(olds, inputs);
+    const { changed } = difference(state, inputs);
     return this.operation(`update ${id}`, async () => {
-      this.owners.assertSole(id, olds);
-      if (changed.length === 0) return { outs: this.marked(stateWithNewNotes(olds, inputs), news) };
-      const context = { ...this.writeContext(inputs, olds), updatedId: id };
-      const wanted = withServiceDefaults(inputs, olds);
+      this.owners.assertSole(id, state);
+      if (changed.length === 0) return { outs: answerForEngine(stateWithNewNotes(state, inputs), news) };
+      const context = { ...this.writeContext(inputs, state), updatedId: id };
+      const wanted = withServiceDefaults(inputs, state);
       const patch = () => context.api.update(id, wireFromInputs(wanted, changed));
       const reply = await (changed.includes("url") ? sendUntilCertain(context, patch) : patch())
         .catch((error: unknown) => {
           throw isNotFound(error) ? updateNotFound(id, error) : error;
         })
         .catch(asUnreadableReply);
-      return { outs: await this.stateAfter({ id, reply, sent: changed, wanted }, context, news, olds) };
+      return { outs: await this.stateAfter({ id, reply, sent: changed, wanted }, context, news, state) };
     });
   }
 
@@ -239,14 +221,14 @@ export class CloudEndpoints {
     write: AcceptedWrite,
     context: WriteContext,
     news: EngineInputs,
-    before?: State,
+    state?: State,
   ): Promise<State> {
     const { live, differing } = await verifyWrite(write, context);
-    const notes = entryNotes(context.api.http.settings, before?.[ENTRY_ID_KEY]);
-    const state = stateFromLive(live, context.inputs, notes, { before, sent: write.sent });
+    const notes = entryNotes(context.api.http.settings, state?.[ENTRY_ID_KEY]);
+    const outs = stateFromLive(live, context.inputs, notes, { state, sent: write.sent });
     // A write that was ignored leaves the old value, with its secret.
-    const old = notedSecrets(before ?? {}).filter((field) => differing.some((name) => name === field));
-    return this.marked(state, withSecretsNote(news, [...notedSecrets(news), ...old]));
+    const old = notedSecrets(state ?? {}).filter((field) => differing.some((name) => name === field));
+    return answerForEngine(outs, withSecretsNote(news, [...notedSecrets(news), ...old]));
   }
 
   /**
@@ -254,18 +236,18 @@ export class CloudEndpoints {
    *
    * @throws UserError if a resource of this run adopts the endpoint, and has not taken it over.
    */
-  async delete(id: string, stored: State): Promise<void> {
-    const owner = this.owners.release(id, stored);
+  async delete(id: string, state: State): Promise<void> {
+    const owner = this.owners.recordDeletion(id, state);
     await this.operation(`delete ${id}`, async () => {
       if (owner === "claim") throw notDeleted(id);
-      if (owner === "entry") return this.log.info(belongsToAnother(id));
-      const api = this.apiFor(stored);
+      if (owner === "entry") return this.deps.log.info(belongsToAnother(id));
+      const api = this.apiFor(state);
       try {
         await api.delete(id);
       } catch (error) {
         // A 404 of a deletion, or a reply that is no 204, proves nothing.
         if (!isNotFound(error) && !(error instanceof ReplyError)) throw error;
-        if (await this.undefinedIfGone(api.get(id), id, stored)) throw error;
+        if (await this.undefinedIfGone(api.get(id), id, state)) throw error;
       }
     });
   }
@@ -274,17 +256,18 @@ export class CloudEndpoints {
   private async undefinedIfGone(
     reading: Promise<Endpoint>,
     id: string,
-    stored: State,
+    state: State,
   ): Promise<Endpoint | undefined> {
     return reading.catch((notFound: unknown) => {
       if (!isNotFound(notFound)) throw notFound;
-      return confirmGone(this.apiFor(stored), { id, stored, notFound });
+      return confirmGone(this.apiFor(state), { id, state, notFound });
     });
   }
 
-  private writeContext<T extends PreviewInputs>(inputs: T, before: State = {}): WriteContext<T> {
-    const { owners, log } = this;
-    return { api: this.apiFor(inputs, before), inputs, displayUrl: displayUrl(inputs), owners, log };
+  private writeContext<T extends PreviewInputs>(inputs: T, state: State = {}): WriteContext<T> {
+    const { owners } = this;
+    const { log } = this.deps;
+    return { api: this.apiFor(inputs, state), inputs, displayUrl: displayUrl(inputs), owners, log };
   }
 
   /** Undefined in a preview in which the plugin's configuration is not known yet. */
@@ -299,9 +282,7 @@ export class CloudEndpoints {
 
   /** The calls about a resource with these properties. */
   private apiFor(...all: JsonObject[]): EndpointsApi {
-    return this.deps
-      .connect()
-      .redacting({ hasSecrets: () => all.some((props) => hasSecrets(props, this.key())) });
+    return this.deps.connect().redacting({ hasSecrets: () => all.some(hasSecrets) });
   }
 
   /** Names the operation in the error if the work fails. */
@@ -309,21 +290,15 @@ export class CloudEndpoints {
     try {
       return await work();
     } catch (error) {
-      throw error instanceof UserError ? new OperationError(name, error, this.key()) : error;
+      throw error instanceof UserError ? new OperationError(name, error) : error;
     }
   }
-
-  private key = (): string | undefined => this.settings()?.apiKey;
-
-  /** An answer with its secrets marked. */
-  private marked = (answer: JsonObject, asked: JsonObject): JsonObject =>
-    answerForEngine(answer, asked, this.key());
-
-  private foundForEngine = (found: { props: JsonObject; inputs: JsonObject }, stored: JsonObject) => ({
-    props: this.marked(found.props, stored),
-    inputs: this.marked(found.inputs, stored),
-  });
 }
+
+const foundForEngine = (found: { props: JsonObject; inputs: JsonObject }, state: JsonObject) => ({
+  props: answerForEngine(found.props, state),
+  inputs: answerForEngine(found.inputs, state),
+});
 
 /** For `catch` of a read that may find nothing. */
 function undefinedIfNotFound(error: unknown): undefined {

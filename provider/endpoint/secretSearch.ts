@@ -21,26 +21,11 @@ export { MIN_SECRET_LENGTH };
 /** The least length of a text that is recognized as the same secret in another place. Shorter ones may be ordinary words. */
 export const MIN_RECOGNIZABLE_LENGTH = 8;
 
-/** A shorter key of an account, as in tests, could occur in a text by chance. The service's keys have 49 characters. */
-const MIN_KEY_LENGTH = 16;
-
 /** A secret in a document. */
 interface FoundSecret {
   path: Path;
   secret: string | number;
 }
-
-/** Whether the key is long enough to be recognized in a text. */
-export const isRecognizableKey = (accountKey: string | undefined): accountKey is string =>
-  accountKey !== undefined && accountKey.length >= MIN_KEY_LENGTH;
-
-/** Whether this is a text that contains the account's key. */
-export const hasAccountKey = (text: unknown, accountKey: string | undefined): boolean =>
-  isRecognizableKey(accountKey) && typeof text === "string" && text.includes(accountKey);
-
-/** A message without the account's key. */
-export const withoutAccountKey = (message: string, accountKey: string | undefined): string =>
-  isRecognizableKey(accountKey) ? message.replaceAll(accountKey, "[key]") : message;
 
 /**
  * A name with its value in a document that stays text, because data cannot hold it: `"token": "…"`, `password=…`. Takes time
@@ -79,10 +64,6 @@ function isSecretPath(path: Path): boolean {
   const names = path.filter((part) => typeof part === "string");
   return isSecretName(names.at(-1) ?? "") || names.some((name) => PURE_SECRET_NAME.test(name));
 }
-
-/** The text with the passwords of its URLs masked. */
-export const withoutPasswords = (text: string): string =>
-  text.replace(URL_PASSWORD, (url, password: string) => `${url.slice(0, -password.length - 1)}${MASKED}@`);
 
 /** The secrets that are long enough to be masked in other texts, the longest first. */
 export function secretsIn(value: unknown): string[] {

@@ -8,15 +8,13 @@ import {
   type PreviewInputs,
   recomputedWithUrl,
   urlDerivedFields,
-  userTexts,
 } from "./fields";
-import { findSecrets, hasAccountKey, MASKED } from "./secretSearch";
+import { findSecrets, MASKED } from "./secretSearch";
 
 /*
- * The secret fields of a resource. A field is secret as a whole if the program marked a part of it, if it has the account's own
- * key in it, or if the service returned a document with a value under a secret's name, or with the password of a URL. A dynamic
- * provider does not receive marks. So its inputs carry a note with the names of the secret fields, and so do the outputs, because a
- * refresh receives nothing else.
+ * The secret fields of a resource. A field is secret as a whole if the program marked a part of it, or if the service returned
+ * a document with a value under a secret's name, or with the password of a URL. A dynamic provider does not receive marks. So its
+ * inputs carry a note with the names of the secret fields, and so do the outputs, because a refresh receives nothing else.
  */
 
 /** The property with the note: the names of the secret fields. */
@@ -36,24 +34,17 @@ export function withSecretsNote(props: JsonObject, fields: Iterable<string>): Js
 
 /**
  * An answer for the engine. Its secret fields are marked, and noted for calls that bring no marks: its own noted fields, those
- * of the request, each document that differs from the request and has a secret in it, and each text with the account's key.
+ * of the request, and each document that differs from the request and has a secret in it.
  *
  * @param request The inputs of the request, or the outputs in the state.
  */
-export function answerForEngine(answer: JsonObject, request: JsonObject, accountKey?: string): JsonObject {
+export function answerForEngine(answer: JsonObject, request: JsonObject): JsonObject {
   const changed = documentFields.filter((name) => wireText(answer[name]) !== wireText(request[name]));
   const added = changed.filter((name) => hasSecretIn({ [name]: answer[name] }));
-  const noted = withSecretsNote(answer, [...notedSecrets(answer), ...notedSecrets(request), ...added]);
-  return withSecretsMarked(withAccountKeyNoted(noted, accountKey));
+  return withSecretsMarked(
+    withSecretsNote(answer, [...notedSecrets(answer), ...notedSecrets(request), ...added]),
+  );
 }
-
-/** Properties with a note of the texts that contain the account's key, such as a policy that calls the service. */
-export const withAccountKeyNoted = (props: JsonObject, accountKey?: string): JsonObject =>
-  withSecretsNote(props, [...notedSecrets(props), ...fieldsWithAccountKey(props, accountKey)]);
-
-/** The names of the texts that contain the account's key. They are secret even if the program does not mark them. */
-export const fieldsWithAccountKey = (props: JsonObject, accountKey?: string): string[] =>
-  userTexts.filter((name) => hasAccountKey(wireText(props[name]), accountKey));
 
 /**
  * Properties with these fields marked as secret, each as a whole: the engine marks values by their path, so a secret that moved
@@ -69,8 +60,8 @@ export function withSecretsMarked(
 }
 
 /** Whether a text of the service about this resource may contain a secret. */
-export const hasSecrets = (props: JsonObject, accountKey?: string): boolean =>
-  notedSecrets(withAccountKeyNoted(props, accountKey)).length > 0 || hasSecretIn(props);
+export const hasSecrets = (props: JsonObject): boolean =>
+  notedSecrets(props).length > 0 || hasSecretIn(props);
 
 function hasSecretIn(props: JsonObject): boolean {
   const data = documentsAsData(props);

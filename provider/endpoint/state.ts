@@ -7,6 +7,7 @@ import { schemeDiffers } from "../service/url";
 import { VERSION } from "../service/version";
 import { type Change, changesBetween, sameSet } from "./documents";
 import {
+  createOnlyInputs,
   documentsAsData,
   documentsAsText,
   endpointFields,
@@ -20,7 +21,6 @@ import {
   managedInputs,
   type PreviewInputs,
   recomputedWithUrl,
-  requestInputs,
   serviceDefaulted,
   wireValue,
 } from "./fields";
@@ -71,30 +71,30 @@ export const entryNotes = (settings: Settings, entryId: unknown = randomBytes(8)
 
 /** The notes of the inputs, because a refresh only receives the outputs. */
 export const notesFromInputs = (inputs: PreviewInputs): State => ({
-  ...pick(inputs, requestInputs),
+  ...pick(inputs, createOnlyInputs),
   [SET_BY_PROGRAM_KEY]: inputsSetByProgram(inputs),
 });
 
 /**
  * The state after a create, an update or an adoption.
  *
- * @param before The state before an update.
+ * @param options.state The state before an update.
  */
 export function stateFromLive(
   live: Endpoint,
   inputs: Inputs,
   notes: State,
-  { before, sent }: { before: State | undefined; sent: readonly ManagedInput[] },
+  { state, sent }: { state: State | undefined; sent: readonly ManagedInput[] },
 ): State {
   const fields = fieldsFromLive(live, inputs.bindings);
-  const defaults = defaultsNote(fields, inputsSetByProgram(inputs), before, sent);
+  const defaults = defaultsNote(fields, inputsSetByProgram(inputs), state, sent);
   return { ...fields, ...notesFromInputs(inputs), ...defaults, ...notes };
 }
 
 /** The state after an update without a request: the old fields with new notes. */
-export function stateWithNewNotes(olds: State, inputs: PreviewInputs): State {
-  const fields = omit(olds, [...requestInputs, PROVIDER_KEY, SERVICE_DEFAULTS_KEY, SECRET_FIELDS_KEY]);
-  const defaults = defaultsNote(fields, inputsSetByProgram(inputs), olds);
+export function stateWithNewNotes(state: State, inputs: PreviewInputs): State {
+  const fields = omit(state, [...createOnlyInputs, PROVIDER_KEY, SERVICE_DEFAULTS_KEY, SECRET_FIELDS_KEY]);
+  const defaults = defaultsNote(fields, inputsSetByProgram(inputs), state);
   return { ...fields, ...notesFromInputs(inputs), ...defaults, [VERSION_KEY]: VERSION };
 }
 
@@ -120,23 +120,23 @@ export function stateWithSetByProgram(state: State, inputs: JsonObject): State {
 }
 
 /** The outputs and inputs of a refresh: all live values, and as inputs those that the program gives or must correct. */
-export function refreshedFromLive(live: Endpoint, stored: State): { props: State; inputs: JsonObject } {
-  const fields = fieldsFromLive(live, stored.bindings);
-  const setByProgram = notedSetByProgram(stored);
+export function refreshedFromLive(live: Endpoint, state: State): { props: State; inputs: JsonObject } {
+  const fields = fieldsFromLive(live, state.bindings);
+  const setByProgram = notedSetByProgram(state);
   // Without this note no program has set inputs, or the state is imported, and it gets no other note.
   const notes = setByProgram && {
     [SET_BY_PROGRAM_KEY]: setByProgram,
-    ...defaultsNote(withPoolingOff(fields), setByProgram, stored),
+    ...defaultsNote(withPoolingOff(fields), setByProgram, state),
   };
   // A read renews no note that does not depend on the fields, because a changed note would show as a difference.
   const replaced = [...Object.keys(endpointFields), SET_BY_PROGRAM_KEY, SERVICE_DEFAULTS_KEY, PROVIDER_KEY];
-  const props: State = { ...omit(stored, replaced), ...fields, ...notes };
+  const props: State = { ...omit(state, replaced), ...fields, ...notes };
 
   // The service's default is no input. But the next update reverts an edit of it, and a description or metadata that was not
   // given, so these are shown.
   const shown = [...(setByProgram ?? []), ...editedDefaults(props)];
   const inputs = managedInputs.filter((name) => !keptWhenOmitted.includes(name) || shown.includes(name));
-  return { props, inputs: documentsAsData(pick(props, [...inputs, ...requestInputs])) };
+  return { props, inputs: documentsAsData(pick(props, [...inputs, ...createOnlyInputs])) };
 }
 
 /** The request body that sets these inputs. An empty text clears an input that is not given, as the contract requires. */
@@ -186,13 +186,13 @@ function notedSetByProgram(state: State): unknown[] | undefined {
  * The note of the service's defaults. An existing note stays, because a later reply may show an edit that no refresh has found
  * yet.
  *
- * @param before The state before, with its note. The default is for an endpoint that the service had not described.
+ * @param state The state so far, with its note. The default is for an endpoint that the service had not described.
  * @param sent The inputs that an update sent. With another URL, the service may choose other bindings.
  */
 function defaultsNote(
   fields: State,
   setByProgram: readonly unknown[],
-  before: State = withPoolingOff(fields),
+  state: State = withPoolingOff(fields),
   sent: readonly string[] = [],
 ): State {
   const isChosenAnew = (name: ManagedInput) =>
@@ -200,7 +200,7 @@ function defaultsNote(
   const defaults = serviceDefaulted
     .filter((name) => !setByProgram.includes(name))
     .map((name) => {
-      const kept = isChosenAnew(name) ? undefined : (notedDefaults(before)[name] ?? defaultIn(before, name));
+      const kept = isChosenAnew(name) ? undefined : (notedDefaults(state)[name] ?? defaultIn(state, name));
       return [name, kept ?? defaultIn(fields, name)];
     })
     .filter(([, value]) => value !== undefined);
@@ -210,8 +210,8 @@ function defaultsNote(
 /** The defaults whose live value differs from the noted one. A missing live value is no difference. */
 function editedDefaults(state: State): ManagedInput[] {
   return serviceDefaulted.filter((name) => {
-    const [before, now] = [notedDefaults(state)[name], defaultIn(state, name)];
-    return before !== undefined && now !== undefined && before !== now && !sameSet(before, now);
+    const [noted, now] = [notedDefaults(state)[name], defaultIn(state, name)];
+    return noted !== undefined && now !== undefined && noted !== now && !sameSet(noted, now);
   });
 }
 
@@ -248,24 +248,24 @@ interface Difference {
 
 /** Compares the program's inputs with the last known values of the service. */
 export function difference(state: State, inputs: PreviewInputs): Difference {
-  const olds = documentsAsData(state);
-  const edited = editedDefaults(olds);
+  const known = documentsAsData(state);
+  const edited = editedDefaults(known);
   const changed = managedInputs.filter((name) =>
     inputs[name] === undefined && keptWhenOmitted.includes(name)
       ? edited.includes(name)
-      : !isSatisfied(name, olds[name], inputs[name]),
+      : !isSatisfied(name, known[name], inputs[name]),
   );
   const setByProgram = inputsSetByProgram(inputs);
-  const before = notedSetByProgram(olds) ?? setByProgram;
+  const setBefore = notedSetByProgram(known) ?? setByProgram;
   // A refresh adds an edited default to the inputs, and `ignoreChanges` keeps it there, but the program did not set it.
   const setOrUnset = keptWhenOmitted.filter(
-    (name) => before.includes(name) !== setByProgram.includes(name) && !edited.includes(name),
+    (name) => setBefore.includes(name) !== setByProgram.includes(name) && !edited.includes(name),
   );
-  const hasNewSecret = notedSecrets(inputs).some((field) => !notedSecrets(olds).includes(field));
+  const hasNewSecret = notedSecrets(inputs).some((field) => !notedSecrets(known).includes(field));
   return {
     changed,
     setOrUnset,
-    replace: changed.includes("url") && schemeDiffers(olds["url"], inputs.url),
+    replace: changed.includes("url") && schemeDiffers(known["url"], inputs.url),
     hasStaleNotes: setOrUnset.length > 0 || hasNewSecret,
   };
 }
@@ -276,10 +276,10 @@ export function difference(state: State, inputs: PreviewInputs): Difference {
  */
 export function changedPaths(state: State, inputs: PreviewInputs): (Change & { isInputDiff: boolean })[] {
   const { changed, setOrUnset } = difference(state, inputs);
-  const olds = documentsAsData(state);
-  const wanted = withServiceDefaults(inputs, olds);
+  const known = documentsAsData(state);
+  const wanted = withServiceDefaults(inputs, known);
   const live = changed.flatMap((name) => {
-    const before = olds[name] === "" ? undefined : olds[name];
+    const before = known[name] === "" ? undefined : known[name];
     // The order of bindings has no meaning, so an index would have none.
     const whole = isUnordered(name) && before !== undefined && wanted[name] !== undefined;
     return whole ? [{ path: [name], kind: "update" as const }] : changesBetween(before, wanted[name], [name]);

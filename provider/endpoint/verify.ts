@@ -50,8 +50,8 @@ export async function verifyWrite(
   if (reply instanceof ReplyError && unsatisfied.length > 0) throw reply;
 
   const differing = unsatisfied.filter((name) => !unshown.includes(name));
-  const hidden = unsatisfied.filter((name) => unshown.includes(name));
-  if (hidden.length > 0) log.warn(notShown(displayUrl, hidden));
+  const unverified = unsatisfied.filter((name) => unshown.includes(name));
+  if (unverified.length > 0) log.warn(notShown(displayUrl, unverified));
   if (differing.length > 0) log.warn(storedOtherwise(displayUrl, placesOf(differing, wanted, shown)));
   const sentValues = unshown.map((name) => [name, wireValue(name, wanted[name])]);
   return { live: { ...shown, ...Object.fromEntries(sentValues) }, differing };

@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
+import { withoutKeys } from "../service/redaction";
 import { insecure } from "./protocol";
 
 /** The URN of a call's resource. All logs share it, because on Node 20 each one slows every asynchronous step of the process. */
@@ -47,7 +48,7 @@ export class EngineLog {
   private send(severity: LogSeverity, message: string, urn = current.getStore() ?? ""): void {
     const { client } = this;
     if (!client) return;
-    const request = new LogRequest().setSeverity(severity).setMessage(message).setUrn(urn);
+    const request = new LogRequest().setSeverity(severity).setMessage(withoutKeys(message)).setUrn(urn);
     // An error means that the engine is gone, so nobody can see the message.
     const log = () => new Promise<void>((resolve) => client.log(request, () => resolve()));
     this.last = this.last.then(log);

@@ -8,6 +8,7 @@ import { type JsonObject, oneLine } from "../../sdk/traffic-policy/data/index";
 import { SECRET_FIELDS_KEY } from "../endpoint/secrets";
 import { toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
+import { withoutKeys } from "../service/redaction";
 
 /** Mistakes in the inputs of a component, each with its path. */
 export class InvalidInputs extends UserError {
@@ -22,14 +23,14 @@ export const unknownToken = (token: string, known: string[]): UserError =>
 
 /** A mistake in the inputs of a call. With a property's name, the engine prints the property's value too. */
 export const checkFailure = (reason: string, property = ""): CheckFailure =>
-  new CheckFailure().setReason(reason).setProperty(property);
+  new CheckFailure().setReason(withoutKeys(reason)).setProperty(property);
 
 /** Properties for the engine. The note of secret fields is left out, because the plugin receives and sends marks. */
 export const asStruct = ({ [SECRET_FIELDS_KEY]: _, ...props }: JsonObject): Struct => toEngine(props);
 
 /** An error for gRPC. The user reads its text: one line, without a stack. */
 export function failure(error: unknown): Partial<grpc.StatusObject> {
-  const details = error instanceof Error ? error.message : String(error);
+  const details = withoutKeys(error instanceof Error ? error.message : String(error));
   // With the code "unknown", the engine warns that the state may be corrupt. Our errors leave it intact.
   const code = error instanceof UserError ? grpc.status.FAILED_PRECONDITION : grpc.status.UNKNOWN;
   if (!(error instanceof InvalidInputs)) return { code, details };

@@ -9,12 +9,10 @@ import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { filterArguments, queryArguments, typeWarnings } from "../dataSources/dataSourceArguments";
 import { findEndpoint, findEndpoints } from "../dataSources/lookup";
 import { MASKED } from "../endpoint/secretSearch";
-import { fieldsWithAccountKey, withSecretsMarked } from "../endpoint/secrets";
 import { logOrReturnWarnings, resourceWarnings } from "../policy/resourceWarnings";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import { fromEngine, toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
-import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
 import { checkFailure, unknownToken } from "./failure";
@@ -65,10 +63,7 @@ export const functions: Record<string, PluginFunction> = {
   "endpoints:index:getEndpoint": async (args, { api }, visible) => {
     const isSecret = visible["id"] !== args["id"] || visible["url"] !== args["url"];
     const display = isSecret ? MASKED : undefined;
-    return withAccountKeyMarked(
-      await findEndpoint(api(), queryArguments.parse(args), { freshness: "fresh", display }),
-      api(),
-    );
+    return { ...(await findEndpoint(api(), queryArguments.parse(args), { freshness: "fresh", display })) };
   },
 
   /** Reads all endpoints of the account, of any type, that match the filters, in a preview too. */
@@ -76,10 +71,7 @@ export const functions: Record<string, PluginFunction> = {
     const filter = filterArguments.parse(args);
     for (const warning of typeWarnings(filter)) warn(warning);
     const endpoints = await findEndpoints(api(), filter, "fresh");
-    return {
-      endpoints: endpoints.map((live) => withAccountKeyMarked(live, api())),
-      ids: endpoints.map(({ id }) => id),
-    };
+    return { endpoints, ids: endpoints.map(({ id }) => id) };
   },
 
   /**
@@ -107,10 +99,6 @@ export const functions: Record<string, PluginFunction> = {
     return { agentConfig: asSecret(webhooks.mergedConfig(texts)) };
   },
 };
-
-/** An endpoint whose texts with the account's own key in them are secret. */
-const withAccountKeyMarked = (live: Endpoint, { http }: EndpointsApi): JsonObject =>
-  withSecretsMarked({ ...live }, new Set(fieldsWithAccountKey({ ...live }, http.settings.apiKey)));
 
 /** Calls a function. Returns invalid arguments as failures of the call, and throws every other error. */
 export async function invoke(request: InvokeRequest, deps: FunctionDeps): Promise<InvokeResponse> {

@@ -35,9 +35,9 @@ export function previewCreate(inputs: PreviewInputs): State {
 }
 
 /** The outputs of a previewed update. */
-export function previewUpdate(olds: State, inputs: PreviewInputs): State {
-  const { changed } = difference(olds, inputs);
-  const same = stateWithNewNotes(olds, inputs);
+export function previewUpdate(state: State, inputs: PreviewInputs): State {
+  const { changed } = difference(state, inputs);
+  const same = stateWithNewNotes(state, inputs);
   if (changed.length === 0) return same;
 
   const isMove = changed.includes("url");
@@ -45,7 +45,7 @@ export function previewUpdate(olds: State, inputs: PreviewInputs): State {
     ...omit(same, changed),
     ...unknown(["updatedAt", ...(isMove ? recomputedWithUrl : [])]),
     ...(isMove && addressFromInputs(inputs)),
-    ...documentsForPreview({ ...pick(withServiceDefaults(inputs, olds), changed), ...inputs }),
+    ...documentsForPreview({ ...pick(withServiceDefaults(inputs, state), changed), ...inputs }),
     ...notesFromInputs(inputs),
   };
 }

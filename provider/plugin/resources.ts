@@ -33,17 +33,17 @@ export class Resources {
   ) {}
 
   async check(request: pb.CheckRequest): Promise<pb.CheckResponse> {
-    const olds = this.propsOf(request.getOlds());
+    const oldInputs = this.propsOf(request.getOlds());
     const news = this.propsOf(request.getNews());
     const readPolicy = policyReader();
     const { trafficPolicy } = news;
     const given = { ...news, trafficPolicy: readPolicy(trafficPolicy)?.data ?? trafficPolicy };
-    const checked = this.configuration.isKnown ? await this.core.check(olds, given) : checkInputs(given);
+    const checked = this.configuration.isKnown ? await this.core.check(oldInputs, given) : checkInputs(given);
     const { inputs } = checked;
     const reasons = checked.failures.map(({ reason }) => reason);
     // The package's own SDK has checked the resources of the program, and passes on the result.
     if (!(PROBLEM_KEY in news)) {
-      const isNew = Object.keys(olds).length === 0;
+      const isNew = Object.keys(oldInputs).length === 0;
       const facts = { isPublicService: this.configuration.isPublicService, isNew };
       const warnings = reasons.length > 0 ? [] : inputWarnings(inputs, facts);
       for (const warning of warnings) this.log.warn(warning);
@@ -73,10 +73,10 @@ export class Resources {
   }
 
   async diff(request: pb.DiffRequest): Promise<pb.DiffResponse> {
-    const olds = this.propsOf(request.getOlds());
+    const state = this.propsOf(request.getOlds());
     const news = engineInputs(this.propsOf(request.getNews()));
-    const changes = changedPaths(olds, news);
-    const decision = await this.core.diff(request.getId(), olds, news);
+    const changes = changedPaths(state, news);
+    const decision = await this.core.diff(request.getId(), state, news);
     return detailedDiff(changesOfInputs(changes, this.propsOf(request.getOldInputs()), news), decision);
   }
 
@@ -94,12 +94,12 @@ export class Resources {
   async read(request: pb.ReadRequest): Promise<pb.ReadResponse> {
     const outputs = this.propsOf(request.getProperties());
     const inputs = this.propsOf(request.getInputs());
-    const stored = withSecretsNote(outputs, [...notedSecrets(outputs), ...notedSecrets(inputs)]);
+    const state = withSecretsNote(outputs, [...notedSecrets(outputs), ...notedSecrets(inputs)]);
     const id = request.getId();
     // What a program only reads has no notes.
-    const isManaged = VERSION_KEY in stored;
+    const isManaged = VERSION_KEY in state;
     const found = request.hasInputs()
-      ? await this.core.read(id, isManaged ? stateWithSetByProgram(stored, inputs) : stored)
+      ? await this.core.read(id, isManaged ? stateWithSetByProgram(state, inputs) : state)
       : await this.core.import(id);
 
     const response = new pb.ReadResponse().setId(found.id);
@@ -109,11 +109,11 @@ export class Resources {
   }
 
   async update(request: pb.UpdateRequest): Promise<pb.UpdateResponse> {
-    const olds = this.propsOf(request.getOlds());
+    const state = this.propsOf(request.getOlds());
     const news = engineInputs(this.propsOf(request.getNews()));
     const outs = request.getPreview()
-      ? answerForEngine(previewUpdate(olds, news), news)
-      : (await this.core.update(request.getId(), olds, news)).outs;
+      ? answerForEngine(previewUpdate(state, news), news)
+      : (await this.core.update(request.getId(), state, news)).outs;
     return new pb.UpdateResponse().setProperties(asStruct(outs));
   }
 

@@ -5,6 +5,7 @@ import { ApiError, ConnectionError, EndpointsError, ReplyError, UnsentError } fr
 import { type Clock, realClock } from "./clock";
 import { HttpTransport, type Reply, type Request } from "./httpTransport";
 import { type LongWait, RateLimiter } from "./rateLimiter";
+import { redact, withoutKeys } from "./redaction";
 import { errorSchema, mistakesIn } from "./replySchemas";
 import { type LoggedRequest, requestLog } from "./requestLog";
 import { parseRetryAfter, waitBeforeRetry } from "./retry";
@@ -77,6 +78,7 @@ export class HttpClient {
     // Each waiting request adds a listener.
     setMaxListeners(0, this.stopping.signal);
     this.clock = this.deps.clock;
+    redact(settings.apiKey);
     this.logRequest = requestLog(this.deps.writeLog, (message) => this.warn(message));
     this.transport = new HttpTransport(settings, this.deps.maxConnections);
     const { requestsPerWindow: requests, windowSeconds } = settings;
@@ -96,9 +98,9 @@ export class HttpClient {
    * sent.
    */
   async send<T extends z.ZodType>(request: Request, schema: T): Promise<z.output<T>> {
-    const { method, isSentOnce } = request;
+    const { method } = request;
     const { retryForSeconds, windowSeconds } = this.settings;
-    const limits = { window: windowSeconds * 1000, retryFor: isSentOnce ? 0 : retryForSeconds * 1000 };
+    const limits = { window: windowSeconds * 1000, retryFor: retryForSeconds * 1000 };
     // The time of attempts, and of the waits between them. The waits for the rate limit do not count.
     let elapsed = 0;
     for (let sent = 1; ; sent++) {
@@ -135,7 +137,7 @@ export class HttpClient {
 
   warn(message: string): void {
     // A warning names a list item that cannot be read, and the item's id may be any text.
-    this.deps.log.warn(message.replaceAll(this.settings.apiKey, "[key]"));
+    this.deps.log.warn(withoutKeys(message));
   }
 
   /** Closes the connections. An open client does not keep its process alive. */

@@ -43,8 +43,8 @@ export class EndpointsApi {
   }
 
   /** `GET /endpoints/{id}`, of any type. */
-  async get(id: string, options: Pick<Request, "isSentOnce"> = {}): Promise<Endpoint> {
-    const request = { method: "GET", path: pathOf(id), ...options };
+  async get(id: string): Promise<Endpoint> {
+    const request = { method: "GET", path: pathOf(id) };
     return ofId(id, request, await this.send(request, this.parsers.strict));
   }
 

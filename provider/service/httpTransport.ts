@@ -1,6 +1,7 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
 import { ConnectionError, EndpointsError, ReplyError, type RequestName, UserError } from "./apiErrors";
+import { withoutKeys } from "./redaction";
 import type { Settings } from "./settings";
 import { isLoopback } from "./url";
 
@@ -16,8 +17,6 @@ const API_VERSION = "2";
 export interface Request extends RequestName {
   query?: Record<string, string>;
   body?: object;
-  /** Whether it is sent at most once. */
-  isSentOnce?: boolean;
   /** Whether the service's text about a refusal may contain a secret. Is called for a refusal only. */
   hasSecrets?: () => boolean;
 }
@@ -59,7 +58,8 @@ export class HttpTransport {
       if (!bytes) throw new ReplyError(request, status, `the reply is longer than ${MAX_BYTES >> 20} MiB`);
       return {
         status,
-        text: this.withoutKey(bytes.toString("utf8"), status),
+        // The public service repeats a refused key.
+        text: status < 300 ? bytes.toString("utf8") : withoutKeys(bytes.toString("utf8")),
         retryAfter: headers["retry-after"]?.toString(),
         date: headers["date"]?.toString(),
       };
@@ -96,11 +96,6 @@ export class HttpTransport {
       },
       ...(body && { body: body.stream }),
     });
-  }
-
-  /** Removes the key from what becomes a message, because the public service repeats a refused one. Data is never changed. */
-  private withoutKey(text: string, status: number): string {
-    return status < 300 ? text : text.replaceAll(this.settings.apiKey, "[key]");
   }
 
   private connect(): Dispatcher {

@@ -1,6 +1,7 @@
 import { appendFileSync } from "node:fs";
 import { oneLine } from "../../sdk/traffic-policy/data/index";
 import type { RequestName } from "./apiErrors";
+import { withoutKeys } from "./redaction";
 
 /** A request in the log. It has no header, query, body or key, and nothing of a reply but its status and operation id. */
 export interface LoggedRequest extends RequestName {
@@ -25,7 +26,7 @@ export function requestLog(write: (line: string) => void, warn: (message: string
     const time = new Date(sentAt).toISOString();
     // A reply's text of another form could be anything.
     const operation = /^[\w.-]{1,100}$/.test(operationId) ? operationId : "-";
-    const line = `${time} ${method} ${path} ${status ?? "no-answer"} ${Math.round(now - sentAt)}ms ${operation}`;
+    const line = `${time} ${method} ${withoutKeys(path)} ${status ?? "no-answer"} ${Math.round(now - sentAt)}ms ${operation}`;
     try {
       if (target === "requests") write(`endpoints: ${line}`);
       else if (target.includes("/")) appendFileSync(target, `${line}\n`, { mode: 0o600 });

@@ -42,8 +42,7 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments.`,
     const selected = await selectEndpoints(wanted, log);
     const { account, endpoints, target, terraform, managed } = selected;
     const lives = await withAllFields(account, endpoints, log);
-    const accountKey = account.http.settings.apiKey;
-    const { adoptions, unadoptable } = adoptionsOf(lives, format === "import", accountKey);
+    const { adoptions, unadoptable } = adoptionsOf(lives, format === "import");
     for (const { live, reason } of unadoptable) logLeftOut(log, live, reason);
     const taken = new Set(managed.map(({ name }) => name));
     const names = namesOf(
@@ -55,7 +54,7 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments.`,
       for (const what of keptByService)
         log(oneLine(`Left to the service: ${what}, of ${shown(live, names)}`));
 
-    const all = { adoptions, unadoptable, names, target, accountKey };
+    const all = { adoptions, unadoptable, names, target };
     // An empty file would only stop the next run, which never overwrites one.
     if (adoptions.length === 0) log("Selected: 0 endpoints, so nothing was written");
     else {
@@ -87,8 +86,6 @@ interface Adopted {
   unadoptable: readonly Unadoptable[];
   names: Names;
   target: TargetStack | undefined;
-  /** The key of the account, which no output shows. */
-  accountKey: string;
 }
 
 interface Result {
@@ -101,12 +98,12 @@ interface Result {
 
 /** The program. Without a target stack, the messages say how to set its secrets. */
 function programResult(all: Adopted): Result {
-  const { adoptions, unadoptable, names, target, accountKey } = all;
+  const { adoptions, unadoptable, names, target } = all;
   const isFree = (name: string, value: string) => {
     const current = target?.config(`${target.project.name}:${name}`);
     return current === undefined || current === value;
   };
-  const secrets = secretsOf(adoptions, names, isFree, accountKey);
+  const secrets = secretsOf(adoptions, names, isFree);
   const next = `Next: import this file in the program, then run pulumi preview${stackOption(target)}, which shows “adopts … as it is” for each endpoint`;
   return {
     text: programOf(adoptions, names, secrets, unadoptable),
@@ -136,9 +133,9 @@ async function setSecrets(
 }
 
 /** The file for `pulumi import`. */
-function importResult({ adoptions, names, target, accountKey }: Adopted, out = "FILE"): Result {
+function importResult({ adoptions, names, target }: Adopted, out = "FILE"): Result {
   const resources = [...names].map(([id, name]) => ({ type: TYPES.plugin, name, id }));
-  const secrets = secretsOf(adoptions, names, () => true, accountKey);
+  const secrets = secretsOf(adoptions, names, () => true);
   const number = new Set(secrets.flatMap(({ places }) => places.map(({ id }) => id))).size;
   const warning = `${count(number, "endpoint")} with secrets, which the code that pulumi import prints shows in plain text: --generate-code=false prints no code, and --format program writes code without secrets`;
   const next = `Next: pulumi import --file ${shellWord(out)}${stackOption(target)}`;

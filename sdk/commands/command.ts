@@ -1,10 +1,12 @@
 import { parseArgs } from "node:util";
+import { withoutKeys } from "../../provider/service/redaction";
 import {
   type CommandIo,
   didYouMean,
   EXIT,
   messageOf,
   type Streams,
+  type Terminal,
   UsageError,
 } from "../traffic-policy/data/index";
 import { columns, wrapText } from "./text";
@@ -76,10 +78,11 @@ interface Definition<T extends Options> {
   run(values: Values<T>, io: CommandIo, others: string[]): Promise<number>;
 }
 
-/** Makes a command of its definition. If the command fails, the end of stderr says why. */
+/** Makes a command of its definition. If the command fails, the end of stderr says why. Nothing that it prints has an API key in it. */
 export function command<const T extends Options>(definition: Definition<T>): CliCommand {
   const name = `pulumi-endpoints ${definition.name}`;
-  return async (args, { stdout, stderr } = process) => {
+  return async (args, streams = process) => {
+    const { stdout, stderr } = { stdout: redacted(streams.stdout), stderr: redacted(streams.stderr) };
     const log: LogLine = (line) => stderr.write(`${line}\n`);
     if (args.includes("--help") || args.includes("-h")) {
       stdout.write(helpOf(definition));
@@ -96,6 +99,10 @@ export function command<const T extends Options>(definition: Definition<T>): Cli
     }
   };
 }
+
+const redacted = (terminal: Terminal): Terminal => ({
+  write: (text) => terminal.write(withoutKeys(text)),
+});
 
 const HINT = " (--help lists the options)";
 

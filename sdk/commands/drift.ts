@@ -1,3 +1,4 @@
+import { withoutKeys } from "../../provider/service/redaction";
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport, asUnchecked, type OwnedElsewhere, type ScannedAccount } from "./drift/accounts";
 import { addLines, findLeft } from "./drift/recovery";
@@ -135,6 +136,7 @@ async function reportOf(
   };
   for (const one of allUnchecked(findings)) one.reason = hidden.without(one.reason);
   const endedAt = new Date().toISOString();
+  const report = { version: 1, endedAt, ...outcomeOf(findings), ...findings };
   // Removes fields that the schema does not document.
-  return reportSchema.parse({ version: 1, endedAt, ...outcomeOf(findings), ...findings });
+  return reportSchema.parse(JSON.parse(withoutKeys(JSON.stringify(report))));
 }

@@ -10,7 +10,7 @@ import {
   type RequestName,
   UnsentError,
 } from "../../provider/service/apiErrors";
-import { HEADINGS, see } from "../../provider/service/pages";
+import { HEADINGS, see } from "../../provider/service/headings";
 import { headingsIn, ownLength, tooLong } from "../messages";
 import { root } from "../package/pack";
 
@@ -60,7 +60,7 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
   goneUnproven: [errors.goneUnproven(id, unread)],
   stillListed: [errors.stillListed(id, notFound)],
   otherAccount: [errors.otherAccount(id, 12_345, account)],
-  notOfThisAccount: [errors.notOfThisAccount(id, account)],
+  otherFingerprint: [errors.otherFingerprint(url)],
   updateNotFound: [errors.updateNotFound(id, notFound)],
   alreadyManaged: [errors.alreadyManaged(id)],
   sharedEndpoint: [errors.sharedEndpoint(id)],
@@ -142,7 +142,7 @@ test("every heading that a message names is one of those", () => {
     ignore: ["**/node_modules/**", "**/test/**"],
   });
   const texts = sources
-    .filter((file) => file !== "provider/service/pages.ts")
+    .filter((file) => file !== "provider/service/headings.ts")
     .map((file) => readFileSync(join(root, file), "utf8"));
   // A heading in a plain text would escape the check above.
   expect(texts.flatMap(headingsIn)).toEqual([]);

@@ -40,61 +40,12 @@ const unmarked: [string, Props][] = [
   ["a value under a secret's name in metadata", { metadata: '{"password":12345678}' }],
 ];
 
-/** A policy that calls the service with the account's key. Its header has a name that does not suggest a secret. */
-const CALLS_SERVICE = JSON.stringify({
-  on_http_request: [
-    {
-      actions: [
-        {
-          type: "http-request",
-          config: { url: "https://api.example.com", headers: { "x-with": CANARY_KEY } },
-        },
-      ],
-    },
-  ],
-});
-
-/** The places where a program may have the account's key. */
-const withKey: [string, Props][] = [
-  ["a policy", { trafficPolicy: JSON.parse(CALLS_SERVICE) }],
-  ["metadata that is text", { metadata: `of ${CANARY_KEY}` }],
-  ["a key of metadata", { metadata: { [CANARY_KEY]: 1 } }],
-  ["a description", { description: `of ${CANARY_KEY}` }],
-];
-
 export const secrets: Scenario[] = [
-  ...withKey.map(([what, given]) =>
-    scenario(`${what} with the account's own key in it is secret although the program does not mark it`, {
-      from: { o: { ...shop, ...given } },
-      program: { o: { ...shop, ...given, bindings: ["internal"] } },
-      writes: ["PATCH shop bindings"],
-      next: [{ command: "refresh" }, {}],
-    }),
-  ),
-  ...["adoption", "edit"].map((how) =>
-    scenario(`a policy with the account's own key is secret as a whole, and its ${how} changes nothing`, {
-      ...(how === "adoption"
-        ? {
-            others: { theirs: { ...shop, traffic_policy: CALLS_SERVICE } },
-            program: { o: { ...shop, adopt: "@theirs" } },
-          }
-        : {
-            from: { o: "shop" },
-            before: edited({ traffic_policy: CALLS_SERVICE }),
-            command: "refresh" as const,
-          }),
-      next: [
-        { command: "refresh" },
-        {
-          program: { o: { ...shop, description: "x" } },
-          writes: [how === "adoption" ? "PATCH theirs description" : "PATCH shop description"],
-        },
-        {},
-      ],
-      state: { o: how === "adoption" ? "theirs" : "shop" },
-      fields: { [how === "adoption" ? "theirs" : "shop"]: { traffic_policy: CALLS_SERVICE } },
-    }),
-  ),
+  scenario("a refusal that repeats the account's key does not show it", {
+    program: { o: shop },
+    replies: [["create", { status: 418, body: { error_code: "ERR_NGROK_9", msg: `bad: ${CANARY_KEY}` } }]],
+    fails: /status 418, ERR_NGROK_9 bad: \[key\]\./,
+  }),
   scenario("an adoption that takes the account's own key out of the keys of metadata does not show it", {
     others: { theirs: { ...shop, metadata: JSON.stringify({ [CANARY_KEY]: 1 }) } },
     program: { o: { ...shop, metadata: { team: "a" }, adopt: "@theirs" } },

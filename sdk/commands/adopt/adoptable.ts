@@ -7,12 +7,13 @@ import {
   userTexts,
 } from "../../../provider/endpoint/fields";
 import { checkInputs, engineInputs } from "../../../provider/endpoint/inputs";
-import { hasAccountKey, MIN_RECOGNIZABLE_LENGTH, secretsIn } from "../../../provider/endpoint/secretSearch";
+import { MIN_RECOGNIZABLE_LENGTH, secretsIn } from "../../../provider/endpoint/secretSearch";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import { SIGNATURE, UNKNOWNS } from "../../../provider/pulumi/sentinels";
 import { isNotFound } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
+import { withoutKeys } from "../../../provider/service/redaction";
 import { type JsonObject, looksLikeJson, policyFromText } from "../../traffic-policy/data/index";
 import type { LogLine } from "../command";
 import { count, groupBy } from "../text";
@@ -63,14 +64,12 @@ export async function withAllFields(
  * Splits the endpoints into those that one program can adopt, and the others.
  *
  * @param setsAllFields Whether the program must set every field, because `pulumi import` takes all fields.
- * @param accountKey The key of the account, which no code may show.
  */
 export function adoptionsOf(
   lives: readonly Endpoint[],
   setsAllFields: boolean,
-  accountKey: string,
 ): { adoptions: Adoption[]; unadoptable: Unadoptable[] } {
-  const all = lives.map((live) => adoptionOf(live, accountKey));
+  const all = lives.map(adoptionOf);
   const unadoptable = all.filter((one) => "reason" in one);
   const byUrl = groupBy(
     all.filter((one) => "inputs" in one),
@@ -97,7 +96,7 @@ const YAML_TEXT =
   "the layout and the comments of trafficPolicy in YAML, which the first change of the policy drops";
 
 /** The inputs that adopt the endpoint without a write. An input is left out if its value is the service default. */
-export function adoptionOf(live: Endpoint, accountKey?: string): Adoption | Unadoptable {
+export function adoptionOf(live: Endpoint): Adoption | Unadoptable {
   const current = asWritten(live);
   const setByProgram: JsonObject = { adopt: live.id };
   const keptByService: string[] = [];
@@ -106,9 +105,8 @@ export function adoptionOf(live: Endpoint, accountKey?: string): Adoption | Unad
     if (value === undefined || isServiceDefault(name, value, String(current["url"]))) continue;
     const lost =
       lostInPulumi(value) ??
-      (keysShowSecrets(value, accountKey)
-        ? "one of its keys contains a secret, which code would show"
-        : undefined);
+      (keysShowSecrets(value) ? "one of its keys contains a secret, which code would show" : undefined) ??
+      (hasApiKey(value) ? "it contains the account's API key, which code would show" : undefined);
     const problem = lost
       ? `${name} cannot be in a program: ${lost}`
       : checkInputs({ url: "https://any.example.com", [name]: value }).failures[0]?.reason;
@@ -162,13 +160,15 @@ function lostInPulumi(value: unknown): string | undefined {
   return reason;
 }
 
-/** Whether a key contains a secret of the same document, or the account's key. Code can take a value from the configuration, but not a key. */
-function keysShowSecrets(document: unknown, accountKey?: string): boolean {
+const hasApiKey = (document: unknown) => withoutKeys(JSON.stringify(document)) !== JSON.stringify(document);
+
+/** Whether a key contains a secret of the same document. Code can take a value from the configuration, but not a key. */
+function keysShowSecrets(document: unknown): boolean {
   const secrets = secretsIn(document).filter(({ length }) => length >= MIN_RECOGNIZABLE_LENGTH);
   const keys: string[] = [];
   visit(document, (key) => keys.push(key));
   const all = keys.join("\0");
-  return hasAccountKey(all, accountKey) || secrets.some((secret) => all.includes(secret));
+  return secrets.some((secret) => all.includes(secret));
 }
 
 /** Visits the values of a document at every depth, each with its key. */

@@ -1,7 +1,6 @@
 import { userTexts } from "../../../provider/endpoint/fields";
 import {
   findSecrets,
-  isRecognizableKey,
   MIN_RECOGNIZABLE_LENGTH,
   MIN_SECRET_LENGTH,
 } from "../../../provider/endpoint/secretSearch";
@@ -42,16 +41,13 @@ interface SecretPlace {
  *
  * @param names The endpoints' resources, by id.
  * @param isFree Whether the configuration has no other value with this name.
- * @param accountKey The key of the account, which is a secret in any text.
  */
 export function secretsOf(
   adoptions: readonly Adoption[],
   names: ReadonlyMap<string, string>,
   isFree: (name: string, value: string) => boolean,
-  accountKey?: string,
 ): ConfigSecret[] {
   const copied = adoptions.flatMap((adoption) => revealedSecrets(adoption).map(({ text }) => text));
-  if (isRecognizableKey(accountKey)) copied.push(accountKey);
   const isInAnyText = containsOneOf(copied.filter(({ length }) => length >= MIN_RECOGNIZABLE_LENGTH));
   const places = adoptions.flatMap((adoption) => placesIn(adoption, isInAnyText));
   const unique = uniqueNames("");

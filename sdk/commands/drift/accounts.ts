@@ -87,7 +87,7 @@ export function accountReport(
   { managed, known, isComplete, ignored }: OwnedElsewhere,
   hidden: SecretTexts,
 ): AccountReport {
-  const { baseUrl, apiKey } = api?.http.settings ?? {};
+  const { baseUrl } = api?.http.settings ?? {};
   const unknown = asUnchecked(
     "which endpoints are unmanaged",
     "a stack's state could not be read, so its endpoints would count as unmanaged",
@@ -104,18 +104,18 @@ export function accountReport(
     const entry = ignored.find((each) => isIgnored(live, each));
     const shown = url !== undefined && { url: hidden.shown(url) };
     if (entry) report.ignored.push({ id, ...shown, reason: entry.reason });
-    else report.unmanaged.push({ id, ...shown, ...factsOf(live, hidden, apiKey) });
+    else report.unmanaged.push({ id, ...shown, ...factsOf(live, hidden) });
   }
   return report;
 }
 
-function factsOf(live: Endpoint, hidden: SecretTexts, accountKey: string | undefined) {
+function factsOf(live: Endpoint, hidden: SecretTexts) {
   const { description } = live;
   const created = timeOf(live.createdAt);
   const texts = hidden.and(undefined, inputsFromLive(live));
   return {
     pool: live.poolingEnabled === true,
-    ...(description && { description: texts.shown(description, accountKey) }),
+    ...(description && { description: texts.shown(description) }),
     ...(created !== undefined && { createdAt: created }),
     ...provenanceOf(live),
   };

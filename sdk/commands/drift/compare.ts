@@ -29,7 +29,6 @@ export function driftOf(
   managed: ManagedEndpoint,
   live: Endpoint | undefined,
   hidden: SecretTexts,
-  accountKey?: string,
 ): DriftedEndpoint | undefined {
   const { name, urn, type, id, secrets, ignored } = managed;
   const about = { name, urn, type, id, ...shownUrl(managed, hidden) };
@@ -47,7 +46,7 @@ export function driftOf(
   if (changed.length === 0) return undefined;
   const texts = hidden.and(managed, outputs);
   const hasSecret = (field: string) =>
-    secrets.has(field) || Object.values(sides).some((side) => texts.isIn(side[field], accountKey));
+    secrets.has(field) || Object.values(sides).some((side) => texts.isIn(side[field]));
   const secretFields = new Set(changed.map(({ path }) => String(path[0])).filter(hasSecret));
   const changes = changed.map(({ path, kind }) => fieldChange(path, CHANGE_KINDS[kind], sides, secretFields));
   return { ...about, drift: "changed", changes };

@@ -1,6 +1,6 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
-import { see } from "../../../provider/service/pages";
+import { see } from "../../../provider/service/headings";
 import { escaped } from "../../traffic-policy/data/index";
 import { forPulumi, unreadText } from "../stackNames";
 import { count, groupBy, shellWord } from "../text";

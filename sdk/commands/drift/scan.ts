@@ -207,10 +207,9 @@ async function compareStack(
     const account = accounts.get(endpoint);
     if (!account?.api || !account.cloud) return;
     assertNotLater(endpoint);
-    const { apiKey } = account.api.http.settings;
-    const api = account.api.redacting({ hasSecrets: () => hasSecrets(endpoint.outputs, apiKey) });
+    const api = account.api.redacting({ hasSecrets: () => hasSecrets(endpoint.outputs) });
     const live = await liveOf(endpoint, api);
-    const drift = driftOf(endpoint, live, hidden, apiKey);
+    const drift = driftOf(endpoint, live, hidden);
     if (drift && !isSame(endpoint, managedEndpoints(await again()))) throw changedMeanwhile();
     report.compared++;
     if (drift) report.drifted.push({ ...drift, ...(live && provenanceOf(live)) });
@@ -229,12 +228,12 @@ export const byName = (a: { name: string }, b: { name: string }) => (a.name < b.
 
 /** The live endpoint, as a refresh reads it; undefined if it is gone. */
 async function liveOf(
-  { id, outputs: stored }: ManagedEndpoint,
+  { id, outputs: state }: ManagedEndpoint,
   api: EndpointsApi,
 ): Promise<Endpoint | undefined> {
-  const live = await readEndpoint(api, id, stored).catch((notFound: unknown) => {
+  const live = await readEndpoint(api, id, state).catch((notFound: unknown) => {
     if (!isNotFound(notFound)) throw notFound;
-    return confirmGone(api, { id, stored, notFound });
+    return confirmGone(api, { id, state, notFound });
   });
   if (live?.type !== undefined && live.type !== "cloud") throw wrongType(id, live.type);
   return live;

@@ -1,11 +1,5 @@
 import { documentsAsData } from "../../../provider/endpoint/fields";
-import {
-  findSecrets,
-  hasAccountKey,
-  isSecretName,
-  MASKED,
-  secretsIn,
-} from "../../../provider/endpoint/secretSearch";
+import { findSecrets, isSecretName, MASKED, secretsIn } from "../../../provider/endpoint/secretSearch";
 import { isMapping, type JsonObject, normalizeUrl, partsOf } from "../../traffic-policy/data/index";
 import type { ManagedEndpoint } from "../userProject";
 
@@ -32,16 +26,16 @@ export class SecretTexts {
   }
 
   /** Whether a value has a secret in it. */
-  isIn(value: unknown, accountKey?: string): boolean {
+  isIn(value: unknown): boolean {
     return (
       findSecrets(value).length > 0 ||
       [...partsOf(value)].some(([, part]) => isMapping(part) && isNamedSecret(part)) ||
-      textsOf(value).some((text) => hasAccountKey(text, accountKey) || this.without(text) !== text)
+      textsOf(value).some((text) => this.without(text) !== text)
     );
   }
 
   /** A text, unless it has a secret in it. */
-  shown = (text: string, accountKey?: string): string => (this.isIn(text, accountKey) ? MASKED : text);
+  shown = (text: string): string => (this.isIn(text) ? MASKED : text);
 
   /** A message without these texts. */
   without(message: string): string {

@@ -25,21 +25,21 @@ test("fields and endpoints that a program cannot express are reported in the log
   expect(stdout.match(/^\/\/ Left to the service: /gm)).toHaveLength(7);
 });
 
-test("a text with the account's own key in it is read from the configuration, in both formats without the key", async () => {
+test("a text with the account's key in it is in no output: the endpoint is left out, or the service keeps its policy", async () => {
   const emulator = await emulatedService();
-  const config = { url: "https://api.example.com", headers: { "x-with": `of ${emulator.apiKey}` } };
-  const traffic_policy = JSON.stringify({
-    on_http_request: [{ actions: [{ type: "http-request", config }] }],
-  });
-  const url = "https://a.example.com";
-  emulator.seed({ type: "cloud", url, traffic_policy, description: `has ${emulator.apiKey}` });
+  const traffic_policy = JSON.stringify({ on_http_request: [{ name: `of ${emulator.apiKey}` }] });
+  emulator.seed({ type: "cloud", url: "https://a.example.com", traffic_policy });
+  emulator.seed({ type: "cloud", url: "https://b.example.com", description: `of ${emulator.apiKey}` });
   const program = await runInProcess(adoptCommand, [], emulator);
-  expect(program.stdout).toContain('"x-with": config.requireSecret("aExampleComXWith")');
-  expect(program.stdout).toContain('description: config.requireSecret("aExampleComDescription")');
+  const why = "cannot be in a program: it contains the account's API key, which code would show";
+  expect(program.stderr).toContain(`Left to the service: trafficPolicy ${why}, of 'a-example-com'`);
+  expect(program.stderr).toMatch(
+    /https:\/\/b\.example\.com.*description cannot be in a program: it contains/,
+  );
   const imported = await runInProcess(adoptCommand, ["--format", "import"], emulator);
-  expect(imported.stderr).toContain("1 endpoint with secrets");
+  expect(imported.stderr).toContain("Selected: 0 endpoints");
   for (const { stdout, stderr } of [program, imported])
-    expect(stdout + stderr).not.toContain(emulator.apiKey);
+    expect(stdout + stderr).not.toMatch(new RegExp(`${emulator.apiKey}|\\[key\\]`));
 });
 
 test("a policy in YAML with merge keys is written as the merged data", async () => {

@@ -31,7 +31,7 @@ export const oddLines: Record<string, RegExp> = {
   "half-in-a-policy": /^Left to the service: trafficPolicy cannot .*half of a character/,
   "a-prototype": /^Left out: .*: metadata cannot .*Pulumi reserves its key __proto__/,
   "a-key": /^Left out: .*: metadata cannot .*one of its keys contains a secret/,
-  "an-own-key": /^Left out: .*: metadata cannot .*one of its keys contains a secret/,
+  "an-own-key": /^Left out: .*: metadata cannot .*contains the account's API key/,
   strange: /^Left out: .*adopt must be an endpoint's id/,
   twice: /^Left out: .*other endpoints have the same URL, and not all of them have pooling enabled/,
   "an-unknown-policy": /^Left to the service: trafficPolicy cannot .*not known yet/,

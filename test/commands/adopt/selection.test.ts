@@ -87,10 +87,10 @@ test("overwrites a file only with --force, and otherwise fails before its first 
 
 test("says that the service refuses the key, or that the key is missing", async () => {
   const { baseUrl } = await emulatedService();
-  const refused = await adopt([], { baseUrl, apiKey: "of-nobody" });
+  const refused = await adopt([], { baseUrl, apiKey: "a-key-of-nobody-at-all" });
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain("The API key was refused");
-  expect(refused.stderr).not.toContain("of-nobody");
+  expect(refused.stderr).not.toContain("a-key-of-nobody-at-all");
   const none = await adopt([], undefined);
   expect(none.code).toBe(1);
   // One line for each setting.

@@ -196,14 +196,17 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "the key of an explicit provider is refused": () => {
     const urn = "urn:pulumi:prod::shop::pulumi:providers:endpoints::second";
-    const inputs = { baseUrl: emulator.baseUrl, apiKey: secret("of-nobody") };
+    const inputs = { baseUrl: emulator.baseUrl, apiKey: secret("a-key-of-nobody-at-all") };
     const provider = { urn, type: "pulumi:providers:endpoints", custom: true, id: "1", inputs };
     const onOther = { type: "endpoints:index:CloudEndpoint", provider: `${urn}::1` };
     return oneStack([{ name: "b", more: onOther }], { extra: [provider] });
   },
 
   "two accounts of a service have different keys": () => {
-    const settings = new Map([["endpoints:baseUrl", emulator.baseUrl]]).set("endpoints:apiKey", "of-nobody");
+    const settings = new Map([["endpoints:baseUrl", emulator.baseUrl]]).set(
+      "endpoints:apiKey",
+      "a-key-of-nobody-at-all",
+    );
     const around = { name: "dev", config: async () => (key: string) => settings.get(key) };
     return { stacks: [fakeStack([{ name: "a" }]), fakeStack([{ name: "b" }], around)] };
   },

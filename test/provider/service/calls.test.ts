@@ -52,7 +52,7 @@ test.each<[string, ScriptedReply, object]>([
 describe("the error for a read", () => {
   const checkAddress = /\. Check that endpoints:baseUrl/;
   const proxy = { status: 403, body: "<html>CANARY</html>" };
-  const refusal = { status: 418, body: { error_code: "ERR_NGROK_1", msg: "stout and\nshort-key" } };
+  const refusal = { status: 418, body: { error_code: "ERR_NGROK_1", msg: "stout and\na-key-of-16-chars" } };
 
   test.each<[string, ScriptedReply, typeof ApiError | typeof ReplyError, RegExp]>([
     ["an HTML page", ok("<html>CANARY</html>"), ReplyError, checkAddress],
@@ -62,12 +62,12 @@ describe("the error for a read", () => {
     ["more than 16 MiB", ok(TOO_LONG), ReplyError, /longer than 16 MiB/],
     ["a refusal with our key", refusal, ApiError, /stout and \[key\]/],
   ])("after %s is one line with a next step, and quotes no foreign text", async (_, reply, type, words) => {
-    const { api, emulator } = await service({ apiKey: "short-key" });
+    const { api, emulator } = await service({ apiKey: "a-key-of-16-chars" });
     emulator.intercept(any, reply);
     const error = await thrown(api.get("ep_1"));
     expect(error).toBeInstanceOf(type);
     expect(error.message).toMatch(words);
-    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(/CANARY|short-key/);
+    expect(JSON.stringify(error, Object.getOwnPropertyNames(error))).not.toMatch(/CANARY|a-key-of/);
     expect(error.message).not.toContain("\n");
     expect(emulator.requests).toHaveLength(1);
   });

@@ -123,14 +123,6 @@ test.each<[string, ScriptedReply]>([
   expect(emulator.requests.filter(isCreate)).toHaveLength(1);
 });
 
-test("a request that is sent once is not repeated, also after a 429", async () => {
-  const { api, emulator, waits } = await service();
-  emulator.intercept("read", { status: 429, body: { error_code: "ERR_NGROK_226" } }, 9);
-  await thrown(api.get("ep_1", { isSentOnce: true }));
-  expect(emulator.requests).toHaveLength(1);
-  expect(waits).toEqual([]);
-});
-
 describe("an address that refuses connections", () => {
   const hint = /Nothing listens on http:.*`npx pulumi-endpoints emulator`/;
   const sum = (waits: number[]) => waits.reduce((all, wait) => all + wait, 0);
