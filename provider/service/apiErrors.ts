@@ -1,5 +1,5 @@
 import { oneLine, UserError } from "../../sdk/traffic-policy/data/index";
-import { see } from "./pages";
+import { see } from "./headings";
 import { isLoopback } from "./url";
 
 export { UserError };
