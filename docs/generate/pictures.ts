@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { VERSION } from "../../provider/service/version";
 import { reportSchema } from "../../sdk/commands/drift/report";
 import { reportPage } from "../../sdk/commands/drift/reportPage";
@@ -10,8 +10,8 @@ import { killedRunPicture } from "./killedRun";
 import { terminal } from "./terminal";
 
 /*
- * Makes the pictures of the documentation: `npm run pictures`. Terminals show real runs on this machine; the demo shows the Pulumi
- * CLI if it is on the PATH. The killed run needs the CLI. The drift page shows the report in `drift.json`, and needs Chromium.
+ * Makes the pictures of the documentation: `npm run pictures`. Terminals show real runs on this machine: the demo on the test kit's
+ * engine, the killed run on the Pulumi CLI. The drift page shows the report in `drift.json`, and needs Chromium.
  */
 
 /** The trace of a request. */
@@ -31,22 +31,21 @@ const STEPS = [
   "destroy: deletes it",
 ];
 
-/** The outputs of a resource after an `up`, where the CLI lists a changed input again. */
-const OUTPUTS = /^ {8}--outputs:--\n[\s\S]*?(?=^Resources:)/m;
-
 /** What changes in a step, who changes something before the next one, and a request with its answer. */
-const SHOWN = /^(── |\s*[~+-] (?!updatedAt)|\((someone|the program) |GET |https:|\d{3} )/;
+const SHOWN =
+  /^(── |\s*[~+-] +(?=\S)(?!pulumi:pulumi:Stack|trafficPolicy: |\d|updatedAt)|\((someone|the program) |GET |https:|\d{3} )/;
 
 async function demoPicture(): Promise<string> {
-  const [steps = ""] = (await outputOf(["demo"])).split(/^(?=The requests of each step)/m);
-  const sections = steps.split(/^(?=── )/m);
+  // Without the Pulumi CLI: the test kit's engine names a change within a policy in one line.
+  process.env["PATH"] = dirname(process.execPath);
+  const sections = (await outputOf(["demo"])).split(/^(?=── )/m);
   const life = STEPS.map((step) => {
     const section = sections.find((one) => one.startsWith(`── ${step} ─`)) ?? "";
-    return section
-      .replace(OUTPUTS, "")
+    const shown = section
+      .replace(/^Outputs:\n(?: .*\n)+/m, "")
       .split("\n")
-      .filter((line) => SHOWN.test(line))
-      .join("\n");
+      .filter((line) => SHOWN.test(line));
+    return shown.map((line) => line.replace(/^\(/, "\n(")).join("\n");
   });
   return terminal("npm run demo", ["…", ...life].join("\n\n"));
 }
@@ -89,8 +88,8 @@ async function main(): Promise<void> {
   write("trace.svg", await tracePicture());
   write("copies.svg", copiesDiagram());
   write("pool.svg", poolDiagram());
-  write("demo.svg", await demoPicture());
   write("killed-run.svg", await killedRunPicture());
+  write("demo.svg", await demoPicture());
   write("drift.webp", await driftPicture());
 }
 
