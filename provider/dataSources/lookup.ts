@@ -37,11 +37,7 @@ async function byUrl(api: EndpointsApi, url: string, lookup: Lookup): Promise<En
   const wanted = normalizeUrl(url);
   if (wanted === undefined) throw new UserError(`getEndpoint: url ${urlProblem(url)}`);
   const { freshness, display = oneLine(wanted, 300) } = lookup;
-  const selection = endpointsOfUrl(wanted);
-  const listed = await api.list.select(selection, freshness);
-  // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
-  const all = listed.length > 0 ? listed : await api.list.select(ALL_ENDPOINTS, freshness);
-  const found = all.filter(selection.includes);
+  const { found, listed } = await endpointsOnUrl(api, wanted, freshness);
   const [first, ...others] = found;
   if (first && others.length === 0) return first;
   if (first) {
@@ -51,8 +47,21 @@ async function byUrl(api: EndpointsApi, url: string, lookup: Lookup): Promise<En
     );
   }
   throw new UserError(
-    `no endpoint of the ${all.length} of this account serves ${display}; getEndpoints() lists them all`,
+    `no endpoint of the ${listed} of this account serves ${display}; getEndpoints() lists them all`,
   );
+}
+
+/** The endpoints of any type on a normalized URL, and the number of those that were listed to find them. */
+export async function endpointsOnUrl(
+  { list }: EndpointsApi,
+  url: string,
+  freshness: Freshness,
+): Promise<{ found: Endpoint[]; listed: number }> {
+  const selection = endpointsOfUrl(url);
+  const filtered = await list.select(selection, freshness);
+  // A filtered list proves no absence. It omits edges, for example, which only have a public URL.
+  const all = filtered.length > 0 ? filtered : await list.select(ALL_ENDPOINTS, freshness);
+  return { found: all.filter(selection.includes), listed: all.length };
 }
 
 /**

@@ -6,6 +6,8 @@ export const HEADINGS = {
   "A key was rotated": "reliability",
   "An endpoint is not found": "reliability",
   "Two resources share an endpoint": "reliability",
+  "A run was killed": "reliability",
+  "Adopt members of a pool": "adoption",
   "Adopt without an edit of the program": "adoption",
   "Unmanaged endpoints": "drift",
   "A change that the service ignores": "troubleshooting",

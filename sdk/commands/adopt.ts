@@ -67,7 +67,6 @@ Exit codes: 0 done, 1 failed, 2 invalid arguments.`,
       );
       if (target) await setSecrets(target, secrets, out, log);
       for (const message of messages) log(message);
-      if (!target) log("With --stack NAME, endpoints that the stack already manages are left out");
     }
     terraform?.logForget(new Set([...names.keys(), ...managed.map(({ id }) => id)]), log);
     return EXIT.done;

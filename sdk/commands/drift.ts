@@ -1,25 +1,24 @@
 import { withoutKeys } from "../../provider/service/redaction";
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
-import { accountReport, asUnchecked, type OwnedElsewhere, type ScannedAccount } from "./drift/accounts";
+import { accountReport } from "./drift/accounts";
+import { findOwners, type Owners, type StateReader } from "./drift/ownership";
 import { addLines, findLeft } from "./drift/recovery";
-import { allUnchecked, countUnmanaged, type DriftReport, outcomeOf, reportSchema } from "./drift/report";
+import { allUnchecked, type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
 import { reportText, visible } from "./drift/reportView";
-import { mapConcurrently, type Scan, scan, sharedEndpoints } from "./drift/scan";
-import { type DriftStack, type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
+import { type Scan, scan, sharedEndpoints } from "./drift/scan";
+import { type OpenStacks, onInterruption, openWithPulumi } from "./drift/stack";
 import { JSON_OPTION, outputFile, writeResult, writeText } from "./options";
-import { assertNotKnown, type Projects, projectsOf, projectsOptions } from "./projects";
-import { shownName, unreadStacks, withProject } from "./stackNames";
-import { explainUnreadable, knownEntries, managedEndpoints, stackNames } from "./userProject";
+import { backendsOf, readStates } from "./otherStates";
+import { projectsOf, projectsOptions } from "./projects";
+import { mapConcurrently } from "./userProject";
 
 /** Tests replace these, so that they need no Pulumi CLI. */
-interface DriftDependencies {
+interface DriftDependencies extends StateReader {
   open: OpenStacks;
-  readKnown: typeof knownEntries;
-  stackNames: typeof stackNames;
 }
 
-export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): CliCommand =>
+export const driftWith = ({ open, ...reader }: DriftDependencies): CliCommand =>
   command({
     name: "drift",
     about:
@@ -33,7 +32,7 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
         parse: outputFile,
       },
       failOnUnmanaged: {
-        help: "also count each endpoint of the account that no stack manages as drift",
+        help: "also count each endpoint of the account that no stack of the backend has as drift",
       },
     },
     notes: `Exit codes: 0 no drift; 7 drift; 8 no drift, but the state of a stack may not match its program, which pulumi preview shows; 2 invalid arguments; 1 any other failure, or something is unchecked. The command needs the Pulumi CLI, and never asks a question. See docs/drift.md.`,
@@ -49,19 +48,9 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
       let report: DriftReport;
       try {
         const stacks = await open(projects, stopped);
-        assertNotKnown(stacks, projects.known);
-        const known = projects.known.map(({ folder, stack, fullName }) => ({
-          name: shownName(fullName),
-          read: () => readKnown({ folder }, stack, stopped).catch(explainUnreadable(stack)),
-        }));
-        const found = await scan(stacks, { log: logged, stopped, known });
-        const ownedElsewhere = await readOwnedElsewhere(found, projects);
-        report = await reportOf(found, ownedElsewhere, { startedAt, failOnUnmanaged });
-        const needsUnread =
-          countUnmanaged(report) > 0 ||
-          report.stacks.some(({ pendingCreates }) => pendingCreates.some(({ pool }) => pool));
-        if (needsUnread && !stopped.aborted)
-          report.unread = await unreadIn(projects, stacks, pulumi.stackNames);
+        const found = await scan(stacks, { log: logged, stopped });
+        const owners = await findOwners(found, stacks, { projects, failOnUnmanaged, stopped }, reader);
+        report = await reportOf(found, owners, { startedAt, failOnUnmanaged });
       } finally {
         end();
       }
@@ -74,67 +63,26 @@ export const driftWith = ({ open, readKnown, ...pulumi }: DriftDependencies): Cl
   });
 
 /** `npx pulumi-endpoints drift`: reports the differences between the service and the stacks' states. */
-export const driftCommand = driftWith({ open: openWithPulumi, readKnown: knownEntries, stackNames });
-
-/**
- * The endpoints that stacks manage. A checked stack is read again if its account has an endpoint that no stack manages, because an
- * `up` may have created it meanwhile. If a state cannot be read, nothing counts as unmanaged.
- */
-async function readOwnedElsewhere(
-  { stacks, accounts, known, hidden }: Scan,
-  { ignored }: Projects,
-): Promise<OwnedElsewhere> {
-  const owned: OwnedElsewhere = {
-    managed: new Set(stacks.flatMap(({ managed = [] }) => managed.map(({ id }) => id))),
-    known: new Set(known.flatMap(({ entries = [] }) => entries.map(({ id }) => id))),
-    isComplete:
-      stacks.every(({ managed }) => managed !== undefined) &&
-      known.every(({ entries }) => entries !== undefined),
-    ignored,
-  };
-  const isSuspect = (one: ScannedAccount) => accountReport(one, [], owned, hidden).unmanaged.length > 0;
-  const suspects = new Set([...accounts.keys()].filter(isSuspect));
-  const doubtful = stacks.filter(({ opened }) => opened.some((one) => suspects.has(one)));
-  await mapConcurrently(doubtful, async ({ report, again }) => {
-    try {
-      for (const { id } of managedEndpoints(await again())) owned.managed.add(id);
-    } catch (error) {
-      owned.isComplete = false;
-      const what = `the state of the stack ${report.name} after the list`;
-      for (const account of accounts.keys()) account.unchecked.push(asUnchecked(what, error));
-    }
-  });
-  return owned;
-}
-
-/** The unread stacks of the first project's backend, by names that `--known` takes; undefined if Pulumi does not list them. */
-async function unreadIn(
-  { projects: [first], known }: Projects,
-  stacks: readonly DriftStack[],
-  names: typeof stackNames,
-): Promise<string[] | undefined> {
-  if (!first) return undefined;
-  const all = await names(first).catch(() => undefined);
-  const read = stacks.map(({ name, project }) => withProject(name, project));
-  return all && unreadStacks(all, [...read, ...known.map(({ fullName }) => fullName)], first.name);
-}
+export const driftCommand = driftWith({ open: openWithPulumi, backendsOf, readStates });
 
 async function reportOf(
-  { stacks, accounts, known, hidden }: Scan,
-  ownedElsewhere: OwnedElsewhere,
+  { stacks, accounts, masks }: Scan,
+  owners: Owners,
   options: Pick<DriftReport, "startedAt" | "failOnUnmanaged">,
 ): Promise<DriftReport> {
   const reports = new Map(
-    [...accounts].map(([one, names]) => [one, accountReport(one, names, ownedElsewhere, hidden)]),
+    [...accounts].map(([one, names]) => [one, accountReport(one, names, owners, masks)]),
   );
-  await mapConcurrently(stacks, (one) => findLeft(one, reports, hidden));
+  await mapConcurrently(stacks, (one) => findLeft(one, reports, masks));
   const findings = {
     ...options,
     stacks: stacks.map(({ report }) => report),
     accounts: [...reports.values()],
-    shared: sharedEndpoints({ stacks, known }),
+    ...(owners.otherStacks && { otherStacks: owners.otherStacks }),
+    shared: sharedEndpoints(stacks, owners.others),
   };
-  for (const one of allUnchecked(findings)) one.reason = hidden.without(one.reason);
+  for (const one of [...allUnchecked(findings), ...(owners.otherStacks?.unread ?? [])])
+    one.reason = masks.without(one.reason);
   const endedAt = new Date().toISOString();
   const report = { version: 1, endedAt, ...outcomeOf(findings), ...findings };
   // Removes fields that the schema does not document.

@@ -15,6 +15,10 @@ export const commands: Record<string, [about: string, load: () => Promise<CliCom
     "report what has drifted from the stacks, and how to put it back",
     async () => (await import("./drift.js")).driftCommand,
   ],
+  "who-has": [
+    "tell which stack has the endpoint on a URL",
+    async () => (await import("./whoHas.js")).whoHasCommand,
+  ],
   stacks: [
     "list the stacks of a file, and each job's share of the requests",
     async () => (await import("./stacks.js")).stacksCommand,

@@ -27,11 +27,6 @@ export const projectsOptions = {
     excludes: ["projects"],
   },
   projects: { value: "F", help: "a file that lists folders and stacks" },
-  known: {
-    value: "S",
-    help: "a stack of any project whose endpoints count as managed: organization/project/stack",
-    isRepeatable: true,
-  },
   ignore: {
     value: "F",
     help: "a file with endpoints that are meant to be there: a list, or a file with ignore:",
@@ -78,8 +73,6 @@ const projectsFileSchema = mapping({
       }),
     )
     .min(1),
-  /** Stacks of any project whose endpoints are managed elsewhere. */
-  known: z.array(z.string().min(1)).default([]),
   ignore: ignoreListSchema.default([]),
 });
 
@@ -93,8 +86,8 @@ export interface Projects {
   /** The file that lists the projects; undefined if the command is about the project of a folder. */
   file: string | undefined;
   projects: ProjectStacks[];
-  /** Other stacks whose endpoints are managed, each with its name and a folder for Pulumi, and with its full name. */
-  known: { folder: string; stack: string; fullName: string }[];
+  /** All projects of the file, also those without a chosen stack: their backends may have endpoints, too. */
+  all: readonly UserProject[];
   ignored: readonly IgnoreRule[];
 }
 
@@ -104,12 +97,12 @@ export interface Projects {
  * @throws UsageError if they contradict each other, or name something that does not exist.
  */
 export async function projectsOf(given: Partial<Values<typeof projectsOptions>>): Promise<Projects> {
-  const { stack: wanted = [], cwd = ".", projects: file, known = [], ignore = [] } = given;
+  const { stack: wanted = [], cwd = ".", projects: file, ignore = [] } = given;
   if (file === undefined) {
     if (!existsSync(cwd)) throw new UsageError(`--cwd names a folder that does not exist: ${cwd}`);
     const project = projectIn(projectFolder(cwd), wanted);
     assertDistinct(stacksOf([project]));
-    return { file, projects: [project], known: knownFrom(project, known), ignored: ignore };
+    return { file, projects: [project], all: [project], ignored: ignore };
   }
   const listed = parsedFile(file, projectsFileSchema);
   const found: ProjectStacks[] = [];
@@ -131,36 +124,10 @@ export async function projectsOf(given: Partial<Values<typeof projectsOptions>>)
     ...project,
     stacks: all.filter((one) => one.project === project && isChosen(one)).map(({ stack }) => stack),
   }));
-  const elsewhere = found.slice(0, 1).flatMap((first) => knownFrom(first, [...known, ...listed.known]));
-  const left = all.filter((one) => !isChosen(one));
   return {
-    file,
+    ...{ file, all: found, ignored: [...listed.ignore, ...ignore] },
     projects: projects.filter(({ stacks }) => stacks.length > 0),
-    known: [
-      ...elsewhere,
-      ...left.map(({ project: { folder }, stack, fullName }) => ({ folder, stack, fullName })),
-    ],
-    ignored: [...listed.ignore, ...ignore],
   };
-}
-
-/** Stacks of any project, as Pulumi finds them from the folder of this one. */
-const knownFrom = ({ folder, name }: ProjectStacks, stacks: readonly string[]): Projects["known"] =>
-  stacks.map((stack) => ({ folder, stack, fullName: withProject(stack, name) }));
-
-/** @throws UsageError if a known stack may be one of these, because each of its endpoints would count as shared. */
-export function assertNotKnown(
-  stacks: readonly { name: string; project: string }[],
-  known: Projects["known"],
-): void {
-  for (const { name, project } of stacks) {
-    const fullName = withProject(name, project);
-    const same = known.find(
-      (one) => isSuffixOf(fullName, one.fullName) || isSuffixOf(one.fullName, fullName),
-    );
-    if (same)
-      throw new UsageError(`${fullName} and the known stack ${same.fullName} may be one stack; name it once`);
-  }
 }
 
 /** Whether all conditions of an entry hold. */
@@ -231,7 +198,7 @@ async function foldersLike(pattern: string, file: string): Promise<string[]> {
 function projectIn(folder: string, stacks?: readonly string[]): ProjectStacks {
   const file = projectFile(folder) ?? "";
   const data = parsedText(readText(file, UsageError), file);
-  const { name, stackConfigDir } = isMapping(data) ? data : {};
+  const { name, stackConfigDir, backend } = isMapping(data) ? data : {};
   if (typeof name !== "string") throw new UsageError(`${file} has no name of the project`);
   const settings = typeof stackConfigDir === "string" ? resolve(folder, stackConfigDir) : folder;
   const given = stacks ?? stacksWithSettings(settings);
@@ -242,7 +209,9 @@ function projectIn(folder: string, stacks?: readonly string[]): ProjectStacks {
     throw new UsageError(
       `${foreign} is no stack of the project ${name}, which is in ${folder}; name the folder of its own project`,
     );
-  return { folder: realpathSync(folder), name, stacks: given.map((stack) => forPulumi(stack, name)) };
+  const url = isMapping(backend) && typeof backend["url"] === "string" ? backend["url"] : undefined;
+  const own = given.map((stack) => forPulumi(stack, name));
+  return { folder: realpathSync(folder), name, backend: url, stacks: own };
 }
 
 /** The stacks that have a file in a folder of settings. */

@@ -23,27 +23,3 @@ export const isSuffixOf = (fullName: string, name: string) => `/${fullName}`.end
 
 /** The most stacks in a message. */
 export const MAX_SHOWN = 10;
-
-/**
- * The stacks of a list that were not read. A name is the full name, or the name that Pulumi has in the project's folder. A name that
- * may mean several stacks of the list means the stack with exactly this name, or else proves none of them to be read.
- */
-export function unreadStacks(all: readonly string[], read: readonly string[], project: string): string[] {
-  const names = all.map((name) => ({ name, fullName: withProject(name, project) }));
-  const covered = read.map((one) => {
-    const mayMean = names.filter(({ fullName }) => isSuffixOf(fullName, one) || isSuffixOf(one, fullName));
-    return (
-      mayMean.find(({ fullName }) => fullName === one) ?? (mayMean.length === 1 ? mayMean[0] : undefined)
-    );
-  });
-  return names.filter((each) => !covered.includes(each)).map(({ name }) => name);
-}
-
-/** What to do about unread stacks, which may manage an endpoint. @param unread Undefined if Pulumi does not list the stacks. */
-export function unreadText(unread: readonly string[] | undefined): string {
-  if (!unread) return "Name the stacks of `pulumi stack ls --all` with --known or --projects";
-  if (unread.length === 0) return "This backend has no other stack, but another backend may have one";
-  const more = unread.length - MAX_SHOWN;
-  const names = `${unread.slice(0, MAX_SHOWN).join(", ")}${more > 0 ? `, and ${more} more` : ""}`;
-  return `Name the backend's other stacks with --known or --projects: ${names}`;
-}

@@ -27,6 +27,25 @@ export interface UserProject {
   /** The absolute path of the folder with the project file. */
   folder: string;
   name: string;
+  /** The backend's URL in the project file. The environment wins over it. */
+  backend?: string | undefined;
+}
+
+/** How many stacks are read at once: each export of a state is a process, and may be large. */
+const MAX_CONCURRENT = 4;
+
+/** The results of the work on all items, a few at once. */
+export async function mapConcurrently<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+): Promise<R[]> {
+  const results: R[] = [];
+  const queue = items.entries();
+  const worker = async () => {
+    for (const [index, item] of queue) results[index] = await work(item);
+  };
+  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
+  return results;
 }
 
 /** A stack's configuration, secrets decrypted. */
@@ -49,24 +68,9 @@ export async function stackConfig(
 export const stackState = ({ folder }: UserProject, stack: string, signal?: AbortSignal) =>
   exported(["--show-secrets", "--stack", stack], folder, signal);
 
-async function exported(args: string[], cwd: string, signal?: AbortSignal): Promise<ExportedState> {
+/** A state, its secrets encrypted unless `--show-secrets` is among the arguments. */
+export async function exported(args: string[], cwd: string, signal?: AbortSignal): Promise<ExportedState> {
   return parseState((await pulumi(["stack", "export", ...args], { cwd, signal })).stdout);
-}
-
-/** The names of all stacks of the backend, as Pulumi takes them in this folder. */
-export async function stackNames({ folder: cwd }: Pick<UserProject, "folder">): Promise<string[]> {
-  const list = jsonOf((await pulumi(["stack", "ls", "--all", "--json"], { cwd })).stdout);
-  if (!Array.isArray(list)) throw new UserError("`pulumi stack ls --json` wrote no list");
-  return list.flatMap((one) => (isMapping(one) && typeof one["name"] === "string" ? [one["name"]] : []));
-}
-
-/** The cloud endpoints in the state of a stack of any project. Its secrets stay encrypted. */
-export async function knownEntries(
-  { folder }: Pick<UserProject, "folder">,
-  stack: string,
-  signal?: AbortSignal,
-): Promise<StateEntry[]> {
-  return endpointsIn(await exported(["--stack", stack], folder, signal)).map(entryOf);
 }
 
 /** Rethrows the error of a stack that cannot be read. If the backend lacks the stack, the message names the way out. */
@@ -178,7 +182,7 @@ export function explicitProviders({ deployment }: ExportedState): Map<string, Js
 /** Whether this is a cloud endpoint of the dynamic provider or of the plugin. */
 const isCloudEndpointType = (type: string): boolean => Object.values<string>(TYPES).includes(type);
 
-function entryOf(resource: ExportedResource): StateEntry {
+export function entryOf(resource: ExportedResource): StateEntry {
   const { urn, type, id = "", delete: isReplaced, pendingReplacement } = resource;
   const isPending = pendingReplacement === true;
   const isOld = isReplaced === true || isPending;

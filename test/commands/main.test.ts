@@ -94,10 +94,14 @@ const MISTAKES: [line: string, message: string][] = [
   ["drift --html -", "--html takes the name of a file"],
   ["drift --html .", "--html takes a file, and . is a folder"],
   ["drift --html x --json x", "--json and --html name the same file"],
-  ["adopt --cwd .", "--cwd needs --stack or --known"],
+  ["adopt --cwd .", "--cwd needs --stack"],
+  ["adopt --projects x", "--projects needs --stack"],
   ["adopt --force", "--force needs --out"],
   ["adopt --format yaml", "--format takes program or import"],
-  ["adopt --projects nowhere.yaml", "nowhere.yaml does not exist"],
+  ["adopt --stack x --projects nowhere.yaml", "nowhere.yaml does not exist"],
+  ["drift --known x", "--known is no option"],
+  ["who-has", "the URL is empty; write scheme and host, as in https://shop.example.com"],
+  ["who-has https://a.b c", "there is an argument too many: c"],
   ["new quickstart a b", "there is an argument too many: b"],
 ];
 

@@ -63,18 +63,17 @@ test.each<[string, Where, string[], string[]]>([
   for (const { folder } of projects) expect(folder).toMatch(/(services\/|\/)(api|web|configured)$/);
 });
 
-test("the stacks of the file that --stack leaves out, and those that file and options list as known, are known", async () => {
+test("all projects of the file are known, also those that --stack leaves out, with the backends that they name", async () => {
   const list = [{ id: "ep_1", reason: "x" }];
   write("ignore.yaml", JSON.stringify({ projects: [], ignore: list }));
-  write("stacks.yaml", `${SERVICES}\nknown: [o/x/y]\nignore: [{url: "https://*", reason: x}]`);
+  write("services/web/Pulumi.yaml", "name: web\nbackend: {url: s3://states}\n");
+  write("stacks.yaml", `${SERVICES}\nignore: [{url: "https://*", reason: x}]`);
   const projects = join(root, "stacks.yaml");
   const ignore = projectsOptions.ignore.parse(join(root, "ignore.yaml"));
-  const { known, ignored } = await projectsOf({ projects, stack: ["prod"], known: ["o/a/b"], ignore });
-  expect(known.map(({ folder, stack }) => [relative(root, folder), stack])).toEqual([
-    ["services/api", "o/a/b"],
-    ["services/api", "o/x/y"],
-    ["services/api", "dev"],
-    ["services/web", "dev"],
+  const { all, ignored } = await projectsOf({ projects, stack: ["api/prod"], ignore });
+  expect(all.map(({ name, backend }) => [name, backend])).toEqual([
+    ["api", undefined],
+    ["web", "s3://states"],
   ]);
   expect(ignored).toEqual([{ url: "https://*", reason: "x" }, ...list]);
   write("list.yaml", JSON.stringify(list));

@@ -7,17 +7,15 @@ import { ConfigError, type ConfigReader } from "../../../provider/service/settin
 import { urlOf } from "../../../provider/service/url";
 import { oneLine } from "../../traffic-policy/data/index";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
-import { isIgnored, type ProjectStacks, projectsOf, projectsOptions } from "../projects";
-import { unreadStacks, unreadText, withProject } from "../stackNames";
+import { backendsOf, ENCRYPTED_CREATE, type ReadStack, readStates } from "../otherStates";
+import { isIgnored, projectsOf, projectsOptions } from "../projects";
+import { shownName } from "../stackNames";
 import { count } from "../text";
 import {
   cloudEndpoints,
-  explainUnreadable,
-  knownEntries,
   managedEndpoints,
   openAccount,
   stackConfig,
-  stackNames,
   stackState,
   type UserProject,
 } from "../userProject";
@@ -36,19 +34,19 @@ export const selectionOptions = {
   except: { value: "WHAT", help: "not these endpoints, with the same values", isRepeatable: true },
   stack: {
     value: "S",
-    help: "the stack that will manage the endpoints. Its configuration, in the project's folder, names the account. Its endpoints are left out. Needs the Pulumi CLI",
+    help: "the stack that will manage the endpoints. Its configuration, in the project's folder, names the account. What a stack of its backend has is left out. Needs the Pulumi CLI",
   },
-  known: { ...projectsOptions.known, help: "leave out the endpoints of this stack, too" },
   projects: {
     ...projectsOptions.projects,
-    help: "leave out the endpoints of all stacks of a file that lists folders and stacks, and those that it ignores, too",
+    needs: ["stack"],
+    help: "also leave out what the stacks of its projects' backends have, and what the file ignores",
   },
   ignore: projectsOptions.ignore,
   terraform: {
     value: "F",
     help: "only the endpoints in this output of terraform show -json, named by their addresses; - reads stdin. --select and --except then take addresses, too",
   },
-  cwd: { value: "DIR", help: "the project's folder (default: this one)", needs: ["stack", "known"] },
+  cwd: { value: "DIR", help: "the project's folder (default: this one)", needs: ["stack"] },
 } as const satisfies Options;
 
 interface Selected {
@@ -73,17 +71,15 @@ export async function selectEndpoints(
   wanted: Values<typeof selectionOptions>,
   log: LogLine,
 ): Promise<Selected> {
-  const { select, except, stack, projects: file, known, ignore = [], cwd = "." } = wanted;
+  const { select, except, stack, projects: file, ignore = [], cwd = "." } = wanted;
   const terraform = wanted.terraform === undefined ? undefined : await Terraform.read(wanted.terraform);
   const listed = file === undefined ? undefined : await projectsOf({ projects: file });
-  const others = [...known.map((stack) => ({ folder: cwd, stack })), ...(listed?.known ?? [])];
   const target = stack === undefined ? undefined : await targetOf(stack, cwd);
   const account = target ? openAccount(target.config, log) : accountOfEnvironment(log);
   const cloud = await cloudEndpoints(account);
-  // States are read after the list, so an endpoint that an update creates meanwhile is not listed, or is in the state, too.
-  const elsewhere = await idsOwnedElsewhere(listed?.projects ?? [], others);
+  // States are read after the list, so an endpoint that an update creates meanwhile is not listed, or is in a state, too.
   const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
-  if (target) elsewhere.push([target.stack, new Set(managed.map(({ id }) => id))]);
+  const owned = target ? await readOwned([target.project, ...(listed?.all ?? [])]) : [];
   log(`The account has ${count(cloud.length, "cloud endpoint")}.`);
   terraform?.logMissing(cloud, log);
   const sortKey = (live: Endpoint) => `${urlOf(live)} ${live.id}`;
@@ -105,54 +101,37 @@ export async function selectEndpoints(
     if (refusal !== undefined) logLeftOut(log, live, refusal);
     return refusal === undefined;
   });
-  for (const [name, ids] of elsewhere)
-    keep(({ id }) => !ids.has(id), `that the stack ${name} manages already`);
+  for (const { name, entries, creates } of owned) {
+    const ids = new Set(entries.map(({ id }) => id));
+    const urls = new Set(creates.map(({ url }) => url));
+    keep((live) => !ids.has(live.id), `that the stack ${shownName(name)} has`);
+    keep((live) => !urls.has(urlOf(live)), `that the stack ${shownName(name)} is creating`);
+  }
   const ignored = [...(listed?.ignored ?? []), ...ignore];
   keep((live) => !ignored.some((one) => isIgnored(live, one)), "that are meant to be there");
-  const home = target?.project ?? listed?.projects[0] ?? { folder: cwd, name: "" };
-  const read = [
-    ...known.map((stack) => withProject(stack, home.name)),
-    ...(listed?.known ?? []).map(({ fullName }) => fullName),
-    ...(listed?.projects ?? []).flatMap(({ name, stacks }) => stacks.map((one) => withProject(one, name))),
-  ];
-  const own = target && withProject(target.stack, home.name);
-  const warning = endpoints.length > 0 && (await unreadWarning(home, read, own));
-  if (warning) log(warning);
+  if (!target && endpoints.length > 0) log(UNREAD);
   return { account, endpoints, target, terraform, managed };
 }
 
-/** The warning that an unread stack may manage an endpoint; undefined if all other stacks of the backend were read. */
-async function unreadWarning(
-  { folder, name }: UserProject,
-  read: readonly string[],
-  own: string | undefined,
-): Promise<string | undefined> {
-  const all = await stackNames({ folder }).catch(() => undefined);
-  const unread = all && unreadStacks(all, own === undefined ? read : [...read, own], name);
-  if (read.length > 0 && !unread?.length) return undefined;
-  const which = read.length > 0 ? "Not every" : "No other";
-  return oneLine(
-    `${which} stack was read, and an endpoint does not show who manages it. ${unreadText(unread)}`,
-  );
-}
+const UNREAD =
+  "No state was read, so a stack may have any of these endpoints: `npx pulumi-endpoints who-has ID` tells. With --stack, endpoints that a stack of its backend has are left out";
 
-/** The ids that other stacks manage, with the stack's name. */
-async function idsOwnedElsewhere(
-  projects: readonly ProjectStacks[],
-  known: readonly { folder: string; stack: string }[],
-): Promise<[name: string, ids: ReadonlySet<string>][]> {
-  const all = [
-    ...known.map(({ folder, stack }) => ({ folder, name: stack, stack })),
-    ...projects.flatMap(({ folder, name, stacks }) =>
-      stacks.map((stack) => ({ folder, name: withProject(stack, name), stack })),
+/**
+ * What all stacks of these projects' backends have.
+ *
+ * @throws UserError if a state cannot be read: the program could adopt what that stack has.
+ */
+async function readOwned(projects: readonly UserProject[]): Promise<ReadStack[]> {
+  const { stacks, unread } = await readStates(await backendsOf(projects));
+  const creating = stacks.filter(({ creates }) => creates.some(({ url }) => url === undefined));
+  const all = [...unread, ...creating.map(({ name }) => ({ name, reason: ENCRYPTED_CREATE }))];
+  if (all.length === 0) return stacks;
+  const reasons = all.map(({ name, reason }) => `${shownName(name)}: ${reason}`);
+  throw new UserError(
+    oneLine(
+      `The program could adopt what another stack has, because a state cannot be read: ${reasons.join("; ")}`,
     ),
-  ];
-  const ids: [string, ReadonlySet<string>][] = [];
-  for (const { folder, name, stack } of all) {
-    const entries = await knownEntries({ folder }, stack).catch(explainUnreadable(stack));
-    ids.push([name, new Set(entries.map(({ id }) => id))]);
-  }
-  return ids;
+  );
 }
 
 /** Reports an endpoint that no program gets. */

@@ -3,15 +3,18 @@ import type { KeySource } from "../../../provider/service/apiErrors";
 import { createdAt } from "../../../provider/service/clock";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
-import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
+import { ConfigError, type ConfigReader, settingText } from "../../../provider/service/settings";
+import { urlOf } from "../../../provider/service/url";
+import type { JsonObject } from "../../traffic-policy/data/index";
 import { messageOf } from "../command";
 import { type IgnoreRule, isIgnored } from "../projects";
-import { cloudEndpoints, openAccount } from "../userProject";
+import { count, groupBy } from "../text";
+import { cloudEndpoints, type ManagedEndpoint, openAccount } from "../userProject";
 import type { AccountReport, Unchecked } from "./report";
 import type { SecretTexts } from "./secretTexts";
 import { interrupted } from "./stack";
 
-/* The accounts of the stacks, and their endpoints that no stack manages. Each account is listed once. */
+/* The accounts of the stacks, and who has their endpoints. Each account is listed once. */
 
 export interface ScannedAccount {
   /** Undefined if the settings do not name the account. */
@@ -24,6 +27,8 @@ export interface ScannedAccount {
 /** The accounts that the scan has met. Settings with the same base URL and key name one account. */
 export class ScannedAccounts {
   private readonly byKey = new Map<string, ScannedAccount>();
+  /** The mistake in settings that no endpoint uses. */
+  unused: ConfigError | undefined;
 
   constructor(private readonly log: (message: string) => void) {}
 
@@ -42,10 +47,39 @@ export class ScannedAccounts {
       this.byKey.set(key, account);
       return account;
     } catch (error) {
-      if (error instanceof ConfigError && !isUsed) return undefined;
+      if (error instanceof ConfigError && !isUsed) {
+        this.unused = error;
+        return undefined;
+      }
       return { ...none, unchecked: [asUnchecked("the account", error)] };
     }
   }
+}
+
+/**
+ * The accounts of a state, with the endpoints that use each: that of the stack's configuration, unless all endpoints use others, and
+ * those of its explicit providers.
+ *
+ * @param own The stack's configuration.
+ */
+export function accountsOf(
+  endpoints: readonly ManagedEndpoint[],
+  explicit: ReadonlyMap<string, JsonObject>,
+  own: ConfigReader,
+  met: ScannedAccounts,
+): Map<ScannedAccount, ManagedEndpoint[]> {
+  const byProvider = groupBy(endpoints, ({ provider }) => (explicit.has(provider) ? provider : ""));
+  if (endpoints.length === 0) byProvider.set("", []);
+  for (const provider of explicit.keys()) if (!byProvider.has(provider)) byProvider.set(provider, []);
+  const accounts = new Map<ScannedAccount, ManagedEndpoint[]>();
+  for (const [provider, some] of byProvider) {
+    const inputs = explicit.get(provider) ?? {};
+    const config: ConfigReader = (key) => settingText(inputs[key.replace(/^endpoints:/, "")] ?? own(key));
+    const keySource = inputs["apiKey"] === undefined ? undefined : ("argument" as const);
+    const account = met.open(config, some.length > 0, keySource);
+    if (account) accounts.set(account, [...(accounts.get(account) ?? []), ...some]);
+  }
+  return accounts;
 }
 
 /** Lists an account. After an interruption no request is sent. */
@@ -68,66 +102,64 @@ export async function listAccount(
   }
 }
 
-/** What tells a managed endpoint of an account from an unmanaged one. */
-export interface OwnedElsewhere {
+/** Who has the endpoints of the accounts. */
+export interface Ownership {
   /** The ids that the checked stacks manage. */
   managed: Set<string>;
-  /** The ids that known stacks manage. */
-  known: ReadonlySet<string>;
-  /** Whether all states could be read. If not, no endpoint counts as unmanaged. */
+  /** The ids in the states of other stacks, and the URLs of the endpoints that they are creating. */
+  elsewhere: ReadonlySet<string>;
+  /** Whether every state was read that may have an endpoint. If not, nothing counts as unmanaged. */
   isComplete: boolean;
+  /** Whether an endpoint without a known owner leaves something unchecked. */
+  isNeeded: boolean;
   /** The rules of `--ignore`, and of `ignore` in the projects file. */
   ignored: readonly IgnoreRule[];
 }
 
-/** The report of an account: its endpoints that the checked stacks do not manage are known, ignored or unmanaged. */
+/** The report of an account: who has the endpoints that the checked stacks do not manage. */
 export function accountReport(
   { api, cloud = [], unchecked }: ScannedAccount,
   stacks: string[],
-  { managed, known, isComplete, ignored }: OwnedElsewhere,
-  hidden: SecretTexts,
+  { managed, elsewhere, isComplete, isNeeded, ignored }: Ownership,
+  masks: SecretTexts,
 ): AccountReport {
   const { baseUrl } = api?.http.settings ?? {};
-  const unknown = asUnchecked(
-    "which endpoints are unmanaged",
-    "a stack's state could not be read, so its endpoints would count as unmanaged",
-  );
   const report: AccountReport = {
     ...(baseUrl !== undefined && { service: baseUrl }),
-    ...{ stacks, endpoints: cloud.length, unmanaged: [], ignored: [] },
-    known: cloud.filter(({ id }) => known.has(id)).length,
-    unchecked: isComplete ? unchecked : [...unchecked, unknown],
+    ...{ stacks, endpoints: cloud.length, unmanaged: [], ignored: [], elsewhere: 0, unknown: 0, unchecked },
   };
-  for (const live of isComplete ? cloud : []) {
+  for (const live of cloud) {
     const { id, url } = live;
-    if (managed.has(id) || known.has(id)) continue;
-    const entry = ignored.find((each) => isIgnored(live, each));
-    const shown = url !== undefined && { url: hidden.shown(url) };
-    if (entry) report.ignored.push({ id, ...shown, reason: entry.reason });
-    else report.unmanaged.push({ id, ...shown, ...factsOf(live, hidden) });
+    if (managed.has(id)) continue;
+    const rule = ignored.find((each) => isIgnored(live, each));
+    const shown = url !== undefined && { url: masks.shown(url) };
+    if (elsewhere.has(id) || elsewhere.has(urlOf(live) ?? id)) report.elsewhere++;
+    else if (rule) report.ignored.push({ id, ...shown, reason: rule.reason });
+    else if (isComplete) report.unmanaged.push({ id, ...shown, ...factsOf(live, masks) });
+    else report.unknown++;
   }
-  return report;
+  const what = `who has ${count(report.unknown, "other endpoint")} of the account`;
+  const isUnchecked = report.unknown > 0 && isNeeded;
+  const unknown = isUnchecked ? [asUnchecked(what, "not every state could be read")] : [];
+  return { ...report, unchecked: [...unchecked, ...unknown] };
 }
 
-function factsOf(live: Endpoint, hidden: SecretTexts) {
+export function factsOf(live: Endpoint, masks: SecretTexts) {
   const { description } = live;
   const created = timeOf(live.createdAt);
-  const texts = hidden.and(undefined, inputsFromLive(live));
+  const texts = masks.and(undefined, inputsFromLive(live));
   return {
     pool: live.poolingEnabled === true,
     ...(description && { description: texts.shown(description) }),
     ...(created !== undefined && { createdAt: created }),
-    ...provenanceOf(live),
+    ...changeTimeOf(live),
   };
 }
 
-/** When an endpoint was last changed, and who owns it. */
-export function provenanceOf({ updatedAt, principal }: Endpoint): { updatedAt?: string; principal?: string } {
+/** When an endpoint was last changed. */
+export function changeTimeOf({ updatedAt }: Endpoint): { updatedAt?: string } {
   const changed = timeOf(updatedAt);
-  return {
-    ...(changed !== undefined && { updatedAt: changed }),
-    ...(principal && { principal: principal.id }),
-  };
+  return changed === undefined ? {} : { updatedAt: changed };
 }
 
 /** A time of the service as the report has it; undefined if it is none, or is not within the report's four digits of a year. */

@@ -1,7 +1,7 @@
 import type { Endpoint } from "../../../provider/service/contract";
 import { urlOf } from "../../../provider/service/url";
 import { normalizeUrl } from "../../traffic-policy/data/index";
-import { forPulumi, unreadText } from "../stackNames";
+import { forPulumi } from "../stackNames";
 import { shellWord } from "../text";
 import { type PendingCreate, pendingCreates } from "../userProject";
 import { asUnchecked, type ScannedAccount } from "./accounts";
@@ -20,7 +20,7 @@ import type { SecretTexts } from "./secretTexts";
 export async function findLeft(
   { report, creates, accounts, again }: StackScan,
   reports: ReadonlyMap<ScannedAccount, AccountReport>,
-  hidden: SecretTexts,
+  masks: SecretTexts,
 ): Promise<void> {
   if (creates.length === 0) return;
   const later = await again().then(pendingCreates, () => []);
@@ -33,7 +33,7 @@ export async function findLeft(
     if (!isStillPending) report.unchecked.push(asUnchecked(`${name} (its create)`, changedMeanwhile()));
     const isChecked = isStillPending && ofAccount?.unchecked.length === 0;
     report.pendingCreates.push({
-      ...{ name, urn, type, ...shownUrl(create.wanted, hidden), ...replaces },
+      ...{ name, urn, type, ...shownUrl(create.wanted, masks), ...replaces },
       pool: inputs["poolingEnabled"] === true,
       ...(isChecked && leftOf(create, account?.cloud ?? [], ofAccount)),
     });
@@ -76,18 +76,19 @@ const targetOf = ({ name, project }: Pick<StackReport, "name" | "project">) =>
 export const previewLine = (stack: StackReport): string => `pulumi preview ${targetOf(stack)}`;
 
 /** What continues after a killed run, so that nothing is lost and nothing doubled; undefined if nothing is pending. */
-function recoveryOf(stack: StackReport, { stacks, shared, unread }: DriftReport): StackReport["recovery"] {
+function recoveryOf(stack: StackReport, { stacks, shared }: DriftReport): StackReport["recovery"] {
   const { pendingOperations, pendingCreates } = stack;
   if (pendingOperations === 0 && pendingCreates.length === 0) return undefined;
-  const first = (text: string) => ({ text, adopt: [], lost: [] });
+  const first = (text: string) => ({ text, adopt: [], lost: {} });
   if (pendingCreates.some(({ left }) => !left))
     return first(
       "what a killed run left is unchecked, and clearing the pending creates would hide it. Remedy what is unchecked, and run this command again.",
     );
   const idsOf = (some: readonly PendingCreateReport[]) => [...new Set(some.flatMap(({ left = [] }) => left))];
   const adopt = idsOf(pendingCreates.filter(({ pool }) => !pool));
-  const lost = idsOf(pendingCreates.filter(({ pool }) => pool));
-  const all = [...adopt, ...lost];
+  const members = pendingCreates.filter(({ pool }) => pool);
+  const lost = lostMembers(members);
+  const all = [...adopt, ...idsOf(members)];
   if (shared.some(({ id }) => all.includes(id)))
     return first(
       "an old endpoint belongs to more than one resource. Keep one, as this report says, and run this command again.",
@@ -112,20 +113,27 @@ function recoveryOf(stack: StackReport, { stacks, shared, unread }: DriftReport)
     return first(
       `${unlock}Decide first about ${ignored.join(", ")}, which a rule of \`ignore\` names. If the killed run made it, remove the rule, and run this command again: then it prints the line that takes it over. If not, run \`${command}\``,
     );
-  if (lost.length > 0 && unread?.length !== 0)
-    return first(
-      `in a pool, only a check of all stacks tells what a killed run left. ${unreadText(unread)}. Then run this command again.`,
-    );
-  if (lost.length > 0)
+  if (Object.keys(lost).length > 0)
     return {
-      text: `${unlock}The pool has members that no stack has. If none is another backend's, paste this list into the program, and give each new resource of the pool \`adopt: lost[i]\`. Then run \`${command}\`, and take \`adopt\` out`,
+      text: `${unlock}The pool has members that no stack of this backend has. If nothing else has them (another backend, Terraform), paste this list into the program, and give each resource of the pool \`adopt: lost[name]\`. Then run \`${command}\`: its preview must say \`adopts\` for each. Then take \`adopt\` out`,
       ...{ adopt, lost },
     };
   const check =
     adopt.length > 0
-      ? "Check that no other stack has what the line takes over, in this backend or in any other. "
-      : "";
-  return { text: `${unlock}${check}Run this line in the folder of the project`, command, adopt, lost };
+      ? "If nothing outside of this backend has what the line takes over (another backend, Terraform), run"
+      : "Run";
+  return { text: `${unlock}${check} this line in the folder of the project`, command, adopt, lost };
+}
+
+/** What pending members of pools are to adopt: any of the members that no stack has, because the adoption changes what differs. */
+function lostMembers(pending: readonly PendingCreateReport[]): Record<string, string> {
+  const lost: [name: string, id: string][] = [];
+  for (const { name, replaces, left = [] } of pending) {
+    const id =
+      left.find((one) => one === replaces) ?? left.find((one) => !lost.some(([, taken]) => taken === one));
+    if (id !== undefined) lost.push([name, id]);
+  }
+  return Object.fromEntries(lost);
 }
 
 /**
@@ -141,18 +149,14 @@ function repairLine(stack: StackReport, { shared }: DriftReport): string | undef
   return `pulumi preview --expect-no-changes ${target} && pulumi up --refresh ${target}`;
 }
 
-/**
- * The line that takes over what a lost state had: all unmanaged endpoints outside of pools. Undefined unless every stack of the
- * backend was read, and while a recovery comes first.
- */
-export function takeOverLine(
+/** The lines that take over what lost states had: all unmanaged endpoints outside of pools. None while a recovery comes first. */
+export function takeOverLines(
   { stacks: names, unmanaged }: AccountReport,
-  { stacks, unread }: DriftReport,
-): string | undefined {
+  { stacks }: DriftReport,
+): string[] {
   const ids = unmanaged.filter(({ pool }) => !pool).map(({ id }) => shellWord(id));
-  const [only, ...others] = stacks.filter(({ name }) => names.includes(name));
-  const isPending = [only, ...others].some((stack) => stack?.recovery !== undefined);
-  if (ids.length === 0 || unread?.length !== 0 || isPending) return undefined;
-  const target = only && others.length === 0 ? ` ${targetOf(only)}` : "";
-  return `pulumi up --config endpoints:adopt=${ids.join(",")}${target}`;
+  const all = stacks.filter(({ name }) => names.includes(name));
+  if (ids.length === 0 || all.some(({ recovery }) => recovery !== undefined)) return [];
+  const lost = all.filter(({ endpoints }) => endpoints === 0);
+  return lost.map((stack) => `pulumi up --config endpoints:adopt=${ids.join(",")} ${targetOf(stack)}`);
 }

@@ -27,14 +27,6 @@ const changeSchema = z.object({
   secret: z.boolean(),
 });
 
-/** What the service tells about an endpoint. A part that it does not tell is missing. */
-const seenSchema = {
-  /** When the endpoint was last changed. */
-  updatedAt: z.iso.datetime().optional(),
-  /** The bot or user that owns the endpoint. */
-  principal: z.string().optional(),
-};
-
 const driftedSchema = z.object({
   name: z.string(),
   urn: z.string(),
@@ -42,7 +34,8 @@ const driftedSchema = z.object({
   id: z.string(),
   url: z.string().optional(),
   drift: z.enum(["changed", "deleted"]),
-  ...seenSchema,
+  /** When the endpoint was last changed; missing if the service does not say it. */
+  updatedAt: z.iso.datetime().optional(),
   /** The differences; empty if the endpoint was deleted. */
   changes: z.array(changeSchema),
 });
@@ -73,10 +66,10 @@ const recoverySchema = z.object({
   text: z.string(),
   /** The line to run; missing if something else comes first, which the text says. */
   command: z.string().optional(),
-  /** The endpoints that the line takes over. First make sure that no other stack has them. */
+  /** The endpoints that the line takes over. No stack of the backend has them. */
   adopt: z.array(z.string()),
-  /** The members of pools that no stack has: a list for `adopt: lost[i]` in the program. */
-  lost: z.array(z.string()),
+  /** The members of pools that no stack has, by the names of the pending resources: for `adopt: lost[name]` in the program. */
+  lost: z.record(z.string(), z.string()),
 });
 
 const uncheckedSchema = z.object({
@@ -93,6 +86,8 @@ const stackSchema = z.object({
   endpoints: z.int(),
   /** The number of these endpoints that were compared with the service. Whether the others drifted is unknown. */
   compared: z.int(),
+  /** Whether the stack has members of a pool, to which an `up` may add. */
+  hasPool: z.boolean(),
   /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
   undeployed: z.string().optional(),
   drifted: z.array(driftedSchema),
@@ -116,7 +111,7 @@ const unmanagedSchema = z.object({
   pool: z.boolean(),
   description: z.string().optional(),
   createdAt: z.iso.datetime().optional(),
-  ...seenSchema,
+  updatedAt: z.iso.datetime().optional(),
 });
 
 const accountSchema = z.object({
@@ -125,13 +120,27 @@ const accountSchema = z.object({
   stacks: z.array(z.string()),
   /** The number of cloud endpoints in the account. */
   endpoints: z.int(),
-  /** The endpoints that no checked or known stack manages, newest first. */
+  /** The endpoints that no stack of the backends has, newest first. */
   unmanaged: z.array(unmanagedSchema),
-  /** Endpoints that no stack manages, and that are meant to be there (`--ignore`, or `ignore` in the projects file). */
+  /** Endpoints that no checked stack has, and that are meant to be there (`--ignore`, or `ignore` in the projects file). */
   ignored: z.array(z.object({ id: z.string(), url: z.string().optional(), reason: z.string() })),
-  /** The number of endpoints that a known stack manages (`--known`, or `known` in the projects file). */
-  known: z.int(),
+  /** The number of endpoints that other stacks have, or are creating. */
+  elsewhere: z.int(),
+  /** The number of endpoints that no checked stack has, if the states of the other stacks are not all known. */
+  unknown: z.int(),
   unchecked: z.array(uncheckedSchema),
+});
+
+/** The other stacks of the backends. */
+const otherStacksSchema = z.object({
+  /** The URLs of the backends. */
+  backends: z.array(z.string()),
+  /** The number of other stacks; missing if Pulumi does not list them. */
+  count: z.int().optional(),
+  /** Whether their states were read. */
+  isRead: z.boolean(),
+  /** The states that could not be read. As long as there is one, no endpoint counts as unmanaged. */
+  unread: z.array(z.object({ name: z.string(), reason: z.string() })),
 });
 
 /** An endpoint of more than one resource. Each resource undoes the changes of the other. */
@@ -154,14 +163,15 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
-  /** The backend's stacks that were not read; missing if nobody needs to know, or if Pulumi does not list them. */
-  unread: z.array(z.string()).optional(),
+  /** Missing if the checked stacks have all endpoints of their accounts. */
+  otherStacks: otherStacksSchema.optional(),
   /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
 });
 
 export type DriftReport = z.output<typeof reportSchema>;
 export type StackReport = z.output<typeof stackSchema>;
+export type OtherStacks = z.output<typeof otherStacksSchema>;
 export type UnmanagedEndpoint = z.output<typeof unmanagedSchema>;
 export type AccountReport = z.output<typeof accountSchema>;
 export type DriftedEndpoint = z.output<typeof driftedSchema>;

@@ -2,9 +2,9 @@ import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { partsOfUrn } from "../../../provider/pulumi/urn";
 import { see } from "../../../provider/service/headings";
 import { escaped } from "../../traffic-policy/data/index";
-import { forPulumi, unreadText } from "../stackNames";
+import { forPulumi, shownName } from "../stackNames";
 import { count, groupBy, shellWord } from "../text";
-import { previewLine, takeOverLine } from "./recovery";
+import { previewLine, takeOverLines } from "./recovery";
 import {
   type AccountReport,
   allUnchecked,
@@ -13,6 +13,7 @@ import {
   type DriftReport,
   type FieldChange,
   INVALID_POLICY,
+  type OtherStacks,
   type PendingCreateReport,
   type SharedEndpoint,
   type StackReport,
@@ -110,7 +111,7 @@ const itemLines = ({ word, subject, text, changes = [], lines = [] }: Item): str
 ];
 
 function sectionsOf(report: DriftReport): Section[] {
-  const { stacks, accounts, shared, unread } = report;
+  const { stacks, accounts, shared, otherStacks } = report;
   const hasFinding = ({ drifted, undeployed }: StackReport) => drifted.length > 0 || undeployed !== undefined;
   const others = stacks.filter((stack) => !hasFinding(stack));
   const rest = { title: count(others.length, others.length < stacks.length ? "other stack" : "stack") };
@@ -118,8 +119,9 @@ function sectionsOf(report: DriftReport): Section[] {
     ...stacks.filter(hasFinding).map(sectionOf),
     ...(others.length > 1 ? [{ ...rest, summary: findings(others), items: [] }] : others.map(sectionOf)),
     { title: "Unchecked", items: causesOf(stacks, accounts) },
+    { title: "Unread states", items: (otherStacks?.unread ?? []).map(unreadItem) },
     { title: "Endpoints of more than one resource", items: shared.map(sharedItem) },
-    ...accounts.map((account) => accountSection(account, unread)),
+    ...accounts.map((account) => accountSection(account, otherStacks)),
     { title: "Next", items: nextItems(report) },
   ];
   return sections.filter(({ items, summary }) => items.length > 0 || summary !== undefined);
@@ -174,36 +176,35 @@ function nextItems(report: DriftReport): Item[] {
   const ofStack = (stack: StackReport): Item[] => {
     const { name, undeployed, recovery, repair } = stack;
     if (recovery) {
-      const list = recovery.lost.length > 0 ? `const lost = ${JSON.stringify(recovery.lost)};` : undefined;
-      return [next(name, recovery.text, list, recovery.command)];
+      return [next(name, recovery.text, lostList(recovery.lost), recovery.command)];
     }
     if (undeployed !== undefined)
-      return [
-        next(
-          name,
-          "decide about unmanaged endpoints first, which `pulumi up` of a pool would add to, and then see what it would do",
-          previewLine(stack),
-        ),
-      ];
+      return [next(name, stack.hasPool ? `${DECIDE_FIRST}${SEE_FIRST}` : SEE_FIRST, previewLine(stack))];
     return repair === undefined ? [] : [next(name, REPAIRS, repair)];
   };
   const ofAccount = (account: AccountReport): Item[] => {
-    const line = takeOverLine(account, report);
-    return line === undefined ? [] : [next(accountName(account), TAKES_OVER, line)];
+    const lines = takeOverLines(account, report);
+    return lines.length === 0 ? [] : [next(accountName(account), TAKES_OVER, ...lines)];
   };
   return [...report.stacks.flatMap(ofStack), ...report.accounts.flatMap(ofAccount)];
 }
 
 const REPAIRS =
   "the line puts the drift back. Run it in the folder of the project. It stops at the preview if the program is not the one that was deployed";
+const DECIDE_FIRST = "decide first about unmanaged members of a pool, to which `pulumi up` would add; then ";
+const SEE_FIRST = "see what `pulumi up` would do";
 const TAKES_OVER =
-  "if a state was lost, the line takes over what its program declares, and ignores the rest. First make sure that no other backend has these endpoints";
+  "if a state was lost, and nothing outside of this backend has these endpoints (another backend, Terraform), the line takes over what the program declares, and ignores the rest";
+
+/** The list for a program; undefined if it is empty. */
+export const lostList = (lost: Record<string, string>): string | undefined =>
+  Object.keys(lost).length > 0 ? `const lost: Record<string, string> = ${JSON.stringify(lost)};` : undefined;
 
 function driftedItem({ drift, name, changes, ...endpoint }: DriftedEndpoint): Item {
   return {
     word: drift,
     mood: "bad",
-    subject: withFacts(name, [endpoint.url, endpoint.id, ...seenFacts(endpoint)]),
+    subject: withFacts(name, [endpoint.url, endpoint.id, ...changeFacts(endpoint)]),
     changes: changes.map((change) => [change.path, ...shownSides(change)]),
   };
 }
@@ -222,24 +223,41 @@ function sharedItem({ id, resources }: SharedEndpoint): Item {
   };
 }
 
-/** What a person can do about the endpoints that no state has. No report of this package offers a deletion. */
-const unmanagedRemedy = (unread: DriftReport["unread"]) =>
-  `No state that was read has the unmanaged endpoints. First check that no other stack has the endpoint, in this backend or in any other. ${unreadText(unread)}. Then take it over with \`adopt: "ep_…"\` for one \`pulumi up\`. ${see("Unmanaged endpoints")}`;
+/** What a person can do about endpoints that no checked stack has. No report of this package offers a deletion. */
+function remedyOf(
+  { unmanaged, unknown }: AccountReport,
+  others: OtherStacks | undefined,
+): string | undefined {
+  if (unmanaged.length > 0)
+    return `No stack of this backend has the unmanaged endpoints. Something else may: another backend, or Terraform. ${see("Unmanaged endpoints")}`;
+  if (unknown === 0) return undefined;
+  if (others && others.unread.length === 0)
+    return `\`npx pulumi-endpoints drift --fail-on-unmanaged\` reads the other ${count(others.count ?? 0, "stack")}, and tells which of these endpoints no stack has.`;
+  return "As long as a state cannot be read, it is unknown who has these endpoints.";
+}
 
-function accountSection(account: AccountReport, unread: DriftReport["unread"]): Section {
-  const { endpoints, unmanaged, ignored, known } = account;
+const unreadItem = ({ name, reason }: OtherStacks["unread"][number]): Item => ({
+  ...{ word: "unread", mood: "unsure", subject: shownName(name), text: reason },
+});
+
+function accountSection(account: AccountReport, others: OtherStacks | undefined): Section {
+  const { endpoints, unmanaged, ignored, elsewhere, unknown } = account;
   const counts = [
-    [known, "managed by known stacks"],
+    [elsewhere, "of other stacks"],
     [ignored.length, "ignored"],
+    [unknown, "in no checked stack"],
   ] as const;
   const parts = [
-    `${count(unmanaged.length, "unmanaged endpoint")} found among ${count(endpoints, "cloud endpoint")}`,
+    ...(unknown === 0
+      ? [`${count(unmanaged.length, "unmanaged endpoint")} found among ${count(endpoints, "cloud endpoint")}`]
+      : [count(endpoints, "cloud endpoint")]),
     ...counts.flatMap(([number, what]) => (number > 0 ? [`${number} ${what}`] : [])),
   ];
+  const remedy = remedyOf(account, others);
   return {
     title: capital(accountName(account)),
     ...(endpoints > 0 && { summary: parts.join(", ") }),
-    ...(unmanaged.length > 0 && { remedy: unmanagedRemedy(unread) }),
+    ...(remedy !== undefined && { remedy }),
     items: [
       ...unmanaged.map(unmanagedItem),
       ...ignored.map(({ id, url, reason }) => ({
@@ -258,23 +276,26 @@ function accountName({ stacks, service }: AccountReport): string {
 
 const UNMANAGED = "unmanaged";
 
-function unmanagedItem(endpoint: UnmanagedEndpoint): Item {
-  const { id, url, description, createdAt } = endpoint;
-  const facts = [
-    id,
-    description && JSON.stringify(description),
-    createdAt && `created ${timeText(createdAt)}`,
-    ...seenFacts(endpoint),
-  ];
-  return { word: UNMANAGED, mood: "unsure", subject: withFacts(url, facts) };
-}
+const unmanagedItem = (endpoint: UnmanagedEndpoint): Item => ({
+  ...{ word: UNMANAGED, mood: "unsure" },
+  subject: withFacts(endpoint.url, endpointFacts(endpoint)),
+});
+
+/** What tells one endpoint from another. */
+export const endpointFacts = (
+  endpoint: Pick<UnmanagedEndpoint, "id" | "description" | "createdAt" | "updatedAt">,
+) => [
+  endpoint.id,
+  endpoint.description && JSON.stringify(endpoint.description),
+  endpoint.createdAt && `created ${timeText(endpoint.createdAt)}`,
+  ...changeFacts(endpoint),
+];
 
 const withFacts = (name = "without a URL", facts: readonly (string | undefined)[]): string =>
   `${name} (${facts.filter((fact) => fact).join(", ")})`;
 
-const seenFacts = ({ updatedAt, principal }: Pick<UnmanagedEndpoint, "updatedAt" | "principal">) => [
+const changeFacts = ({ updatedAt }: Pick<UnmanagedEndpoint, "updatedAt">) => [
   updatedAt && `changed ${timeText(updatedAt)}`,
-  principal && `owned by ${principal}`,
 ];
 
 export const timeText = (iso: string): string => `${iso.slice(0, 16).replace("T", " ")} UTC`;

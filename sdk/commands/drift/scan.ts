@@ -6,52 +6,50 @@ import { VERSION_KEY } from "../../../provider/endpoint/state";
 import { isNotFound, UserError } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
-import { type ConfigReader, settingText } from "../../../provider/service/settings";
 import { VERSION } from "../../../provider/service/version";
 import type { ExportedState } from "../../pulumi-cli/index";
 import { UsageError } from "../command";
+import { shownName } from "../stackNames";
 import { count, groupBy } from "../text";
 import {
   explicitProviders,
   type ManagedEndpoint,
   managedEndpoints,
+  mapConcurrently,
   type PendingCreate,
   pendingCreates,
   type StateEntry,
 } from "../userProject";
-import { asUnchecked, listAccount, provenanceOf, type ScannedAccount, ScannedAccounts } from "./accounts";
+import {
+  accountsOf,
+  asUnchecked,
+  changeTimeOf,
+  listAccount,
+  type ScannedAccount,
+  ScannedAccounts,
+} from "./accounts";
 import { driftOf } from "./compare";
 import type { SharedEndpoint, StackReport } from "./report";
 import { SecretTexts } from "./secretTexts";
-import { type DriftStack, interrupted } from "./stack";
+import { type DriftStack, interrupted, type Updates } from "./stack";
 
 /*
- * Compares stacks with the service in four steps: reads the states, lists the accounts, reads the known stacks, and compares, with
- * the functions of a refresh. An `up` may run at the same time, so the order matters. An endpoint in a state must be in the list
- * that follows. An endpoint in the list must be in the state of its known stack, which is read after the list.
+ * Compares stacks with the service in three steps: reads the states, lists the accounts, and compares, with the functions of a
+ * refresh. An `up` may run at the same time, so the order matters: an endpoint in a state must be in the list that follows.
  */
-
-/** A stack that is only read, and not compared. Its endpoints count as managed. */
-export interface KnownStack {
-  name: string;
-  read(): Promise<readonly StateEntry[]>;
-}
 
 export interface ScanDependencies {
   /** Receives messages. */
   log(message: string): void;
   /** Aborted by an interruption. Then nothing new may begin. */
   stopped: AbortSignal;
-  known: readonly KnownStack[];
 }
 
 export interface Scan {
   stacks: StackScan[];
   /** The accounts, with the names of their stacks. */
   accounts: Map<ScannedAccount, string[]>;
-  /** The known stacks with their entries; undefined if a state could not be read. */
-  known: { name: string; entries: readonly StateEntry[] | undefined }[];
-  hidden: SecretTexts;
+  masks: SecretTexts;
 }
 
 /** A stack on its way through the check: what was read, and the report, which each step completes. */
@@ -65,23 +63,6 @@ export interface StackScan {
   accounts: Map<ManagedEndpoint, ScannedAccount>;
   /** The state now, because an `up` may run beside the check. It is read at most once. */
   again(): Promise<ExportedState>;
-}
-
-/** How many stacks are read at once: each export of a state is a process, and may be large. */
-const MAX_CONCURRENT = 4;
-
-/** The results of the work on all items, a few at once. */
-export async function mapConcurrently<T, R>(
-  items: readonly T[],
-  work: (item: T) => Promise<R>,
-): Promise<R[]> {
-  const results: R[] = [];
-  const queue = items.entries();
-  const worker = async () => {
-    for (const [index, item] of queue) results[index] = await work(item);
-  };
-  await Promise.all(Array.from({ length: MAX_CONCURRENT }, worker));
-  return results;
 }
 
 /** Scans stacks. After an interruption nothing new begins, and the rest is reported as unchecked. */
@@ -100,90 +81,77 @@ export async function scan(stacks: readonly DriftStack[], deps: ScanDependencies
   for (const { opened, report } of scans)
     for (const account of new Set(opened))
       accounts.set(account, [...(accounts.get(account) ?? []), report.name]);
+  // A stack whose state was lost has no endpoint, and no check may pass that has looked at no account.
+  if (accounts.size === 0 && met.unused)
+    for (const { report } of scans) report.unchecked.push(asUnchecked("the account", met.unused));
   for (const account of accounts.keys()) await listAccount(account, deps);
-  const known = await mapConcurrently(deps.known, async ({ name, read }) => {
-    try {
-      if (stopped.aborted) throw interrupted();
-      return { name, entries: await read() };
-    } catch (error) {
-      // Each account reports it, because its unmanaged endpoints are unknown.
-      for (const { unchecked } of accounts.keys())
-        unchecked.push(asUnchecked(`the known stack ${name}`, error));
-      return { name, entries: undefined };
-    }
-  });
-  const hidden = SecretTexts.of(
+  const masks = SecretTexts.of(
     scans.flatMap(({ managed = [], creates }) => [...managed, ...creates.map(({ wanted }) => wanted)]),
   );
-  await mapConcurrently(scans, (one) => compareStack(one, stopped, hidden));
-  return { stacks: scans, accounts, known, hidden };
+  await mapConcurrently(scans, (one) => compareStack(one, stopped, masks));
+  return { stacks: scans, accounts, masks };
 }
 
 async function readStack(stack: DriftStack, stopped: AbortSignal, met: ScannedAccounts): Promise<StackScan> {
   const { name, project } = stack;
-  let later: Promise<ExportedState> | undefined;
-  const read: StackScan = {
-    report: {
-      ...{ name, project, endpoints: 0, compared: 0, drifted: [], pendingOperations: 0 },
-      ...{ pendingCreates: [], unchecked: [] },
-    },
-    ...{ managed: undefined, creates: [], opened: [], accounts: new Map() },
-    again() {
-      later ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state();
-      return later;
-    },
+  const report: StackReport = {
+    ...{ name, project, endpoints: 0, compared: 0, drifted: [], pendingOperations: 0 },
+    ...{ hasPool: false, pendingCreates: [], unchecked: [] },
   };
+  let later: Promise<ExportedState> | undefined;
+  const again = () => (later ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state());
+  const nothing = { report, managed: undefined, creates: [], opened: [], accounts: new Map(), again };
+  /** The result; undefined, and unchecked in the report, if the work fails. */
   const attempt = async <T>(what: string, work: () => Promise<T>): Promise<T | undefined> => {
     try {
       if (stopped.aborted) throw interrupted();
       return await work();
     } catch (error) {
       if (error instanceof UsageError) throw error;
-      read.report.unchecked.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
+      report.unchecked.push(asUnchecked(what, stopped.aborted ? interrupted() : error));
       return undefined;
     }
   };
-  const found = await attempt("the stack's state", async () => {
+  const read = await attempt("the stack's state", async () => {
     const state = await stack.state();
     const operations = state.deployment.pending_operations ?? [];
     const [managed, creates] = [managedEndpoints(state), pendingCreates(state)];
     return { managed, creates, operations, explicit: explicitProviders(state) };
   });
-  if (!found) return read;
-  const { managed, creates, operations, explicit } = found;
-  Object.assign(read, { managed, creates });
-  read.report.endpoints = current(managed).length;
-  read.report.pendingOperations = operations.length;
-
+  if (!read) return nothing;
+  const { managed, creates, operations, explicit } = read;
+  report.endpoints = current(managed).length;
+  report.hasPool = managed.some(({ inputs }) => inputs["poolingEnabled"] === true);
+  report.pendingOperations = operations.length;
   const updates = await attempt("the stack's history", () => stack.updates());
-  const { result = "succeeded", isRewritten = false } = updates ?? {};
+  const reasons = undeployedReasons(updates, creates, operations);
+  if (reasons.length > 0) report.undeployed = reasons.join(", ");
+
+  const own = await attempt("the stack's configuration", () => stack.config());
+  if (!own) return { ...nothing, managed, creates };
+  const all = [...new Set([...managed, ...creates.map(({ wanted }) => wanted)])];
+  const used = accountsOf(all, explicit, own, met);
+  const accounts = new Map(
+    [...used].flatMap(([account, some]) => some.map((one) => [one, account] as const)),
+  );
+  return { report, managed, creates, opened: [...used.keys()], accounts, again };
+}
+
+/** Why the state may not match the program. */
+function undeployedReasons(
+  { result, isRewritten }: Updates = { result: "succeeded", isRewritten: false },
+  creates: readonly PendingCreate[],
+  operations: NonNullable<ExportedState["deployment"]["pending_operations"]>,
+): string[] {
   const pending = new Set(creates.map(({ wanted }) => wanted.urn));
   const others = operations.filter(({ resource }) => !pending.has(resource.urn)).length;
   const what = creates.length > 0 ? "other operation" : "operation";
-  const reasons = [
+  return [
     result !== "succeeded" && (UNSUCCESSFUL[result] ?? `its last update ended as ${result}`),
     isRewritten && REWRITTEN,
     creates.length > 0 && `${count(creates.length, "create")} pending`,
     others > 0 && `${count(others, what)} of a killed run pending`,
-  ].filter(Boolean);
-  if (reasons.length > 0) read.report.undeployed = reasons.join(", ");
-
-  const own = await attempt("the stack's configuration", () => stack.config());
-  if (!own) return read;
-  const all = new Set([...managed, ...creates.map(({ wanted }) => wanted)]);
-  const ofAccount = groupBy([...all], ({ provider }) => (explicit.has(provider) ? provider : ""));
-  if (all.size === 0) ofAccount.set("", []);
-  for (const provider of explicit.keys()) if (!ofAccount.has(provider)) ofAccount.set(provider, []);
-  for (const [provider, endpoints] of ofAccount) {
-    const inputs = explicit.get(provider) ?? {};
-    const config: ConfigReader = (key) => settingText(inputs[key.replace(/^endpoints:/, "")] ?? own(key));
-    const keySource = inputs["apiKey"] === undefined ? undefined : ("argument" as const);
-    const account = met.open(config, endpoints.length > 0, keySource);
-    if (!account) continue;
-    read.opened.push(account);
-    for (const endpoint of endpoints) read.accounts.set(endpoint, account);
-  }
-  return read;
+  ].filter((reason) => reason !== false);
 }
 
 /** Why the state may not match the program, by the result of the last update. */
@@ -201,7 +169,7 @@ const current = (managed: readonly ManagedEndpoint[]) => managed.filter(({ isOld
 async function compareStack(
   { report, managed = [], accounts, again }: StackScan,
   stopped: AbortSignal,
-  hidden: SecretTexts,
+  masks: SecretTexts,
 ): Promise<void> {
   const compare = async (endpoint: ManagedEndpoint) => {
     const account = accounts.get(endpoint);
@@ -209,10 +177,10 @@ async function compareStack(
     assertNotLater(endpoint);
     const api = account.api.redacting({ hasSecrets: () => hasSecrets(endpoint.outputs) });
     const live = await liveOf(endpoint, api);
-    const drift = driftOf(endpoint, live, hidden);
+    const drift = driftOf(endpoint, live, masks);
     if (drift && !isSame(endpoint, managedEndpoints(await again()))) throw changedMeanwhile();
     report.compared++;
-    if (drift) report.drifted.push({ ...drift, ...(live && provenanceOf(live)) });
+    if (drift) report.drifted.push({ ...drift, ...(live && changeTimeOf(live)) });
   };
   const attempts = current(managed).map((endpoint) =>
     compare(endpoint).catch((error: unknown) => {
@@ -263,18 +231,22 @@ export const changedMeanwhile = () =>
   new UserError("an update of the stack changed it during the check: run the command again");
 
 /**
- * Endpoints of the checked stacks that are in several states, known ones too, or twice in one state. A `destroy` of one resource may
- * delete the endpoint of the other.
+ * Endpoints of the checked stacks that are in several states, those of other stacks too, or twice in one state. A `destroy` of one
+ * resource may delete the endpoint of the other.
  */
-export function sharedEndpoints({ stacks, known }: Pick<Scan, "stacks" | "known">): SharedEndpoint[] {
+export function sharedEndpoints(
+  stacks: readonly StackScan[],
+  others: readonly { name: string; entries: readonly StateEntry[] }[],
+): SharedEndpoint[] {
   const inState = (stack: string, entries: readonly StateEntry[] = []) =>
     entries
       .filter(({ isOld, isPending }) => !isOld || isPending)
       .map(({ id, name, urn }) => ({ id, stack, name, urn }));
   const checked = stacks.flatMap(({ report, managed }) => inState(report.name, managed));
   const ids = new Set(checked.map(({ id }) => id));
-  const others = known.flatMap(({ name, entries }) => inState(name, entries)).filter(({ id }) => ids.has(id));
-  return [...groupBy([...checked, ...others], ({ id }) => id)].flatMap(([id, same]) => {
+  const elsewhere = others.flatMap(({ name, entries }) => inState(shownName(name), entries));
+  const all = [...checked, ...elsewhere.filter(({ id }) => ids.has(id))];
+  return [...groupBy(all, ({ id }) => id)].flatMap(([id, same]) => {
     if (same.length === 1) return [];
     const resources = same.map(({ stack, name, urn }) => ({ stack, name, urn }));
     return [{ id, resources }];

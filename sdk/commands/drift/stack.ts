@@ -15,6 +15,8 @@ export interface DriftStack {
   readonly name: string;
   /** The project's name. */
   readonly project: string;
+  /** The project's folder. */
+  readonly folder: string;
   /** The stack's configuration, with its secrets decrypted. */
   config(): Promise<ConfigReader>;
   /** The stack's state, with its secrets decrypted. @throws UsageError if there is no stack with the name that was given. */
@@ -126,6 +128,7 @@ function openStack(project: UserProject, stack: string, stopped: AbortSignal): D
   return {
     name: shownName(withProject(stack, project.name)),
     project: project.name,
+    folder: project.folder,
     config: () => stackConfig(project, stack, stopped),
     state: () => stackState(project, stack, stopped),
     updates: () => updatesOf(history),

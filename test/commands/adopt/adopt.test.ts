@@ -7,7 +7,7 @@ import { emulatedService } from "../../emulatedService";
 import { temporaryFolder } from "../../folders";
 import { runInProcess } from "../runCommand";
 import { oddLines, seedOdd } from "./oddEndpoints";
-import { projectWith } from "./stubbedProject";
+import { projectWith, stateOf } from "./stubbedProject";
 
 test("fields and endpoints that a program cannot express are reported in the log and in the program", async () => {
   const emulator = await emulatedService();
@@ -137,7 +137,7 @@ describe("with secrets for a stack's configuration", () => {
     const log = join(temporaryFolder(), "set");
     const refusal = exit === 0 ? "" : "echo 'error: the disk of the backend is full' >&2; ";
     const first = `case "$*" in "config set"*) cat > /dev/null; echo "$4" >> '${log}'; ${refusal}exit ${exit} ;; esac`;
-    const folder = projectWith({ dev: undefined }, emulator, { first });
+    const folder = projectWith({ "organization/web/dev": stateOf() }, emulator, { first });
     const adopt = (...args: string[]) =>
       runInProcess(adoptCommand, ["--cwd", folder, "--stack", "dev", ...args]);
     const set = () => (existsSync(log) ? readFileSync(log, "utf8").trim().split("\n") : []);

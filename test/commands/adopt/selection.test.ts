@@ -1,12 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
+import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
 import { adoptCommand } from "../../../sdk/commands/adopt";
 import type { Emulator } from "../../../sdk/testing";
 import { emulatedService } from "../../emulatedService";
 import { temporaryFolder } from "../../folders";
 import { pathWithPulumi, runInProcess } from "../runCommand";
-import { projectWith, stateOf } from "./stubbedProject";
+import { entryOf, projectWith, stateOf, stateWith } from "./stubbedProject";
 
 const adopt = (args: string[], account?: Parameters<typeof runInProcess>[2]) =>
   runInProcess(adoptCommand, args, account);
@@ -119,6 +120,8 @@ const idsIn = (stdout: string) => stdout.match(/ep_\w+/g);
 const seeded = (emulator: Emulator, ...hosts: string[]) =>
   hosts.map((host) => emulator.seed({ type: "cloud", url: `https://${host}.example.com` }).id);
 
+const DEV = "organization/web/dev";
+
 test("leaves out endpoints that a stack creates after the command has begun, because states are read after the list", async () => {
   const emulator = await emulatedService();
   const [free, fresh, mine] = seeded(emulator, "free", "fresh", "mine");
@@ -131,83 +134,66 @@ test("leaves out endpoints that a stack creates after the command has begun, bec
     { status: 500, body: {} },
   );
   const first = `case "$*" in *export*) test -e '${isListed}' || { echo '${stateOf()}'; exit; } ;; esac`;
-  const folder = projectWith({ dev: mine, "o/blog/prod": fresh }, emulator, { first });
-  const { code, stdout } = await adopt(["--cwd", folder, "--stack", "dev", "--known", "o/blog/prod"]);
+  const states = { [DEV]: stateOf(mine), "o/blog/prod": stateOf(fresh) };
+  const folder = projectWith(states, emulator, { first });
+  const { code, stdout } = await adopt(["--cwd", folder, "--stack", "dev"]);
   expect(code).toBe(0);
   expect(idsIn(stdout)).toEqual([free]);
 });
 
-test("leaves out the endpoints of stacks that differ only in their organizations", async () => {
+test("leaves out what stacks of the backend have or are creating, of any provider, and what a file ignores", async () => {
   const emulator = await emulatedService();
-  const [free, old, moved] = seeded(emulator, "free", "old", "moved");
-  const listed = { projects: [{ folder: ".", stacks: ["old/dev", "new/dev"] }] };
-  const folder = projectWith({ "old/dev": old, "new/dev": moved }, emulator, { listed });
-  const { code, stdout, stderr } = await adopt(["--projects", join(folder, "stacks.yaml")], emulator);
-  expect(code).toBe(0);
-  expect(idsIn(stdout)).toEqual([free]);
-  expect(stderr).toContain("Left out: 1 that the stack old/web/dev manages already");
-});
-
-test("leaves out endpoints that the target stack or the stacks of a file manage, or that the file ignores", async () => {
-  const emulator = await emulatedService();
-  const [free, mine, theirs, ignored] = seeded(emulator, "free", "mine", "theirs", "ignored");
-  const ignore = [{ id: ignored, reason: "x" }];
-  const listed = { projects: [{ folder: ".", stacks: ["prod"] }], ignore };
-  const folder = projectWith({ dev: mine, prod: theirs }, emulator, { listed });
-  const file = join(folder, "stacks.yaml");
+  const [free, mine, theirs, foreign, read, ignored] = seeded(
+    ...([emulator, "free", "mine", "theirs", "foreign", "read"] as const),
+    "ignored",
+  );
+  seeded(emulator, "begun");
+  const terraform = { type: "ngrok:index/cloudEndpoint:CloudEndpoint" };
+  const states = {
+    [DEV]: stateOf(mine),
+    "organization/api/prod": stateOf(theirs),
+    "organization/edge/prod": stateWith([
+      entryOf(foreign ?? "", terraform),
+      entryOf(read ?? "", { external: true }),
+    ]),
+    "organization/edge/dev": stateWith([], [{ url: "https://begun.example.com" }]),
+  };
+  const listed = { projects: [{ folder: ".", stacks: ["dev"] }], ignore: [{ id: ignored, reason: "x" }] };
+  const folder = projectWith(states, emulator, { listed });
   const stack = ["--cwd", folder, "--stack", "dev"];
-  const { code, stdout, stderr } = await adopt([...stack, "--projects", file]);
+  const { code, stdout, stderr } = await adopt([...stack, "--ignore", join(folder, "stacks.yaml")]);
   expect(code).toBe(0);
-  expect(idsIn(stdout)).toEqual([free]);
+  expect(idsIn(stdout)?.sort()).toEqual([free, read].sort());
   for (const line of [
-    "the stack web/prod manages already",
-    "the stack dev manages already",
+    "the stack web/dev has",
+    "the stack api/prod has",
+    "the stack edge/prod has",
+    "the stack edge/dev is creating",
     "are meant to be there",
   ])
     expect(stderr).toContain(`Left out: 1 that ${line}\n`);
-  for (const args of [stack, []])
-    expect((await adopt(args, emulator)).stderr).toContain("No other stack was read, and an endpoint");
+  const inFile = await adopt([...stack, "--projects", join(folder, "stacks.yaml")]);
+  expect(idsIn(inFile.stdout)).toEqual(idsIn(stdout));
 
-  const named = await adopt([...stack, "--known", "prod", "--ignore", file]);
-  expect(idsIn(named.stdout)).toEqual([free]);
-  expect(named.stderr).toContain("Left out: 1 that the stack prod manages already\n");
-  expect(named.stderr).not.toContain("No other stack was read");
+  const alone = await adopt([], emulator);
+  expect(alone.stderr).toContain("No state was read, so a stack may have any of these endpoints");
+  expect(idsIn(alone.stdout)).toHaveLength(7);
 });
 
-test("names the stacks of the backend that were not read, at most ten, without the target", async () => {
+test.each([
+  ["a state cannot be read", "", "api/prod: it is locked"],
+  [
+    "a stack is creating an endpoint with an encrypted URL",
+    stateWith([], [{ url: { [SIGNATURE]: SECRET, ciphertext: "v1:x" } }]),
+    "api/prod: it is creating an endpoint whose URL is encrypted",
+  ],
+])("writes no program if %s, because it could adopt what that stack has", async (_, state, reason) => {
   const emulator = await emulatedService();
-  emulator.seed({ type: "cloud", url: "https://free.example.com" });
-  const warned = async (stacks: string[] | undefined, ...args: string[]) => {
-    const list = JSON.stringify(stacks?.map((name) => ({ name })));
-    const first = `case "$*" in "stack ls --all --json"*) ${stacks ? `echo '${list}'` : "exit 1"}; exit ;; esac`;
-    const listed = { projects: [{ folder: ".", stacks: ["prod"] }] };
-    const states = { prod: "ep_x", "organization/shop/dev": "ep_y", dev: "ep_z" };
-    const folder = projectWith(states, emulator, { first, listed });
-    const file = join(folder, "stacks.yaml");
-    const own = ["--cwd", folder, "--stack", "dev"];
-    const { code, stderr } = await adopt([...own, ...args.map((one) => (one === "FILE" ? file : one))]);
-    expect(code).toBe(0);
-    return /^(No other|Not every) stack was read, and an endpoint does not show who manages it\. (.*)$/m
-      .exec(stderr)
-      ?.slice(1);
-  };
-  const option = "with --known or --projects";
-  const all = ["dev", "prod", "organization/shop/dev"];
-  const named = (...stacks: string[]) => `Name the backend's other stacks ${option}: ${stacks.join(", ")}`;
-  expect(await warned(all)).toEqual(["No other", named("prod", "organization/shop/dev")]);
-  expect(await warned(all, "--known", "prod")).toEqual(["Not every", named("organization/shop/dev")]);
-  expect(await warned(all, "--projects", "FILE")).toEqual(["Not every", named("organization/shop/dev")]);
-  const known = ["--known", "prod", "--known", "organization/shop/dev"];
-  expect(await warned(all, ...known)).toBeUndefined();
-  expect(await warned(undefined, ...known)).toBeUndefined();
-  const many = Array.from({ length: 12 }, (_, index) => `org/p/s${index}`);
-  expect((await warned(many))?.[1]).toMatch(/: org\/p\/s0, (org\/p\/s\d, ){9}and 2 more$/);
-  expect(await warned(["organization/web/dev"])).toEqual([
-    "No other",
-    "This backend has no other stack, but another backend may have one",
-  ]);
-  const unknown = `Name the stacks of \`pulumi stack ls --all\` ${option}`;
-  expect(await warned(undefined)).toEqual(["No other", unknown]);
+  seeded(emulator, "free");
+  const folder = projectWith({ [DEV]: stateOf(), "organization/api/prod": state }, emulator);
+  const { code, stdout, stderr } = await adopt(["--cwd", folder, "--stack", "dev"]);
+  expect([code, stdout]).toEqual([1, ""]);
+  expect(stderr).toContain(`because a state cannot be read: ${reason}`);
 });
 
 test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", async () => {
@@ -215,20 +201,13 @@ test("exits with 1 if --stack is given and there is no Pulumi CLI on the PATH", 
   const { code, stderr } = await adopt(["--stack", "dev"], undefined);
   expect(code).toBe(1);
   expect(stderr).toContain("this needs the Pulumi CLI, and there is no pulumi on the PATH");
-  const folder = temporaryFolder();
-  writeFileSync(join(folder, "Pulumi.yaml"), "name: web\n");
-  writeFileSync(join(folder, "stacks.yaml"), "projects: [{ folder: ., stacks: [dev] }]\n");
-  const listed = await adopt(["--projects", join(folder, "stacks.yaml")], await emulatedService());
-  expect(listed.code).toBe(1);
-  expect(listed.stderr).toContain("this needs the Pulumi CLI, and there is no pulumi on the PATH");
 });
 
 test("names a folder of --cwd that does not exist, and does not say that there is no Pulumi CLI", async () => {
   vi.stubEnv("PATH", pathWithPulumi("exit 1"));
   const { code, stderr } = await adopt(
-    ["--cwd", "/nowhere/at/all", "--known", "o/blog/prod"],
+    ["--cwd", "/nowhere/at/all", "--stack", "dev"],
     await emulatedService(),
   );
-  expect(code).toBe(1);
-  expect(stderr).toContain("there is no folder /nowhere/at/all");
+  expect([code, stderr]).toEqual([2, expect.stringContaining("does not exist: /nowhere/at/all")]);
 });

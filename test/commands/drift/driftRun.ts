@@ -4,6 +4,8 @@ import { UserError } from "../../../provider/service/apiErrors";
 import { driftWith } from "../../../sdk/commands/drift";
 import { type DriftReport, reportSchema } from "../../../sdk/commands/drift/report";
 import type { DriftStack } from "../../../sdk/commands/drift/stack";
+import type { ReadStates } from "../../../sdk/commands/otherStates";
+import { withProject } from "../../../sdk/commands/stackNames";
 import type { TestStack } from "../../../sdk/testing";
 import { temporaryFolder } from "../../folders";
 import { type CommandResult, startInProcess } from "../runCommand";
@@ -21,34 +23,36 @@ interface Options extends Omit<DriftFixture, "stacks"> {
   during?: (printed: { stderr: () => string }) => Promise<void>;
 }
 
-/** Runs `drift` on these stacks, beside these known ones, and writes every form of the report. */
+/** Runs `drift` on these stacks, beside others of the backend, and writes every form of the report. */
 export async function runDrift(
   stacks: TestStack | DriftStack[],
-  { args = [], ignore = [], known = {}, backend, during }: Options = {},
+  { args = [], ignore = [], others = {}, during }: Options = {},
 ): Promise<DriftResult> {
   const folder = temporaryFolder();
   const files = { json: join(folder, "drift.json"), html: join(folder, "drift.html") };
   const projects = join(folder, "stacks.yaml");
   writeFileSync(join(folder, "Pulumi.yaml"), "name: shop\n");
   writeFileSync(projects, JSON.stringify({ projects: [{ folder: ".", stacks: ["prod"] }], ignore }));
-  const readKnown = async (_: unknown, stack: string) => {
-    const entries = known[stack];
-    if (!entries) throw new UserError(`no stack named '${stack}' found`);
-    return entries;
-  };
+  const checked = Array.isArray(stacks) ? stacks : [stackOf(stacks)];
+  const names = checked.map(({ name, project }) => `organization/${withProject(name, project)}`);
   const command = driftWith({
-    open: async () => (Array.isArray(stacks) ? stacks : [stackOf(stacks)]),
-    readKnown,
-    async stackNames() {
-      if (!backend) throw new UserError("no stacks");
-      return backend;
+    open: async () => checked,
+    async backendsOf() {
+      if (typeof others === "string") throw new UserError(others);
+      return [{ url: "file:///backend", folders: [""], stacks: [...names, ...Object.keys(others)] }];
+    },
+    async readStates(backends) {
+      const found: ReadStates = { stacks: [], unread: [] };
+      for (const name of backends.flatMap((one) => one.stacks)) {
+        const state = Object(others)[name] ?? "it is locked";
+        if (typeof state === "string") found.unread.push({ name, reason: state });
+        else found.stacks.push({ name, entries: [], creates: [], ...state });
+      }
+      return found;
     },
   });
   const outputs = ["--json", files.json, "--html", files.html];
-  const run = startInProcess(command, [
-    ...[...args, "--projects", projects, ...outputs],
-    ...Object.keys(known).flatMap((name) => ["--known", name]),
-  ]);
+  const run = startInProcess(command, [...args, "--projects", projects, ...outputs]);
   await during?.({ stderr: () => run.printed.stderr });
   const code = await run.code;
   const json = readFileSync(files.json, "utf8");
@@ -66,6 +70,7 @@ function stackOf(stack: TestStack): DriftStack {
   return {
     name: "test",
     project: "case",
+    folder: "",
     config: async () => (key) => settings[key],
     state: () => stack.exportState(),
     updates: async () => ({ result: "succeeded", isRewritten: false }),

@@ -1,6 +1,7 @@
 import { UserError } from "../../../provider/service/apiErrors";
 import { VERSION } from "../../../provider/service/version";
 import type { DriftStack } from "../../../sdk/commands/drift/stack";
+import type { ReadStack } from "../../../sdk/commands/otherStates";
 import type { StateEntry } from "../../../sdk/commands/userProject";
 import type { Seed } from "../../../sdk/testing";
 import { emulator, fakeStack, other, secret, stateWith, TYPE, urnOf } from "./stacks";
@@ -12,10 +13,8 @@ export interface DriftFixture {
   args?: string[];
   /** The ignored endpoints of the projects file. */
   ignore?: object[];
-  /** Known stacks with their entries, or undefined for a stack that cannot be read. */
-  known?: Record<string, StateEntry[] | undefined>;
-  /** The stacks of the backend. Default: Pulumi cannot list them. */
-  backend?: string[];
+  /** The other stacks of the backend: what their states have, or why they cannot be read. Or why the backend cannot be listed. */
+  others?: Record<string, Partial<ReadStack> | string> | string;
   /** A part of the report that the fixture is about. */
   report?: object;
   /** A line to run that the report has. */
@@ -37,7 +36,7 @@ function seed(name: string, more: Partial<Seed> = {}, on = emulator): string {
   return on.seed({ type: "cloud", id: `ep_${name}`, url, ...times, ...more }).id;
 }
 
-/** An entry in a known stack of the project web. */
+/** An entry in another stack, of the project web. */
 const entry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
   ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
   ...{ isOld: false, isPending: false, ...more },
@@ -226,7 +225,8 @@ export const fixtures: Record<string, () => DriftFixture> = {
           { unchecked: [{ what: "the stack's configuration" }] },
           { unchecked: [] },
         ],
-        accounts: [{ unmanaged: [], unchecked: [{ what: "which endpoints are unmanaged" }] }],
+        accounts: [{ unmanaged: [], unknown: 1 }],
+        otherStacks: { unread: ["p", "q", "r", "s"].map((name) => ({ name: `organization/shop/${name}` })) },
       },
     };
   },
@@ -252,20 +252,21 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return oneStack([{ name: "a" }], { begun });
   },
 
-  "a killed run left creates in and out of a pool, and all stacks of the backend were read": () => ({
+  "a killed run left creates in and out of a pool": () => ({
     ...killedInPool(),
-    backend: ["organization/shop/prod", "dev"],
-    report: { stacks: [{ recovery: { adopt: ["ep_plain"], lost: ["ep_second", "ep_first"] } }, {}] },
+    report: {
+      stacks: [{ recovery: { adopt: ["ep_plain"], lost: { one: "ep_second", two: "ep_first" } } }, {}],
+    },
   }),
 
-  "a killed run left creates in and out of a pool, and a stack of the backend was not read": () => ({
+  "a killed run left creates in and out of a pool, and a state of the backend cannot be read": () => ({
     ...killedInPool(),
-    backend: ["prod", "dev", "organization/web/prod"],
+    others: { "organization/web/prod": "it is locked" },
   }),
 
   "a create is pending of a resource that does not pool, on the URL of a pool": () => {
     seed("one", { pooling_enabled: true });
-    return { ...oneStack([], { begun: [begunCreate("one")] }), backend: ["prod"] };
+    return oneStack([], { begun: [begunCreate("one")] });
   },
 
   "a replacement was killed in its create, and another create replaces an entry of its own URN": () => {
@@ -274,10 +275,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const repeated = { url: "https://repeated.example.com", poolingEnabled: true };
     const begun = [begunCreate("replaced"), begunCreate("repeated", repeated)];
     const replaced = { name: "replaced", live: "gone" as const, more: { pendingReplacement: true } };
-    return {
-      ...oneStack([replaced, { name: "repeated", inputs: repeated }], { begun }),
-      backend: ["prod"],
-    };
+    return oneStack([replaced, { name: "repeated", inputs: repeated }], { begun });
   },
 
   "a replacement moves to another URL, was killed in its create, and its old endpoint still exists": () => {
@@ -285,13 +283,13 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return oneStack([{ name: "kept", more: { pendingReplacement: true } }], { begun });
   },
 
-  "creates are pending, and what is on their URLs is ignored, or known": () => {
+  "creates are pending, and what is on their URLs is ignored, or of another stack": () => {
     const pool = { url: "https://pool.example.com", pooling_enabled: true };
     seed("left", pool);
     const begun = [begunCreate("one", { url: pool.url, poolingEnabled: true }), begunCreate("known")];
     return {
       ...oneStack([], { begun }),
-      known: { "organization/web/prod": [entry("known", { id: seed("known") })] },
+      others: { "organization/web/prod": { entries: [entry("known", { id: seed("known") })] } },
       ignore: [{ url: "https://pool.*", reason: "members of another team" }],
     };
   },
@@ -331,18 +329,39 @@ export const fixtures: Record<string, () => DriftFixture> = {
     const pooled = { url: "https://pool.example.com", poolingEnabled: true };
     seed("pool", { pooling_enabled: true });
     const begun = [begunCreate("one", pooled)];
-    return {
-      stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })),
-      backend: ["prod", "dev"],
-    };
+    return { stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })) };
   },
 
-  "a create is pending, and a known stack, which may have what is on its URL, cannot be read": () => {
+  "a create is pending, and another stack, which may have what is on its URL, cannot be read": () => {
     seed("plain");
     return {
       ...oneStack([], { begun: [begunCreate("plain")] }),
-      known: { "organization/web/lost": undefined },
+      others: { "organization/web/lost": "it is locked" },
     };
+  },
+
+  "another stack is creating what looks unmanaged": () => {
+    seed("theirs");
+    seed("by-hand");
+    const create = { name: "x", urn: urnOf("x"), url: "https://theirs.example.com" };
+    return { ...oneStack([{ name: "a" }]), others: { "organization/web/dev": { creates: [create] } } };
+  },
+
+  "another stack is creating an endpoint whose URL is encrypted": () => {
+    seed("maybe-theirs");
+    const create = { name: "x", urn: urnOf("x"), url: undefined };
+    return { ...oneStack([{ name: "a" }]), others: { "organization/web/dev": { creates: [create] } } };
+  },
+
+  "a state was lost": () => {
+    seed("one");
+    seed("two");
+    return { ...oneStack([]), line: "pulumi up --config endpoints:adopt=ep_two,ep_one --stack prod" };
+  },
+
+  "a state was lost, and the backend cannot be listed": () => {
+    seed("one");
+    return { ...oneStack([]), others: "unexpected end of JSON input" };
   },
 
   "a create is pending whose secret URL is not shown, of an account that cannot be listed": () => {
@@ -395,15 +414,17 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return { stacks, report: { outcome: "drift", shared } };
   },
 
-  "endpoints are unmanaged, known and ignored": () => {
+  "endpoints are unmanaged, of another stack and ignored": () => {
     seed("by-hand", { description: "made by hand", principal: { id: "usr_1", uri: "" } });
     seed("status", { metadata: '{"team":"vendor"}' });
     const id = seed("by-id");
     seed("*", { id: "ep_wildcard" });
     return {
       ...oneStack([], {}, "--fail-on-unmanaged"),
-      known: { "organization/web/prod": [entry("known", { id: seed("known") })] },
-      backend: ["prod", "organization/web/prod", "dev", "organization/web/dev"],
+      others: {
+        "organization/web/prod": { entries: [entry("known", { id: seed("known") })] },
+        "organization/web/dev": {},
+      },
       // All conditions of an entry must hold.
       ignore: [
         // Without the backslash, this pattern would also match the other endpoints.
@@ -416,11 +437,10 @@ export const fixtures: Record<string, () => DriftFixture> = {
     };
   },
 
-  "an endpoint is unmanaged, and all stacks of the backend were read": () => {
+  "endpoints are unmanaged": () => {
     seed("by-hand");
     seed("pooling", { pooling_enabled: true });
-    const line = "pulumi up --config endpoints:adopt=ep_by-hand --stack prod";
-    return { ...oneStack([{ name: "a" }]), backend: ["prod"], line };
+    return oneStack([{ name: "a" }]);
   },
 
   "the times of endpoints have no zone, or are no times that a report can have": () => {
@@ -434,17 +454,23 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return oneStack([]);
   },
 
-  "a known stack has an endpoint of a given stack, too": () => {
-    const known = [entry("a"), entry("ours", { id: "ep_b" }), entry("old", { id: "ep_c", isOld: true })];
-    return {
-      ...oneStack([{ name: "a" }, { name: "c" }]),
-      known: { "organization/web/prod": known, "organization/web/dev": [entry("b")] },
-    };
+  "another stack has an endpoint of a given stack, too": () => {
+    seed("more");
+    const entries = [entry("a"), entry("ours", { id: "ep_more" }), entry("old", { id: "ep_c", isOld: true })];
+    return { ...oneStack([{ name: "a" }, { name: "c" }]), others: { "organization/web/prod": { entries } } };
   },
 
-  "a known stack cannot be read": () => {
+  "another stack cannot be read": () => {
     seed("maybe-its");
-    return { ...oneStack([changed]), known: { "organization/web/lost": undefined } };
+    return { ...oneStack([changed]), others: { "organization/web/lost": "it is locked" } };
+  },
+
+  "another stack cannot be read, and unmanaged endpoints are to fail the check": () => {
+    seed("maybe-its");
+    return {
+      ...oneStack([changed], {}, "--fail-on-unmanaged"),
+      others: { "organization/web/lost": "it is locked" },
+    };
   },
 
   "secrets have drifted, and were copied to other fields": () =>

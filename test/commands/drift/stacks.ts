@@ -73,6 +73,7 @@ export function fakeStack(
   return {
     name: "prod",
     project: "shop",
+    folder: "",
     config: async () => (key) => settings[key],
     state: async () => stateWith([...extra, ...all], begun),
     updates: async () => ({ result: "succeeded", isRewritten: false }),
