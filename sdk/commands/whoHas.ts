@@ -1,7 +1,7 @@
 import { endpointsOnUrl } from "../../provider/dataSources/lookup";
 import { isNotFound } from "../../provider/service/apiErrors";
 import type { Endpoint } from "../../provider/service/contract";
-import { see } from "../../provider/service/pages";
+import { see } from "../../provider/service/headings";
 import { ID } from "../../provider/service/replySchemas";
 import { urlOf } from "../../provider/service/url";
 import { normalizeUrl, urlProblem } from "../traffic-policy/data/index";

@@ -84,22 +84,45 @@ describe.skipIf(!cli)("with the Pulumi CLI, the drift command", () => {
     expect(await run()).toMatchObject({ code: 0 });
   });
 
-  test("names the unread stack whose endpoint it calls unmanaged, and offers no deletion", async () => {
+  test("does not call the endpoint of another stack unmanaged, and prints no line", async () => {
     const emulator = await emulatedService();
     const stack = await new Backend(emulator).project(endpoint("theirs"));
     await stack.up();
     await stack.pulumi("stack", "init", "ours");
-    const alone = await stack.command("drift", "--html", "drift.html");
-    expect(alone.stdout).toContain("Name the backend's other stacks with --known or --projects: test. ");
-    expect(alone.stdout).toMatch(/^None .*, 1 unmanaged\.\n/);
-    const page = readFileSync(join(stack.folder, "drift.html"), "utf8");
-    expect(alone.stdout + page).not.toMatch(/delete/i);
-    const named = await stack.command("drift", "--known", "test");
-    expect([named.code, named.stdout]).toEqual([0, expect.stringContaining("1 managed by known stacks")]);
-    expect(named.stdout).not.toContain("1 unmanaged");
+    const { code, stdout } = await stack.command("drift");
+    expect([code, stdout]).toEqual([0, expect.stringContaining("0 unmanaged endpoints found")]);
+    expect(stdout).toContain("1 of other stacks");
+    expect(stdout).not.toContain("pulumi up");
   });
 
-  test("takes over what a lost state had with one line, once every stack of the backend was read, and nothing of others", async () => {
+  test("calls nothing unmanaged, and prints no line, while a state file of another stack is truncated", async () => {
+    const emulator = await emulatedService();
+    const backend = new Backend(emulator);
+    const theirs = await backend.project(endpoint("theirs"), { name: "web" });
+    await theirs.up();
+    const stack = await backend.project(endpoint("ours"));
+    const file = join(backend.folder, ".pulumi/stacks/web/test.json");
+    const whole = readFileSync(file, "utf8");
+    writeFileSync(file, whole.slice(0, whole.length / 2));
+    // Pulumi itself lists no stack then.
+    const lost = await stack.command("drift");
+    expect([lost.code, lost.stdout]).toEqual([
+      1,
+      expect.stringMatching(/unread the list of .*unexpected end of JSON/),
+    ]);
+    const asked = await stack.command("who-has", "https://theirs.example.com");
+    expect([asked.code, asked.stdout]).toEqual([1, expect.stringContaining("no state that was read has it")]);
+    await stack.up();
+    const drift = await stack.command("drift");
+    expect([drift.code, drift.stdout]).toEqual([0, expect.stringContaining("1 in no checked stack")]);
+    expect([lost, asked, drift].map(({ stdout }) => stdout).join()).not.toMatch(/unmanaged|pulumi up/);
+    writeFileSync(file, whole);
+    expect((await stack.command("who-has", "https://theirs.example.com")).stdout).toContain(
+      "'theirs' of the stack web/test has it",
+    );
+  });
+
+  test("takes over what a lost state had with one line, and nothing of others", async () => {
     const emulator = await emulatedService();
     const program = `
 new CloudEndpoint("one", { url: "https://one.example.com", description: "ours" });
@@ -111,8 +134,7 @@ ${endpoint("two")}`;
     await stack.pulumi("stack", "rm", "--force", "--yes", "--preserve-config", "test");
     await stack.pulumi("stack", "init", "test");
     await stack.pulumi("stack", "init", "sister");
-    expect((await stack.command("drift", "--stack", "test")).stdout).not.toContain("endpoints:adopt");
-    const { stdout } = await stack.command("drift", "--stack", "test", "--known", "sister");
+    const { stdout } = await stack.command("drift", "--stack", "test");
     const [line = ""] = /pulumi up --config endpoints:adopt=\S+ --stack test/.exec(stdout) ?? [];
     const marked = emulator.requests.length;
     await stack.sh(line);
@@ -239,12 +261,9 @@ for (const name of ${JSON.stringify(names)}) {
     writeFileSync(join(here.folder, "stacks.yaml"), JSON.stringify({ projects }));
     const run = (backend: string | undefined, ...args: string[]) =>
       runCommand(["drift", ...args], { ...here.env, PULUMI_BACKEND_URL: backend }, here.folder);
-    const known = ["--projects", "stacks.yaml", "--stack", "shop/test"];
-    const found = await run(undefined, ...known);
-    expect([found.code, found.stdout]).toEqual([0, expect.stringContaining("1 managed by known stacks")]);
-    expect((await run(`file://${here.folder}`, ...known)).code).toBe(1);
-    const byName = await run(undefined, "--stack", "test", "--known", "organization/edge/test");
-    expect([byName.code, byName.stdout]).toEqual([1, expect.stringContaining("no stack named")]);
+    const found = await run(undefined, "--projects", "stacks.yaml", "--stack", "shop/test");
+    expect([found.code, found.stdout]).toEqual([0, expect.stringContaining("1 of other stacks")]);
+    expect((await run(`file://${here.folder}`, "--projects", "stacks.yaml")).code).toBe(1);
   });
 
   test("exits with 0 after a run that was killed between two requests, which only a preview shows", async () => {

@@ -28,10 +28,10 @@ const CHANGE_KINDS = { add: "removed", delete: "added", update: "changed" } as c
 export function driftOf(
   managed: ManagedEndpoint,
   live: Endpoint | undefined,
-  hidden: SecretTexts,
+  masks: SecretTexts,
 ): DriftedEndpoint | undefined {
   const { name, urn, type, id, secrets, ignored } = managed;
-  const about = { name, urn, type, id, ...shownUrl(managed, hidden) };
+  const about = { name, urn, type, id, ...shownUrl(managed, masks) };
   if (!live) return { ...about, drift: "deleted", changes: [] };
 
   const outputs = documentsAsData(refreshedFromLive(live, managed.outputs).props);
@@ -44,7 +44,7 @@ export function driftOf(
     ({ path, isInputDiff }) => !isInputDiff && !isIgnored(path),
   );
   if (changed.length === 0) return undefined;
-  const texts = hidden.and(managed, outputs);
+  const texts = masks.and(managed, outputs);
   const hasSecret = (field: string) =>
     secrets.has(field) || Object.values(sides).some((side) => texts.isIn(side[field]));
   const secretFields = new Set(changed.map(({ path }) => String(path[0])).filter(hasSecret));
@@ -53,8 +53,8 @@ export function driftOf(
 }
 
 /** The URL of a state's entry, as a report may show it. */
-export const shownUrl = ({ inputs: { url } }: ManagedEndpoint, hidden: SecretTexts): { url?: string } =>
-  typeof url === "string" ? { url: hidden.shown(url) } : {};
+export const shownUrl = ({ inputs: { url } }: ManagedEndpoint, masks: SecretTexts): { url?: string } =>
+  typeof url === "string" ? { url: masks.shown(url) } : {};
 
 function fieldChange(
   path: Path,
