@@ -11,7 +11,7 @@ import { takenUrls } from "./takenUrls";
 import { unclearRefusals } from "./unclearRefusals";
 import { writes } from "./writes";
 
-/** All scenarios by group. */
+/** All scenarios by group, but for `options`, which run as stacks only. */
 export const allScenarios: Record<string, Scenario[]> = {
   renames,
   moves,

@@ -79,7 +79,7 @@ class ModelRunner extends ScenarioRunner {
     return { errors, messages: [errors, ...started.flatMap((process) => process.logged())].join("\n") };
   }
 
-  protected override assertState({ outputs = {}, inputs, stack }: Run): void {
+  protected assertState({ outputs = {}, inputs, stack }: Run): void {
     for (const [name, entry] of this.stateOf(stack)) {
       expect(entry.outputs).toMatchObject(outputs[name] ?? {});
       if (inputs) expect(entry.inputs).toEqual(inputs[name]);

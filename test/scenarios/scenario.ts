@@ -36,6 +36,12 @@ interface ResourceOptions {
   retainOnDelete?: true;
   /** `ignoreChanges`. */
   ignoreChanges?: string[];
+  /** `additionalSecretOutputs`. Only in stacks. */
+  additionalSecretOutputs?: string[];
+  /** `replaceOnChanges`. Only in stacks. */
+  replaceOnChanges?: string[];
+  /** The description is the id that `getEndpoint` finds by the URL of this earlier resource. Only in stacks. */
+  finds?: string;
   /** `deletedWith`: the engine skips the deletion if it also deletes this resource. */
   deletedWith?: string;
   /** `replaceWith`: the engine also replaces this resource, without a diff. */
@@ -162,7 +168,7 @@ interface Row extends Run {
   state?: Record<string, string>;
   /** The names of all endpoints at the end, in the same form. Default: those in the state, and `others`. */
   live?: string[];
-  /** Fields of live endpoints, by name. */
+  /** Fields of live endpoints, by name. `@shop` is the id of the endpoint `shop`. */
   fields?: Record<string, Props>;
   /**
    * The engine's parallelism. `parallel`: several steps at once. `serial`: `--parallel 1`. Default: both.
@@ -171,7 +177,7 @@ interface Row extends Run {
   /** The order in which the engine takes resources. Default: each order. */
   order?: string[];
   /** The only provider to run with. The plugin's check knows all resources, so it refuses some programs earlier. */
-  only?: "dynamic";
+  only?: ProviderKind;
   /** Whether the scenario also runs as a stack. */
   stacks?: true;
 }

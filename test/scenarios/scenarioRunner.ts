@@ -25,7 +25,7 @@ export abstract class ScenarioRunner {
   /** The names of the resources in the state, with their ids. */
   protected abstract state(): Promise<[name: string, id: string][]>;
   /** Checks the state after a run. */
-  protected assertState(_: Run): void {}
+  protected abstract assertState(run: Run): Promise<void> | void;
   protected abstract stateEdits(run: Run): Pick<Actor, "editState" | "renameStack">;
 
   async runScenario(): Promise<void> {
@@ -39,7 +39,7 @@ export abstract class ScenarioRunner {
     expect(Object.fromEntries(shown)).toEqual(this.scenario.state);
     for (const [name, expected] of Object.entries(fields))
       expect(this.emulator.endpoints.find(({ id }) => this.names.nameOf(id) === name)).toMatchObject(
-        expected,
+        JSON.parse(this.names.withIds(JSON.stringify(expected))),
       );
   }
 
@@ -66,7 +66,7 @@ export abstract class ScenarioRunner {
     const requests = emulator.requests.slice(sent);
     expect(names.writesOf(requests)).toEqual((run.writes ?? []).toSorted());
     if (run.reads) expect(names.readsOf(requests)).toEqual(run.reads);
-    this.assertState(run);
+    await this.assertState(run);
     endReplies();
   }
 }

@@ -84,6 +84,7 @@ export const secrets: Scenario[] = [
     program: { o: hiddenUrl },
     replies: [["create", refusal]],
     fails: HIDDEN,
+    stacks: true,
   }),
   scenario("the service's text about a refusal is shown for a resource without secrets", {
     program: { o: { ...shop, description: "plain", metadata: { kind: "plain" } } },
@@ -101,6 +102,7 @@ export const secrets: Scenario[] = [
       ],
       fails: HIDDEN,
       state: { o: "shop" },
+      ...(command !== "destroy" && { stacks: true }),
     }),
   ),
   scenario("the service's text is left out for the request that adopts an endpoint", {
@@ -220,6 +222,7 @@ export const secrets: Scenario[] = [
         },
       },
     ],
+    stacks: true,
   }),
   scenario("outputs are not secret if the program gave them in plain, even under a secret's name", {
     from: {

@@ -1,10 +1,13 @@
 import { expect } from "vitest";
+import { SECRET, SIGNATURE, UNKNOWN } from "../../provider/pulumi/sentinels";
 import type { Clock } from "../../provider/service/clock";
 import { type ExportedResource, RunFailed, type TestStack } from "../../sdk/testing";
 import type { Emulator } from "../../sdk/testing/emulator";
 import { normalize } from "../e2e/normalize";
+import { plainIn } from "../e2e/setup";
 import { emulatedService } from "../emulatedService";
 import { newTestStack, writeProgram } from "../projects";
+import { secret } from "../provider/plugin/pluginClient";
 import { jumpingClock } from "../provider/virtualClock";
 import { type Program, type ProviderKind, type Run, resourceOf, type Scenario } from "./scenario";
 import { ScenarioRunner } from "./scenarioRunner";
@@ -24,8 +27,13 @@ export async function runAsStack(
   const { folder, stack: opened } = await newTestStack("", { driver, emulator, env });
   await using stack = opened;
   await new StackRunner(scenario, emulator, clock, stack, folder).runScenario();
-  return normalize(await stack.exportState());
+  const state = await stack.exportState();
+  expect(plainIn(state)).not.toMatch(CANARY);
+  return normalize(state);
 }
+
+/** Every secret of a scenario contains this, also in base64. */
+const CANARY = /CANARY|Q0FOQV/i;
 
 function cannotRunAsStack(): never {
   throw new Error("this scenario cannot be run as a stack");
@@ -51,22 +59,36 @@ class StackRunner extends ScenarioRunner {
       await this.stack.setConfig(`endpoints:${name}`, this.names.withIds(value ?? ""));
     if (run.program) writeProgram(this.folder, this.codeOf(run.program));
     const { command = "up", replace, says, fails } = run;
-    // The preview matters only to expected messages.
-    const options = { skipPreview: !says && !fails, ...(replace && { replace }) };
+    // The preview matters only to expected messages, and to what a program looks up.
+    const looksUp = Object.values(run.program ?? {}).some((one) => resourceOf(one, String).options.finds);
+    const options = { skipPreview: !says && !fails && !looksUp, ...(replace && { replace }) };
     const done = command === "up" ? this.stack.up(options) : this.stack[command]();
     const { ok, diagnostics, text } = await done.catch((error: unknown) => {
       if (error instanceof RunFailed) return error.result;
       throw error;
     });
-    expect(text).not.toMatch(/CANARY/i);
+    expect(text).not.toMatch(CANARY);
+    expect(text).not.toMatch(/\n\s+at .*\(/);
+    // The CLI shows an explicit provider's id.
+    expect(text.replace(/\[provider=.*\]/g, "")).not.toContain(UNKNOWN);
     const messages = diagnostics.map(({ message }) => message).join("\n");
     const errors = diagnostics.filter(({ severity }) => severity === "error").map(({ message }) => message);
     return { errors: ok ? "" : errors.join("\n"), messages };
   }
 
+  protected async assertState({ outputs }: Run): Promise<void> {
+    if (!outputs) return;
+    for (const { urn, outputs: stored = {} } of await this.resources()) {
+      const marked = JSON.parse(JSON.stringify(stored), (_, value) =>
+        value?.[SIGNATURE] === SECRET ? secret(JSON.parse(value.plaintext)) : value,
+      );
+      expect(marked).toMatchObject(outputs[nameIn(urn)] ?? {});
+    }
+  }
+
   protected async state(): Promise<[string, string][]> {
     const endpoints = (await this.resources()).filter(({ type }) => type.endsWith(":CloudEndpoint"));
-    return endpoints.map(({ urn, id = "" }) => [urn.split("::").at(-1) ?? "", id]);
+    return endpoints.map(({ urn, id = "" }) => [nameIn(urn), id]);
   }
 
   private async resources(): Promise<ExportedResource[]> {
@@ -76,12 +98,21 @@ class StackRunner extends ScenarioRunner {
   private codeOf(program: Program): string {
     const lines = Object.entries(program).map(([name, resource]) => {
       const { news, options } = resourceOf(resource, (endpoint) => this.names.idOf(endpoint));
-      if (options.secret || options.provider || options.deleteBeforeReplace || options.replaceWith)
+      const { alias, secret: secrets = [], finds, ...others } = options;
+      if (others.provider || others.deleteBeforeReplace || others.replaceWith || others.deletedWith)
         cannotRunAsStack();
-      const { alias, ignoreChanges, retainOnDelete } = options;
-      const given = { ignoreChanges, retainOnDelete, ...(alias && { aliases: [{ name: alias }] }) };
-      return `new CloudEndpoint("${name}", ${JSON.stringify(news)}, ${JSON.stringify(given)});`;
+      const given = { ...others, ...(alias && { aliases: [{ name: alias }] }) };
+      const inputs = Object.entries(news).map(([input, value]) => {
+        const code = JSON.stringify(value);
+        return `${input}: ${secrets.includes(input) ? `pulumi.secret(${code})` : code}`;
+      });
+      if (finds) inputs.push(`description: getEndpointOutput({ url: all["${finds}"].url }).id`);
+      return `all["${name}"] = new CloudEndpoint("${name}", { ${inputs.join(", ")} }, ${JSON.stringify(given)});`;
     });
-    return lines.join("\n");
+    return ['const { getEndpointOutput } = require("pulumi-endpoints");', "const all = {};", ...lines].join(
+      "\n",
+    );
   }
 }
+
+const nameIn = (urn: string) => urn.split("::").at(-1) ?? "";

@@ -1,15 +1,18 @@
 import { describe, expect, test } from "vitest";
-import { findPulumiCli } from "../../sdk/testing";
+import { cli } from "../projects";
 import { allScenarios } from "./allScenarios";
+import { options } from "./options";
 import { runAsStack } from "./stackRunner";
 
-const cli = await findPulumiCli();
-const fit = Object.values(allScenarios)
-  .flat()
-  .filter(({ stacks }) => stacks);
+const fit = [
+  ...Object.values(allScenarios)
+    .flat()
+    .filter(({ stacks }) => stacks),
+  ...options,
+];
 
 describe.each(["dynamic", "plugin"] as const)("as a stack with the %s provider", (kind) => {
-  for (const scenario of fit) {
+  for (const scenario of fit.filter(({ only = kind }) => only === kind)) {
     let onKit: unknown;
 
     test(`${scenario.name}, on the test kit's engine`, async () => {

@@ -113,6 +113,8 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is w
   const lacks = (place: string, word: string) =>
     `${place} has ${word} in it, as programs write for a value that is missing; check the values that the text is built from`;
   const MISSPELT = "bindings has a name that the public service does not know; did you mean public?";
+  const TIMEOUTS =
+    "the option customTimeouts has no effect; endpoints:retryForSeconds bounds how long requests are repeated";
   const DELETED_WITH =
     "the option deletedWith leaves the endpoint live, because Pulumi skips its deletion; remove the option";
   const deny = { on_http_request: [{ actions: [{ type: "deny" }] }] };
@@ -122,7 +124,7 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is w
   });
 
   // biome-ignore format: one line for each warning
-  test.each<[string, args: object, option: "" | "deletedWith", warnings: string[], baseUrl?: string]>([
+  test.each<[string, args: object, option: "" | "deletedWith" | "customTimeouts", warnings: string[], baseUrl?: string]>([
     ["of a misspelt binding", { trafficPolicy: deny, bindings: [pulumi.output("publik")] }, "", [MISSPELT]],
     ["not of a secret binding, or of none", { trafficPolicy: deny, bindings: [pulumi.secret("publik"), 7] }, "", []],
     ["of a value that is missing in a text", { trafficPolicy: deny, description: pulumi.output("owner undefined"), metadata: { a: ["https://null.x"] } }, "", [lacks("description", "undefined"), lacks("metadata.a[0]", "null")]],
@@ -131,10 +133,12 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is w
     ["not of a policy on the public service", { trafficPolicy: pulumi.secret(deny) }, "", [], PUBLIC],
     ["not of a missing policy if it adopts", { adopt: "ep_1" }, "", [], PUBLIC],
     ["of deletedWith", { trafficPolicy: deny }, "deletedWith", [DELETED_WITH]],
+    ["of customTimeouts", { trafficPolicy: deny }, "customTimeouts", [TIMEOUTS]],
   ])("%s", async (_, args, option, warnings, baseUrl = "https://api.example.com") => {
     pulumi.runtime.setAllConfig({ "endpoints:provider": provider, "endpoints:baseUrl": baseUrl });
     const warn = vi.spyOn(console, "warn").mockImplementation(() => {});
-    const options = option ? { [option]: new pulumi.ComponentResource("a:b:C", "site") } : {};
+    const given = { deletedWith: new pulumi.ComponentResource("a:b:C", "site"), customTimeouts: { create: "1m" } };
+    const options = option ? { [option]: given[option] } : {};
     await resolved(new CloudEndpoint("shop", { url: "https://shop.example.com", ...args }, options).id);
     expect(warn.mock.calls.flat()).toEqual(warnings.map((text) => `warning: [runtime] shop: ${text}`));
   });

@@ -1,0 +1,58 @@
+import { secret } from "../provider/plugin/pluginClient";
+import { at, type Scenario, scenario } from "./scenario";
+
+/* Options and look-ups of a program, which the engine and the SDK carry out. So they run as stacks only. */
+
+const shop = { url: at("shop") };
+const hidden = { ...shop, options: { additionalSecretOutputs: ["publicUrl"] } };
+const outputs = { o: { url: shop.url, publicUrl: secret(shop.url) } };
+
+/** A resource to replace, and one that the option does not concern. */
+const replacing = (round: string) => ({
+  inside: {
+    url: at("inside"),
+    trafficPolicy: { on_http_request: [{ name: round, actions: [{ type: "deny" }] }] },
+    options: { replaceOnChanges: ["trafficPolicy.on_http_request[*].name"] },
+  },
+  elsewhere: {
+    url: at("elsewhere"),
+    description: round,
+    options: { replaceOnChanges: ["trafficPolicy", "metadata"] },
+  },
+});
+
+export const options: Scenario[] = [
+  scenario("additionalSecretOutputs makes an output secret, and keeps it so", {
+    program: { o: hidden },
+    writes: ["POST shop"],
+    outputs,
+    next: [
+      { program: { o: { ...hidden, description: "x" } }, writes: ["PATCH shop description"], outputs },
+      { command: "refresh", outputs },
+    ],
+  }),
+  scenario("replaceOnChanges replaces an endpoint only if the path that it names changes", {
+    from: replacing("1"),
+    program: replacing("2"),
+    writes: ["DELETE inside", "PATCH elsewhere description", "POST inside"],
+    next: [{}],
+    state: { inside: "inside#2", elsewhere: "elsewhere" },
+    // The class refuses this option for the dynamic provider.
+    only: "plugin",
+  }),
+  scenario("getEndpoint finds what the same run creates, which is unknown at the preview", {
+    program: { first: "first", second: { url: at("second"), options: { finds: "first" } } },
+    writes: ["POST first", "POST second"],
+    fields: { second: { description: "@first" } },
+    next: [
+      {},
+      {
+        program: {
+          first: { url: at("first"), description: "x" },
+          second: { url: at("second"), options: { finds: "first" } },
+        },
+        writes: ["PATCH first description"],
+      },
+    ],
+  }),
+];
