@@ -3,7 +3,7 @@
  * only from those to its right.
  */
 
-/** A package, below everything. */
+/** Below everything. */
 const POLICIES = "^sdk/traffic-policy/";
 /** Its texts and data, which know no policies. */
 const DATA = `${POLICIES}data/`;
@@ -74,7 +74,7 @@ module.exports = {
     },
     {
       name: "only-warnings-know-policies",
-      comment: "All else of the provider takes texts and data from the package of policies.",
+      comment: "All else of the provider takes texts and data from the folder of policies.",
       severity: "error",
       from: { path: "^provider/", pathNot: "^provider/policy/" },
       to: { path: POLICIES, pathNot: DATA },
@@ -107,7 +107,7 @@ module.exports = {
     {
       name: "traffic-policy-has-doors",
       comment:
-        "It is a package of its own: the rest uses its public index and those of its folders, and nothing else of it. Each loads only its folder.",
+        "The rest uses its index and those of its folders, and nothing else of it. Each loads only its folder.",
       severity: "error",
       from: { pathNot: POLICIES },
       to: { path: POLICIES, pathNot: `${POLICIES}(index|(answer|command|data|policy|webhooks)/index)\\.ts$` },
@@ -121,7 +121,7 @@ module.exports = {
     },
     {
       name: "traffic-policy-is-a-leaf",
-      comment: "It can be packed and used alone, and knows nothing of Pulumi.",
+      comment: "It reads, checks and runs policies, and knows nothing of Pulumi.",
       severity: "error",
       from: { path: POLICIES },
       to: {
@@ -188,7 +188,7 @@ module.exports = {
   ],
   options: {
     doNotFollow: { path: "node_modules" },
-    exclude: { path: "^(dist|sdk/[^/]+/(dist|test))/|/\\.programs/" },
+    exclude: { path: "^(dist|sdk/[^/]+/test)/|/\\.programs/" },
     // Types are dependencies too.
     tsPreCompilationDeps: true,
     tsConfig: { fileName: "tsconfig.json" },

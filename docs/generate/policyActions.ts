@@ -7,7 +7,7 @@ const INTRODUCTION = `# Actions of traffic policies
 All actions that this version knows, from the public service's documentation of August 2026. Each links to the service's page, and [the editor](README.md#in-an-editor)
 describes each key. \`?\` marks an optional key, \`[]\` a list, \`{}\` a mapping, \`10s\` a duration; \`=\` shows the default. **Bold** actions answer: nothing after them runs.`;
 
-/** The page ACTIONS.md of the package traffic-policy: every action with its phases and keys. */
+/** The page ACTIONS.md of sdk/traffic-policy: every action with its phases and keys. */
 export function actionsPage(): string {
   const comments = commentsIn("sdk/traffic-policy/policy/catalogue.ts");
   const rows = Object.entries<ActionInfo>(actions).map(([type, info]) => {

@@ -1,46 +1,508 @@
-import { writeFileSync } from "node:fs";
-import { beforeEach, expect, onTestFinished, test } from "vitest";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { Readable } from "node:stream";
+import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
 import { checkPolicyCommand } from "../../sdk/commands/checkPolicy";
+import { policyFromText } from "../../sdk/traffic-policy/data/index";
 import { temporaryFolder } from "../folders";
 import { runInProcess } from "./runCommand";
 
-/* The command is that of the package traffic-policy, whose tests cover what it prints. */
+const FILES = {
+  "good.yaml": "on_http_request:\n  - actions:\n      - type: deny\n",
+  "bad.yaml":
+    "on_http_request:\n  - actions:\n      - type: dney\n      - type: deny\n        config: { status: 404 }\n",
+  "limit.yaml": "on_http_request: [{ actions: [{ type: log, config: { metadata: {} } }] }]\n",
+  "broken.yaml": "a: b: c",
+  "a,b:c%.yaml": '"on_http_request%": []\non_http_request: []\n',
+  "long.yaml": `a: 1\n---\nb: ${"b".repeat(50_000)}`,
+  "gateway.yaml": `on_http_request:
+  - name: administrators
+    expressions: ["req.url.path.startsWith('/admin')", "getReqHeader('X-Role') == ['admin']"]
+    actions:
+      - { type: basic-auth, config: { credentials: ["admin:canary-password"] } }
+  - actions:
+      - { type: forward-internal, config: { url: https://shop.internal } }
+      - { type: oauth }
+`,
+  "oauth.yaml": "on_http_request: [{ actions: [{ type: oauth }, { type: deny }] }]",
+  "geo.yaml":
+    'on_http_request: [{ expressions: ["conn.geo.country_code == \'DE\'", "conn.client_port == 443"], actions: [{ type: deny }] }]',
+  "phase.yaml": "requests:\n  - actions: [{ type: deny }]\n",
+  // Files without a policy.
+  "package.json":
+    '{ "name": "shop", "private": true, "dependencies": { "pulumi-endpoints": "^0.1.0" }, "files": [{}] }',
+  "service.yaml": "kind: Service\napiVersion: v1\n",
+  "other.yaml": "policy:\n  constructor: 1\n  toString: 2\n",
+};
 
 beforeEach(() => {
   const cwd = process.cwd();
   process.chdir(temporaryFolder());
   onTestFinished(() => process.chdir(cwd));
-  writeFileSync("oauth.yaml", "on_http_request: [{ actions: [{ type: oauth }, { type: deny }] }]");
-  writeFileSync("broken.yaml", "a: b: c");
+  for (const [name, text] of Object.entries(FILES)) writeFileSync(name, text);
 });
 
-const URL = "https://shop.example.com";
-const request = ["--request", URL];
+const check = (...args: string[]) => runInProcess(checkPolicyCommand, args);
 
-test.each<[outcome: string, args: string[], printed: RegExp]>([
+const DNEY =
+  'on_http_request[0].actions[0].type "dney" is no action known to this version; did you mean deny?';
+const BOTH = `bad.yaml:3:9: ${DNEY}
+bad.yaml:5:19: on_http_request[0].actions[1].config.status is no key of deny known to this version; did you mean status_code?
+`;
+const none = (file: string) => `${file} contains no traffic policy\n`;
+/** The last line of the output. */
+const checked = (warnings: string) => `Checked 1 file: 1 policy, ${warnings}\n`;
+
+const request = (file: string) => ["--request", "https://shop.example.com", file];
+const admin = [
+  ...["--request", "GET https://shop.example.com/admin", "gateway.yaml"],
+  ...["--header", "X-Role: admin", "--client-ip", "203.0.113.7"],
+];
+const signedIn = ["--header", `Authorization: Basic ${btoa("admin:canary-password")}`];
+
+test.each<[outcome: string, args: string[], printed: string | RegExp]>([
+  ["the exit code 7 for warnings", ["--strict", "bad.yaml"], `7 ${BOTH}${checked("2 warnings")}`],
+  ["no answer, for https", ["--url", "https://a.b", "limit.yaml"], /^0 limit\.yaml:1:1: .* has no action/],
+  ["nothing without a URL", ["limit.yaml"], `0 ${checked("0 warnings")}`],
   [
-    "a warning",
-    ["oauth.yaml", "--strict"],
-    /^7 oauth\.yaml:1:31: .* is missing; .*\nChecked 1 file: 1 policy, 1 warning\n$/,
+    "annotations with escapes",
+    ["--github", "a,b:c%.yaml"],
+    /^0 ::warning file=a%2Cb%3Ac%25\.yaml,line=1,col=1::on_http_request%25 is no phase known .*\n/,
   ],
   [
-    "a mistake with its own name",
-    ["broken.yaml"],
-    /^1 pulumi-endpoints check-policy: broken\.yaml is not valid YAML/,
+    "annotations, also for a file that does not parse",
+    ["--github", "broken.yaml", "bad.yaml"],
+    /^1 (::warning .*\n){2}::error file=broken\.yaml::.*\n.*: broken\.yaml is not valid YAML .*\nChecked 1 file/,
+  ],
+  ["the length of a document", ["long.yaml"], /^1 .*long\.yaml is longer than 50000 characters/],
+  [
+    "files without a policy",
+    ["package.json", "service.yaml", "other.yaml"],
+    `0 ${["package.json", "service.yaml", "other.yaml"].map(none).join("")}Checked 3 files: 0 policies, 0 warnings\n`,
   ],
   [
-    "a reply",
-    [...request, "oauth.yaml", "--header", "X-Role: admin", "--conn", "geo.country_code=DE"],
-    /^1 https.*: matched\n {4}oauth: not simulated\n.*\noauth\.yaml:1:31: .*\npulumi-endpoints check-policy: .* is not simulated; only/,
+    "a phase that resembles none, if it has rules",
+    ["--strict", "phase.yaml"],
+    /^7 phase\.yaml:1:1: requests is no phase known to this version; the phases are /,
   ],
   [
-    "which options exclude each other",
-    [...request, "--strict", "oauth.yaml"],
-    /^2 .*--strict and --request exclude/,
+    "each rule, expression and action, and the reply",
+    admin,
+    `0 https://shop.example.com on_http_request[0] administrators: matched
+    req.url.path.startsWith('/admin') → true
+    getReqHeader('X-Role') == ['admin'] → true
+    basic-auth: no credentials: 401
+https://shop.example.com on_http_request[1]: not reached
+    forward-internal, oauth
+
+HTTP 401
+www-authenticate: Basic realm="ngrok"
+
+(only the service knows this text)
+`,
   ],
-  ["which options need another one", ["--header", "A: b", "oauth.yaml"], /^2 .*--header needs --request/],
-  ["that a file is missing", [], /^2 .*there is no file to check/],
+  ["no credentials", [...admin, ...signedIn], /^0 (?![\s\S]*(canary|Y2FuYXJ5))[\s\S]*basic-auth: authorized/],
+  [
+    "where the policy forwards",
+    request("gateway.yaml"),
+    /^0 .*not matched[\s\S]*internal: to https:\/\/shop\.internal\n.*oauth: not reached\n\nforwarded/,
+  ],
+  [
+    "that only the service knows the reply, and the mistakes that may be why",
+    request("oauth.yaml"),
+    /^1 .*: matched\n {4}oauth: not simulated\n {4}deny: not reached\noauth\.yaml:1:31: .* is missing; .*\n.* is not simulated; only/,
+  ],
+  ["that it needs one policy", [...request("oauth.yaml"), "good.yaml"], /^2 .*one policy, and there are 2/],
+  [
+    "a value below conn, in its documented type",
+    [
+      "--request",
+      "GET https://shop.example.com",
+      "geo.yaml",
+      "--conn",
+      "geo.country_code=DE",
+      "--conn",
+      "conn.client_port=443",
+    ],
+    /^0 .*matched\n {4}conn\.geo\.country_code == 'DE' → true\n {4}conn\.client_port == 443 → true/,
+  ],
+  [
+    "that a variable below conn does not exist",
+    [...request("geo.yaml"), "--conn", "geo.land=DE"],
+    /^2 pulumi-endpoints check-policy: --conn takes a documented variable below conn/,
+  ],
+  [
+    "that a variable below conn has another type",
+    [...request("geo.yaml"), "--conn", "client_port=https"],
+    /^2 .*--conn needs a value for conn\.client_port that is JSON of the type int/,
+  ],
+  [
+    "that the request is missing",
+    ["--request", "GET", "geo.yaml"],
+    /^2 pulumi-endpoints check-policy: a request has a method and a URL: GET/,
+  ],
 ])("prints %s", async (_, args, printed) => {
-  const { code, stdout, stderr } = await runInProcess(checkPolicyCommand, args);
-  expect(`${code} ${stdout}${stderr}`).toMatch(printed);
+  const { code, stdout, stderr } = await check(...args);
+  const all = `${code} ${stdout}${stderr}`;
+  if (typeof printed === "string") expect(all).toBe(printed);
+  else expect(all).toMatch(printed);
+});
+
+test.each([
+  "on_http_request:\n  - expressions:\n      - ! req.host.startsWith('a')\n    actions: [{ type: deny }]\n",
+  "on_http_request: !!set {}",
+  "on_http_request: [{ name: !!timestamp 2026-01-01, actions: [] }]",
+  "on_http_request: [{ name: .nan, actions: [] }]",
+  "on_http_request: [{ name: -.inf, actions: [] }]",
+  '[{ "on_http_request": [] }]',
+  "- on_http_request: []",
+  "on_http_request: []\n---\non_http_response: []\n",
+  "",
+  "# nothing\n",
+  Buffer.from("\ufeffon_http_request: []", "utf16le"),
+  Buffer.from('{ "on_http_request": [] }', "utf16le").swap16(),
+])("refuses what a preview refuses, for the same reason: %j", async (content) => {
+  const parsed = policyFromText(content.toString("utf8"));
+  writeFileSync("read.yaml", content);
+  expect(await check("read.yaml")).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining(
+      `pulumi-endpoints check-policy: read.yaml ${"problem" in parsed && parsed.problem}\n`,
+    ),
+  });
+});
+
+test.each([
+  '\ufeff{ "on_http_request": [] }',
+  "\ufeffon_http_request: []",
+  "on_http_request: []\n---\n",
+  "---\non_http_request: []\n...\n",
+])("accepts what a preview accepts: %j", async (content) => {
+  expect(policyFromText(content)).toEqual({ data: { on_http_request: [] } });
+  writeFileSync("read.yaml", content);
+  expect(await check("read.yaml")).toEqual({ code: 0, stdout: "", stderr: checked("0 warnings") });
+});
+
+test.each(["kind: Service\nmetadata: { name: !x y }\n", "runtime: yaml\nname: ! x\n"])(
+  "refuses a tag in other files, too: %j",
+  async (content) => {
+    writeFileSync("read.yaml", content);
+    expect((await check("read.yaml")).stderr).toMatch(/read\.yaml has a YAML tag \(line 2, column \d+\)/);
+  },
+);
+
+test("reads the standard input for -, beside files", async () => {
+  const stdin = Readable.from(["\ufeffon_http_request:\n  - actions:\n", "      - type: dney\n"]);
+  vi.spyOn(process, "stdin", "get").mockReturnValue(stdin as typeof process.stdin);
+  onTestFinished(() => void vi.restoreAllMocks());
+  const stderr = "Checked 2 files: 2 policies, 1 warning\n";
+  expect(await check("-", "good.yaml")).toEqual({ code: 0, stdout: `stdin:3:9: ${DNEY}\n`, stderr });
+});
+
+test.each<[string, string, string[]]>([
+  [
+    "JSON after a byte order mark, with only a misspelt phase",
+    '\ufeff{"on_http_requst": []}',
+    ["1:2: on_http_requst is no phase known to this version; did you mean on_http_request?"],
+  ],
+  [
+    "an agent's configuration",
+    `version: 3
+endpoints:
+  - url: tcp://1.tcp.example.com:12345
+    traffic_policy:
+      on_http_request: []
+  - url: https://app.example.com
+    traffic_policy:
+      on_http_requst: []
+`,
+    [
+      "5:7: endpoints[0].traffic_policy.on_http_request is no phase of tcp endpoints, only of http and https",
+      "8:7: endpoints[1].traffic_policy.on_http_requst is no phase known to this version; did you mean on_http_request?",
+    ],
+  ],
+  [
+    "Kubernetes manifests",
+    `apiVersion: v1
+kind: Service
+spec: { ports: [] }
+---
+kind: NgrokTrafficPolicy
+spec:
+  policy:
+    on_http_request:
+      - actions: [{ type: dney }]
+---
+kind: CloudEndpoint
+spec:
+  url: https://app.example.com
+  trafficPolicy:
+    policy:
+      on_http_response: []
+---
+# nothing is left of this one
+---
+kind: AgentEndpoint
+spec:
+  url: https://app.internal
+  trafficPolicy:
+    inline:
+      on_tcp_connect: []
+`,
+    [
+      `9:21: spec.policy.${DNEY}`,
+      "15:5: spec.trafficPolicy.policy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
+      "25:7: spec.trafficPolicy.inline.on_tcp_connect is no phase of internal https endpoints",
+    ],
+  ],
+  [
+    "a Pulumi.yaml",
+    `name: app
+runtime: yaml
+resources:
+  shop:
+    type: endpoints:CloudEndpoint
+    properties:
+      url: https://\${domain}
+      trafficPolicy:
+        on_http_request:
+          - actions: [{ type: dney }]
+          - expressions: [req.path == '/x', "\${shop.name} == 'a'"]
+            actions: [{ type: custom-response, config: { body: "$\${req.hots} \${shop.name}", headers: { a: "$\${req.hots}" } } }]
+`,
+    [
+      `10:25: resources.shop.properties.trafficPolicy.${DNEY}`,
+      "11:27: resources.shop.properties.trafficPolicy.on_http_request[1].expressions[0] uses req.path, which is no variable known to this version; did you mean req.url.path?",
+      "12:111: resources.shop.properties.trafficPolicy.on_http_request[1].actions[0].config.headers.a uses req.hots, which is no variable known to this version; did you mean req.host?",
+    ],
+  ],
+  [
+    "what Terraform shows of a state or a plan",
+    JSON.stringify(
+      {
+        format_version: "1.2",
+        planned_values: {
+          root_module: {
+            resources: [
+              {
+                type: "ngrok_cloud_endpoint",
+                values: { url: "https://a.example.com", traffic_policy: '{"on_http_request": []}' },
+              },
+              { type: "aws_iam_policy", values: { policy: '{"Version": "2012-10-17", "Statement": []}' } },
+            ],
+          },
+        },
+        prior_state: {
+          values: { root_module: { resources: [{ values: { traffic_policy: "on_http_requst: []" } }] } },
+        },
+      },
+      undefined,
+      1,
+    ),
+    [
+      "10:7: planned_values.root_module.resources[0].values.traffic_policy has no action that answers, such as forward-internal, custom-response or deny; a cloud endpoint needs one at the end",
+    ],
+  ],
+])("reads %s", async (_, text, lines) => {
+  writeFileSync("read.yaml", text);
+  const { code, stdout } = await check("read.yaml");
+  expect(code).toBe(0);
+  expect(stdout).toBe(lines.map((line) => `read.yaml:${line}\n`).join(""));
+});
+
+test("prints JSON with --json, of a check or of a request", async () => {
+  const { stdout } = await check("--json", "-", "bad.yaml", "missing.yaml");
+  const warnings = [
+    { path: "on_http_request[0].actions[0].type", line: 3, column: 9, message: DNEY },
+    expect.objectContaining({ path: "on_http_request[0].actions[1].config.status", line: 5 }),
+  ];
+  expect(JSON.parse(stdout)).toEqual({
+    files: [{ file: "bad.yaml", policies: 1, warnings }],
+    unread: [{ file: "missing.yaml", error: "missing.yaml does not exist" }],
+  });
+  const tried = JSON.parse((await check(...request("gateway.yaml"), "--json", "-")).stdout);
+  expect(tried).toMatchObject({ status: 0, trace: [{}, { outcome: "matched" }] });
+});
+
+test("--json replaces its own earlier result, but no policy", async () => {
+  for (const _ of [1, 2]) expect((await check("--json", "result.json", "bad.yaml")).stdout).toBe(BOTH);
+  expect(JSON.parse(readFileSync("result.json", "utf8")).files).toHaveLength(1);
+  const { code, stderr } = await check("--json", "good.yaml", "bad.yaml");
+  expect(code).toBe(2);
+  expect(stderr).toContain("--json would replace good.yaml, which is no result of this command");
+  expect(readFileSync("good.yaml", "utf8")).toBe(FILES["good.yaml"]);
+});
+
+const agent = (policy: string) => `version: 3
+endpoints:
+  - name: good
+    url: https://a.example.com
+    traffic_policy: { on_http_request: [{ actions: [{ type: deny }] }] }
+  - name: other
+    url: https://b.example.com
+    traffic_policy: ${policy}
+`;
+
+test.each([
+  ["broken YAML", "|\n      a: b: c\n", /is not valid YAML \(line 1/],
+  ["an unquoted !", "|\n      on_http_request:\n      - expressions: [! x]\n", /has a YAML tag/],
+  ["a file's name", "policy.yaml", /of a file, give what it contains/],
+  ["a list", "[{ actions: [] }]", /must be a mapping of phases/],
+  ["a mapping without a phase", "{ rules: [{ actions: [] }] }", /must be a mapping of phases/],
+  ["an inner mapping without a phase", "{ inline: { rules: [] } }", /traffic_policy\.inline that must be/],
+  ["a policy with a name alone beside rules", "{ name: shop, rules: [] }", /must be a mapping of phases/],
+])("%s in the place of a policy in another file is refused with its place", async (_, policy, reason) => {
+  writeFileSync("ngrok.yml", agent(policy));
+  const { code, stdout, stderr } = await check("--strict", "--json", "-", "ngrok.yml");
+  expect(code).toBe(1);
+  expect(stderr).toMatch(reason);
+  expect(JSON.parse(stdout)).toMatchObject({
+    files: [],
+    unread: [{ file: "ngrok.yml", error: expect.stringContaining("endpoints[1].traffic_policy") }],
+  });
+});
+
+const naming = (...files: string[]) =>
+  `endpoints:\n${files.map((file) => `  - { url: tcp://1.tcp.example.com:1, traffic_policy_file: ${file} }\n`).join("")}`;
+
+test("the file that an agent's configuration names is read beside it, and each of its mistakes told once", async () => {
+  mkdirSync("agent");
+  writeFileSync("agent/policy.yml", FILES["bad.yaml"]);
+  writeFileSync("agent/ngrok.yml", naming("policy.yml", "../agent/policy.yml"));
+  const { code, stdout, stderr } = await check("--strict", "agent/ngrok.yml");
+  expect([code, stdout]).toEqual([
+    7,
+    `agent/policy.yml:1:1: on_http_request is no phase of tcp endpoints, only of http and https\n${BOTH.replaceAll("bad.yaml", "agent/policy.yml")}`,
+  ]);
+  expect(stderr).toBe("Checked 2 files: 2 policies, 3 warnings\n");
+  writeFileSync("ngrok.yml", naming("good.yaml"));
+  expect((await check(...request("ngrok.yml"))).stdout).toContain("HTTP 403");
+});
+
+test.each([
+  ["that does not exist", "none.yml", "none.yml does not exist"],
+  ["without a policy", "service.yaml", "service.yaml must be a mapping of phases"],
+  ["that names itself", "ngrok.yml", "ngrok.yml must be a mapping of phases"],
+])("a file %s in place of a policy's is refused", async (_, named, reason) => {
+  writeFileSync("ngrok.yml", naming(named));
+  const { code, stderr } = await check("ngrok.yml");
+  expect([code, stderr]).toEqual([1, expect.stringContaining(`pulumi-endpoints check-policy: ${reason}`)]);
+});
+
+const TEXT = "|\n    # first\n    on_http_request:\n      # then\n      - actions: [{ type: dney }]\n";
+
+test.each([
+  ["a ConfigMap", `kind: ConfigMap\ndata:\n  policy.yaml: ${TEXT}`, '3:3: data["policy.yaml"]'],
+  [
+    "a configuration of Compose",
+    `configs:\n  policy: { content: '{"on_http_request": [{}]}' }\n`,
+    "2:13: configs.policy.content",
+  ],
+])("the text of a policy in %s is named as unread", async (_, text, place) => {
+  writeFileSync("other.yaml", text);
+  expect(await check("--strict", "other.yaml")).toEqual({
+    code: 7,
+    stdout: `other.yaml:${place} has a policy that was not read; check it as a file of its own\n`,
+    stderr: "Checked 1 file: 0 policies, 1 warning\n",
+  });
+  expect((await check("other.yaml")).code).toBe(0);
+});
+
+test.each<[code: number, text: string]>([
+  [1, "kind: NgrokTrafficPolicy\nspec: { policy: [{ actions: [] }] }\n"],
+  [1, "apiVersion: ngrok.com/v1\nkind: TrafficPolicy\nspec: { policy: { rules: [] } }\n"],
+  [0, "apiVersion: ngrok.k8s.ngrok.com/v1alpha1\nspec: { drain: { policy: Retain } }\n"],
+  [0, "apiVersion: other.example.com/v1\nspec: { policy: [{ actions: [] }] }\n"],
+])("the exit code is %i for spec.policy of %j", async (code, text) => {
+  writeFileSync("manifest.yaml", text);
+  const checked = await check("manifest.yaml");
+  expect(checked.code).toBe(code);
+  if (code === 1)
+    expect(checked.stderr).toContain("has a policy at spec.policy that must be a mapping of phases");
+});
+
+test.each([
+  "{ fn::fromJSON: { fn::readFile: ./policy.json } }",
+  "{ fn::readFile: ./policy.yaml }",
+  "{ fn::secret: { rules: [] } }",
+  `{ fn::readFile: "\${pulumi.cwd}/policy.yaml" }`,
+])(
+  "a Pulumi.yaml in which a function returns the policy is refused, because it was not read: %s",
+  async (policy) => {
+    writeFileSync(
+      "Pulumi.yaml",
+      `runtime: yaml\nresources: { shop: { type: endpoints:CloudEndpoint, properties: { trafficPolicy: ${policy} } } }\n`,
+    );
+    for (const strict of [[], ["--strict"]])
+      expect(await check(...strict, "Pulumi.yaml")).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          /a policy at resources\.shop\.properties\.trafficPolicy\S* that must be/,
+        ),
+      });
+  },
+);
+
+test.each([
+  ["Pulumi.yaml", "runtime: yaml\ntrafficPolicy: { fn::toJSON: { on_http_request: [] } }\n", 1],
+  [
+    "Pulumi.yaml",
+    `runtime: yaml\ntrafficPolicy: \${policy}\nvariables: { policy: { on_http_request: [] } }\n`,
+    1,
+  ],
+  [
+    "Pulumi.yaml",
+    `runtime: yaml\ntrafficPolicy: { fn::toJSON: "\${policy}" }\nvariables: { policy: { on_http_request: [] } }\n`,
+    1,
+  ],
+  ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { targetRef: { name: shop } } }\n", 0],
+  ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { name: shop, namespace: apps } }\n", 0],
+  ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { inline: {} } }\n", 0],
+  ["manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: {} }\n", 0],
+  ["manifest.yaml", "apiVersion: ngrok.k8s.ngrok.com/v1alpha1\nstatus: { trafficPolicy: inline }\n", 0],
+  ["ngrok.yml", agent("{}"), 1],
+  ["ngrok.yml", agent("''"), 1],
+])(
+  "a policy that is wrapped, referred to, or empty counts as checked: %s %j",
+  async (file, text, policies) => {
+    writeFileSync(file, text);
+    const { code, stderr } = await check(file);
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(new RegExp(`Checked 1 file: ${policies} polic`)),
+    ]);
+  },
+);
+
+test.each([
+  "apiVersion: networking.istio.io/v1\nspec: { trafficPolicy: { loadBalancer: { simple: RANDOM } } }\n",
+  "apiVersion: apiextensions.k8s.io/v1\nspec: { properties: { trafficPolicy: { type: object } } }\n",
+])("a key of that name in another API of Kubernetes is no policy: %s", async (text) => {
+  writeFileSync("other.yaml", text);
+  expect((await check("other.yaml")).code).toBe(0);
+});
+
+test("a broken policy of a plan and of a manifest is refused, too", async () => {
+  const plan = {
+    format_version: "1.0",
+    values: { root_module: { resources: [{ values: { traffic_policy: '{"a":1,"a":2}' } }] } },
+  };
+  writeFileSync("plan.json", JSON.stringify(plan));
+  writeFileSync("manifest.yaml", "kind: AgentEndpoint\nspec: { trafficPolicy: { inline: 'a: b: c' } }\n");
+  const { stderr } = await check("plan.json", "manifest.yaml");
+  expect(stderr).toMatch(/plan\.json has a policy at \S+traffic_policy that has a key twice/);
+  expect(stderr).toMatch(/manifest\.yaml has a policy at spec\.trafficPolicy\.inline that is not valid YAML/);
+});
+
+test.each([
+  ["in which a value is missing", "bob:undefined", "has undefined in it"],
+  ["that is a placeholder", "bob:<password>", "is a placeholder, which anybody can guess"],
+])("a credential %s is refused, as at the preview", async (_, credential, reason) => {
+  const config = `{ credentials: ['${credential}'] }`;
+  writeFileSync(
+    "auth.yaml",
+    `on_http_request: [{ actions: [{ type: basic-auth, config: ${config} }, { type: deny }] }]`,
+  );
+  const { code, stderr } = await check("auth.yaml");
+  expect(code).toBe(1);
+  expect(stderr).toContain(`auth.yaml at on_http_request[0].actions[0].config.credentials[0] ${reason}`);
 });

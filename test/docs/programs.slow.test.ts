@@ -53,7 +53,6 @@ function errorsIn(programs: string[], beside: Record<string, string>): string[][
   const program = ts.createProgram(files, {
     ...options,
     typeRoots: [join(root, "node_modules/@types")],
-    paths: { "traffic-policy": [join(root, "dist/sdk/traffic-policy/index.d.ts")] },
   });
   return named.map(([file]) =>
     ts

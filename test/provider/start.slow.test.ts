@@ -1,20 +1,6 @@
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
-import { z } from "zod";
 import { inNewProcess, LOADED } from "./newProcess";
-
-test("the import of the package in a program loads no HTTP client, no YAML parser, and no code for tests", async () => {
-  const script = `require(process.argv[1]);
-    const files = Object.keys(require.cache).filter((file) => /sdk.(testing|test-engine.(engine|cliDriver|drivers))/.test(file));
-    console.log(JSON.stringify([${LOADED}, files]));
-    process.exit();`;
-  const [packages, files] = z
-    .tuple([z.array(z.string()), z.array(z.string())])
-    .parse(await inNewProcess(script, resolve("dist/sdk/index.js")));
-  expect(packages).toContain("@pulumi/pulumi");
-  expect(packages).not.toEqual(expect.arrayContaining([expect.stringMatching(/^(undici|yaml)$/)]));
-  expect(files).toEqual([]);
-});
 
 test("the plugin starts without Pulumi's runtime, which only the component needs", async () => {
   const script = `const folder = process.argv[1];

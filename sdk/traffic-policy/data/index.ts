@@ -15,7 +15,7 @@ export {
 export { derivedFromUrl, normalizeUrl, urlProblem } from "./url";
 export { UsageError, UserError } from "./userError";
 
-/* No declarations of the packages have what follows. Some of it needs the types of libraries. */
+/* No declarations of the package have what follows. Some of it needs the types of libraries. */
 
 /** @internal */
 export {
