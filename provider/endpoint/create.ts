@@ -187,10 +187,10 @@ function isOfLostCreate(live: Endpoint, context: WriteContext, { firstLost }: At
 
 function takenBy(live: Endpoint, failure: EndpointsError, context: WriteContext): UserError {
   const { inputs, owners, displayUrl, updatedId } = context;
+  const isCreate = updatedId === undefined;
   return urlTaken(failure, live, displayUrl, {
-    isOfMove: updatedId !== undefined,
-    isOwn: updatedId === undefined && owners.isOwn(live.id, inputs),
+    isCreate,
     isMet: owners.hasEntry(live.id),
-    isPooled: inputs.poolingEnabled === true,
+    isOwn: isCreate && owners.isOwn(live.id, inputs),
   });
 }

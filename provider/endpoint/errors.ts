@@ -10,13 +10,12 @@ import {
 import type { Endpoint } from "../service/contract";
 import { see } from "../service/headings";
 import { withoutKeys } from "../service/redaction";
-import { ID } from "../service/replySchemas";
 import { placeOfKey, type Settings } from "../service/settings";
 
 /*
  * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what
- * happened, the likeliest cause with its remedy, at most one more, and the page with the rest. It names the failure of another
- * request, and does not quote it. `test/docs/messages.test.ts` holds its length.
+ * happened, what this process saw, one step or the command that looks further, and the page with the rest. It names the failure of
+ * another request, and does not quote it. `test/docs/messages.test.ts` holds its length.
  */
 
 /** A failed operation of Pulumi, with verb and endpoint: `cannot create https://shop.example.com: …`. */
@@ -36,12 +35,9 @@ export const endpointNotFound = (id: string): UserError =>
 
 /* An endpoint that is not found. */
 
-const REALLY_GONE =
-  "If the endpoint is really gone, run `pulumi state delete --force` with the resource's URN.";
-
 export const goneUnproven = (id: string, why: EndpointsError): UserError =>
   new UserError(
-    `The service does not find ${id}, but its list cannot be read (${failureName(why)}), so the endpoint may exist. Check endpoints:baseUrl (or ENDPOINTS_BASE_URL), with its path prefix, and use a key that may list endpoints. ${REALLY_GONE} ${see("An endpoint is not found")}`,
+    `The service does not find ${id}, but its list cannot be read (${failureName(why)}), so it may exist. Check endpoints:baseUrl with its path prefix, and that the key may list endpoints. ${see("An endpoint is not found")}`,
   );
 
 export const stillListed = (id: string, notFound: EndpointsError): UserError =>
@@ -55,7 +51,7 @@ type UsedAccount = Pick<Settings, "baseUrl" | "keySource">;
 /** This account does not have the endpoint, and is not known to be that of the state. */
 export const otherAccount = (id: string, listed: number, settings: UsedAccount): UserError =>
   new UserError(
-    `The account of this key at ${settings.baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and this account has ${listed} other endpoints. Use the right key (${placeOfKey(settings)}). ${REALLY_GONE} ${see("A key was rotated")}`,
+    `The account of this key at ${settings.baseUrl} does not have ${id}, and may not be this stack's: the state was written with another key or base URL, and it has ${listed} others. Use the right key (${placeOfKey(settings)}). ${see("An endpoint is not found")}`,
   );
 
 /** The note of an unchanged resource, once a process. */
@@ -71,15 +67,20 @@ export const updateNotFound = (id: string, notFound: EndpointsError): UserError 
 
 const TAKE_OUT =
   "take its id out of adopt, the option import, or endpoints:adopt (`pulumi config rm endpoints:adopt`)";
+const IF_RENAMED = "Renamed? Give it `aliases`";
+
+/** The command that tells who has an endpoint. A URL that is secret, or needs quotes in a shell, is left to the reader. */
+const whoHas = (idOrUrl: string): string =>
+  `\`npx pulumi-endpoints who-has ${/^[\w.:/-]+$/.test(idOrUrl) ? idOrUrl : "URL"}\``;
 
 export const alreadyManaged = (id: string): UserError =>
   new UserError(
-    `${id} belongs to another resource of this stack, or will belong to it. If you renamed that resource, give the new one aliases. Otherwise ${TAKE_OUT}.`,
+    `${id} belongs to another resource of this stack, or will belong to it. ${IF_RENAMED}. In any case, ${TAKE_OUT}. ${see("You renamed a resource")}`,
   );
 
 export const sharedEndpoint = (id: string): UserError =>
   new UserError(
-    `${id} belongs to two resources of this stack. Remove one of them from the state: \`pulumi state delete --force\` with its URN (\`npx pulumi-endpoints drift\` lists both). Then run \`pulumi up --refresh\`: a resource that the program still has gets a new endpoint. ${see("Two resources share an endpoint")}`,
+    `${id} belongs to two resources of this stack, which ${whoHas(id)} names. ${see("Two resources share an endpoint")}`,
   );
 
 export const belongsToAnother = (id: string): string =>
@@ -88,21 +89,25 @@ export const belongsToAnother = (id: string): string =>
 /** A deletion of an endpoint that a resource of this run adopts or imports, and has not taken over. */
 export const notDeleted = (id: string): UserError =>
   new UserError(
-    `${id} was not deleted, because this run adopts or imports it. If that failed, follow its message. If the endpoint is to be replaced, ${TAKE_OUT}. Then run the command again.`,
+    `${id} was not deleted, because this run adopts or imports it, and has not taken it over. To have it deleted or replaced, ${TAKE_OUT}`,
   );
 
 /** The warning of a setting that was left behind. */
 export const adoptSettingIsLeft = `endpoints:adopt names endpoints that this stack has: run \`pulumi config rm endpoints:adopt\`. ${see("Adopt without an edit of the program")}`;
 
+/** The warning of an `adopt` that does nothing. */
+export const adoptIgnored = (id: string, adopt: string): string =>
+  `adopt names ${adopt}, but this resource already has ${id}, so it adopts nothing. Remove adopt, or give it to a resource that \`pulumi preview\` creates`;
+
 /** A listed member of a pool that no resource adopts. */
 export const adoptNeedsProgram = (id: string, url: string): UserError =>
   new UserError(
-    `endpoints:adopt names ${id}, a member of the pool on ${url}, but cannot say which resource it belongs to. Set adopt to this id in the program, or ${TAKE_OUT}.`,
+    `endpoints:adopt names ${id}, a member of the pool on ${url}, and cannot say which resource it belongs to: take it out (\`pulumi config rm endpoints:adopt\`). ${see("Adopt members of a pool")}`,
   );
 
 export const adoptNotFound = (id: string): UserError =>
   new UserError(
-    `There is no endpoint ${id} to adopt. If this resource had adopted it before, remove adopt: then \`pulumi up\` creates a new endpoint. Otherwise correct the id.`,
+    `There is no endpoint ${id} to adopt in this account. Correct the id, or remove adopt to create a new endpoint.`,
   );
 
 export const adoptOtherScheme = (id: string, live: string, wanted: string): UserError =>
@@ -123,7 +128,7 @@ export const policyRemoved = (): UserError =>
 
 /** The warning of a write after which fields have other values. */
 export const storedOtherwise = (url: string, places: string): string =>
-  `${url}: the service has another value than it was sent: ${places}. The state has the service's value, so the next preview shows the change. If the write takes effect late, run \`pulumi up --refresh\`. Otherwise write the service's value into the program. ${see("A change that the service ignores")}`;
+  `${url}: the service has another value than it was sent: ${places}. The state has the service's value, so the next preview shows the change; \`pulumi preview --refresh\` shows whether the write took effect late. ${see("A change that the service ignores")}`;
 
 /** The warning of a service that does not show a field. */
 export const notShown = (url: string, names: readonly string[]): string =>
@@ -131,67 +136,33 @@ export const notShown = (url: string, names: readonly string[]): string =>
 
 /* A create whose outcome is not certain, and a taken URL. */
 
-const BEFORE_NEXT_RUN = "Look for the endpoint with `npx pulumi-endpoints drift` before the next run.";
-
 /** A create that may have had an effect, and must not be sent again. */
 export const uncertainCreate = (failure: EndpointsError, url: string): UserError =>
   new UserError(
-    `${failure.summary}. The create may have made an endpoint for ${url}, and another attempt could make a second one. ${BEFORE_NEXT_RUN} ${see("The answer to a create was lost")}`,
+    `${failure.summary}. The create may have made an endpoint for ${url}, and another attempt could make a second one. Look with ${whoHas(url)} before the next run. ${see("The answer to a create was lost")}`,
     { cause: failure },
   );
 
 /** The warning of a create whose answer was lost. */
 export const recoveredCreate = (id: string, url: string): string =>
-  `${url}: the answer to the create was lost, but ${id} has the same URL and content and appeared at that moment, so this run keeps it. It might be an equal endpoint that another stack created in the same seconds: \`npx pulumi-endpoints drift\` shows that. ${see("The answer to a create was lost")}`;
+  `${url}: the answer to the create was lost, but ${id} has the same URL and content and appeared at that moment, so this run keeps it. It might be another stack's equal endpoint: ${whoHas(id)} names who has it. ${see("The answer to a create was lost")}`;
 
-/** What the provider knows of the endpoint that holds the URL of a create or a move. */
-interface HolderFacts {
-  /** Whether an update wants the URL, rather than a create. */
-  isOfMove: boolean;
-  /** Whether the program wants the endpoint's entry for this resource. */
-  isOwn: boolean;
-  /** Whether this process has met it in an entry. */
-  isMet: boolean;
-  /** Whether the resource is to be a member of a pool. */
-  isPooled: boolean;
-}
-
-/** The error of a create or move whose URL another endpoint holds. */
+/** The error of a create or move whose URL another endpoint holds, with what this process knows of that endpoint's resource. */
 export function urlTaken(
-  failure: EndpointsError,
-  live: Endpoint,
+  { summary }: EndpointsError,
+  { id, type, createdAt }: Endpoint,
   url: string,
-  facts: HolderFacts,
+  { isCreate, isMet, isOwn }: { isCreate: boolean; isMet: boolean; isOwn: boolean },
 ): UserError {
-  const { type, createdAt } = live;
-  const what =
-    type === "cloud" ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`;
-  const age = createdAt ? `, created at ${oneLine(createdAt, 100)}` : "";
-  const served = `${url} is served by ${oneLine(live.id, 100)}, ${what}${age}`;
-  const ways =
-    type === "cloud" ? takenUrlRemedies(live, facts) : "Choose another url, or stop what serves it.";
-  return new UserError([failure.summary, served, `${ways} ${see("A URL that is taken")}`].join(". "));
-}
-
-/** The two likeliest ways out of a taken URL. */
-function takenUrlRemedies(
-  { id, poolingEnabled }: Endpoint,
-  { isOfMove, isOwn, isMet, isPooled }: HolderFacts,
-): string {
-  // For a pool, and for an id of another form, only the program's `adopt` can name the endpoint.
-  const adopting =
-    isPooled || poolingEnabled || !ID.test(id)
-      ? "set adopt to this id"
-      : `run \`pulumi up --config endpoints:adopt=${id}\``;
-  const ifRenamed = 'If you renamed this resource, give it aliases: [{ name: "its old name" }].';
-  const ifItLeaves =
-    "If another resource of this stack has the URL and leaves it, run the command again, or `pulumi up --target` with its URN first.";
+  const isCloud = type === "cloud";
+  const what = isCloud ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`;
+  const served = `${url} is served by ${id}, ${what}${createdAt ? `, created at ${oneLine(createdAt, 100)}` : ""}`;
+  let step = `${whoHas(id)} names who has it`;
+  if (isMet) step = "Another resource of this stack has it: run the command again, once";
   if (isOwn)
-    return `It is this resource's own endpoint, whose deletion Pulumi skipped. To continue with it, ${adopting}.`;
-  if (isOfMove)
-    return `${ifItLeaves} If the two swap their URLs, run \`pulumi up --replace\` with the URN of one.`;
-  if (isMet) return `${ifRenamed} ${ifItLeaves}`;
-  return `${ifRenamed} If \`npx pulumi-endpoints drift\` lists it as unmanaged or pending, ${adopting}.`;
+    step = `It is the resource's own, not deleted by Pulumi: keep it with \`pulumi up --config endpoints:adopt=${id}\``;
+  else if (isCreate && isCloud) step += `. ${IF_RENAMED}`;
+  return new UserError(`${summary}. ${served}. ${step}. ${see("A URL that is taken")}`);
 }
 
 /** A failed request in the message about another failure. Its own message has remedies, which would be too many here. */

@@ -8,6 +8,7 @@ import type { Settings } from "../service/settings";
 import { adopt, fittingEndpoint, logPlannedAdoption } from "./adopt";
 import { createOnce, sendUntilCertain } from "./create";
 import {
+  adoptIgnored,
   adoptSettingIsLeft,
   adoptsReplaced,
   belongsToAnother,
@@ -125,6 +126,8 @@ export class CloudEndpoints {
     this.owners.recordWanted(id, state, inputs);
     const settings = this.settings();
     if (settings?.adopt.includes(id)) this.deps.log.warn(adoptSettingIsLeft);
+    const { adopt = id } = inputs;
+    if (!replace && adopt !== id && !hasUnknown(adopt)) this.deps.log.warn(adoptIgnored(id, adopt));
     if (changed.length === 0 && settings) this.reportOtherFingerprint(settings, state);
     // Outputs from a plugin's state lack the provider string, without which Pulumi can neither read nor delete the resource.
     const lacksProviderString = inputs[PROVIDER_KEY] !== undefined && state[PROVIDER_KEY] === undefined;

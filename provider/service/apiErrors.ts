@@ -100,11 +100,11 @@ export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | und
 
 const VERSION_HEADER_REMEDY =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
-const TAKEN = "Another endpoint has this URL: choose another url, or set poolingEnabled on both to share it.";
+const TAKEN =
+  "Another endpoint has this URL: choose another url, or look with `npx pulumi-endpoints who-has URL` who has it.";
 
 /** `url` and `poolingEnabled` may be fixed: the public service's page on pooling says so, but its other clients send changes. */
-const CHANGE_REMEDY =
-  "Correct the inputs, and run the command again. If the service never changes url or poolingEnabled of an existing endpoint, give the program the live value, or replace the endpoint: `pulumi up --replace` with the resource's URN, without protect in that run.";
+const CHANGE_REMEDY = `Correct the inputs, and run the command again. Some services never change url or poolingEnabled of an endpoint. ${see("A change that the service ignores")}`;
 
 /**
  * The remedies by the number of the error code, because the status is only documented for a few codes. For all other codes, the
@@ -136,7 +136,7 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
       return "The API key was refused: correct the argument apiKey of the resource's provider.";
     if (hints.keySource === "environment")
       return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey <key>\`, or \`pulumi config rm endpoints:apiKey\` to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once, or refresh and destroy use the old key.`;
+    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey\`, or remove it to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once.`;
   }
   if (status === 429 || number === 225 || number === 226) {
     const wait = retryAfter === undefined ? "a minute or longer" : `${Math.ceil(retryAfter / 1000)} s`;
@@ -211,7 +211,7 @@ const TLS_REMEDIES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID:
     "The certificate is for another host: correct the host in endpoints:baseUrl (or ENDPOINTS_BASE_URL).",
   ERR_SSL_WRONG_VERSION_NUMBER:
-    "The server does not speak TLS on this port: correct the port in endpoints:baseUrl (or ENDPOINTS_BASE_URL), or write http in place of https. A proxy that itself speaks no TLS needs http:// in HTTPS_PROXY.",
+    "The server does not speak TLS on this port: correct the scheme or the port in endpoints:baseUrl (or ENDPOINTS_BASE_URL), or in HTTPS_PROXY, for a proxy without TLS.",
 };
 
 function remedyForTls(cause: unknown, origin: string): string | undefined {
@@ -253,7 +253,7 @@ export const isService404 = (error: unknown): error is ApiError => isNotFound(er
 /** The note in the errors of a create that may have had an effect. */
 function createNote({ method }: RequestName): string {
   if (method !== "POST") return "";
-  return " The endpoint may have been created nevertheless: the next run names it; in a pool, look for it first.";
+  return " The endpoint may exist nevertheless: in a pool, look before the next run.";
 }
 
 function textOf(cause: unknown): string {

@@ -50,11 +50,11 @@ export class SimulatedUser {
   private followMessage(name: string, message: string, others: string[]): void {
     const [, id = ""] = /is served by (ep_\w+)/.exec(message) ?? /\b(ep_\w+)/.exec(message) ?? [];
     const owners = [...this.oracle.entries()].filter(([, entry]) => entry.id === id);
-    if (/`pulumi state delete --force`/.test(message)) {
+    const isShared = /See "Two resources share/.test(message);
+    if (isShared || /See "An endpoint is not found"/.test(message)) {
       const [owner = [name]] = owners.sort(([one]) => (this.program.has(one) ? 1 : -1));
       // The user knows what is really gone. Otherwise the next command has the right key.
-      if (/belongs to two/.test(message) ? owners.length > 1 : !this.oracle.exists(id))
-        this.engine.state.delete(owner[0]);
+      if (isShared ? owners.length > 1 : !this.oracle.exists(id)) this.engine.state.delete(owner[0]);
     }
     const [old] =
       owners.find(([owner]) => this.renamed.get(name) === owner && !this.program.has(owner)) ?? [];
@@ -66,25 +66,26 @@ export class SimulatedUser {
       this.removeSetting();
     }
     if (/remove adopt/i.test(message)) this.removeAdopt(id);
-    if (isNew && /drift` before the next run/.test(message)) this.takeStray(name);
+    if (isNew && /who-has \S+` before the next run/.test(message)) this.takeStray(name);
     const isTaken = this.oracle.exists(id) && message.includes(`is served by ${id}`);
     if (this.program.has(name) && !isRenamed && isTaken) this.leaveTakenUrl(name, id, message);
   }
 
+  /** Follows the page on taken URLs, with what `who-has` prints. */
   private leaveTakenUrl(name: string, holder: string, message: string): void {
     const { adopt: _, ...inputs } = this.program.get(name) ?? {};
     const [other] = [...this.oracle.entries()].find(([, { id }]) => id === holder) ?? [];
     const isNew = !this.oracle.entries().has(name);
-    if (other !== undefined) {
-      // Only the page has the way out of a swap.
-      if (!isNew && this.isInCircle(name)) this.flags.replace = [name];
+    const [, own] = /`pulumi up --config endpoints:adopt=(ep_\w+)`/.exec(message) ?? [];
+    if (own !== undefined) this.adoptions.add(own);
+    else if (other !== undefined && !this.program.has(other)) {
+      if (isNew) this.engine.rename(other, name);
       else this.flags.target.push(other);
-    } else if (!isNew || this.oracle.isTheirs(holder))
+    } else if (other !== undefined || !isNew || this.oracle.isTheirs(holder))
       this.program.set(name, { ...inputs, url: this.elsewhere() });
     else {
-      const [, id] = /pulumi up --config endpoints:adopt=(ep_\w+)/.exec(message) ?? [];
-      if (id !== undefined) this.adoptions.add(id);
-      else if (/set adopt to this id/.test(message)) this.program.set(name, { ...inputs, adopt: holder });
+      if (this.oracle.mode.pools) this.program.set(name, { ...inputs, adopt: holder });
+      else this.adoptions.add(holder);
       this.oracle.adoptionAdvised(holder, String(inputs["url"]), message);
     }
   }
@@ -97,12 +98,5 @@ export class SimulatedUser {
     if (!stray || this.oracle.entries().has(name)) return;
     if (this.oracle.mode.pools) this.program.set(name, { ...inputs, adopt: stray.id });
     else this.adoptions.add(stray.id);
-  }
-
-  /** Whether the resources that must move before this resource form a circle with it. */
-  private isInCircle(name: string, last = name, most = this.program.size): boolean {
-    const url = this.program.get(last)?.["url"];
-    const [next = last] = [...this.oracle.entries()].find(([, { outputs }]) => outputs["url"] === url) ?? [];
-    return most > 0 && next !== last && (next === name || this.isInCircle(name, next, most - 1));
   }
 }

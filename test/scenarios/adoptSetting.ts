@@ -1,4 +1,5 @@
 import { at, error, forbidden, type Scenario, scenario } from "./scenario";
+import { MET, TAKEN } from "./takenUrls";
 
 /* Adoptions by the stack's configuration, `endpoints:adopt`. */
 
@@ -11,12 +12,14 @@ export const ADOPTED =
 export const LEFT =
   /endpoints:adopt names endpoints that this stack has: run `pulumi config rm endpoints:adopt`/;
 const NOT_DELETED =
-  /ep_\w+ was not deleted, because this run adopts or imports it\..*`pulumi config rm endpoints:adopt`/;
+  /ep_\w+ was not deleted, because this run adopts or imports it, .*`pulumi config rm endpoints:adopt`/;
+const NEEDS_PROGRAM =
+  /endpoints:adopt names ep_\w+, a member of the pool .*: take it out \(`pulumi config rm endpoints:adopt`\)\. See "Adopt members of a pool"/;
 
 export const adoptSetting: Scenario[] = [
-  scenario("a killed run's endpoint is named with the line to paste, which takes it over", {
+  scenario("a killed run's endpoint is named, and the line of `who-has` takes it over", {
     fromKilled: { o: "shop" },
-    fails: /lists it as unmanaged or pending, run `pulumi up --config endpoints:adopt=ep_\w+`/,
+    fails: TAKEN,
     next: [
       { overrides: adopts("shop"), says: [ADOPTED] },
       // The command has written the setting into the stack's file.
@@ -68,11 +71,20 @@ export const adoptSetting: Scenario[] = [
       fromKilled: { one: pooled },
       program: { one: pooled },
       overrides: adopts("shop"),
-      fails: /endpoints:adopt names ep_\w+, a member of the pool .* Set adopt to this id in the program/,
-      next: [{ program: { one: { ...pooled, adopt: "@shop" } } }],
+      fails: NEEDS_PROGRAM,
+      next: [{ overrides: { adopt: undefined }, program: { one: { ...pooled, adopt: "@shop" } } }],
       state: { one: "shop" },
     },
   ),
+  scenario("a listed member that a resource has keeps another one from being added, until the setting goes", {
+    from: { one: pooled },
+    program: { one: pooled, two: pooled },
+    overrides: adopts("shop"),
+    order: ["two", "one"],
+    fails: NEEDS_PROGRAM,
+    next: [{ overrides: { adopt: undefined }, writes: ["POST shop"] }, {}],
+    state: { one: "shop", two: "shop#2" },
+  }),
   scenario("a listed member that the stack has does not keep its pool from growing", {
     from: { one: pooled },
     program: { one: pooled, two: pooled },
@@ -83,19 +95,19 @@ export const adoptSetting: Scenario[] = [
     state: { one: "shop", two: "shop#2" },
   }),
   scenario(
-    "a pooled resource on the URL of an endpoint without a pool is named with `adopt` of the program",
+    "a pooled resource on the URL of an endpoint without a pool fails, and `adopt` of the program takes it over",
     {
       others: { theirs: shop },
       program: { o: pooled },
-      fails: /lists it as unmanaged or pending, set adopt to this id\. See/,
+      fails: TAKEN,
       next: [{ program: { o: { ...pooled, adopt: "@theirs" } }, writes: ["PATCH theirs pooling_enabled"] }],
       state: { o: "theirs" },
     },
   ),
-  scenario("a pool's member on the URL of a resource without a pool is named with `adopt` of the program", {
+  scenario("a pool's member keeps its URL from a resource without a pool, and `adopt` takes it over", {
     others: { member: { ...shop, pooling_enabled: true } },
     overrides: adopts("member"),
-    fails: /lists it as unmanaged or pending, set adopt to this id\. See/,
+    fails: TAKEN,
     next: [{ program: { o: { ...shop, adopt: "@member" } } }],
     state: { o: "member" },
   }),
@@ -238,8 +250,9 @@ export const adoptSetting: Scenario[] = [
     program: { n: "shop" },
     overrides: adopts("shop"),
     refresh: true,
-    fails: /is served by ep_\w+.* If you renamed this resource, give it aliases/,
-    state: { o: "shop" },
+    fails: MET,
+    next: [{ fails: TAKEN }, { program: { n: { ...shop, options: { alias: "o" } } } }],
+    state: { n: "shop" },
   }),
   scenario(
     "with `--target`, an adoption may share the endpoint of an entry, and the next run deletes nothing",

@@ -8,6 +8,10 @@ const pooled = { ...shop, poolingEnabled: true };
 const adopted = { ...shop, adopt: "@theirs" };
 const theirs = { theirs: shop };
 const member = { ...shop, pooling_enabled: true };
+const SHARED =
+  /ep_\w+ belongs to two resources of this stack, which `npx pulumi-endpoints who-has ep_\w+` names\. See "Two resources share/;
+const IGNORED =
+  /adopt names ep_\w+, but this resource already has ep_\w+, so it adopts nothing\. Remove adopt, or give it to a resource/;
 
 export const adoption: Scenario[] = [
   scenario("an endpoint that is as the program wants it is adopted without a write", {
@@ -75,7 +79,11 @@ export const adoption: Scenario[] = [
   }),
   ...(
     [
-      ["an unknown id", { ...shop, adopt: "ep_nobody" }, /no endpoint ep_nobody.*remove adopt/],
+      [
+        "an unknown id",
+        { ...shop, adopt: "ep_nobody" },
+        /no endpoint ep_nobody to adopt in this account.*remove adopt/,
+      ],
       ["an agent's endpoint", { ...shop, adopt: "@agent" }, /of type ephemeral/],
       ["an endpoint with another scheme", { url: "tls://shop.example.com", adopt: "@theirs" }, /scheme/],
     ] as const
@@ -120,7 +128,7 @@ export const adoption: Scenario[] = [
     next: [
       {
         program: { o: described, n: { ...described, url: at("moved") } },
-        fails: /belongs to two resources of this stack.*pulumi state delete/,
+        fails: SHARED,
       },
     ],
     state: { o: "shop", n: "shop" },
@@ -140,10 +148,34 @@ export const adoption: Scenario[] = [
       {
         program: { o: { ...pooled, description: "x" }, n: { ...pooled, description: "x" } },
         refresh: true,
-        fails: /belongs to two resources of this stack.*pulumi state delete --force/,
+        fails: SHARED,
       },
     ],
     state: { o: "shop", n: "shop" },
+  }),
+  scenario("`adopt` of a resource that has an endpoint does nothing, and a warning says so until it goes", {
+    from: { o: "shop" },
+    others: { left: { url: at("left") } },
+    program: { o: { ...shop, adopt: "@left" } },
+    says: [IGNORED],
+    next: [{ program: { o: "shop" }, says: [/^(?![\s\S]*adopt)/] }],
+    state: { o: "shop" },
+    live: ["shop", "left"],
+    stacks: true,
+  }),
+  scenario("`adopt` that fell on a member that exists goes to the resource that the preview creates", {
+    from: { one: pooled },
+    others: { left: member },
+    program: { one: { ...pooled, adopt: "@left" }, two: pooled },
+    says: [IGNORED],
+    killed: true,
+    before: ({ emulator }) => emulator.intercept("create", { status: 422, body: "" }),
+    fails: /422/,
+    next: [
+      { program: { one: pooled, two: { ...pooled, adopt: "@left" } } },
+      { program: { one: pooled, two: pooled } },
+    ],
+    state: { one: "shop", two: "left" },
   }),
   scenario("a refused adoption leaves nothing in the state", {
     others: theirs,

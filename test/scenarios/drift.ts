@@ -144,7 +144,7 @@ const withoutPoolingThatIsOff = ({ pooling_enabled, ...rest }: Props): Props =>
   pooling_enabled === true ? { pooling_enabled, ...rest } : rest;
 
 const FIXED =
-  /ERR_NGROK_18014.*never changes url or poolingEnabled of an existing endpoint, give .* live value.*pulumi up --replace/;
+  /ERR_NGROK_18014.*Some services never change url or poolingEnabled of an endpoint\. See "A change that the service ignores"/;
 
 export const serviceDefaults: Scenario[] = [
   ...defaults.flatMap(({ field, name, o, edit, serviceDefault, edited: shown, setByProgram }) => {
@@ -310,7 +310,7 @@ export const serviceDefaults: Scenario[] = [
     service: { fixedUrlAndPooling: true },
     others: { theirs: shop },
     program: { o: { ...shop, poolingEnabled: true, adopt: "@theirs" } },
-    fails: /never changes url or poolingEnabled of an existing endpoint, give the program the live value/,
+    fails: FIXED,
   }),
   ...[error(400, 18017), error(400, 2201), error(401, 200)].map((reply) =>
     scenario(

@@ -1,5 +1,6 @@
 import { gatewayReply, type ScriptedReply } from "../../sdk/testing/emulator";
 import { type Actor, at, committed, error, forbidden, type Scenario, scenario } from "./scenario";
+import { TAKEN } from "./takenUrls";
 
 /* Creates whose answer is lost, or cannot be read. */
 
@@ -15,9 +16,8 @@ const noList = ["list", forbidden, 99] as const;
 /** The reply to a create whose URL is taken. */
 const conflict = error(400, 18017);
 
-const TAKEN = /is served by ep_.*`pulumi up --config endpoints:adopt=ep_/;
 const UNCERTAIN =
-  /may have made an endpoint for https:\/\/shop\.example\.com, and another attempt could .* before the next run\. See "The answer/;
+  /may have made an endpoint for https:\/\/shop\.example\.com, and another attempt could .* Look with `npx pulumi-endpoints who-has https:\/\/shop\.example\.com` before the next run\. See "The answer/;
 
 /** Replies to a create that took effect, and the recorded writes. A 4xx counts as a refusal, so its write is left out. */
 const lostReplies: [string, object, string[]][] = [
@@ -87,7 +87,7 @@ export const lostCreates: Scenario[] = [
       replies: [["create", committed(reply)]],
       writes,
       says: [
-        /the answer to the create was lost, but ep_\w+ has the same URL and content and appeared at that moment, so this run keeps it\. It might be/,
+        /the answer to the create was lost, but ep_\w+ has the same URL and content and appeared at that moment, so this run keeps it\. It might be another stack's equal endpoint: `npx pulumi-endpoints who-has ep_\w+`/,
       ],
       next: [{}],
     }),

@@ -1,5 +1,6 @@
 import { ADOPTED, adopts } from "./adoptSetting";
 import { at, type Scenario, scenario } from "./scenario";
+import { TAKEN } from "./takenUrls";
 
 /* A resource's own endpoint on its URL, after the engine skipped a deletion. */
 
@@ -11,8 +12,7 @@ const kept = { ...shop, options: retained };
 const deletionSkipped = {
   from: { o: kept },
   replace: ["o"],
-  fails:
-    /lists it as unmanaged or pending, run `pulumi up --config endpoints:adopt=ep_\w+`\. See "A URL that is taken"/,
+  fails: TAKEN,
 };
 
 const secure = { url: "tls://secure.example.com" };
@@ -62,7 +62,8 @@ export const ownEndpoints: Scenario[] = [
     ...deletionSkipped,
     next: [
       {
-        fails: /It is this resource's own endpoint, whose deletion Pulumi skipped.*endpoints:adopt=ep_/,
+        fails:
+          /It is the resource's own, not deleted by Pulumi: keep it with `pulumi up --config endpoints:adopt=ep_\w+`\. See/,
       },
       { overrides: adopts("shop"), says: [ADOPTED] },
       {},
@@ -116,7 +117,7 @@ export const ownEndpoints: Scenario[] = [
           before: ({ emulator, id }) => emulator.remove(id("shop")),
           program: { o: { ...kept, adopt: "@shop" } },
           fails:
-            /There is no endpoint ep_\w+ to adopt\. .*remove adopt: then `pulumi up` creates a new endpoint/,
+            /There is no endpoint ep_\w+ to adopt in this account\. .*remove adopt to create a new endpoint/,
         },
         { program: { o: kept }, writes: ["POST shop"] },
       ],
@@ -150,7 +151,7 @@ export const ownEndpoints: Scenario[] = [
     live: ["shop"],
   }),
   scenario(
-    "after a replacement that was killed in its create, the command of the message takes the endpoint over",
+    "after a replacement that was killed in its create, the line of `who-has` takes the endpoint over",
     {
       from: { o: "a" },
       program: { o: secure },
@@ -159,7 +160,7 @@ export const ownEndpoints: Scenario[] = [
       fails: /status 422/,
       next: [
         // What the killed create made.
-        { before: ({ seed }) => seed("left", secure), fails: /run `pulumi up --config endpoints:adopt=ep_/ },
+        { before: ({ seed }) => seed("left", secure), fails: TAKEN },
         { overrides: adopts("left"), says: [/adopts ep_\w+ as it is/] },
         {},
       ],
@@ -200,7 +201,8 @@ export const ownEndpoints: Scenario[] = [
     from: { o: "shop" },
     program: { o: { ...shop, adopt: "@shop" } },
     replace: ["o"],
-    fails: /ep_\w+ was not deleted, because this run adopts or imports it\..* take its id out of adopt/,
+    fails:
+      /ep_\w+ was not deleted, because this run adopts or imports it, .*To have it .* replaced, take its id out of adopt/,
     next: [{ program: { o: shop }, replace: ["o"], writes: ["DELETE shop", "POST shop"] }],
     state: { o: "shop#2" },
     live: ["shop#2"],

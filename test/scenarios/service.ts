@@ -95,7 +95,7 @@ export const oddReplies: Scenario[] = [
 
 const STILL_LISTED = /the account's list still contains ep_/;
 const WRONG_ACCOUNT =
-  /may not be this stack's.*has \d other endpoints.*If the endpoint is really gone, run `pulumi state delete --force`/;
+  /may not be this stack's.*it has \d others\. Use the right key.*See "An endpoint is not found"/;
 const OTHER_KEY = "3otherOtherOtherOtherOther7_otherOtherOtherOther1";
 const otherKey = { apiKey: OTHER_KEY };
 const rotated = ({ emulator }: Actor) => emulator.addKey(otherKey);
@@ -110,7 +110,11 @@ const gateways: [string, ScriptedReply][] = [
 /** The end of a title, the replies about the endpoint, and the error if the endpoint stays in the state. */
 const absences: [string, Stub[], RegExp?][] = [
   ["that is gone leaves the state after the service's 404", []],
-  ["that is gone stays if the key may not list", [["list", forbidden, 99]], /pulumi state delete/],
+  [
+    "that is gone stays if the key may not list",
+    [["list", forbidden, 99]],
+    /the key may list endpoints\. See "An endpoint is not found"/,
+  ],
   [
     "that exists stays after the service's 404 if the first page shows it",
     [["by id", missing, 99]],
@@ -134,7 +138,7 @@ const absences: [string, Stub[], RegExp?][] = [
   [
     "that exists stays if the list is a 404 too, as with a base URL without its path prefix",
     [["any", missing, 99]],
-    /list.*cannot be read.*path prefix.*state delete/,
+    /list.*cannot be read.*path prefix.*See "An endpoint is not found"/,
   ],
 ];
 

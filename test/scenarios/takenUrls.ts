@@ -8,16 +8,22 @@ const theirs = { theirs: { ...shop, created_at: "2020-01-01T00:00:00Z" } };
 /** The reply to a create whose URL is taken. */
 const conflict = error(400, 18017);
 
-const CAUSES =
-  /created at [^ ,]+\. If you renamed this resource, give it aliases.* If `npx pulumi-endpoints drift` lists it as unmanaged or pending, run `pulumi up --config endpoints:adopt=ep_\w+`\. See "A URL that is taken" in docs\/reliability\.md of pulumi-endpoints\.$/m;
-const TAKEN = /is served by ep_.*`pulumi up --config endpoints:adopt=ep_/;
+/** The message of a create whose URL an endpoint has that this run does not know. It guesses nothing, and prints no line that adopts. */
+export const TAKEN =
+  /^(?!.*endpoints:adopt).*is served by ep_\w+, a cloud endpoint(, created at [^ ]+)?\. `npx pulumi-endpoints who-has ep_\w+` names who has it\. Renamed\? Give it `aliases`\. See "A URL that is taken" in docs\/reliability\.md of pulumi-endpoints\.$/m;
+/** The message of a move to such a URL. */
+export const MOVE_TAKEN =
+  /^(?!.*(adopt|aliases)).*is served by ep_\w+, a cloud endpoint, created at [^ ]+\. `npx pulumi-endpoints who-has ep_\w+` names who has it\. See "A URL that is taken"/m;
+/** The message about an endpoint of another resource that this run has met. */
+export const MET =
+  /^(?!.*(endpoints:adopt|--target|--replace)).*is served by ep_\w+, .*\. Another resource of this stack has it: run the command again, once\. .*See "A URL that is taken"/m;
 
 export const takenUrls: Scenario[] = [
   scenario(
-    "a create on a stranger's URL fails after some seconds, with its endpoint and the two likeliest ways out",
+    "a create on a stranger's URL fails after some seconds, with its endpoint and the command that names who has it",
     {
       others: theirs,
-      fails: CAUSES,
+      fails: TAKEN,
       seconds: 10,
       stacks: true,
     },
@@ -35,10 +41,10 @@ export const takenUrls: Scenario[] = [
       { type: "edge", public_url: shop.url },
     ] as const
   ).map((endpoint) =>
-    scenario(`a create on the URL of an endpoint of type ${endpoint.type} fails with what to do`, {
+    scenario(`a create on the URL of an endpoint of type ${endpoint.type} fails, and names no \`aliases\``, {
       others: { theirs: endpoint },
       replies: [["create", conflict, 9]],
-      fails: /^(?!.*adopt).*of type (ephemeral|edge).*another url, or stop what serves it/,
+      fails: /^(?!.*(adopt|aliases)).*of type (ephemeral|edge).*who-has ep_\w+` names who has it\. See/,
       seconds: 10,
     }),
   ),
@@ -47,9 +53,9 @@ export const takenUrls: Scenario[] = [
     program: { o: "shop", m: "shop" },
     order: ["o", "m"],
     only: "dynamic",
-    fails:
-      /is served by ep_.*leaves it, run the command again, or `pulumi up --target` with its URN first\. If the two swap/,
+    fails: MET,
     seconds: 10,
+    next: [{ fails: MET }],
     state: { o: "shop", m: "a" },
   }),
   scenario(
@@ -138,10 +144,11 @@ export const takenUrls: Scenario[] = [
       fails: /status 409.*([Rr]un the command again|before the next run)/,
     }),
   ),
-  scenario("the endpoint that a killed run left is named, and `adopt` takes it over", {
+  scenario("the endpoint that a killed run left is named, and nothing tells it from another stack's", {
     fromKilled: { o: "shop" },
     fails: TAKEN,
-    next: [{ program: { o: { ...shop, adopt: "@shop" } } }],
+    // What `who-has` prints after it has read the other states.
+    next: [{ overrides: { adopt: "@shop" } }],
     state: { o: "shop" },
   }),
 ];

@@ -1,5 +1,6 @@
 import { adopts } from "./adoptSetting";
 import { at, error, type Scenario, scenario } from "./scenario";
+import { TAKEN } from "./takenUrls";
 
 /* Creates whose refusal has no code of the service, so that a gateway may have made it after the effect. */
 
@@ -11,14 +12,14 @@ const gatewayRefusal = (status: number) =>
   ({ afterCommit: true, status, headers: { "content-type": "text/html" }, body: "<html>" }) as const;
 
 const UNCERTAIN =
-  /may have made an endpoint for https:\/\/shop\.example\.com, .* with `npx pulumi-endpoints drift` before the next run\. See "The answer/;
+  /may have made an endpoint for https:\/\/shop\.example\.com, .* with `npx pulumi-endpoints who-has https:\S+` before the next run\. See "The answer/;
 
 export const unclearRefusals: Scenario[] = [
   ...[400, 409, 422].map((status) =>
     scenario(`outside of pools, a create that a gateway refused with ${status} names its endpoint`, {
       replies: [["create", gatewayRefusal(status)]],
       writes: [],
-      fails: /is served by ep_\w+.* run `pulumi up --config endpoints:adopt=ep_\w+`/,
+      fails: TAKEN,
       next: [{ overrides: adopts("shop") }],
       state: { o: "shop" },
     }),
