@@ -88,7 +88,7 @@ test.skipIf(!cli)(
     // `up` fails on the URLs of the two that the state lacks, and names them.
     const message = await project.failing(AFTER_A_KILL);
     const left = new Set(
-      [...message.matchAll(/`pulumi up --config endpoints:adopt=(\w+)`/g)].map(([, id]) => id),
+      [...message.matchAll(/`npx pulumi-endpoints who-has (ep_\w+)`/g)].map(([, id]) => id),
     );
     expect(left.size).toBeGreaterThan(0);
     const unmanaged = idsOnService().filter((id) => !before.includes(id));
@@ -98,8 +98,7 @@ test.skipIf(!cli)(
     expect(await project.ids()).toEqual(idsOnService());
 
     const otherKey = `export ENDPOINTS_API_KEY=${emulator.addKey({ account: "other" })}`;
-    const REFUSED =
-      /may not be this stack's.* If the endpoint is really gone, run `pulumi state delete --force`/;
+    const REFUSED = /may not be this stack's.*See "An endpoint is not found"/;
     for (const command of ["refresh", "destroy"])
       await expect(project.sh(`${otherKey}\npulumi ${command} --yes`)).rejects.toThrow(REFUSED);
     expect(await project.ids()).toHaveLength(3);

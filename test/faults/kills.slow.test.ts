@@ -73,7 +73,7 @@ async function kill(driver: TestStack["driver"], death: Death): Promise<() => Pr
     let failed = await failureOf(stack.up({ skipPreview: true }));
     for (let tries = 0; failed && tries < 2 * leftOver.length; tries++) {
       // The user gives all ids that the messages have named so far.
-      for (const message of failed) for (const [, id = ""] of message.matchAll(LINE)) ids.add(id);
+      for (const message of failed) for (const [, id = ""] of message.matchAll(LEFT)) ids.add(id);
       expect(ids.size, failed.join("; ")).toBeGreaterThan(0);
       await stack.setConfig("endpoints:adopt", [...ids].join(","));
       failed = await failureOf(stack.up({ skipPreview: true }));
@@ -92,8 +92,8 @@ async function kill(driver: TestStack["driver"], death: Death): Promise<() => Pr
   };
 }
 
-/** The command in a message. */
-const LINE = /`pulumi up --config endpoints:adopt=(ep_\w+)`/g;
+/** The id in the message of a taken URL. */
+const LEFT = /`npx pulumi-endpoints who-has (ep_\w+)`/g;
 
 const refused = { status: 403, body: "" };
 const isOf = (id: string | undefined, method: string, path: string) =>
