@@ -9,7 +9,6 @@ export const HEADINGS = {
   "A run was killed": "reliability",
   "Adopt members of a pool": "adoption",
   "Adopt without an edit of the program": "adoption",
-  "Adopt members of a pool": "adoption",
   "Unmanaged endpoints": "drift",
   "A change that the service ignores": "troubleshooting",
   "Both in one program": "comparison",
