@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, truncateSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { emulatedService } from "../emulatedService";
@@ -296,5 +296,51 @@ test.skipIf(!cli)(
     project.edit(code.replace(/"ep_\w+"(, )?/g, ""));
     await project.sh("pulumi preview --expect-no-changes");
     expect(idsOnService()).toEqual(ids);
+  },
+);
+
+test.skipIf(!cli)(
+  "with the Pulumi CLI, a project and its stack get other names, an edit by hand is accepted without a write, and an endpoint outlives its stack",
+  async () => {
+    const { project, emulator, idsOnService, idOf, urnOf } = await deployed();
+    const [ids, kept] = [idsOnService(), idOf(API)];
+    const listed = (command: RegExp) => commandIn("What happened\\?", command);
+    await project.sh(listed(/^pulumi stack rename/));
+    const settings = join(project.folder, "Pulumi.yaml");
+    writeFileSync(settings, readFileSync(settings, "utf8").replace("name: shop", "name: store"));
+    await project.sh(listed(/^pulumi stack select/));
+    await project.sh("pulumi preview --expect-no-changes");
+    expect(await project.ids()).toEqual(ids);
+
+    emulator.edit(idOf(SHOP), { description: "edited by hand" });
+    project.edit(bothNamed("shop").replace("front door", "edited by hand"));
+    const { length } = emulator.requests;
+    await project.sh(listed(/^pulumi up --refresh$/));
+    expect(emulator.requests.slice(length).filter(({ method }) => method !== "GET")).toEqual([]);
+    expect(await project.sh(DRIFT)).toContain(NO_DRIFT);
+
+    const forget = listed(/^pulumi state delete/).replace("URN", `'${await urnOf(API)}'`);
+    await project.sh(`${forget}\n${listed(/^pulumi destroy$/)} --yes`);
+    expect([await project.ids(), idsOnService()]).toEqual([[], [kept]]);
+  },
+);
+
+test.skipIf(!cli)(
+  "with the Pulumi CLI, an `up` that failed halfway is finished by another one, and the loop of the upgrade looks at each stack",
+  async () => {
+    const { project, emulator, idsOnService } = await start("prod");
+    const on = (name: string) =>
+      `new CloudEndpoint("${name}", { url: "https://${name}." + pulumi.getStack() + ".example.com" });`;
+    project.edit(on("a") + on("b") + on("c"));
+    emulator.intercept("create", { status: 400, body: { error_code: "ERR_NGROK_18010" } });
+    expect(await project.failing("pulumi up --yes --skip-preview")).toContain("ERR_NGROK_18010");
+    await project.sh(commandIn("What happened\\?", /^pulumi up$/));
+    expect(await project.ids()).toEqual(idsOnService());
+    expect(idsOnService()).toHaveLength(3);
+
+    await project.sh("pulumi stack init dev");
+    await project.up();
+    const loop = commandIn("Upgrade", /^for stack in dev prod/, "upgrading");
+    expect((await project.sh(loop)).match(/4 unchanged/g)).toHaveLength(2);
   },
 );
