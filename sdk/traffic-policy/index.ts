@@ -1,4 +1,3 @@
-export { Account, type AccountEndpoint, type AgentEndpoint } from "./answer/account";
 export type {
   Application,
   ConnectionOptions,
@@ -6,7 +5,7 @@ export type {
   ServedRequest,
   ServeOptions,
 } from "./answer/options";
-export { EndpointReply, type ReceivedReply } from "./answer/reply";
+export { EndpointReply } from "./answer/reply";
 export {
   ApplicationFailed,
   ConnectionClosed,
@@ -15,31 +14,16 @@ export {
   type TracedRule,
   traceText,
 } from "./answer/trace";
-export type { JsonObject } from "./data/json";
-export { UserError } from "./data/userError";
 export type { ActionType, PhaseName } from "./policy/catalogue";
-export { parsePolicy, type Warning, warningsOf } from "./policy/files";
-export { mergeTrafficPolicy } from "./policy/merge";
-export {
-  type ActionConfig,
-  type PlainValues,
-  type PolicyAction,
-  type PolicyRule,
-  type RuleOptions,
-  type Rules,
-  rules,
-  type TrafficPolicy,
-  type UnlistedAction,
-  unlistedAction,
-  type ValueWrapper,
+export type {
+  ActionConfig,
+  PolicyAction,
+  PolicyRule,
+  RuleOptions,
+  Rules,
+  TrafficPolicy,
+  ValueWrapper,
 } from "./policy/rules";
-export type { PolicyTarget } from "./policy/warnings";
-export { type WebhookPlatform, type WebhookPlatformInfo, webhookPlatforms } from "./webhooks/platforms";
+export type { WebhookPlatform } from "./webhooks/platforms";
 export type { SignedPlatform } from "./webhooks/schemes";
-export {
-  type ReceivedWebhook,
-  signWebhook,
-  type Verdict,
-  verifyWebhook,
-  type WebhookToSign,
-} from "./webhooks/signatures";
+export { signWebhook, type WebhookToSign } from "./webhooks/signatures";

@@ -46,7 +46,7 @@ const git = (...args: string[]) =>
   execFileSync("git", args, { cwd: root, encoding: "utf8" }).trim().split("\n");
 
 /** The folders of which the package has only types, and only those that the entry points' types refer to. */
-const INTERNAL = /^(provider|sdk\/commands|sdk\/test-engine\/engine|sdk\/traffic-policy)\//;
+const INTERNAL = /^(provider|sdk\/(commands|pulumi-cli|test-engine|traffic-policy))\//;
 
 /** The declarations that can be reached from a file, and the file. */
 function declarationsFrom(file: string, seen = new Set<string>()): Set<string> {

@@ -58,6 +58,11 @@ describe.each([
     expect(editor.hover(`${IMPORTS}export const type = Cloud|Endpoint;`)).toContain(example);
   });
 
+  test("shows the comment of a key to who hovers over it in a policy", () => {
+    const policy = config("redirect", 'to: "", status_|code: 301');
+    expect(editor.hover(asPolicy(policy))).toBe("A status from 300 to 399.");
+  });
+
   // biome-ignore format: one line for each mistake
   test.each<[string, string, RegExp]>([
     ["an action", action('{ type: "custom-respons" }'), /^Type '"custom-respons"' is not assignable .*Did you mean '"custom-response"'\?$/],

@@ -3,7 +3,6 @@ import { missingSecret } from "../data/missingValues";
 import { NO_MAPPING, policyFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../data/parse";
 import { type Path, pathText } from "../data/paths";
 import { type SourceDocument, sourceDocuments } from "../data/positions";
-import { UserError } from "../data/userError";
 import { phases } from "./catalogue";
 import {
   intendedPhase,
@@ -16,22 +15,6 @@ import {
 
 /* Finds the policies in files: a policy alone, or in a configuration of an agent, Kubernetes, Terraform or Pulumi. */
 
-/**
- * Parses the text of a policy, JSON or YAML, into data. What data could not hold exactly is refused: long numbers, YAML tags,
- * keys that are there twice. A YAML text has at most 50,000 characters, JSON 1,000,000.
- *
- * ```ts
- * const policy = parsePolicy(readFileSync("policy.yaml", "utf8"));
- * ```
- *
- * @throws UserError with the mistake and its place. It does not quote the text, which may contain a secret.
- */
-export function parsePolicy(text: string): JsonObject {
-  const parsed = policyFromText(text);
-  if ("problem" in parsed) throw new UserError(`the policy ${parsed.problem}`);
-  return parsed.data as JsonObject;
-}
-
 /** A probable mistake in a policy. */
 export interface Warning {
   /** Its place in the data: `endpoints[0].traffic_policy.on_http_request[0]`. Empty for the whole policy. */
@@ -43,7 +26,7 @@ export interface Warning {
   column?: number;
 }
 
-/** @internal A policy in a file. Without `policy`, it was not read. */
+/** A policy in a file. Without `policy`, it was not read. */
 export interface FilePolicy {
   policy?: object;
   /** The file that has the policy, as an agent's configuration names it. */
@@ -55,30 +38,7 @@ export interface FilePolicy {
   positionOf?: SourceDocument["positionOf"];
 }
 
-/**
- * Returns what is probably wrong with a policy, or with the policies in a file: unknown phases, actions, keys, variables and
- * functions with the nearest known name, wrong types, header names that never match, policies that do not answer. The service
- * may know more, so these are warnings.
- *
- * ```ts
- * for (const { line, message } of warningsOf(readFileSync("ngrok.yml", "utf8"))) console.log(line, message);
- * ```
- *
- * @param policy A policy as data; or the text of a file, YAML or JSON: a policy, an agent's configuration of version 2 or 3,
- *   Kubernetes manifests, a Pulumi YAML program, or the output of `terraform show -json`.
- * @param endpoint The endpoint that gets the policies. Default: the one that the file names for each policy.
- * @throws UserError if the text is neither YAML nor JSON.
- */
-export function warningsOf(policy: object | string, endpoint?: PolicyTarget): Warning[] {
-  const found =
-    typeof policy === "string" ? policiesInText(policy) : readablePolicies(policiesIn({ ...policy }));
-  if ("problem" in found) throw new UserError(`the policy ${found.problem}`);
-  const isData = typeof policy === "object" && found.policies.length === 0;
-  const policies = isData ? [{ policy, path: [], target: {} }] : found.policies;
-  return policies.flatMap((one) => warningsOfOne(one, endpoint));
-}
-
-/** @internal The warnings for one policy. @param endpoint Default: the one that the file names. */
+/** The warnings for one policy. @param endpoint Default: the one that the file names. */
 export function warningsOfOne(one: FilePolicy, endpoint: PolicyTarget | undefined): Warning[] {
   const reason = "has a policy that was not read; check it as a file of its own";
   const unread: PolicyWarning[] = [{ path: [], reason }];
@@ -90,7 +50,7 @@ export function warningsOfOne(one: FilePolicy, endpoint: PolicyTarget | undefine
   });
 }
 
-/** @internal The policies in a text. */
+/** The policies in a text. */
 export function policiesInText(text: string): { policies: FilePolicy[] } | Unparsed {
   const source = sourceDocuments(text);
   if ("problem" in source) return source;
@@ -239,7 +199,7 @@ function isReference(value: unknown): boolean {
 
 const NAMES_PHASE = /\bon_(?:tcp|http|event)_/;
 
-/** @internal @param isExpected Whether a policy belongs there. If so, a mapping with only misspelt phases counts, too. */
+/** @param isExpected Whether a policy belongs there. If so, a mapping with only misspelt phases counts, too. */
 export function isPolicy(value: object, { isExpected } = { isExpected: false }): boolean {
   return Object.keys(value).some(
     (key) =>

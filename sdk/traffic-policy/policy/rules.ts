@@ -185,8 +185,8 @@ export const rules: Rules = {
 };
 
 /**
- * An action that this version of the package does not know, as a type that `TrafficPolicy` accepts. `warningsOf` still warns
- * of it.
+ * An action that this version of the package does not know, as a type that `TrafficPolicy` accepts. The preview still warns of
+ * it.
  *
  * ```ts
  * actions: [unlistedAction("new-action", { key: "value" })],

@@ -1,9 +1,10 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policies contain expressions
 import { describe, expect, test } from "vitest";
-import { Account, ConnectionClosed, type FetchOptions, signWebhook, traceText } from "../../index";
+import { ConnectionClosed, type FetchOptions, signWebhook, traceText } from "../../index";
 import {
   type Action,
   act,
+  fetchFrom,
   forward,
   HELLO,
   headers,
@@ -148,16 +149,18 @@ describe("forward-internal", () => {
     const [app, shop] = ["https://app.internal", "https://shop.internal"];
     const adding = { actions: [headers("add-headers", { "X-By": "gateway" })] };
     const received: Request[] = [];
-    const account = new Account({
+    const endpoints = {
       [URL]: forward("https://${req.host.split('.')[0]}.internal"),
       [shop]: { on_http_request: [adding, ...forward(app).on_http_request] },
-      [app]: (request: Request) => {
-        received.push(request);
-        return Response.json({ ok: true }, { status: 201 });
+      [app]: {
+        application: (request: Request) => {
+          received.push(request);
+          return Response.json({ ok: true }, { status: 201 });
+        },
       },
-    });
+    };
     const sent = { method: "POST", body: "{}", clientIp: "203.0.113.7" };
-    const reply = await account.fetch(`${URL}/a?b=c`, sent);
+    const reply = await fetchFrom(endpoints, `${URL}/a?b=c`, sent);
     expect([reply.status, await reply.json()]).toEqual([201, { ok: true }]);
     expect(reply.trace.map(({ endpoint }) => endpoint)).toEqual([URL, shop, shop]);
     expect([received[0]?.url, await received[0]?.text()]).toEqual([`${URL}/a?b=c`, "{}"]);

@@ -1,12 +1,34 @@
-import { Account, type EndpointReply, type FetchOptions } from "../../index";
+import { fetchReply } from "../../answer/index";
+import type { ReachableEndpoint } from "../../answer/routing";
+import { derivedFromUrl } from "../../data/index";
+import type { EndpointReply, FetchOptions } from "../../index";
 
 /* Helpers that write policies for tests, and send requests to an endpoint with a policy. */
 
 export const URL = "https://shop.example.com";
 
+/** What answers at a URL: the policy of a cloud endpoint, or an agent's application, perhaps with a policy. */
+type Answering = object | string | Required<Pick<ReachableEndpoint, "application">>;
+
+/** Sends a request to these endpoints, by URL. */
+export function fetchFrom(
+  endpoints: Record<string, Answering>,
+  url = URL,
+  options: FetchOptions = {},
+): Promise<EndpointReply> {
+  const all = Object.entries(endpoints).map(([url, answering]): ReachableEndpoint => {
+    const bindings = [url.endsWith(".internal") ? "internal" : "public"];
+    const address = { url, ...derivedFromUrl(url), bindings };
+    return typeof answering === "object" && "application" in answering
+      ? { ...address, type: "ephemeral", ...answering }
+      : { ...address, type: "cloud", traffic_policy: answering };
+  });
+  return fetchReply(() => all, url, options);
+}
+
 /** Sends a request to an endpoint with this policy. */
 export const send = (policy: object, options: FetchOptions = {}, path = "/"): Promise<EndpointReply> =>
-  new Account({ [URL]: policy }).fetch(URL + path, options);
+  fetchFrom({ [URL]: policy }, URL + path, options);
 
 export type Action = { type: string; config?: unknown };
 export const act = (type: string, config?: unknown): Action => ({ type, config });

@@ -1,8 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: policies contain expressions
 import { expect, test } from "vitest";
-import { Account, type FetchOptions, RequestNotSimulated, signWebhook, traceText } from "../../index";
+import { type FetchOptions, RequestNotSimulated, signWebhook, traceText } from "../../index";
 import {
   act,
+  fetchFrom,
   forward,
   HELLO,
   headers,
@@ -169,21 +170,21 @@ test.each<[options: FetchOptions, words: string, action?: ReturnType<typeof act>
 });
 
 test("the address of a wildcard endpoint is not simulated", async () => {
-  const account = new Account({ "https://*.example.com": when("endpoint.url != ''") });
-  await expectRefused(account.fetch("https://a.b.example.com"), "the address of a wildcard");
+  const endpoints = { "https://*.example.com": when("endpoint.url != ''") };
+  await expectRefused(fetchFrom(endpoints, "https://a.b.example.com"), "the address of a wildcard");
 });
 
 test("an exact host comes before a wildcard, and among several wildcards none is chosen", async () => {
   const all = ["https://app.internal", "https://*.example.com", "https://*.b.example.com"];
-  const account = new Account({
+  const endpoints = {
     ...Object.fromEntries(all.map((url) => [url, request()])),
     "https://a.b.example.com": request(act("deny")),
-  });
-  expect((await account.fetch("https://a.example.com")).status).toBe(200);
-  expect((await account.fetch("https://a.b.example.com")).status).toBe(403);
-  await expectRefused(account.fetch("https://b.b.example.com"), "the choice between 2 endpoints for");
+  };
+  expect((await fetchFrom(endpoints, "https://a.example.com")).status).toBe(200);
+  expect((await fetchFrom(endpoints, "https://a.b.example.com")).status).toBe(403);
+  await expectRefused(fetchFrom(endpoints, "https://b.b.example.com"), "the choice between 2 endpoints for");
   for (const url of ["https://app.internal", "https://example.com", "http://any.example.com"])
-    await expect(account.fetch(url)).rejects.toThrow(/^no public endpoint .*; the account has https:/);
+    await expect(fetchFrom(endpoints, url)).rejects.toThrow(/^no public endpoint .*; the account has https:/);
 });
 
 test.each<[policy: object, words: string]>([
@@ -196,7 +197,7 @@ test.each<[policy: object, words: string]>([
   "an internal endpoint does not know the client's connection, and cannot have %j",
   async (policy, words) => {
     const policies = { [URL]: forward("https://app.internal"), "https://app.internal": policy };
-    await expectRefused(new Account(policies).fetch(URL, { conn: { geo: { country: "DE" } } }), words);
+    await expectRefused(fetchFrom(policies, URL, { conn: { geo: { country: "DE" } } }), words);
   },
 );
 
@@ -206,7 +207,7 @@ test.each<[url: string, options: FetchOptions, words: RegExp]>([
   [URL, { clientIp: "" }, /^clientIp must be an IP address/],
   [URL, { conn: { geo: { land: "DE" } } }, /conn\.geo\.land is no documented variable/],
 ])("fetch refuses the URL %s with %j", async (url, options, words) => {
-  await expect(new Account({ [URL]: request() }).fetch(url, options)).rejects.toThrow(words);
+  await expect(fetchFrom({ [URL]: request() }, url, options)).rejects.toThrow(words);
 });
 
 test("the text of a refusal cannot be read, because only the service knows it", async () => {

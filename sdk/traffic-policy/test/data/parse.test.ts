@@ -2,8 +2,6 @@ import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../data/json";
 import { policyFromText, problemOfTags, problemsOfData } from "../../data/parse";
 import { pathText } from "../../data/paths";
-import { UserError } from "../../data/userError";
-import { parsePolicy } from "../../policy/files";
 
 const reasonOf = (text: string) => {
   const parsed = policyFromText(text);
@@ -169,12 +167,6 @@ test("a path has Pulumi's syntax", () => {
     "trafficPolicy.on_http_request[0].actions",
   );
   expect(pathText(["metadata", "a.b", 'say "x"', "", "c-d"])).toBe('metadata["a.b"]["say \\"x\\""][""].c-d');
-});
-
-test("parsePolicy returns the data, or throws with the mistake and its place", () => {
-  expect(parsePolicy("on_http_request: []")).toEqual({ on_http_request: [] });
-  expect(() => parsePolicy("a: 1\n b: 2")).toThrow(UserError);
-  expect(() => parsePolicy("a: 1\n b: 2")).toThrow(/^the policy is not valid YAML \(line 1, column \d+\)/);
 });
 
 test("the same key in several mappings, or as a value, is not a repeated key", () => {

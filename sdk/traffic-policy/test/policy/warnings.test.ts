@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { pathText } from "../../data/paths";
 import { type ActionInfo, actions } from "../../policy/catalogue";
-import { warningsOf } from "../../policy/files";
 import { mayAnswer, policyWarnings, warningText } from "../../policy/warnings";
 import { isUnknown, UNKNOWN } from "../unknown";
 import { act, mistakes, moreRightPolicies, onRequest, rightPolicies, rule } from "./cases";
@@ -76,9 +75,4 @@ test("a warning is one line that quotes no value", () => {
 test("a policy has at most 100 warnings", () => {
   const policy = onRequest(...Array.from({ length: 1000 }, () => rule(act("dney", { a: 1 }))));
   expect(policyWarnings(policy)).toHaveLength(100);
-});
-
-test("any object is a policy, but a text is a policy only with a key that resembles a phase or has rules", () => {
-  expect(warningsOf({ name: "shop" })).toEqual([expect.objectContaining({ path: "name" })]);
-  expect(warningsOf("name: shop")).toEqual([]);
 });

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { Account, ApplicationFailed, ConnectionClosed } from "../../index";
-import { act, forward, HELLO, request, URL } from "./policies";
+import { ApplicationFailed, ConnectionClosed } from "../../index";
+import { act, fetchFrom, forward, request, URL } from "./policies";
 
 const FORWARD = forward("https://app.internal");
 
@@ -11,26 +11,26 @@ test.each<[what: string, endpoint: object | string, reply: string]>([
     "on_http_request: [{ actions: [{ type: deny, config: { status_code: 404 } }] }]",
     "404 ",
   ],
-  ["the application of an agent", () => new Response("taken"), "200 taken"],
+  ["the application of an agent", { application: () => new Response("taken") }, "200 taken"],
   [
     "an agent's application behind a policy",
-    { application: () => new Response(), policy: request(act("deny")) },
+    { application: () => new Response(), traffic_policy: request(act("deny")) },
     "403 ",
   ],
-])("an account answers by %s", async (_, endpoint, expected) => {
-  const reply = await new Account({ [URL]: endpoint }).fetch(URL);
+])("an endpoint answers by %s", async (_, endpoint, expected) => {
+  const reply = await fetchFrom({ [URL]: endpoint });
   expect(`${reply.status} ${await reply.text()}`).toBe(expected);
 });
 
 test("the reply has the trace of all policies on the way, and the application gets the request", async () => {
-  const account = new Account({
+  const endpoints = {
     [URL]: FORWARD,
     "https://app.internal": {
-      policy: { on_http_request: [{ name: "all", actions: [act("log", { metadata: {} })] }] },
+      traffic_policy: { on_http_request: [{ name: "all", actions: [act("log", { metadata: {} })] }] },
       application: async (received: Request) => new Response(`${received.method} ${await received.text()}`),
     },
-  });
-  const reply = await account.fetch(`${URL}/a`, { method: "POST", body: "{}" });
+  };
+  const reply = await fetchFrom(endpoints, `${URL}/a`, { method: "POST", body: "{}" });
   expect(await reply.text()).toBe("POST {}");
   expect(reply.trace).toMatchObject([
     { endpoint: URL, phase: "on_http_request", rule: 0, outcome: "matched" },
@@ -49,21 +49,12 @@ test.each<
   ],
   [
     "forwards to an application that fails",
-    { [URL]: FORWARD, "https://app.internal": () => Promise.reject(new Error("no")) },
+    { [URL]: FORWARD, "https://app.internal": { application: () => Promise.reject(new Error("no")) } },
     ApplicationFailed,
     "the application of https://app.internal failed: no",
   ],
 ])("a policy that %s fails the request", async (_, endpoints, failure, words) => {
-  const sent = new Account(endpoints).fetch(URL);
+  const sent = fetchFrom(endpoints);
   await expect(sent).rejects.toThrow(failure);
   await expect(sent).rejects.toThrow(words);
-});
-
-test("URLs are normalized, and those that get no requests are refused", async () => {
-  const account = new Account({
-    "HTTPS://Shop.example.com:443/": { on_http_request: [{ actions: [HELLO] }] },
-  });
-  expect((await account.fetch(`${URL}/a`)).status).toBe(200);
-  expect(() => new Account({ "shop.example.com": {} })).toThrow("shop.example.com is not a URL");
-  expect(() => new Account({ "tcp://1.tcp.example.com:1": {} })).toThrow("only https and http are simulated");
 });
