@@ -89,7 +89,7 @@ test("a program restores any policy and metadata, without secrets or invisible c
       expect(isDeepStrictEqual(second?.["trafficPolicy"], metadata)).toBe(true);
       expect(second?.["description"]).toBe("CANARY-one");
     }),
-    { numRuns: 300 },
+    { numRuns: 100 },
   );
 });
 

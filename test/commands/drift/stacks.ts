@@ -51,11 +51,11 @@ export function fakeStack(
 ): DriftStack {
   const { on = emulator, extra = [], begun = [], ...own } = around;
   const settings: Record<string, string> = { "endpoints:baseUrl": on.baseUrl, "endpoints:apiKey": on.apiKey };
+  const seeded = new Set([emulator, other].flatMap((one) => one.endpoints.map(({ id }) => id)));
   const all = endpoints.map(({ name, id = `ep_${name}`, inputs, live = {}, more }) => {
     const given = { url: `https://${name}.example.com`, ...inputs };
     const values = Object.fromEntries(Object.entries(given).map(([key, value]) => [key, plain(value)]));
-    const exists = [emulator, other].some((one) => one.endpoints.some((endpoint) => endpoint.id === id));
-    if (live !== "gone" && !exists)
+    if (live !== "gone" && !seeded.has(id))
       on.seed({
         type: "cloud",
         id,
@@ -63,6 +63,7 @@ export function fakeStack(
         updated_at: CREATED,
         ...wireOf({ ...values, ...live }),
       });
+    seeded.add(id);
     const noted = { __accountFingerprint: accountFingerprint(on), createdAt: CREATED, updatedAt: CREATED };
     return {
       ...{ urn: urnOf(name), type: TYPE, custom: true, id, inputs: given },
