@@ -23,13 +23,12 @@ export function policySchema(): Schema {
     if (key.list === true) return { type: "array", items: one };
     return key.list === "or one" ? { anyOf: [{ type: "array", items: one }, one] } : one;
   };
-  const itemOf = ({ kind, values, cel, keys }: KeyInfo, path: string): Schema => {
+  const itemOf = ({ kind, values, keys }: KeyInfo, path: string): Schema => {
     if (keys) return objectOf(keys, `${path}/keys`);
     if (values) return { anyOf: [{ enum: values }, { type: "string" }] };
     if (kind === "map of text") return { type: "object", additionalProperties: oneOfTypes(SCALARS) };
     if (kind === "map" || kind === "object") return { type: "object" };
-    const type = kind === "text" || kind === "duration" ? "string" : kind;
-    return cel && type !== "string" ? oneOfTypes([type, "string"]) : { type };
+    return { type: kind === "text" || kind === "duration" ? "string" : kind };
   };
   const objectOf = (keys: Keys, path: string): Schema => {
     const required = Object.entries<KeyInfo>(keys).filter(

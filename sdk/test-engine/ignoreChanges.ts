@@ -1,5 +1,5 @@
-import { type PropertyPath, parsePath, valueAt } from "../pulumi-cli/index";
-import { isProps, isSecret, type Props, secret } from "./properties";
+import { isProps, type PropertyPath, parsePath, valueAt } from "../pulumi-cli/index";
+import { isSecret, type Props, secret } from "./properties";
 
 /**
  * Applies the resource option `ignoreChanges` as Pulumi's engine does: resets the inputs at the paths to their old values.

@@ -1,8 +1,6 @@
 import type * as rpc from "@pulumi/pulumi/runtime/rpc";
 import { isObject, isProps, specialSigKey } from "../pulumi-cli/index";
 
-export { isObject, isProps, specialSigKey };
-
 /*
  * Properties of a resource, in the format of Pulumi's protocol: JSON in which an unknown value is a reserved text, and a secret
  * or a resource is an object with a signature. In comparisons, null equals a missing value.

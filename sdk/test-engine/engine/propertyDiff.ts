@@ -1,5 +1,5 @@
-import { isWithin, type PropertyPath, parsePath } from "../../pulumi-cli/index";
-import { equal, isProps, type Props, plain } from "../properties";
+import { isProps, isWithin, type PropertyPath, parsePath } from "../../pulumi-cli/index";
+import { equal, type Props, plain } from "../properties";
 
 export type Kind = "add" | "delete" | "update";
 export const SIGNS = { add: "+", delete: "-", update: "~" } as const;

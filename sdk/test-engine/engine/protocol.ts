@@ -2,16 +2,9 @@ import { createRequire } from "node:module";
 import type { ChannelCredentials } from "@grpc/grpc-js";
 import { specialOutputValueSig, specialResourceSig } from "@pulumi/pulumi/runtime/rpc";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
+import { specialSigKey } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
-import {
-  mapProps,
-  mapSigned,
-  type Props,
-  secret,
-  specialSecretSig,
-  specialSigKey,
-  unknownValue,
-} from "../properties";
+import { mapProps, mapSigned, type Props, secret, specialSecretSig, unknownValue } from "../properties";
 
 /*
  * Loads gRPC and protobuf from the dependencies of Pulumi's SDK, because the SDK refuses gRPC credentials and empty protobuf

@@ -1,5 +1,5 @@
-import { formatPath } from "../../pulumi-cli/index";
-import { isProps, isSecret, maskedData, maskedProps, type Props, plain, unknownValue } from "../properties";
+import { formatPath, isProps } from "../../pulumi-cli/index";
+import { isSecret, maskedData, maskedProps, type Props, plain, unknownValue } from "../properties";
 import type { Diagnostic, RunResult, Step, StepOp } from "../types";
 import {
   isDefaultProvider,

@@ -1,5 +1,5 @@
+import { isObject } from "../../pulumi-cli/index";
 import type { ExportedResource, ExportedState } from "../index";
-import { isObject } from "../properties";
 
 /** Fields that differ between runs: times and places in source files. */
 const VOLATILE = ["created", "modified", "sourcePosition", "stackTrace"];

@@ -108,11 +108,6 @@ export class Emulator {
     return new Emulator(server, service, baseUrl, accounts.add(apiKey ? { apiKey } : {}), versionHeader);
   }
 
-  /** The service's current behaviour. */
-  get behaviour(): Readonly<Behaviour> {
-    return this.service.behaviour;
-  }
-
   /** Changes the service's behaviour for later requests. Options that are not given keep their value. */
   setBehaviour(change: Partial<Behaviour>): void {
     this.service.behaviour = behaviourOf(change, this.service.behaviour);
