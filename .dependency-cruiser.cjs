@@ -8,6 +8,34 @@ const POLICIES = "^sdk/traffic-policy/";
 /** Its texts and data, which know no policies. */
 const DATA = `${POLICIES}data/`;
 
+/** The files of the provider that programs, commands, the test kit and the pages may use. */
+const FOR_PROGRAMS = [
+  // The public type of a resource's fields, and the service's replies.
+  "service/contract",
+  // What programs, commands and the test kit read from the configuration.
+  "service/settings",
+  // The client, its five calls, and its lists: data sources, commands and the test kit use the same.
+  "service/(client|clock|endpoints|httpTransport|list|replySchemas)",
+  // Errors with the sentences and headings that a user sees, without keys.
+  "service/(apiErrors|headings|redaction)",
+  // The rules of URLs, and the version of this package.
+  "service/(url|version)",
+  // The types, URNs and sentinels that both sides of the engine must write alike.
+  "pulumi/(sentinels|typeTokens|urn|values)",
+  // The checks and forms of a resource's inputs: a program makes them before the engine, a command without it.
+  "endpoint/(documents|fields|inputs|outputAsText|secretSearch|secrets|urlRegistry)",
+  // What drift and adopt compare and read as a refresh does.
+  "endpoint/(adopt|errors|gone|readEndpoint|state)",
+  // The warnings of a preview, which the class gives before the engine.
+  "policy/resourceWarnings",
+  // The functions of data sources, and what they take.
+  "dataSources/(dataSourceArguments|lookup|textPatterns)",
+  // What the mocks of the test kit run.
+  "dynamic",
+  // What the component for other languages is to the plugin.
+  "plugin/(failure|functions)",
+];
+
 /** @type {import("dependency-cruiser").IConfiguration} */
 module.exports = {
   forbidden: [
@@ -50,6 +78,14 @@ module.exports = {
       severity: "error",
       from: { path: "^provider/" },
       to: { path: "^(sdk|docs|test)/", pathNot: POLICIES },
+    },
+    {
+      name: "provider-has-doors",
+      comment:
+        "What else the provider consists of can change without a thought of programs, commands and tests.",
+      severity: "error",
+      from: { path: "^(sdk|docs)/" },
+      to: { path: "^provider/", pathNot: `^provider/(${FOR_PROGRAMS.join("|")})\\.ts$` },
     },
     {
       name: "plugin-loads-pulumi-lazily",
