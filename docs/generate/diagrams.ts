@@ -98,6 +98,6 @@ export function poolDiagram(): string {
       "it is this create's: go on",
       GREEN,
     ]),
-    ...steps(135, "a pool", [["three equal", "members: which?"], "an error: look with drift", RED]),
+    ...steps(135, "a pool", [["three equal", "members: which?"], "an error: look with who-has", RED]),
   ]);
 }

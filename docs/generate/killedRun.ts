@@ -53,7 +53,8 @@ export async function killedRunPicture(): Promise<string> {
     const drift = await run("npx pulumi-endpoints drift");
     const [line] = /^ {4}(pulumi (?:refresh|up).*)$/m.exec(drift)?.slice(1) ?? [];
     if (line === undefined) throw new Error(`drift printed no line: ${drift}`);
-    const up = await run(`pulumi cancel --yes\n${line}`);
+    const cancel = "pulumi cancel --yes";
+    const up = await run(`${cancel}\n${line}`);
     const shown = [
       "Killed",
       "",
@@ -62,6 +63,7 @@ export async function killedRunPicture(): Promise<string> {
       "…",
       ...wrapped(`    ${line}`),
       "",
+      `$ ${cancel}`,
       ...wrapped(`$ ${line}`),
       ...adoptions(up),
       ...linesWith(up, /^ {4}\+ \d+ created/),
