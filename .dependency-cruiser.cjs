@@ -14,8 +14,8 @@ const FOR_PROGRAMS = [
   "service/contract",
   // What programs, commands and the test kit read from the configuration.
   "service/settings",
-  // The client, its five calls, and its lists: data sources, commands and the test kit use the same.
-  "service/(client|clock|endpoints|httpTransport|list|replySchemas)",
+  // The five calls, for commands; the client, whose requests the mocks answer; and what an id and a time are.
+  "service/(client|clock|endpoints|replySchemas)",
   // Errors with the sentences and headings that a user sees, without keys.
   "service/(apiErrors|headings|redaction)",
   // The rules of URLs, and the version of this package.
@@ -28,8 +28,8 @@ const FOR_PROGRAMS = [
   "endpoint/(adopt|errors|gone|readEndpoint|state)",
   // The warnings of a preview, which the class gives before the engine.
   "policy/resourceWarnings",
-  // The functions of data sources, and what they take.
-  "dataSources/(dataSourceArguments|lookup|textPatterns)",
+  // An account, the functions of data sources, and what they take.
+  "dataSources/(account|dataSourceArguments|lookup|textPatterns)",
   // What the mocks of the test kit run.
   "dynamic",
   // What the component for other languages is to the plugin.

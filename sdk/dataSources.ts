@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { openAccount } from "../provider/dataSources/account";
 import {
   argumentsIn,
   filterArguments,
@@ -6,13 +7,8 @@ import {
   typeWarnings,
 } from "../provider/dataSources/dataSourceArguments";
 import { findEndpoint, findEndpoints, metadataOf } from "../provider/dataSources/lookup";
-import { endpointParsers } from "../provider/endpoint/fields";
 import { MASKED } from "../provider/endpoint/secretSearch";
-import { HttpClient, MAX_CONNECTIONS } from "../provider/service/client";
 import type { Endpoint, EndpointQuery, EndpointsFilter } from "../provider/service/contract";
-import { EndpointsApi } from "../provider/service/endpoints";
-import type { Freshness } from "../provider/service/list";
-import { readSettings } from "../provider/service/settings";
 import { plainData } from "./plainData";
 import { isMocked, perRun, programError, type WithInputs, withProgramErrors } from "./programRun";
 import { explicitProvider } from "./provider";
@@ -124,7 +120,7 @@ export function getEndpointsOutput(
 
 async function find(
   given: GetEndpointArgs,
-  reading: { freshness: Freshness; display?: string | undefined },
+  reading: Parameters<typeof findEndpoint>[2],
   options?: pulumi.InvokeOptions,
 ): Promise<AnyEndpoint> {
   const args = argumentsIn("getEndpoint", queryArguments, given);
@@ -135,7 +131,7 @@ async function find(
 
 async function filter(
   { metadata, ...args }: GetEndpointsArgs,
-  freshness: Freshness,
+  freshness: Parameters<typeof findEndpoints>[2],
   options?: pulumi.InvokeOptions,
 ): Promise<GetEndpointsResult> {
   const predicate = typeof metadata === "function" ? (metadata as (metadata: unknown) => boolean) : undefined;
@@ -184,25 +180,18 @@ async function callEngine(name: string, args: object, options: pulumi.InvokeOpti
   );
 }
 
+type Account = ReturnType<typeof openAccount>;
+
 /** The client of the stack's account, which the first data source creates. Each run has its own, and reads its lists anew. */
-const accountOfRun = perRun((): { api?: EndpointsApi } => ({}));
+const accountOfRun = perRun((): { api?: Account } => ({}));
 
 /** @throws ConfigError if a setting is missing. */
-function thisAccount(): EndpointsApi {
+function thisAccount(): Account {
   const run = accountOfRun();
-  run.api ??= new EndpointsApi(
-    new HttpClient(
-      readSettings((key) => pulumi.runtime.getConfig(key)),
-      {
-        log: {
-          info: (message) => void pulumi.log.info(message),
-          warn: (message) => void pulumi.log.warn(message),
-        },
-        maxConnections: MAX_CONNECTIONS.program,
-      },
-    ),
-    endpointParsers,
-  );
+  run.api ??= openAccount((key) => pulumi.runtime.getConfig(key), {
+    info: (message) => void pulumi.log.info(message),
+    warn: (message) => void pulumi.log.warn(message),
+  });
   return run.api;
 }
 

@@ -1,15 +1,9 @@
-import { endpointParsers } from "../../provider/endpoint/fields";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
 import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
 import { isDefaultProvider, partsOfUrn } from "../../provider/pulumi/urn";
 import { rebuild } from "../../provider/pulumi/values";
-import { type KeySource, UserError } from "../../provider/service/apiErrors";
-import { HttpClient, MAX_CONNECTIONS } from "../../provider/service/client";
-import type { Endpoint } from "../../provider/service/contract";
-import { EndpointsApi } from "../../provider/service/endpoints";
-import { CLOUD_ENDPOINTS } from "../../provider/service/list";
-import { type ConfigReader, readSettings } from "../../provider/service/settings";
+import type { ConfigReader } from "../../provider/service/settings";
 import {
   type ExportedResource,
   type ExportedState,
@@ -17,8 +11,7 @@ import {
   parseState,
   pulumi,
 } from "../pulumi-cli/index";
-import { isMapping, type JsonObject, jsonOf } from "../traffic-policy/data/index";
-import type { LogLine } from "./command";
+import { isMapping, type JsonObject, jsonOf, UserError } from "../traffic-policy/data/index";
 import { lastPartOf } from "./stackNames";
 
 /* The stacks of the user's own project, their states and their accounts, read with the Pulumi CLI, which never asks a question. */
@@ -94,22 +87,6 @@ export async function setSecret(
   // The CLI removes one line break at the end.
   await pulumi(["config", "set", "--secret", name, "--stack", stack], { cwd, input: `${value}\n` });
 }
-
-/**
- * The account of a stack's configuration, or of the environment if the configuration names none.
- *
- * @param log Receives what the client says: about a long wait, or listed items that cannot be read.
- * @throws ConfigError if a setting is missing.
- */
-export function openAccount(config: ConfigReader, log: LogLine, keySource?: KeySource): EndpointsApi {
-  const options = { log: { info: log, warn: log }, maxConnections: MAX_CONNECTIONS.program };
-  const settings = { ...readSettings(config), ...(keySource && { keySource }) };
-  return new EndpointsApi(new HttpClient(settings, options), endpointParsers);
-}
-
-/** The cloud endpoints of an account, newest first. A program can manage only these. */
-export const cloudEndpoints = ({ list }: EndpointsApi): Promise<Endpoint[]> =>
-  list.select(CLOUD_ENDPOINTS, "fresh");
 
 /** A cloud endpoint in a stack's state, without what may be secret. */
 export interface StateEntry {

@@ -10,7 +10,6 @@ import { HttpClient } from "../../provider/service/client";
 import { type Clock, realClock } from "../../provider/service/clock";
 import type { WireEndpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
-import type { Request } from "../../provider/service/httpTransport";
 import { readSettings } from "../../provider/service/settings";
 import { completeMocks, plain } from "../test-engine/index";
 import { webhooks } from "../webhooks/otherLanguages";
@@ -118,7 +117,10 @@ class StoreClient extends HttpClient {
     super(settings, { clock });
   }
 
-  override async send<T extends z.ZodType>(request: Request, reply: T): Promise<z.output<T>> {
+  override async send<T extends z.ZodType>(
+    request: Parameters<HttpClient["send"]>[0],
+    reply: T,
+  ): Promise<z.output<T>> {
     const { method, path, query = {} } = request;
     try {
       const { route, id } = routeOf(method, path);

@@ -1,11 +1,11 @@
 import { z } from "zod";
-import { UserError } from "../../provider/service/apiErrors";
 import {
   canonicalJson,
   fromYaml,
   type JsonObject,
   MAX_LENGTH,
   type Parsed,
+  UserError,
   yaml,
 } from "../traffic-policy/data/index";
 import { vaultReference } from "../traffic-policy/webhooks/index";

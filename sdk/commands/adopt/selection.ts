@@ -1,24 +1,17 @@
+import { cloudEndpoints, openAccount } from "../../../provider/dataSources/account";
 import { matcher } from "../../../provider/dataSources/lookup";
 import { textPattern } from "../../../provider/dataSources/textPatterns";
-import { UserError } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { urlOf } from "../../../provider/service/url";
-import { oneLine } from "../../traffic-policy/data/index";
+import { oneLine, UserError } from "../../traffic-policy/data/index";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
 import { backendsOf, ENCRYPTED_CREATE, type ReadStack, readStates } from "../otherStates";
 import { isIgnored, projectsOf, projectsOptions } from "../projects";
 import { shownName } from "../stackNames";
 import { count } from "../text";
-import {
-  cloudEndpoints,
-  managedEndpoints,
-  openAccount,
-  stackConfig,
-  stackState,
-  type UserProject,
-} from "../userProject";
+import { managedEndpoints, stackConfig, stackState, type UserProject } from "../userProject";
 import { Terraform } from "./terraform";
 
 /* The endpoints of an account that `adopt` brings into a program. */
@@ -75,7 +68,7 @@ export async function selectEndpoints(
   const terraform = wanted.terraform === undefined ? undefined : await Terraform.read(wanted.terraform);
   const listed = file === undefined ? undefined : await projectsOf({ projects: file });
   const target = stack === undefined ? undefined : await targetOf(stack, cwd);
-  const account = target ? openAccount(target.config, log) : accountOfEnvironment(log);
+  const account = target ? openAccount(target.config, { info: log, warn: log }) : accountOfEnvironment(log);
   const cloud = await cloudEndpoints(account);
   // States are read after the list, so an endpoint that an update creates meanwhile is not listed, or is in a state, too.
   const managed = target ? managedEndpoints(await stackState(target.project, target.stack)) : [];
@@ -181,7 +174,7 @@ async function targetOf(wanted: string, folder: string): Promise<TargetStack> {
 /** @throws UserError if the environment names no account. */
 function accountOfEnvironment(log: LogLine): EndpointsApi {
   try {
-    return openAccount(() => undefined, log);
+    return openAccount(() => undefined, { info: log, warn: log });
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     const hint = "With --stack, the account is that of the stack's configuration";

@@ -1,3 +1,4 @@
+import { cloudEndpoints, openAccount } from "../../../provider/dataSources/account";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import type { KeySource } from "../../../provider/service/apiErrors";
 import { createdAt } from "../../../provider/service/clock";
@@ -9,7 +10,7 @@ import type { JsonObject } from "../../traffic-policy/data/index";
 import { messageOf } from "../command";
 import { type IgnoreRule, isIgnored } from "../projects";
 import { count, groupBy } from "../text";
-import { cloudEndpoints, type ManagedEndpoint, openAccount } from "../userProject";
+import type { ManagedEndpoint } from "../userProject";
 import type { AccountReport, Unchecked } from "./report";
 import type { SecretTexts } from "./secretTexts";
 import { interrupted } from "./stack";
@@ -40,7 +41,7 @@ export class ScannedAccounts {
   open(config: ConfigReader, isUsed: boolean, keySource: KeySource | undefined): ScannedAccount | undefined {
     const none = { api: undefined, cloud: undefined, unchecked: [] };
     try {
-      const api = openAccount(config, this.log, keySource);
+      const api = openAccount(config, { info: this.log, warn: this.log }, keySource);
       const { baseUrl, apiKey } = api.http.settings;
       const key = JSON.stringify([baseUrl, apiKey]);
       const account = this.byKey.get(key) ?? { ...none, api };

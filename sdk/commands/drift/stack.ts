@@ -1,8 +1,7 @@
 import { setMaxListeners } from "node:events";
-import { UserError } from "../../../provider/service/apiErrors";
 import type { ConfigReader } from "../../../provider/service/settings";
 import { assertPulumi, type ExportedState, PulumiFailed, pulumi } from "../../pulumi-cli/index";
-import { isMapping, jsonOf } from "../../traffic-policy/data/index";
+import { isMapping, jsonOf, UserError } from "../../traffic-policy/data/index";
 import { UsageError } from "../command";
 import type { Projects } from "../projects";
 import { shownName, withProject } from "../stackNames";
