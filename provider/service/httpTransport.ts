@@ -1,6 +1,13 @@
 import { Readable } from "node:stream";
 import type { Dispatcher } from "undici";
-import { ConnectionError, EndpointsError, ReplyError, type RequestName, UserError } from "./apiErrors";
+import {
+  ConnectionError,
+  EndpointsError,
+  ReplyError,
+  type RequestName,
+  UnsentError,
+  UserError,
+} from "./apiErrors";
 import { withoutKeys } from "./redaction";
 import type { Settings } from "./settings";
 import { isLoopback } from "./url";
@@ -32,7 +39,9 @@ export interface Reply {
 /** Sends a request once and reads its reply, over one pool of keep-alive connections. */
 export class HttpTransport {
   private pool: Dispatcher | undefined;
-  private readonly proxy: string | undefined;
+  private readonly proxy: { variable: string; url: string } | undefined;
+  /** The proxy's refusal of a user or password, which is not sent again: a few attempts lock an account. */
+  private refusal: string | undefined;
 
   /**
    * @param maxConnections The most open connections.
@@ -47,10 +56,11 @@ export class HttpTransport {
 
   /**
    * @param beforeSending Is awaited once there is a connection, before the first byte of a request with a body is sent.
-   * @throws ConnectionError if there was no complete reply; ReplyError if it is too long; the EndpointsError that
-   *   `beforeSending` throws, in which case nothing was sent.
+   * @throws ConnectionError if there was no complete reply; ReplyError if it is too long; UnsentError if the proxy refused; the
+   *   EndpointsError that `beforeSending` throws, in which case nothing was sent.
    */
   async request(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
+    if (this.refusal !== undefined) throw new UnsentError(request, this.refusal);
     const body = request.body && new Body(Buffer.from(JSON.stringify(request.body)), beforeSending);
     try {
       const { statusCode: status, headers, body: parts } = await this.send(request, body);
@@ -65,6 +75,11 @@ export class HttpTransport {
       };
     } catch (error) {
       if (error instanceof EndpointsError) throw error;
+      // Undici has the status only in its text.
+      if (/^Proxy response \(407\)/.test(error instanceof Error ? error.message : "")) {
+        this.refusal = `the proxy of ${this.proxy?.variable} refuses its user or password`;
+        throw new UnsentError(request, this.refusal);
+      }
       const { origin } = new URL(this.settings.baseUrl);
       throw new ConnectionError(request, error, { origin, maybeSent: body?.wasSent ?? true });
     }
@@ -113,7 +128,7 @@ export class HttpTransport {
     this.pool =
       proxy === undefined
         ? new Agent(limits)
-        : new EnvHttpProxyAgent({ ...limits, httpsProxy: proxy, httpProxy: "" });
+        : new EnvHttpProxyAgent({ ...limits, httpsProxy: proxy.url, httpProxy: "" });
     return this.pool;
   }
 }
@@ -124,16 +139,23 @@ export class HttpTransport {
  *
  * @throws UserError if the variable is not the URL of a proxy. The message leaves out the value, which may have a password.
  */
-function proxyFor(baseUrl: string): string | undefined {
+function proxyFor(baseUrl: string): { variable: string; url: string } | undefined {
   const { protocol, hostname } = new URL(baseUrl);
   const variable = ["https_proxy", "HTTPS_PROXY", "http_proxy", "HTTP_PROXY"].find(
     (name) => process.env[name],
   );
   if (variable === undefined || protocol === "http:" || isLoopback(hostname)) return undefined;
   const written = process.env[variable] ?? "";
-  if (URL.canParse(written) && /^https?:$/.test(new URL(written).protocol)) return written;
+  try {
+    const { protocol, username, password, pathname, search, hash } = new URL(written);
+    decodeURIComponent(username + password);
+    // A password with a `/`, `?` or `#` would be taken for a path.
+    if (/^https?:$/.test(protocol) && pathname + search + hash === "/") return { variable, url: written };
+  } catch {
+    // It is no URL, or does not decode.
+  }
   throw new UserError(
-    `${variable} is not the URL of an HTTP proxy, such as http://proxy.example.com:3128; correct it, or unset it`,
+    `${variable} is not the URL of an HTTP proxy, such as http://proxy.example.com:3128; correct it (percent-encode its user and password), or unset it`,
   );
 }
 

@@ -8,12 +8,12 @@ import { listening } from "../servers";
 const base = "https://a.example.test";
 
 /** The tunnels that a proxy was asked for. */
-async function proxy() {
+async function proxy(answer = "403 Forbidden") {
   const asked: string[] = [];
   const server = createServer();
   server.on("connect", ({ url = "" }, socket) => {
     asked.push(url);
-    socket.end("HTTP/1.1 403 Forbidden\r\n\r\n");
+    socket.end(`HTTP/1.1 ${answer}\r\n\r\n`);
   });
   server.on("request", ({ url = "" }, response) => {
     asked.push(url);
@@ -51,9 +51,36 @@ test("NO_PROXY excludes a host", async () => {
   expect(asked).toEqual([]);
 });
 
-test.each(["socks5://proxy:1080", "http://", "::", "proxy:3128"])("%j is named at once", async (written) => {
+test.each([
+  "socks5://proxy:1080",
+  "http://",
+  "::",
+  "proxy:3128",
+  // A user or password with a sign of URLs, or in Latin-1.
+  "http://me:1/CANARY@proxy:3128",
+  "http://me:1?CANARY@proxy:3128",
+  "http://me:1#CANARY@proxy:3128",
+  "http://me:CANARY%@proxy:3128",
+  "http://m%E4:CANARY@proxy:3128",
+])("%j is named at once", async (written) => {
   for (const name of VARIABLES) vi.stubEnv(name, name === "HTTPS_PROXY" ? written : undefined);
-  await expect(service({ settings: { baseUrl: base } })).rejects.toThrow(
-    /^HTTPS_PROXY is not the URL of an HTTP proxy, such as http:/,
-  );
+  const { message } = await thrown(service({ settings: { baseUrl: base } }));
+  expect(message).toMatch(/^HTTPS_PROXY is not the URL of an HTTP proxy, such as http:.*percent-encode/);
+  expect(message).not.toContain("CANARY");
 });
+
+test.each(["https_proxy", "HTTP_PROXY"])(
+  "a refused user or password of %s is sent once, and the variable is named",
+  async (variable) => {
+    const { asked, url } = await proxy("407 Proxy Authentication Required");
+    for (const name of VARIABLES) vi.stubEnv(name, undefined);
+    vi.stubEnv(variable, url.replace("//", "//me:p%40ss@"));
+    const { api, core, waits } = await service({ settings: { baseUrl: base } });
+    const reason = `not sent, since the proxy of ${variable} refuses its user or password`;
+    expect((await thrown(core.create({ url: "https://a.test" }))).message).toContain(
+      `POST /endpoints: ${reason}`,
+    );
+    expect((await thrown(api.get("ep_1"))).message).toContain(reason);
+    expect([asked, waits]).toEqual([["a.example.test:443"], []]);
+  },
+);
