@@ -136,7 +136,7 @@ export function remedyFor({ status, code, retryAfter }: ServiceFailure, hints: H
       return "The API key was refused: correct the argument apiKey of the resource's provider.";
     if (hints.keySource === "environment")
       return "The API key was refused: put a valid one into ENDPOINTS_API_KEY.";
-    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey\`, or remove it to use ENDPOINTS_API_KEY. Then, on the dynamic provider, run \`pulumi refresh --run-program\` once.`;
+    return `The API key was refused: run \`pulumi config set --secret endpoints:apiKey\`, or remove it to use ENDPOINTS_API_KEY. Then run \`pulumi refresh --run-program\` once.`;
   }
   if (status === 429 || number === 225 || number === 226) {
     const wait = retryAfter === undefined ? "a minute or longer" : `${Math.ceil(retryAfter / 1000)} s`;
