@@ -15,14 +15,23 @@ import type { AcceptedWrite, WriteContext } from "./write";
  */
 
 /**
+ * Claims an endpoint for a resource, and reads it.
+ *
+ * @throws UserError if another resource has the endpoint, or if there is none.
+ */
+export function claimed(id: string, { api, inputs, owners }: WriteContext<PreviewInputs>): Promise<Endpoint> {
+  owners.claim(id, inputs);
+  return readEndpoint(api, id, {}).catch(ifService404(adoptNotFound(id)));
+}
+
+/**
  * Adopts an endpoint, and changes what differs from the program.
  *
  * @throws UserError if the endpoint cannot be adopted. Then no deletion of this run deletes it.
  */
 export async function adopt(id: string, context: WriteContext): Promise<AcceptedWrite> {
-  const { api, inputs, owners } = context;
-  owners.claim(id, inputs);
-  const live = await readEndpoint(api, id, {}).catch(ifService404(adoptNotFound(id)));
+  const { api, inputs } = context;
+  const live = await claimed(id, context);
   const sent = differenceOnAdoption(live, inputs);
   const update = () => api.update(id, wireFromInputs(inputs, sent)).catch(asUnreadableReply);
   return { id, reply: sent.length === 0 ? live : await update(), sent, wanted: inputs };
@@ -34,19 +43,16 @@ export async function adopt(id: string, context: WriteContext): Promise<Accepted
  *
  * @param options Whether the stack's configuration has the id, which people copy with its file.
  */
-export async function logPlannedAdoption(
-  id: string,
-  context: WriteContext<PreviewInputs>,
+export function logPlannedAdoption(
+  live: Endpoint,
+  { inputs, displayUrl: url, log }: WriteContext<PreviewInputs>,
   { isListed }: { isListed: boolean },
-): Promise<void> {
-  const { api, inputs, displayUrl: url, owners, log } = context;
-  owners.claim(id, inputs);
-  const live = await readEndpoint(api, id, {}).catch(ifService404(adoptNotFound(id)));
+): void {
   const changed = differenceOnAdoption(live, inputs);
   const before = documentsAsData(refreshedFromLive(live, {}).props);
   const places = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
   const changes = oneLine(places.map(({ path }) => displayPath(path, inputs)).join(", "), 300);
-  const message = `${url}: adopts ${id} ${places.length === 0 ? "as it is" : `and changes ${changes}`}; nothing else may have it: another provider or stack that has it would delete it`;
+  const message = `${url}: adopts ${live.id} ${places.length === 0 ? "as it is" : `and changes ${changes}`}; nothing else may have it: another provider or stack that has it would delete it`;
   if (isListed)
     log.warn(
       `${message} (from endpoints:adopt; if the file of this stack was copied, run \`pulumi config rm endpoints:adopt\`)`,
@@ -61,10 +67,12 @@ export async function logPlannedAdoption(
  *   belongs to which resource.
  */
 export function fittingEndpoint(
-  listed: readonly Endpoint[],
+  listed: readonly (Endpoint | undefined)[],
   { inputs, owners, displayUrl }: WriteContext<PreviewInputs>,
 ): string | undefined {
-  const fitting = listed.filter((live) => hasUrlOf(live, inputs) && owners.mayTake(live.id, inputs));
+  const fitting = listed
+    .filter((live) => live !== undefined)
+    .filter((live) => hasUrlOf(live, inputs) && owners.mayTake(live.id, inputs));
   const member = fitting.find(({ poolingEnabled }) => poolingEnabled === true);
   if (inputs.poolingEnabled === true && member) throw adoptNeedsProgram(member.id, displayUrl);
   if (inputs.poolingEnabled === true) return undefined;

@@ -31,13 +31,16 @@ const LOOKUP_DELAYS = [0, 10_000];
 /** How often a create is sent whose answers are lost. */
 const MAX_ATTEMPTS = 3;
 
-/** The waits before a refused request is sent again, in milliseconds: time for another resource of the run to leave the URL. */
-const RETRY_DELAYS = [1_000, 2_000, 4_000];
+/**
+ * The waits before a refused request is sent again, in milliseconds: time for another resource of the run to leave the URL. In a list
+ * by index that grows at its front, each one waits for its neighbour.
+ */
+const RETRY_DELAYS = [1_000, 1_000, 1_000, 1_000, 1_000, 2_000];
 
 /** Codes of refusals that may pass: a domain was just reserved, or a URL just freed. */
 const TRANSIENT_CODES: readonly unknown[] = [18006, 18009, 18016, 18017];
 
-/** How far `created_at` may be before a lost attempt, in milliseconds. */
+/** How far `created_at` may be before a lost attempt, or after the look that shows it, in milliseconds: a `Date` has whole seconds. */
 const CLOCK_TOLERANCE = 2_000;
 
 /**
@@ -123,7 +126,7 @@ async function resolveLoss(
     const live = await findOnUrl(context, uncertainCreate(lost, context.displayUrl), {
       readsWholeList: wait > 0,
     });
-    if (live && isOfLostCreate(live, context, attempts)) return live;
+    if (live && isOfLostCreate(live, lost, context, attempts)) return live;
     if (live) throw takenBy(live, lost, context);
   }
   // The service has answered with success, so another attempt could make a second endpoint.
@@ -138,15 +141,17 @@ async function resolveRefusal(
   context: WriteContext,
   attempts: Attempts,
 ): Promise<Endpoint | undefined> {
-  const wait = RETRY_DELAYS[attempts.refusals];
-  const isFirst = attempts.refusals === 0;
-  attempts.refusals++;
-  if (isFirst || wait === undefined) {
+  const number = attempts.refusals++;
+  const wait = RETRY_DELAYS[number];
+  if (number === 0 || wait === undefined) {
     const live = await findOnUrl(context, refusal, { readsWholeList: wait === undefined });
-    if (live && isOfLostCreate(live, context, attempts)) return live;
+    if (live && isOfLostCreate(live, refusal, context, attempts)) return live;
     if (live && wait === undefined) throw takenBy(live, refusal, context);
     const isTransient = refusal.status === 409 || TRANSIENT_CODES.includes(codeNumber(refusal));
-    if (!live && (!isTransient || wait === undefined)) throw refusal;
+    // If the last look finds nobody, the URL is free now, so the request is sent once more.
+    const isRepeated = wait === undefined ? number === RETRY_DELAYS.length : isTransient;
+    if (!live && !isRepeated)
+      throw attempts.firstLost === undefined ? refusal : uncertainCreate(refusal, context.displayUrl);
   }
   await context.api.http.clock.sleep(wait ?? 0);
   return undefined;
@@ -174,13 +179,20 @@ async function findOnUrl(
 /**
  * Whether a lost create of this resource made the endpoint: no entry of this run has it, it has exactly the resource's inputs, and by
  * the service's clock it is no older than the create. Then a warning names it.
+ *
+ * @throws UserError if the service's clock proves nothing, because it is not known, or is before the endpoint's creation.
  */
-function isOfLostCreate(live: Endpoint, context: WriteContext, { firstLost }: Attempts): boolean {
-  const { api, inputs, owners, displayUrl, log } = context;
-  const [created, offset] = [createdAt(live), api.http.serviceClockOffset];
-  if (firstLost === undefined || created === undefined || offset === undefined) return false;
-  const isRecent = created >= firstLost + offset - CLOCK_TOLERANCE;
-  if (!isRecent || owners.hasEntry(live.id) || !matchesInputs(live, inputs)) return false;
+function isOfLostCreate(
+  live: Endpoint,
+  failure: EndpointsError,
+  { api, inputs, owners, displayUrl, log }: WriteContext,
+  { firstLost }: Attempts,
+): boolean {
+  if (firstLost === undefined || owners.hasEntry(live.id) || !matchesInputs(live, inputs)) return false;
+  const [created, clock] = [createdAt(live), api.http.serviceClock];
+  if (created === undefined || clock === undefined || created > clock.date + CLOCK_TOLERANCE)
+    throw uncertainCreate(failure, displayUrl);
+  if (created < firstLost + clock.offset - CLOCK_TOLERANCE) return false;
   log.warn(recoveredCreate(live.id, displayUrl));
   return true;
 }

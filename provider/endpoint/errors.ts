@@ -45,6 +45,11 @@ export const stillListed = (id: string, notFound: EndpointsError): UserError =>
     `${notFound.summary}. But the account's list still contains ${id}, so the endpoint stays in the state. Check whether a proxy or gateway answers in place of the service (endpoints:baseUrl or ENDPOINTS_BASE_URL, HTTPS_PROXY), then run the command again.`,
   );
 
+export const itemUnreadable = (id: string): UserError =>
+  new UserError(
+    `The service does not find ${id}, but an item of the account's list cannot be read, and may be this endpoint. If it is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("An endpoint is not found")}`,
+  );
+
 /** The settings that say which account a run uses. */
 type UsedAccount = Pick<Settings, "baseUrl" | "keySource">;
 
@@ -92,8 +97,15 @@ export const notDeleted = (id: string): UserError =>
     `${id} was not deleted, because this run adopts or imports it, and has not taken it over. To have it deleted or replaced, ${TAKE_OUT}`,
   );
 
+/** The failure of a read whose id comes from the configuration. */
+export const listedUnreadable = (failure: EndpointsError): UserError =>
+  new UserError(
+    `${failure.message} The id is one of endpoints:adopt: correct the setting, or run \`pulumi config rm endpoints:adopt\`.`,
+    { cause: failure },
+  );
+
 /** The warning of a setting that was left behind. */
-export const adoptSettingIsLeft = `endpoints:adopt names endpoints that this stack has: run \`pulumi config rm endpoints:adopt\`. ${see("Adopt without an edit of the program")}`;
+export const adoptSettingIsLeft = `endpoints:adopt names endpoints that this stack has: run \`pulumi config rm endpoints:adopt\`, or take it out of Pulumi.yaml. ${see("Adopt without an edit of the program")}`;
 
 /** The warning of an `adopt` that does nothing. */
 export const adoptIgnored = (id: string, adopt: string): string =>

@@ -3,7 +3,8 @@ import { type ApiError, EndpointsError, isNotFound } from "../service/apiErrors"
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import { isInListing } from "../service/list";
-import { goneUnproven, otherAccount, stillListed } from "./errors";
+import { ID } from "../service/replySchemas";
+import { goneUnproven, itemUnreadable, otherAccount, stillListed } from "./errors";
 import { accountFingerprint, FINGERPRINT_KEY } from "./state";
 
 /*
@@ -45,6 +46,7 @@ export async function confirmGone(
     throw error instanceof EndpointsError ? goneUnproven(id, error) : error;
   });
   if (isInListing(listing, id)) throw stillListed(id, notFound);
+  if (listing.skipped.some((item) => !ID.test(item.id ?? ""))) throw itemUnreadable(id);
   if (state[FINGERPRINT_KEY] !== accountFingerprint(settings))
     throw otherAccount(id, listing.endpoints.size, settings);
   return undefined;

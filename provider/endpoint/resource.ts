@@ -1,11 +1,11 @@
 import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { hasUnknown } from "../pulumi/sentinels";
-import { isNotFound, ReplyError, UserError } from "../service/apiErrors";
+import { EndpointsError, isNotFound, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
 import type { Settings } from "../service/settings";
-import { adopt, fittingEndpoint, logPlannedAdoption } from "./adopt";
+import { adopt, claimed, fittingEndpoint, logPlannedAdoption } from "./adopt";
 import { createOnce, sendUntilCertain } from "./create";
 import {
   adoptIgnored,
@@ -13,6 +13,7 @@ import {
   adoptsReplaced,
   belongsToAnother,
   endpointNotFound,
+  listedUnreadable,
   notDeleted,
   OperationError,
   otherFingerprint,
@@ -68,6 +69,7 @@ export interface DiffResult {
 export class CloudEndpoints {
   private readonly owners = new Owners();
   private isFingerprintReported = false;
+  private listed: Promise<(Endpoint | undefined)[]> | undefined;
 
   constructor(private readonly deps: Dependencies) {}
 
@@ -94,23 +96,28 @@ export class CloudEndpoints {
   /** Writes the fitting id of `endpoints:adopt` into inputs without `adopt`. Claims what the resource adopts, and logs the changes. */
   private async planAdoption(inputs: EngineInputs): Promise<void> {
     const context = this.writeContext(inputs);
+    const isListed = inputs.adopt === undefined;
+    const id = inputs.adopt ?? (await this.fittingListed(context));
+    // The hosts of both providers fail on a key without a value.
+    if (id === undefined) return;
+    inputs.adopt = id;
+    logPlannedAdoption(await claimed(id, context), context, { isListed });
+  }
+
+  /** The id of `endpoints:adopt` that a resource takes over. To choose, each id is read once a process. */
+  private async fittingListed(context: WriteContext<PreviewInputs>): Promise<string | undefined> {
     const { api } = context;
     const { adopt: ids } = api.http.settings;
-    const isListed = inputs.adopt === undefined;
-    if (isListed && ids.length > 0) {
-      const reading = ids.map((id) => readEndpoint(api, id, {}).catch(undefinedIfNotFound));
-      const named = await Promise.all(reading).catch((error: unknown) => {
-        for (const id of ids) this.owners.keepFromDeletion(id);
-        throw error;
-      });
-      const id = fittingEndpoint(
-        named.flatMap((live) => live ?? []),
-        context,
-      );
-      // The hosts of both providers fail on a key without a value.
-      if (id !== undefined) inputs.adopt = id;
+    const read = (id: string) => readEndpoint(api, id, {}).catch(undefinedIfNotFound);
+    try {
+      this.listed ??= Promise.all(ids.map(read));
+      const chosen = fittingEndpoint(await this.listed, context);
+      // The endpoint may have changed since it was read to choose.
+      return chosen === undefined ? undefined : fittingEndpoint([await read(chosen)], context);
+    } catch (error) {
+      for (const id of ids) this.owners.keepFromDeletion(id);
+      throw error instanceof EndpointsError ? listedUnreadable(error) : error;
     }
-    if (inputs.adopt !== undefined) await logPlannedAdoption(inputs.adopt, context, { isListed });
   }
 
   /**

@@ -57,10 +57,10 @@ const defaultDependencies: ClientDependencies = {
 export class HttpClient {
   readonly clock: Clock;
   /**
-   * How far the service's clock is ahead of this machine's, in milliseconds, by the `Date` of the last reply. It may be too large by
+   * The `Date` of the last reply, and how far that is ahead of this machine's clock, in milliseconds. The offset may be too large by
    * the time of that exchange, and too small by a second. Undefined if the reply had no date.
    */
-  serviceClockOffset: number | undefined;
+  serviceClock: { date: number; offset: number } | undefined;
   private readonly deps: ClientDependencies;
   private readonly limiter: RateLimiter;
   private readonly transport: HttpTransport;
@@ -158,7 +158,7 @@ export class HttpClient {
       const { status } = reply;
       logged.status = status;
       const date = Date.parse(reply.date ?? "");
-      this.serviceClockOffset = Number.isNaN(date) ? undefined : date - sentAt;
+      this.serviceClock = Number.isNaN(date) ? undefined : { date, offset: date - sentAt };
       this.limitedSince = status === 429 ? (this.limitedSince ?? sentAt) : undefined;
       const json = jsonOf(reply.text);
       if (status >= 200 && status <= 299) return parseReply(request, reply, json, schema);

@@ -59,6 +59,8 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
   wrongType: [errors.wrongType(id, "ephemeral")],
   goneUnproven: [errors.goneUnproven(id, unread)],
   stillListed: [errors.stillListed(id, notFound)],
+  itemUnreadable: [errors.itemUnreadable(id)],
+  listedUnreadable: [errors.listedUnreadable(unread)],
   otherAccount: [errors.otherAccount(id, 12_345, account)],
   otherFingerprint: [errors.otherFingerprint(url)],
   updateNotFound: [errors.updateNotFound(id, notFound)],

@@ -61,8 +61,9 @@ export async function service({
     },
   };
   /** Starts a new process of the provider. Pulumi starts one for each phase of a command. */
-  const newProcess = (environment: NodeJS.ProcessEnv = {}) => {
-    const settings = readSettings((key) => config[key.replace("endpoints:", "")], environment);
+  const newProcess = (environment: NodeJS.ProcessEnv = {}, own: Record<string, string> = {}) => {
+    const all = { ...config, ...own };
+    const settings = readSettings((key) => all[key.replace("endpoints:", "")], environment);
     const write = (message: string) => void logged.push(message);
     const log = { info: write, warn: write };
     const http = new HttpClient(settings, { clock, log, ...(isEngineAlive && { isEngineAlive }) });

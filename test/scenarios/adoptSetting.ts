@@ -61,10 +61,21 @@ export const adoptSetting: Scenario[] = [
     stacks: true,
   }),
   scenario("an agent's endpoint on the URL is not taken over", {
-    others: { agent: { type: "ephemeral", url: at("shop") } },
+    // An endpoint with all that the resource has.
+    others: { agent: { type: "ephemeral", bindings: ["public"], ...shop } },
     overrides: adopts("agent"),
     fails: /an endpoint of type ephemeral/,
+    next: [{ command: "destroy", overrides: adopts("agent") }],
   }),
+  scenario("to choose among many ids, each is read once a process", {
+    program: { one: "a", two: "b", three: "c" },
+    overrides: { adopt: "ep_1,ep_2" },
+    order: ["one", "two", "three"],
+    // The preview and the run are a process each.
+    reads: Array(2).fill(["/endpoints", "/endpoints/unknown ep_1", "/endpoints/unknown ep_2"]).flat(),
+    writes: ["POST a", "POST b", "POST c"],
+  }),
+
   scenario(
     "a listed member of a pool is refused, because its URL does not tell which resource it belongs to",
     {

@@ -227,6 +227,17 @@ export const gone: Scenario[] = [
       },
     ),
   ),
+  ...commands.map((command) =>
+    scenario(`${command}: an endpoint stays if an item of the list has no id that can be read`, {
+      from,
+      later: true,
+      before: ({ emulator }) => emulator.intercept("list", { status: 200, body: { endpoints: [{}] } }, 9),
+      command,
+      replies: [["by id", missing, 9]],
+      fails: /an item of the account's list cannot be read, .*`pulumi state delete --force` with/,
+      state: { o: "shop" },
+    }),
+  ),
   scenario("an endpoint that was deleted after the list was read is gone at the next refresh", {
     from: { o: described },
     later: true,

@@ -79,15 +79,28 @@ export const takenUrls: Scenario[] = [
   }),
   ...([18006, 18016, 18017] as const).flatMap((code) => [
     scenario(`a URL that is refused with ${code} for some seconds, and that nobody has, is created`, {
-      replies: [["create", error(400, code), 3]],
+      replies: [["create", error(400, code), 6]],
       writes: ["POST shop"],
       seconds: 10,
     }),
     scenario(`a create that is refused with ${code} for longer fails with that`, {
-      replies: [["create", error(400, code), 4]],
+      replies: [["create", error(400, code), 8]],
       fails: new RegExp(`ERR_NGROK_${code}`),
+      seconds: 10,
     }),
   ]),
+  ...[conflict, error(422, 19999)].map((refusal) =>
+    scenario(`a URL that its holder leaves before the last look is created: ${JSON.stringify(refusal)}`, {
+      others: theirs,
+      before: ({ emulator, id }) => {
+        emulator.intercept("create", refusal, 6);
+        emulator.intercept("create", { ...refusal, before: () => emulator.remove(id("theirs")) });
+      },
+      writes: ["POST shop"],
+      seconds: 10,
+      live: ["shop"],
+    }),
+  ),
   ...(
     [
       [401, /status 401/],

@@ -17,6 +17,15 @@ test("`get` fails for an unknown id", async () => {
   await expect(core.read("ep_nobody", code)).rejects.toThrow(/no endpoint ep_nobody/);
 });
 
+test("another base URL with the same key is another account, so it proves no absence", async () => {
+  const { core, emulator, newProcess } = await service();
+  const { id, outs } = await core.create(engineInputs({ url }));
+  emulator.remove(id);
+  const other = newProcess({}, { baseUrl: emulator.baseUrl.replace("127.0.0.1", "localhost") });
+  await expect(other.core.read(id, outs)).rejects.toThrow(/may not be this stack's/);
+  expect(await newProcess().core.read(id, outs)).toMatchObject({ id: "" });
+});
+
 test("many adoptions by id share the pages of the list", async () => {
   const { core, emulator } = await service({ settings: { requestsPerWindow: "1000" } });
   const adopting = Array.from({ length: 250 }, async (_, index) => {
@@ -135,4 +144,43 @@ test("the diff of a resource whose endpoint another one has adopted is an error,
   await core.create(engineInputs(inputs));
   await expect(core.diff(id, outs, engineInputs({ url }))).rejects.toThrow(/belongs to two resources/);
   expect(emulator.endpoints).toMatchObject([{ id, url: at(2) }]);
+});
+
+describe("`endpoints:adopt` with forty ids that do not exist, and one that does", () => {
+  const dead = Array.from({ length: 40 }, (_, index) => `ep_dead${index}`);
+
+  test("costs one request for each id and process, and no more for each new resource", async () => {
+    const { emulator, newProcess } = await service({ settings: { requestsPerWindow: "1000" } });
+    const { id } = emulator.seed({ type: "cloud", url: at(3) });
+    const { core } = newProcess({}, { adopt: [...dead, id].join() });
+    const checked = await Promise.all(
+      dead.slice(0, 10).map((_, index) => core.check({}, { url: at(index) })),
+    );
+    expect(checked.map(({ inputs }) => inputs["adopt"])).toEqual(
+      checked.map((_, index) => (index === 3 ? id : undefined)),
+    );
+    expect(emulator.requests.length).toBeLessThan(dead.length + 5);
+  });
+
+  test.each<[string, (emulator: Service["emulator"], id: string) => unknown]>([
+    ["is deleted", (emulator, id) => emulator.remove(id)],
+    ["moves", (emulator, id) => emulator.edit(id, { url: at(9) })],
+  ])("takes over nothing that %s after the choice", async (_, change) => {
+    const { emulator, newProcess, clock } = await service();
+    const { id } = emulator.seed({ type: "cloud", url });
+    const { core } = newProcess({}, { adopt: id });
+    await core.check({}, { url: at(1) });
+    change(emulator, id);
+    await clock.sleep(60_001);
+    expect(await core.check({}, { url })).toMatchObject({ inputs: { url }, failures: [] });
+    expect((await core.check({}, { url })).inputs).not.toHaveProperty("adopt");
+  });
+
+  test("names the setting if the key may not read one of its ids", async () => {
+    const { emulator, newProcess } = await service();
+    const { core } = newProcess({}, { adopt: "ep_theirs" });
+    emulator.intercept(({ path }) => path.endsWith("ep_theirs"), { status: 403, body: "" }, 9);
+    const { failures } = await core.check({}, { url });
+    expect(failures[0]?.reason).toMatch(/ep_theirs: status 403\. .*`pulumi config rm endpoints:adopt`/);
+  });
 });

@@ -136,6 +136,13 @@ test("after a cancel, a request in flight is completed, and no further one is se
   expect(methods(emulator)).toEqual(["POST"]);
 });
 
+test("after a cancel, a client that is made later sends nothing, either", async () => {
+  const { client, emulator } = await plugin();
+  await client.cancel();
+  await expect(client.create({ url })).rejects.toThrow(/the run was cancelled/);
+  expect(emulator.requests).toEqual([]);
+});
+
 test("an unknown type fails, and the error names the known type", async () => {
   const { client } = await plugin();
   for (const type of ["Tunnel", "WebhookVerification"])

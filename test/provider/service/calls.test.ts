@@ -30,6 +30,7 @@ test("create, read, update and delete each send one request with the version, th
       "x-version": "2",
       "user-agent": `pulumi-endpoints/${VERSION}`,
       "accept-encoding": "identity",
+      "cache-control": "no-cache",
     });
 });
 

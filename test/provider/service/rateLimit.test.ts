@@ -49,6 +49,16 @@ describe("many requests, eight at a time", () => {
   });
 });
 
+test("a shorter hold does not end a longer one", async () => {
+  const clock = virtualClock();
+  const began = clock.now();
+  const limiter = new RateLimiter({ requests: 9, window: 1_000, concurrent: 9 }, clock, () => {});
+  limiter.hold(60_000);
+  limiter.hold(1_000);
+  await limiter.acquire();
+  expect(clock.now() - began).toBeGreaterThanOrEqual(60_000);
+});
+
 const request = { method: "GET", path: "/endpoints" };
 const refused = (status: number, code?: string, retryAfter?: number) =>
   new ApiError(request, { status, code, retryAfter }, { keySource: "environment" });

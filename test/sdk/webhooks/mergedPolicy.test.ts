@@ -48,6 +48,13 @@ describe("mergeTrafficPolicy", () => {
     expect(await pulumi.isSecret(output)).toBe(true);
   });
 
+  test("is secret with verifications that are not, in the arguments of other languages", async () => {
+    const verifications = [JSON.stringify({ on_http_request: [verifying] })];
+    const output = mergeTrafficPolicyOutput({ policy: { on_http_request: [rule] }, verifications });
+    expect(await resolved(output)).toEqual({ trafficPolicy: { on_http_request: [verifying, rule] } });
+    expect(await pulumi.isSecret(output)).toBe(true);
+  });
+
   test.each<[string, pulumi.Input<object | string>]>([
     ["an object that contains outputs", { on_http_request: pulumi.output([rule]), on_http_response }],
     ["YAML", "on_http_request:\n- actions: [{type: deny}]\non_http_response: [{actions: []}]"],
