@@ -278,22 +278,29 @@ test.skipIf(!cli)(
 );
 
 test.skipIf(!cli)(
-  "with the Pulumi CLI, the members of a pool whose state is lost are adopted by the list in the program",
+  "with the Pulumi CLI, the members of a pool whose state is lost are adopted by the list in the program, also one by one",
   async () => {
     const { project, idsOnService } = await start("prod");
     const page = sectionOf("Adopt members of a pool", "adoption");
     const [{ code = "" } = {}] = blocksOf("docs/adoption.md", page);
-    project.edit(code.replace(/"ep_\w+"(, )?/g, ""));
+    const with_ = (lost: Record<string, string>) =>
+      code
+        .replace(": Record<string, string>", "")
+        .replace('{ "web-2": "ep_2abc" }', () => JSON.stringify(lost));
+    project.edit(with_({}));
     await project.up();
     const ids = idsOnService();
     expect(ids).toHaveLength(3);
     await project.sh("pulumi stack rm prod --force --preserve-config --yes\npulumi stack init prod");
-    const [, last = ""] = ids;
-    project.edit(code.replace(/"ep_2abc", "ep_2def"/, ids.map((id) => `"${id}"`).join(", ")));
+    const [first = "", second = "", last = ""] = ids;
+    project.edit(with_({ "web-0": first, "web-1": second, "web-2": last }));
     expect(await project.sh("pulumi preview")).toContain(`adopts ${last} as it is`);
     await project.up();
     expect(await project.ids()).toEqual(ids);
-    project.edit(code.replace(/"ep_\w+"(, )?/g, ""));
+    // An id on a member that has an endpoint does nothing.
+    project.edit(with_({ "web-0": last }));
+    expect(await project.sh("pulumi up --skip-preview")).toContain("so it adopts nothing");
+    project.edit(with_({}));
     await project.sh("pulumi preview --expect-no-changes");
     expect(idsOnService()).toEqual(ids);
   },
@@ -342,5 +349,110 @@ test.skipIf(!cli)(
     await project.up();
     const loop = commandIn("Upgrade", /^for stack in dev prod/, "upgrading");
     expect((await project.sh(loop)).match(/4 unchanged/g)).toHaveLength(2);
+  },
+);
+
+/** A stack of another project on the same account, in the same backend. */
+async function withNeighbour({ backend }: Awaited<ReturnType<typeof start>>, program: string) {
+  const environment = { PULUMI_CONFIG_PASSPHRASE: "of the other project" };
+  const neighbour = await backend.project(program, { name: "edge", stack: "prod", environment });
+  await neighbour.up();
+  return neighbour;
+}
+
+test.skipIf(!cli)(
+  "with the Pulumi CLI, two protected resources of which one depends on the other swap their URLs by a third one",
+  async () => {
+    const third = "https://third.example.com";
+    const swapped = (one: string, two: string) =>
+      `const one = new CloudEndpoint("one", { url: "${one}" }, { protect: true });
+new CloudEndpoint("two", { url: "${two}" }, { protect: true, dependsOn: [one] });`;
+    const fixture = await start("prod", swapped(SHOP, API));
+    const { project, emulator, idsOnService } = fixture;
+    await project.up();
+    await withNeighbour(fixture, `new CloudEndpoint("other", { url: "https://other.example.com" });`);
+    const ids = idsOnService();
+    const urls = () => Object.fromEntries(emulator.endpoints.map(({ id, url = "" }) => [id, url]));
+    const before = urls();
+    project.edit(swapped(API, SHOP));
+    const message = await project.failing("pulumi up --skip-preview");
+    const [, whoHas = ""] = /`(npx pulumi-endpoints who-has ep_\w+)`/.exec(message) ?? [];
+    expect(await project.sh(whoHas)).toMatch(/'two' of the stack .* has it[\s\S]*See "A URL that is taken"/);
+    expect(urls()).toEqual(before);
+    expect(sectionOf("A URL that is taken", "reliability")).toMatch(
+      /the other depends on a third URL, run `pulumi up`/,
+    );
+    project.edit(swapped(third, SHOP));
+    await project.sh("pulumi up");
+    project.edit(swapped(API, SHOP));
+    await project.sh("pulumi up");
+    await project.sh("pulumi preview --expect-no-changes");
+    expect(idsOnService()).toEqual(ids);
+    const goal: Record<string, string> = { [SHOP]: API, [API]: SHOP };
+    expect(urls()).toEqual(
+      Object.fromEntries(Object.entries(before).map(([id, url]) => [id, goal[url] ?? url])),
+    );
+  },
+);
+
+test.skipIf(!cli)(
+  "with the Pulumi CLI, the state gives up a shared endpoint first, and no run of a pipeline in between deletes it",
+  async () => {
+    const fixture = await deployed();
+    const { project, idsOnService, idOf } = fixture;
+    const id = idOf(API);
+    const own = `new CloudEndpoint("own", { url: "https://own.example.com" }, { protect: true });\n`;
+    const adopting = `${own}new CloudEndpoint("api", { url: "${API}", adopt: "${id}" }, { protect: true });`;
+    const neighbour = await withNeighbour(fixture, adopting);
+    const ids = idsOnService();
+    const section = sectionOf("Two resources share an endpoint", "reliability");
+    const giveUp = async () => {
+      const named = await project.sh(`npx pulumi-endpoints who-has ${id}`);
+      expect(named).toContain('See "Two resources share an endpoint"');
+      const [, urn = ""] = /edge.*\((urn:pulumi:prod::edge::.*)\)/.exec(named) ?? [];
+      const [, forget = ""] = /`(pulumi state delete --force URN --stack NAME)`/.exec(section) ?? [];
+      await neighbour.sh(forget.replace("URN", `'${urn}'`).replace("NAME", "prod"));
+      expect(idsOnService()).toEqual(ids);
+    };
+    await giveUp();
+    // A pipeline takes it again by `adopt`.
+    await neighbour.sh("pulumi up --skip-preview");
+    await giveUp();
+    // Without `adopt`, its run fails on the URL.
+    neighbour.edit(adopting.replace(/, adopt: "\w+"/, ""));
+    expect(await neighbour.failing("pulumi up --skip-preview")).toContain(`is served by ${id}`);
+    expect(idsOnService()).toEqual(ids);
+    neighbour.edit(own);
+    await neighbour.sh("pulumi up --skip-preview");
+    expect(section).toContain("`pulumi up --refresh`");
+    await project.sh("pulumi up --refresh");
+    for (const one of [project, neighbour]) await one.sh("pulumi preview --expect-no-changes");
+    expect(await project.sh(`npx pulumi-endpoints who-has ${id}`)).not.toContain("edge");
+    expect(idsOnService()).toEqual(ids);
+  },
+);
+
+test.skipIf(!cli)(
+  "with the Pulumi CLI, an `endpoints:adopt` that stays in a stack with a pool is taken out, and no member is shared or doubled",
+  async () => {
+    const member = (name: string, options: string) =>
+      `const ${name} = new CloudEndpoint("${name}", { url: "${SHOP}", poolingEnabled: true }, { protect: true, ${options} });\n`;
+    const members = (dependsOn: string) => ["a", "b", "c"].map((name) => member(name, dependsOn)).join("");
+    const fixture = await start("prod", members(""));
+    const { project, idsOnService } = fixture;
+    await project.up();
+    await withNeighbour(fixture, `new CloudEndpoint("other", { url: "https://other.example.com" });`);
+    const ids = idsOnService();
+    const [left = ""] = await project.ids();
+    await project.sh(`pulumi config set endpoints:adopt ${left}`);
+    // Pulumi asks for the new resource first.
+    project.edit(member("added", "") + members("dependsOn: [added]"));
+    const message = await project.failing("pulumi up --skip-preview");
+    const [, remedy = ""] = /take it out \(`(pulumi config rm endpoints:adopt)`\)/.exec(message) ?? [];
+    await project.sh(`${remedy}\npulumi up --skip-preview`);
+    expect(idsOnService()).toHaveLength(ids.length + 1);
+    expect(await project.ids()).toHaveLength(4);
+    expect(new Set(await project.ids()).size).toBe(4);
+    await project.sh("pulumi preview --expect-no-changes");
   },
 );
