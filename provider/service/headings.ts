@@ -10,6 +10,7 @@ export const HEADINGS = {
   "Adopt members of a pool": "adoption",
   "Adopt without an edit of the program": "adoption",
   "Unmanaged endpoints": "drift",
+  "Pending creates": "drift",
   "A change that the service ignores": "troubleshooting",
   "Both in one program": "comparison",
 } as const;

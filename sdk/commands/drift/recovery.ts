@@ -1,4 +1,5 @@
 import type { Endpoint } from "../../../provider/service/contract";
+import { see } from "../../../provider/service/headings";
 import { urlOf } from "../../../provider/service/url";
 import { normalizeUrl } from "../../traffic-policy/data/index";
 import { forPulumi } from "../stackNames";
@@ -104,25 +105,23 @@ function recoveryOf(stack: StackReport, { stacks, shared }: DriftReport): StackR
   const up = `pulumi up ${adopt.length > 0 ? `--config endpoints:adopt=${adopt.map(shellWord).join(",")} ` : ""}${target}`;
   const command =
     pendingOperations > 0 ? `pulumi refresh --yes --clear-pending-creates ${target} && ${up}` : up;
-  const unlock =
-    pendingOperations > 0
-      ? `If a run of this stack is in progress, wait for its end. If not, unlock the stack with \`pulumi cancel ${target}\`, which may find no lock. `
-      : "";
+  const unlock = pendingOperations > 0 ? `pulumi cancel ${target}` : undefined;
   const ignored = [...new Set(pendingCreates.flatMap((one) => one.ignored ?? []))];
   if (ignored.length > 0)
     return first(
-      `${unlock}Decide first about ${ignored.join(", ")}, which a rule of \`ignore\` names. If the killed run made it, remove the rule, and run this command again: then it prints the line that takes it over. If not, run \`${command}\``,
+      `decide whether the killed run made ${ignored.join(", ")}, which a rule of \`ignore\` names. ${see("Pending creates")}`,
     );
+  const found = { ...(unlock && { unlock }), adopt, lost };
   if (Object.keys(lost).length > 0)
     return {
-      text: `${unlock}The pool has members that no stack of this backend has. If nothing else has them (another backend, Terraform), paste this list into the program, and give each resource of the pool \`adopt: lost[name]\`. Then run \`${command}\`: its preview must say \`adopts\` for each. Then take \`adopt\` out`,
-      ...{ adopt, lost },
+      text: `no stack of this backend has the pool's other members. If nothing elsewhere has them, add this list and \`adopt: lost[name]\` to its program. Then run \`${command}\`: its preview must say \`adopts\` for each`,
+      ...found,
     };
   const check =
     adopt.length > 0
-      ? "If nothing outside of this backend has what the line takes over (another backend, Terraform), run"
-      : "Run";
-  return { text: `${unlock}${check} this line in the folder of the project`, command, adopt, lost };
+      ? "no stack of this backend has what the line takes over. If nothing elsewhere has it (another backend, Terraform), run it"
+      : "run the line";
+  return { text: `${check} in the folder of the project`, command, ...found };
 }
 
 /** What pending members of pools are to adopt: any of the members that no stack has, because the adoption changes what differs. */

@@ -66,6 +66,8 @@ const recoverySchema = z.object({
   text: z.string(),
   /** The line to run; missing if something else comes first, which the text says. */
   command: z.string().optional(),
+  /** What unlocks the stack first, if no run of it is in progress; missing if no operation is pending. */
+  unlock: z.string().optional(),
   /** The endpoints that the line takes over. No stack of the backend has them. */
   adopt: z.array(z.string()),
   /** The members of pools that no stack has, by the names of the pending resources: for `adopt: lost[name]` in the program. */

@@ -1,9 +1,8 @@
 import { MASKED } from "../../../provider/endpoint/secretSearch";
-import { partsOfUrn } from "../../../provider/pulumi/urn";
 import { see } from "../../../provider/service/headings";
 import { escaped } from "../../traffic-policy/data/index";
-import { forPulumi, shownName } from "../stackNames";
-import { count, groupBy, shellWord } from "../text";
+import { shownName } from "../stackNames";
+import { count, groupBy } from "../text";
 import { previewLine, takeOverLines } from "./recovery";
 import {
   type AccountReport,
@@ -176,7 +175,12 @@ function nextItems(report: DriftReport): Item[] {
   const ofStack = (stack: StackReport): Item[] => {
     const { name, undeployed, recovery, repair } = stack;
     if (recovery) {
-      return [next(name, recovery.text, lostList(recovery.lost), recovery.command)];
+      const { unlock, text, lost, command } = recovery;
+      const first =
+        unlock === undefined
+          ? []
+          : [next(name, `if no run is in progress, unlock the stack with \`${unlock}\``)];
+      return [...first, next(name, text, lostList(lost), command)];
     }
     if (undeployed !== undefined)
       return [next(name, stack.hasPool ? `${DECIDE_FIRST}${SEE_FIRST}` : SEE_FIRST, previewLine(stack))];
@@ -210,16 +214,12 @@ function driftedItem({ drift, name, changes, ...endpoint }: DriftedEndpoint): It
 }
 
 function sharedItem({ id, resources }: SharedEndpoint): Item {
-  const where = resources.map(({ stack, name }) => `'${name}' of the stack ${stack}`);
-  const commands = resources.map(({ stack, urn }) => {
-    const { project } = partsOfUrn(urn);
-    return `\`pulumi state delete --force ${shellWord(urn)} --stack ${shellWord(forPulumi(stack, project))}\``;
-  });
+  const where = resources.map(({ stack, name, urn }) => `'${name}' of the stack ${stack} (${urn})`);
   return {
     word: "shared",
     mood: "bad",
     subject: id,
-    text: `it belongs to ${where.join(" and ")}. So each undoes the other's changes, and deleting one may delete the endpoint for both. Keep one, and remove the other in the folder of its project: ${commands.join(" or ")}. The endpoint stays as it is. Then take that resource out of the program.`,
+    text: `${where.join(" and ")} have it. Each undoes the other's changes, and deleting one may delete the endpoint for both. ${see("Two resources share an endpoint")}`,
   };
 }
 
