@@ -63,6 +63,7 @@ test("the page says what to do with each line", () => {
     "shared",
     "unmanaged",
     "ignored",
+    "unread",
     "unchecked",
     "next",
   ]);
