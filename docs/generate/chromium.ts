@@ -5,7 +5,7 @@ import { type Browser, launch } from "puppeteer-core";
 import { findOnPath } from "../../sdk/pulumi-cli/index";
 
 /** A running Chromium. */
-export interface Opened {
+interface Opened {
   browser: Browser;
   close(): Promise<void>;
 }

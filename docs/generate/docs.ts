@@ -21,7 +21,7 @@ export async function outputOf(args: string[]): Promise<string> {
 }
 
 /** Comments by the path of what they describe: `Endpoint`, `Endpoint/id`, `actions/deny/keys/status_code`. */
-export type Comments = ReadonlyMap<string, string>;
+type Comments = ReadonlyMap<string, string>;
 
 /** The comments on a file's declarations and on their properties, at any depth. */
 export function commentsIn(file: string): Comments {
@@ -38,7 +38,7 @@ export function commentsIn(file: string): Comments {
 }
 
 /** A declared property of an interface or a class. */
-export interface Member {
+interface Member {
   name: string;
   /** The type's text in the source. */
   type: string;

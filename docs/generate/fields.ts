@@ -46,7 +46,7 @@ export const webhookInputs = () =>
   );
 
 /** A setting of the provider. */
-export interface Setting extends Field {
+interface Setting extends Field {
   environment: string;
   secret: boolean;
 }

@@ -31,7 +31,7 @@ export function table(head: string[], rows: string[][]): string {
 }
 
 /** Separates the sentence `Default: …` from a comment, since tables show defaults in their own column. */
-export function withoutDefault(text: string): { rest: string; standard: string } {
+function withoutDefault(text: string): { rest: string; standard: string } {
   const [sentence, standard = ""] = /\s*Default: (.+?)\.(?=\s|$)/.exec(text) ?? [];
   return { rest: sentence === undefined ? text : text.replace(sentence, ""), standard };
 }

@@ -90,7 +90,7 @@ export const alwaysPresent = [
 export const Binding = { Public: "public", Internal: "internal", Kubernetes: "kubernetes" } as const;
 
 /** The name of a binding. Editors offer the known ones, and any other text is accepted: the service may add some. */
-export type BindingName = (typeof Binding)[keyof typeof Binding] | (string & {});
+type BindingName = (typeof Binding)[keyof typeof Binding] | (string & {});
 
 /** The types of endpoints that the contract names. */
 export const EndpointType = { Ephemeral: "ephemeral", Edge: "edge", Cloud: "cloud" } as const;

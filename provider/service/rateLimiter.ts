@@ -1,6 +1,6 @@
 import type { Clock } from "./clock";
 
-export interface Limits {
+interface Limits {
   /** The most requests in any window. */
   requests: number;
   /** The length of the window, in milliseconds. */
@@ -10,7 +10,7 @@ export interface Limits {
 }
 
 /** The requests so far. Times in milliseconds. */
-export interface Traffic {
+interface Traffic {
   now: number;
   /** The number of requests without an answer yet. */
   inFlight: number;

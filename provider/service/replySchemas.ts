@@ -12,7 +12,7 @@ export const snakeCase = (name: string) => name.replace(/[A-Z]/g, (capital) => `
 export const ID = /^[\w-]{1,200}$/;
 
 /** The only required field of an endpoint. */
-export const idSchema = z.object({ id: z.string().regex(ID) });
+const idSchema = z.object({ id: z.string().regex(ID) });
 
 /** Converts an endpoint of the wire. */
 export type EndpointParser = z.ZodType<Endpoint>;

@@ -30,7 +30,7 @@ export function settingText(value: unknown): string | undefined {
 const PUBLIC_SERVICE = "api.ngrok.com";
 
 /** Whether the base URL is the public service's, which requires more than the contract does. */
-export const isPublicService = (baseUrl: string): boolean =>
+const isPublicService = (baseUrl: string): boolean =>
   // A host name may end with the dot of the root.
   new URL(baseUrl).hostname.replace(/\.$/, "") === PUBLIC_SERVICE;
 

@@ -11,7 +11,7 @@ import {
 } from "../traffic-policy/data/index";
 import { columns, wrapText } from "./text";
 
-export { EXIT, messageOf, type Streams, type Terminal, UsageError } from "../traffic-policy/data/index";
+export { EXIT, messageOf, UsageError } from "../traffic-policy/data/index";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 

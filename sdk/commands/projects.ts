@@ -76,7 +76,7 @@ const projectsFileSchema = mapping({
 });
 
 /** A project, with those of its stacks that the command is about. */
-export interface ProjectStacks extends UserProject {
+interface ProjectStacks extends UserProject {
   /** As Pulumi takes them in the folder: `dev`, `organization/dev` or `organization/project/dev`. Empty means the selected stack. */
   stacks: string[];
 }

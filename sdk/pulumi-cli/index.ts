@@ -6,7 +6,6 @@ export { formatPath, isWithin, type PropertyPath, parsePath, valueAt } from "./p
 export {
   assertPulumi,
   type Diagnostic,
-  type EngineRun,
   type EngineStep,
   findOnPath,
   findPulumiCli,

@@ -107,7 +107,7 @@ export function markSecrets(outs: Props, ins: Props): Props {
 }
 
 /** Replaces each secret by a mask, so that a change of a secret is not shown. */
-export function masked(value: unknown, mask: unknown = secret("[secret]")): unknown {
+function masked(value: unknown, mask: unknown = secret("[secret]")): unknown {
   return mapSigned(value, (signed) => (isSecret(signed) ? mask : signed));
 }
 

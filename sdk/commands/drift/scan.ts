@@ -39,7 +39,7 @@ import { type DriftStack, interrupted, type Updates } from "./stack";
  * refresh. An `up` may run at the same time, so the order matters: an endpoint in a state must be in the list that follows.
  */
 
-export interface ScanDependencies {
+interface ScanDependencies {
   /** Receives messages. */
   log(message: string): void;
   /** Aborted by an interruption. Then nothing new may begin. */

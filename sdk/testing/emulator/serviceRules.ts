@@ -54,7 +54,7 @@ export function checkFixed(before: WireEndpoint, { url, pooling_enabled }: WireC
 }
 
 /** The address of an endpoint with its port. `url` is not enough: an edge's endpoint has none. */
-export const addressOf = ({ url = "", proto, hostport }: Pick<WireEndpoint, "url" | "proto" | "hostport">) =>
+const addressOf = ({ url = "", proto, hostport }: Pick<WireEndpoint, "url" | "proto" | "hostport">) =>
   hostport ? `${proto}://${hostport}` : url;
 
 /** Two endpoints of any type can have the same URL and a common binding only if both have pooling enabled. */

@@ -2,7 +2,7 @@ import type { PolicyReply } from "./messages";
 import type { TracedRule } from "./trace";
 
 /** A reply whose whole body has been received. */
-export interface ReceivedReply extends PolicyReply {
+interface ReceivedReply extends PolicyReply {
   body: Buffer | "unknown";
 }
 

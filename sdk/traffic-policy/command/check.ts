@@ -103,4 +103,4 @@ function parsed(file: string, text: string): FilePolicy[] {
   return found.policies;
 }
 
-export const nameOf = (file: string) => (file === STANDARD_STREAM ? "stdin" : file);
+const nameOf = (file: string) => (file === STANDARD_STREAM ? "stdin" : file);

@@ -1,7 +1,7 @@
 /* Texts and data, for this repository. This folder lies below everything, and knows no policies. */
 
-export { canonicalJson, isMapping, type JsonObject, jsonOf, parseJson } from "./json";
-export { missingSecret, missingValueIn, missingValuesIn } from "./missingValues";
+export { canonicalJson, isMapping, type JsonObject, jsonOf } from "./json";
+export { missingSecret, missingValuesIn } from "./missingValues";
 export { type Path, partsOf, pathText } from "./paths";
 export {
   closestName,
@@ -10,7 +10,6 @@ export {
   escaped,
   MIN_SECRET_LENGTH,
   oneLine,
-  PIPELINE_COMMAND,
 } from "./text";
 export { derivedFromUrl, normalizeUrl, urlProblem } from "./url";
 export { UsageError, UserError } from "./userError";

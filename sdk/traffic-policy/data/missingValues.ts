@@ -7,7 +7,7 @@ import { type Path, partsOf } from "./paths";
  */
 
 /** A text in which a value is missing. */
-export interface MissingValue {
+interface MissingValue {
   path: Path;
   reason: string;
   /** Whether the text is a credential or a secret, which anybody could now guess. */

@@ -15,7 +15,7 @@ export interface ValueWrapper {
 }
 
 /** Plain values: nothing else may replace them. */
-export interface PlainValues extends ValueWrapper {
+interface PlainValues extends ValueWrapper {
   readonly wrapped: this["value"];
 }
 
