@@ -1,7 +1,12 @@
-/* The texts and objects that have a special meaning in Pulumi's protocol. */
+import type * as rpc from "@pulumi/pulumi/runtime/rpc";
+
+/*
+ * The texts and objects that have a special meaning in Pulumi's protocol. Pulumi's SDK has them, too, but takes four times as long to
+ * load as a command. The types make the compiler compare them with the SDK's.
+ */
 
 /** The text for a value that is not known yet, in any field and at any depth. */
-export const UNKNOWN = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
+export const UNKNOWN: typeof rpc.unknownValue = "04da6b54-80e4-46f7-96ec-b56ff0331ba9";
 
 /** The texts for unknown values, one for each type of value. A dynamic provider only receives the first. */
 export const UNKNOWNS: ReadonlySet<unknown> = new Set([
@@ -15,10 +20,10 @@ export const UNKNOWNS: ReadonlySet<unknown> = new Set([
 ]);
 
 /** The key that marks an object as special, and its values. */
-export const SIGNATURE = "4dabf18193072939515e22adb298388d";
-export const SECRET = "1b47061264138c4ac30d75fd1eb44270";
-export const REFERENCE = "5cf8f73096256a8f31e491e813e4eb8e";
-export const OUTPUT = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
+export const SIGNATURE: typeof rpc.specialSigKey = "4dabf18193072939515e22adb298388d";
+export const SECRET: typeof rpc.specialSecretSig = "1b47061264138c4ac30d75fd1eb44270";
+export const REFERENCE: typeof rpc.specialResourceSig = "5cf8f73096256a8f31e491e813e4eb8e";
+export const OUTPUT: typeof rpc.specialOutputValueSig = "d0e6a833031e9bbcd3f4e8bde6ca49a4";
 
 /** A value that is marked as secret. */
 export const asSecret = (value: unknown): { [key: string]: unknown } => ({ [SIGNATURE]: SECRET, value });

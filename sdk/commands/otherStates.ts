@@ -1,6 +1,5 @@
 import { resolve } from "node:path";
-import { SIGNATURE } from "../../provider/pulumi/sentinels";
-import { type ExportedState, PulumiFailed, pulumi } from "../pulumi-cli/index";
+import { type ExportedState, isSecret, PulumiFailed, pulumi } from "../pulumi-cli/index";
 import { isMapping, jsonOf, normalizeUrl } from "../traffic-policy/data/index";
 import { messageOf } from "./command";
 import { forPulumi, isSuffixOf, withProject } from "./stackNames";
@@ -112,7 +111,7 @@ function stackIn(name: string, { deployment }: ExportedState): ReadStack {
   const begun = pending.flatMap(({ type, resource }) => (type === "creating" ? [resource] : []));
   const creates = begun.flatMap((resource) => {
     const url = resource.inputs?.["url"];
-    const isEncrypted = isMapping(url) && SIGNATURE in url;
+    const isEncrypted = isSecret(url);
     if (typeof url !== "string" && !isEncrypted) return [];
     const { name, urn } = entryOf(resource);
     return [{ name, urn, url: isEncrypted ? undefined : (normalizeUrl(String(url)) ?? String(url)) }];

@@ -1,14 +1,15 @@
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
-import { REFERENCE, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
 import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
 import { isDefaultProvider, partsOfUrn } from "../../provider/pulumi/urn";
-import { rebuild } from "../../provider/pulumi/values";
 import type { ConfigReader } from "../../provider/service/settings";
 import {
+  containsSecret,
   type ExportedResource,
   type ExportedState,
   PulumiFailed,
   parseState,
+  plain,
+  propsFromState,
   pulumi,
 } from "../pulumi-cli/index";
 import { isMapping, type JsonObject, jsonOf, UserError } from "../traffic-policy/data/index";
@@ -175,21 +176,10 @@ function managed(resource: ExportedResource): ManagedEndpoint {
     provider,
     inputs: setByProgram,
     outputs: plainValues(outputs),
-    secrets: new Set(all.filter(([, value]) => hasSecretMark(value)).map(([name]) => name)),
+    secrets: new Set(all.filter(([, value]) => containsSecret(value)).map(([name]) => name)),
     ignored: Array.isArray(ignoreChanges) ? ignoreChanges.map(String) : [],
   };
 }
 
-const hasSecretMark = (value: unknown): boolean => JSON.stringify(value)?.includes(SECRET) === true;
-
 /** The state's properties as data. A secret becomes its content, a resource its id, and a component its URN. */
-function plainValues(properties: object): JsonObject {
-  const plain = (signed: JsonObject): unknown => {
-    const { [SIGNATURE]: signature, plaintext } = signed;
-    if (signature === REFERENCE) return signed["id"] || signed["urn"];
-    if (signature !== SECRET) return signed;
-    if (typeof plaintext === "string") return rebuild(JSON.parse(plaintext), plain);
-    throw new UserError("the state has an encrypted secret: export it with --show-secrets");
-  };
-  return rebuild(properties, plain) as JsonObject;
-}
+const plainValues = (properties: JsonObject): JsonObject => plain(propsFromState(properties));

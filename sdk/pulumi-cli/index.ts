@@ -1,7 +1,18 @@
 /* Runs the Pulumi CLI, and reads its states, its project files and the paths of its resource options. Knows neither endpoints nor tests. */
 
-export { isObject, isProps, specialSigKey } from "./objects";
 export { pluginFolders, projectFile } from "./projectFile";
+export {
+  containsSecret,
+  containsUnknown,
+  isProps,
+  isSecret,
+  mapProps,
+  mapSigned,
+  type Props,
+  plain,
+  propsFromState,
+  secret,
+} from "./properties";
 export { formatPath, isWithin, type PropertyPath, parsePath, valueAt } from "./propertyPath";
 export {
   assertPulumi,

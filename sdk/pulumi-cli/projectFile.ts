@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isObject } from "./objects";
+import { isMapping } from "../traffic-policy/data/index";
 
 /** The path of the project file in a folder. Undefined if there is none. */
 export function projectFile(folder: string): string | undefined {
@@ -10,8 +10,8 @@ export function projectFile(folder: string): string | undefined {
 
 /** The folders of plugins by package, from `plugins.providers` of a project file. */
 export function pluginFolders(project: unknown, root: string): Map<string, string> {
-  const plugins = isObject(project) ? project["plugins"] : undefined;
-  const providers = isObject(plugins) ? plugins["providers"] : undefined;
-  const named = (Array.isArray(providers) ? providers : []).filter(isObject);
+  const plugins = isMapping(project) ? project["plugins"] : undefined;
+  const providers = isMapping(plugins) ? plugins["providers"] : undefined;
+  const named = (Array.isArray(providers) ? providers : []).filter(isMapping);
   return new Map(named.map(({ name, path }) => [String(name), resolve(root, String(path))]));
 }

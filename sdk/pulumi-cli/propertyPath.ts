@@ -1,4 +1,4 @@
-import { isProps } from "./objects";
+import { isProps } from "./properties";
 
 /** The names and indexes that lead to a part of a resource's properties. */
 export type PropertyPath = (string | number)[];

@@ -1,4 +1,4 @@
-import { isObject } from "./objects";
+import { isMapping, jsonOf } from "../traffic-policy/data/index";
 
 /** A state in the format of `pulumi stack export`. */
 export interface ExportedState {
@@ -34,30 +34,22 @@ export interface ExportedResource {
  * @throws Error with what is wrong. It quotes nothing, because a state may contain secrets.
  */
 export function parseState(text: string): ExportedState {
-  const state = dataOf(text);
-  const deployment = isObject(state) ? state["deployment"] : undefined;
-  if (!isObject(deployment)) throw malformed("it has no deployment");
+  const state = jsonOf(text);
+  const deployment = isMapping(state) ? state["deployment"] : undefined;
+  if (!isMapping(deployment)) throw malformed("it has no deployment");
   const resources = deployment["resources"] ?? [];
   if (!Array.isArray(resources) || !resources.every(isResource))
     throw malformed("a resource has no URN, no type, or properties that are no object");
   const pending = deployment["pending_operations"] ?? [];
-  if (!Array.isArray(pending) || !pending.every((one) => isObject(one) && isResource(one["resource"])))
+  if (!Array.isArray(pending) || !pending.every((one) => isMapping(one) && isResource(one["resource"])))
     throw malformed("a pending operation has no resource");
   return state as unknown as ExportedState;
-}
-
-function dataOf(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 const malformed = (what: string) =>
   new Error(`the state is not as Pulumi exports it: ${what}; \`pulumi stack export\` shows it`);
 
 const isResource = (value: unknown): boolean =>
-  isObject(value) &&
+  isMapping(value) &&
   [value["urn"], value["type"]].every((text) => typeof text === "string") &&
-  [value["inputs"], value["outputs"]].every((all) => (all ?? undefined) === undefined || isObject(all));
+  [value["inputs"], value["outputs"]].every((all) => (all ?? undefined) === undefined || isMapping(all));

@@ -8,12 +8,14 @@ import {
   PulumiFailed,
   type PulumiResult,
   parseState,
+  plain,
+  propsFromState,
   pulumi,
 } from "../pulumi-cli/index";
 import { removeAtExit } from "./cleanup";
 import { isUserResource, nameInUrn, ROOT_STACK, rootUrn, typeInUrn } from "./engine/checkpoint";
 import { reportedStep } from "./engine/summary";
-import { fromSecretForm, plain, propsFromState, propsToState } from "./properties";
+import { fromSecretForm, propsToState } from "./properties";
 import {
   type Command,
   type CommandOptions,

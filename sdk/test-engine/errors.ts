@@ -8,5 +8,3 @@ export class Unsupported extends Error {
     super(`the test engine does not support ${what}: ${USE_CLI_DRIVER}`);
   }
 }
-
-export const reasonOf = (error: unknown) => (error instanceof Error ? error.message : String(error));

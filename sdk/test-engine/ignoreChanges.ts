@@ -1,5 +1,12 @@
-import { isProps, type PropertyPath, parsePath, valueAt } from "../pulumi-cli/index";
-import { isSecret, type Props, secret } from "./properties";
+import {
+  isProps,
+  isSecret,
+  type PropertyPath,
+  type Props,
+  parsePath,
+  secret,
+  valueAt,
+} from "../pulumi-cli/index";
 
 /**
  * Applies the resource option `ignoreChanges` as Pulumi's engine does: resets the inputs at the paths to their old values.

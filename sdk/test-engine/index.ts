@@ -4,6 +4,5 @@
  */
 
 export { completeMocks } from "./packageMocks";
-export { plain } from "./properties";
 export { PulumiStack } from "./pulumiStack";
 export * from "./types";

@@ -1,7 +1,8 @@
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { z } from "zod";
-import { propsFromState, propsToState } from "../properties";
+import { propsFromState } from "../../pulumi-cli/index";
+import { propsToState } from "../properties";
 import type { ExportedResource, ExportedState } from "../types";
 
 const optionalText = z.string().default("");

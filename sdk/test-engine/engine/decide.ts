@@ -1,6 +1,8 @@
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { type Props, plain } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
 import { ignoreChanges } from "../ignoreChanges";
-import { equal, type Props, plain, unknownValue } from "../properties";
+import { equal } from "../properties";
 import {
   dependentsOf,
   isProvider,
@@ -226,7 +228,7 @@ async function wouldBeReplaced(
     (propertyDependencies[key] ?? []).some((urn) => replaced.has(urn)),
   );
   if (concerned.length === 0) return false;
-  const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, unknownValue])) };
+  const inputs = { ...olds, ...Object.fromEntries(concerned.map((key) => [key, UNKNOWN])) };
   const provider = await run.providers.forResource(state);
   const asked = await askDiff(provider, state, inputs, state.ignoreChanges, run);
   return mustReplace(applyReplaceOnChanges(asked, replaceOnChanges));

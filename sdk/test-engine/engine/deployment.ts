@@ -1,7 +1,8 @@
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import type * as pb from "@pulumi/pulumi/proto/resource_pb";
-import { reasonOf, Unsupported } from "../errors";
-import type { Props } from "../properties";
+import type { Props } from "../../pulumi-cli/index";
+import { messageOf } from "../../traffic-policy/data/index";
+import { Unsupported } from "../errors";
 import type { RunOptions, RunResult } from "../types";
 import {
   Checkpoint,
@@ -187,7 +188,7 @@ export class Deployment implements RunState {
     try {
       await perform(step, this);
     } catch (error) {
-      const message = this.dryRun ? `Preview failed: ${reasonOf(error)}` : reasonOf(error);
+      const message = this.dryRun ? `Preview failed: ${messageOf(error)}` : messageOf(error);
       this.fail(message, isDefaultProvider(urn) ? "" : urn);
       this.summary.addFailure(step);
       // Other deletions continue after a protected resource, because its provider was not called.
@@ -216,7 +217,7 @@ export class Deployment implements RunState {
   /** Ends the run because of an error outside of steps. */
   bail(error: unknown, urn = ""): void {
     this.isBailed = true;
-    if (!(error instanceof Bail) && !this.isCanceled) this.summary.report("error", reasonOf(error), urn);
+    if (!(error instanceof Bail) && !this.isCanceled) this.summary.report("error", messageOf(error), urn);
     this.cancel();
   }
 

@@ -1,7 +1,8 @@
 import { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
+import { containsSecret, mapSigned, type Props, plain } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
 import { completeMocks, type PartialMocks } from "../packageMocks";
-import { containsSecret, fromSecretForm, mapSigned, markSecrets, type Props, plain } from "../properties";
+import { fromSecretForm, markSecrets } from "../properties";
 import type { StackOptions } from "../types";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
 import type { Diff } from "./propertyDiff";

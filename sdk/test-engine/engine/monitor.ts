@@ -5,7 +5,8 @@ import { type LogRequest, SetRootResourceResponse } from "@pulumi/pulumi/proto/e
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
-import { reasonOf, Unsupported } from "../errors";
+import { messageOf } from "../../traffic-policy/data/index";
+import { Unsupported } from "../errors";
 import type { Deployment } from "./deployment";
 import { CHANNEL, EmptyMessage, fromStruct, toStruct } from "./protocol";
 
@@ -106,7 +107,7 @@ export class Monitor {
     try {
       answer(null, await this.deployment.invoke(request));
     } catch (error) {
-      const details = `invocation of ${request.getTok()} returned an error: ${reasonOf(error)}`;
+      const details = `invocation of ${request.getTok()} returned an error: ${messageOf(error)}`;
       answer({ code: grpc.status.UNKNOWN, details });
     }
   };

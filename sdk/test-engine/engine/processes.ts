@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
+import { isSecret, type Props, plain } from "../../pulumi-cli/index";
 import { removeAtExit } from "../cleanup";
 import type { PartialMocks } from "../packageMocks";
-import { isSecret, type Props, plain } from "../properties";
 import type { Project } from "./project";
 
 const MAX_OUTPUT_LINES = 50;

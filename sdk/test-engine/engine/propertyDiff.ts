@@ -1,5 +1,5 @@
-import { isProps, isWithin, type PropertyPath, parsePath } from "../../pulumi-cli/index";
-import { equal, type Props, plain } from "../properties";
+import { isProps, isWithin, type PropertyPath, type Props, parsePath, plain } from "../../pulumi-cli/index";
+import { equal } from "../properties";
 
 export type Kind = "add" | "delete" | "update";
 export const SIGNS = { add: "+", delete: "-", update: "~" } as const;

@@ -2,9 +2,9 @@ import { createRequire } from "node:module";
 import type { ChannelCredentials } from "@grpc/grpc-js";
 import { specialOutputValueSig, specialResourceSig } from "@pulumi/pulumi/runtime/rpc";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { specialSigKey } from "../../pulumi-cli/index";
+import { SECRET, SIGNATURE, UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { mapProps, mapSigned, type Props, secret } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
-import { mapProps, mapSigned, type Props, secret, specialSecretSig, unknownValue } from "../properties";
 
 /*
  * Loads gRPC and protobuf from the dependencies of Pulumi's SDK, because the SDK refuses gRPC credentials and empty protobuf
@@ -30,12 +30,12 @@ export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_m
 /** @throws Unsupported for assets and archives. */
 function fromWire(value: unknown): unknown {
   return mapSigned(value, (signed) => {
-    if (signed[specialSigKey] === specialSecretSig) return secret(fromWire(signed["value"] ?? null));
-    if (signed[specialSigKey] === specialOutputValueSig) {
-      const value = "value" in signed ? fromWire(signed["value"]) : unknownValue;
+    if (signed[SIGNATURE] === SECRET) return secret(fromWire(signed["value"] ?? null));
+    if (signed[SIGNATURE] === specialOutputValueSig) {
+      const value = "value" in signed ? fromWire(signed["value"]) : UNKNOWN;
       return signed["secret"] === true ? secret(value) : value;
     }
-    if (signed[specialSigKey] === specialResourceSig) return { packageVersion: "", ...signed };
+    if (signed[SIGNATURE] === specialResourceSig) return { packageVersion: "", ...signed };
     throw new Unsupported("assets and archives");
   });
 }

@@ -4,8 +4,11 @@ import { dirname, join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { parse } from "yaml";
 import { z } from "zod";
-import { reasonOf, Unsupported, USE_CLI_DRIVER } from "../errors";
-import { equal, type Props, plain, unknownValue } from "../properties";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { type Props, plain } from "../../pulumi-cli/index";
+import { messageOf } from "../../traffic-policy/data/index";
+import { Unsupported, USE_CLI_DRIVER } from "../errors";
+import { equal } from "../properties";
 import { isProvider, packageOf, type ResourceState, typeInUrn } from "./checkpoint";
 import { MockedProvider, type RunningProvider } from "./mockedProvider";
 import { type OnLine, type RunningProcess, type RunSetup, resolveFrom, startProvider } from "./processes";
@@ -121,7 +124,7 @@ export class Providers implements ResourceProvider {
   }
 
   async create({ urn, inputs }: ResourceState, preview: boolean): Promise<{ id: string; outputs: Props }> {
-    const id = preview ? unknownValue : randomUUID();
+    const id = preview ? UNKNOWN : randomUUID();
     await this.configure(urn, id, inputs);
     return { id, outputs: inputs };
   }
@@ -184,7 +187,7 @@ export class Providers implements ResourceProvider {
     if (package_ !== DYNAMIC)
       await plugin.handshake(this.address, folder, this.run.startLimit).catch((cause: unknown) => {
         if (cause instanceof Unsupported) throw cause;
-        throw new Error(`the provider of ${package_} does not answer: ${reasonOf(cause)}${printed()}`, {
+        throw new Error(`the provider of ${package_} does not answer: ${messageOf(cause)}${printed()}`, {
           cause,
         });
       });

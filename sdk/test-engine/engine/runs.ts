@@ -1,4 +1,4 @@
-import { reasonOf } from "../errors";
+import { messageOf } from "../../traffic-policy/data/index";
 import { equal } from "../properties";
 import type { RunOptions } from "../types";
 import { isProvider, type ResourceState, withoutMissingReferences } from "./checkpoint";
@@ -77,7 +77,7 @@ export async function runRefresh(
         try {
           refreshed.set(old, await refreshOne(old, deployment));
         } catch (error) {
-          deployment.fail(reasonOf(error), old.urn);
+          deployment.fail(messageOf(error), old.urn);
           summary.addFailure({ op: "refresh", urn: old.urn, old });
         }
       });

@@ -1,4 +1,6 @@
-import { equal, isSecret, secret, unknownValue } from "../properties";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { isSecret, secret } from "../../pulumi-cli/index";
+import { equal } from "../properties";
 import { type Checkpoint, isProvider, packageOf, type ResourceState } from "./checkpoint";
 import { PartialFailure } from "./providerCalls";
 import type { Providers } from "./providers";
@@ -126,7 +128,7 @@ async function remove(step: PlannedStep, old: ResourceState, { dryRun, providers
 
 /** Reads a resource, also in a preview, unless its id is unknown. */
 async function read({ old }: PlannedStep, next: ResourceState, { providers }: Context): Promise<void> {
-  if (next.id === unknownValue) next.outputs = {};
+  if (next.id === UNKNOWN) next.outputs = {};
   else {
     const found = await (await providers.forResource(next)).read({ ...next, outputs: next.inputs });
     if (found.outputs === undefined) throw new Error(`resource '${next.id}' does not exist`);

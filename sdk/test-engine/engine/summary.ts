@@ -1,5 +1,6 @@
-import { formatPath, isProps } from "../../pulumi-cli/index";
-import { isSecret, maskedData, maskedProps, type Props, plain, unknownValue } from "../properties";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { formatPath, isProps, isSecret, type Props, plain } from "../../pulumi-cli/index";
+import { maskedData, maskedProps } from "../properties";
 import type { Diagnostic, RunResult, Step, StepOp } from "../types";
 import {
   isDefaultProvider,
@@ -156,7 +157,7 @@ function changedOptions(op: PlannedOp, old: ResourceState, next: ResourceState):
 }
 
 function inlineValue(value: unknown): string {
-  if (value === unknownValue) return "[unknown]";
+  if (value === UNKNOWN) return "[unknown]";
   if (isSecret(value)) return "[secret]";
   if (Array.isArray(value)) return `[${value.map(inlineValue).join(", ")}]`;
   if (!isProps(value)) return JSON.stringify(plain({ value })["value"] ?? null);

@@ -1,9 +1,9 @@
 import { copyFileSync, existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { plain, secret } from "../../pulumi-cli/index";
 import { removeAtExit } from "../cleanup";
 import { Unsupported } from "../errors";
-import { plain, secret } from "../properties";
 import {
   type Command,
   type CommandOptions,

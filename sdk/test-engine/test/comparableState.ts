@@ -1,4 +1,4 @@
-import { isObject } from "../../pulumi-cli/index";
+import { isMapping } from "../../traffic-policy/data/index";
 import type { ExportedResource, ExportedState } from "../index";
 
 /** Fields that differ between runs: times and places in source files. */
@@ -20,7 +20,7 @@ export function comparableState({ deployment }: ExportedState): { resources: unk
   return JSON.parse(masked, (name, value) => {
     // Parsed and written again, because the CLI's JSON of secrets has other escapes.
     if (name === "plaintext") return JSON.stringify(JSON.parse(value));
-    return isObject(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
+    return isMapping(value) ? Object.fromEntries(Object.entries(value).sort()) : value;
   });
 }
 

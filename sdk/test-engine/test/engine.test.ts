@@ -2,9 +2,10 @@ import { Alias } from "@pulumi/pulumi/proto/alias_pb";
 import { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { expect, test } from "vitest";
+import { UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { secret } from "../../pulumi-cli/index";
 import { toStruct } from "../engine/protocol";
 import { PulumiStack } from "../index";
-import { secret, unknownValue } from "../properties";
 import { call, InProcessEngine, type ReplyCallback, resource } from "./inProcess";
 import { programFolder, until } from "./tools";
 
@@ -154,7 +155,7 @@ test("a preview and an up print steps with unknowns and secrets masked, and retu
           call<pb.RegisterResourceResponse>((answer) => monitor.registerResource(request, answer));
         const urn = (await register(root)).getUrn();
         await register(
-          resource("a", { from: dryRun ? unknownValue : "x", deep: [secret("hush")], __internal: 1 }),
+          resource("a", { from: dryRun ? UNKNOWN : "x", deep: [secret("hush")], __internal: 1 }),
         );
         const outputs = { id: "a", nested: { s: secret("hush") } };
         const request = new pb.RegisterResourceOutputsRequest().setUrn(urn).setOutputs(toStruct(outputs));

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { secret } from "../../pulumi-cli/index";
 import { ignoreChanges } from "../ignoreChanges";
-import { secret } from "../properties";
 
 test.each<[string[], olds: object, inputs: object, result: object, failed?: string[]]>([
   [["a"], { a: 1, b: 1 }, { a: 2, b: 2 }, { a: 1, b: 2 }],

@@ -3,13 +3,13 @@ import { join } from "node:path";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceMonitorClient } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
+import type { Props } from "../../pulumi-cli/index";
 import { Deployment, type RunOutcome } from "../engine/deployment";
 import { stackReferences } from "../engine/mockedProvider";
 import { Monitor } from "../engine/monitor";
 import type { RunSetup } from "../engine/processes";
 import { toStruct } from "../engine/protocol";
 import type { RunOptions, StackOptions } from "../index";
-import type { Props } from "../properties";
 import { temporaryFolder } from "./tools";
 
 /* Runs the engine without processes: the test itself is the program, and mocks are the providers. */
@@ -36,7 +36,10 @@ export class InProcessEngine {
   get state() {
     const text = existsSync(this.stateFile) ? readFileSync(this.stateFile, "utf8") : '{"deployment":{}}';
     const { resources = [], pending_operations } = JSON.parse(text).deployment;
-    return { resources, pending_operations } as { resources: Props[]; pending_operations?: Props[] };
+    return { resources, pending_operations } as {
+      resources: Props[];
+      pending_operations?: Props[];
+    };
   }
 
   /** The names of the resources in the state for which the condition holds. */

@@ -1,0 +1,66 @@
+import { asSecret, SECRET, SIGNATURE, UNKNOWN } from "../../provider/pulumi/sentinels";
+import { isMapping } from "../traffic-policy/data/index";
+
+/*
+ * Properties of a resource, in the format of Pulumi's protocol and of its states: JSON in which an unknown value is a reserved text,
+ * and a secret or a resource is an object with a signature.
+ */
+export type Props = Record<string, unknown>;
+
+/** Whether the value is a plain object, without a signature. */
+export const isProps = (value: unknown): value is Props => isMapping(value) && value[SIGNATURE] === undefined;
+
+/** Converts each object with a signature. Leaves out undefined values, or makes them null in a list, as JSON does. */
+export function mapSigned(value: unknown, signed: (object: Props) => unknown): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapSigned(item ?? null, signed));
+  if (!isMapping(value)) return value;
+  return value[SIGNATURE] === undefined ? mapProps(value, (part) => mapSigned(part, signed)) : signed(value);
+}
+
+/** A secret. Its value is never another secret. */
+interface Secret {
+  value: unknown;
+}
+
+export const isSecret = (value: unknown): value is Secret => isMapping(value) && value[SIGNATURE] === SECRET;
+
+export function secret(value: unknown): Props {
+  return isSecret(value) ? { ...value } : asSecret(value);
+}
+
+export function mapProps(props: Props, convert: (value: unknown, key: string) => unknown): Props {
+  const defined = Object.entries(props).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));
+}
+
+/** Replaces secrets by their values, resources by their ids, and components by their URNs. */
+export function plain(props: Props): Props {
+  return mapProps(props, withoutSignatures);
+}
+
+function withoutSignatures(value: unknown): unknown {
+  return mapSigned(value, (signed) => {
+    if (isSecret(signed)) return withoutSignatures(signed.value);
+    return "id" in signed ? signed["id"] || UNKNOWN : signed["urn"];
+  });
+}
+
+/** Properties of an exported state. @throws Error if a secret is encrypted. */
+export function propsFromState(props: Props): Props {
+  const fromState = (value: unknown): unknown =>
+    mapSigned(value, (signed) => {
+      if (signed[SIGNATURE] !== SECRET) return signed;
+      if (typeof signed["plaintext"] === "string") return secret(fromState(JSON.parse(signed["plaintext"])));
+      throw new Error("the state has an encrypted secret: export it with --show-secrets");
+    });
+  return mapProps(props, fromState);
+}
+
+/** Whether the condition holds for a value or a part of it. */
+function someIn(value: unknown, is: (part: unknown) => boolean): boolean {
+  if (is(value)) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some((part) => someIn(part, is));
+}
+
+export const containsSecret = (value: unknown) => someIn(value, isSecret);
+export const containsUnknown = (value: unknown) => someIn(value, (part) => part === UNKNOWN);
