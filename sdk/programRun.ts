@@ -58,7 +58,7 @@ export function assertName(kind: string, name: unknown): void {
   if (!problem) return;
   const shown = text.length > 60 ? `${text.slice(0, 25)}…${text.slice(-25)}` : text;
   throw programError(
-    `the name ${JSON.stringify(shown)} of a ${kind} ${problem}; build names from text that the program has. If a stack already has this name, mend it and add the option aliases: [{ name: … }] with the old expression. ${see("You renamed a resource")}`,
+    `the name ${JSON.stringify(shown)} of a ${kind} ${problem}; use plain text. If a stack has this name, add the option aliases: [{ name: … }] with the old expression. ${see("You renamed a resource")}`,
   );
 }
 
