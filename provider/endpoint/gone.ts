@@ -2,7 +2,6 @@ import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { type ApiError, EndpointsError, isNotFound } from "../service/apiErrors";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import { isInListing } from "../service/list";
 import { ID } from "../service/replySchemas";
 import { goneUnproven, itemUnreadable, otherAccount, stillListed } from "./errors";
 import { accountFingerprint, FINGERPRINT_KEY } from "./state";
@@ -45,9 +44,10 @@ export async function confirmGone(
   await listing.readToEnd().catch((error: unknown) => {
     throw error instanceof EndpointsError ? goneUnproven(id, error) : error;
   });
-  if (isInListing(listing, id)) throw stillListed(id, notFound);
-  if (listing.skipped.some((item) => !ID.test(item.id ?? ""))) throw itemUnreadable(id);
+  const { endpoints, skipped } = listing;
+  if (endpoints.has(id) || skipped.some((item) => item.id === id)) throw stillListed(id, notFound);
+  if (skipped.some((item) => !ID.test(item.id ?? ""))) throw itemUnreadable(id);
   if (state[FINGERPRINT_KEY] !== accountFingerprint(settings))
-    throw otherAccount(id, listing.endpoints.size, settings);
+    throw otherAccount(id, endpoints.size, settings);
   return undefined;
 }

@@ -234,10 +234,6 @@ export class Listing {
   }
 }
 
-/** Whether a listing has the endpoint so far, also as an item that cannot be read. */
-export const isInListing = ({ endpoints, skipped }: Listing, id: string): boolean =>
-  endpoints.has(id) || skipped.some((item) => item.id === id);
-
 /** Whether any request would fail with this error: the key was refused, its rate limit is used up, or there was no answer. */
 const failsEveryRequest = (error: unknown) =>
   error instanceof ConnectionError ||
