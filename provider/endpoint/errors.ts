@@ -47,7 +47,7 @@ export const stillListed = (id: string, notFound: EndpointsError): UserError =>
 
 export const itemUnreadable = (id: string): UserError =>
   new UserError(
-    `The service does not find ${id}, but an item of the account's list cannot be read, and may be this endpoint. If it is really gone, run \`pulumi state delete --force\` with the resource's URN. ${see("An endpoint is not found")}`,
+    `The service does not find ${id}, but an item of the account's list cannot be read, and may be this endpoint. ${see("An endpoint is not found")}`,
   );
 
 /** The settings that say which account a run uses. */

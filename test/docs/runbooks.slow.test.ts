@@ -229,7 +229,10 @@ test.skipIf(!cli)(
     project.edit(bothNamed("shop", retains));
     await project.up();
     const ids = idsOnService();
-    const message = await project.failing(`pulumi up --yes --skip-preview --replace '${urn}'`);
+    const taken = await project.failing(`pulumi up --yes --skip-preview --replace '${urn}'`);
+    const [, whoHas = ""] = /`(npx pulumi-endpoints who-has ep_\w+)`/.exec(taken) ?? [];
+    expect(await project.sh(whoHas)).toContain("its replacement is pending");
+    const message = await project.failing("pulumi up --skip-preview");
     const [, line = ""] = /`(pulumi up --config endpoints:adopt=\w+)`/.exec(message) ?? [];
     await project.sh(line);
     expect(idsOnService()).toEqual(ids);
@@ -453,6 +456,41 @@ test.skipIf(!cli)(
     expect(idsOnService()).toHaveLength(ids.length + 1);
     expect(await project.ids()).toHaveLength(4);
     expect(new Set(await project.ids()).size).toBe(4);
+    await project.sh("pulumi preview --expect-no-changes");
+  },
+);
+
+test.skipIf(!cli)(
+  "with the Pulumi CLI, a URL becomes free by an alias of a removed resource, by `dependsOn`, and by the removal of a list's last element",
+  async () => {
+    const at = (label: string) => `https://${label}.example.com`;
+    const one = (name: string, label: string, options = "") =>
+      `const ${name} = new CloudEndpoint("${name}", { url: "${at(label)}" }, { protect: true, ${options} });\n`;
+    const list = (...labels: string[]) => labels.map((label, index) => one(`l${index}`, label)).join("");
+    const own = one("removed", "shop") + one("first", "a") + one("second", "b");
+    const { project, emulator, idsOnService } = await start("prod", own + list("x", "y", "z"));
+    await project.up();
+    const idOf = (label: string) => emulator.endpoints.find(({ url }) => url === at(label))?.id;
+    const ids = idsOnService();
+    const before = ["shop", "a", "b", "x", "y"].map(idOf);
+    const last = idOf("z");
+    const urn = (await project.endpoints()).find(({ id }) => id === last)?.urn ?? "";
+
+    const chain = (options: string) => one("second", "c") + one("first", "b", options);
+    const fresh = one("fresh", "shop", 'aliases: [{ name: "removed" }]');
+    project.edit(one("fresh", "shop") + list("x", "y", "z") + one("first", "a") + one("second", "b"));
+    expect(await project.failing("pulumi up --skip-preview")).toContain("Renamed? Give it `aliases`");
+    project.edit(fresh + chain("dependsOn: [second]") + list("x", "y", "z"));
+    await project.sh("pulumi up --skip-preview --parallel 1");
+    expect(["shop", "b", "c", "x", "y"].map(idOf)).toEqual(before);
+
+    const shorter = fresh + chain("dependsOn: [second]") + list("y", "z");
+    project.edit(shorter);
+    expect(await project.failing("pulumi up --skip-preview")).toContain("is served by");
+    expect(idsOnService()).toEqual(ids);
+    await project.sh(`pulumi state unprotect '${urn}' --yes\npulumi up --target '${urn}'\npulumi up`);
+    expect(["shop", "b", "c", "y", "z"].map(idOf)).toEqual(before);
+    expect(idsOnService()).toHaveLength(ids.length - 1);
     await project.sh("pulumi preview --expect-no-changes");
   },
 );
