@@ -234,7 +234,8 @@ export const gone: Scenario[] = [
       before: ({ emulator }) => emulator.intercept("list", { status: 200, body: { endpoints: [{}] } }, 9),
       command,
       replies: [["by id", missing, 9]],
-      fails: /an item of the account's list cannot be read, and may be this endpoint\. See "An endpoint is not found"/,
+      fails:
+        /an item of the account's list cannot be read, and may be this endpoint\. See "An endpoint is not found"/,
       state: { o: "shop" },
     }),
   ),
