@@ -11,7 +11,7 @@ import { OUTPUT, REFERENCE, SECRET, SIGNATURE, UNKNOWN, UNKNOWNS } from "./senti
  * Converts a value: every unknown becomes the same text, and `signed` converts each object with a signature. Undefined parts are
  * omitted, or become null in a list, as in JSON.
  */
-export function rebuild(value: unknown, signed: (object: JsonObject) => unknown): unknown {
+function rebuild(value: unknown, signed: (object: JsonObject) => unknown): unknown {
   if (UNKNOWNS.has(value)) return UNKNOWN;
   if (Array.isArray(value)) return value.map((item) => rebuild(item ?? null, signed));
   if (!isMapping(value)) return value;

@@ -3,7 +3,6 @@
 export { pluginFolders, projectFile } from "./projectFile";
 export {
   containsSecret,
-  containsUnknown,
   isProps,
   isSecret,
   mapProps,

@@ -17,12 +17,9 @@ export function mapSigned(value: unknown, signed: (object: Props) => unknown): u
   return value[SIGNATURE] === undefined ? mapProps(value, (part) => mapSigned(part, signed)) : signed(value);
 }
 
-/** A secret. Its value is never another secret. */
-interface Secret {
-  value: unknown;
-}
-
-export const isSecret = (value: unknown): value is Secret => isMapping(value) && value[SIGNATURE] === SECRET;
+/** Whether this is a secret. Its value is never another secret. */
+export const isSecret = (value: unknown): value is { value: unknown } =>
+  isMapping(value) && value[SIGNATURE] === SECRET;
 
 export function secret(value: unknown): Props {
   return isSecret(value) ? { ...value } : asSecret(value);
@@ -56,11 +53,8 @@ export function propsFromState(props: Props): Props {
   return mapProps(props, fromState);
 }
 
-/** Whether the condition holds for a value or a part of it. */
-function someIn(value: unknown, is: (part: unknown) => boolean): boolean {
-  if (is(value)) return true;
-  return typeof value === "object" && value !== null && Object.values(value).some((part) => someIn(part, is));
+/** Whether the value or a part of it is a secret. */
+export function containsSecret(value: unknown): boolean {
+  if (isSecret(value)) return true;
+  return typeof value === "object" && value !== null && Object.values(value).some(containsSecret);
 }
-
-export const containsSecret = (value: unknown) => someIn(value, isSecret);
-export const containsUnknown = (value: unknown) => someIn(value, (part) => part === UNKNOWN);

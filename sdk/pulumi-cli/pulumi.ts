@@ -3,6 +3,7 @@ import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { oneLine } from "../traffic-policy/data/index";
 
 /* Runs the Pulumi CLI without questions, and reads its events. */
 
@@ -37,7 +38,7 @@ export interface Diagnostic {
 }
 
 /** What the engine did, or in a preview would do. If a command previews first, this is the run after the preview. */
-export interface EngineRun {
+interface EngineRun {
   steps: EngineStep[];
   /** The number of steps by operation. */
   changes: Record<string, number>;
@@ -72,21 +73,6 @@ export class PulumiFailed extends Error {
     this.isUnknownStack = isUnknown;
   }
 }
-
-/** Foreign text in one line of limited length, with escapes for invisible characters and for a pipeline's commands (`##[…]`). */
-function oneLine(text: string): string {
-  const line = text
-    .slice(0, 2 * MAX_MESSAGE_LENGTH)
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, " ")
-    .trim()
-    .replace(
-      /[\p{Cf}\p{Co}\p{Surrogate}]|(?<=#)#(?=\w*\[)/gu,
-      (one) => `\\u{${one.codePointAt(0)?.toString(16)}}`,
-    );
-  return line.length > MAX_MESSAGE_LENGTH ? `${line.slice(0, MAX_MESSAGE_LENGTH)}…` : line;
-}
-
-const MAX_MESSAGE_LENGTH = 2000;
 
 /**
  * Runs a command of the CLI.

@@ -1,8 +1,7 @@
 import { createRequire } from "node:module";
 import type { ChannelCredentials } from "@grpc/grpc-js";
-import { specialOutputValueSig, specialResourceSig } from "@pulumi/pulumi/runtime/rpc";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { SECRET, SIGNATURE, UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { OUTPUT, REFERENCE, SECRET, SIGNATURE, UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { mapProps, mapSigned, type Props, secret } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
 
@@ -31,11 +30,11 @@ export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_m
 function fromWire(value: unknown): unknown {
   return mapSigned(value, (signed) => {
     if (signed[SIGNATURE] === SECRET) return secret(fromWire(signed["value"] ?? null));
-    if (signed[SIGNATURE] === specialOutputValueSig) {
+    if (signed[SIGNATURE] === OUTPUT) {
       const value = "value" in signed ? fromWire(signed["value"]) : UNKNOWN;
       return signed["secret"] === true ? secret(value) : value;
     }
-    if (signed[SIGNATURE] === specialResourceSig) return { packageVersion: "", ...signed };
+    if (signed[SIGNATURE] === REFERENCE) return { packageVersion: "", ...signed };
     throw new Unsupported("assets and archives");
   });
 }

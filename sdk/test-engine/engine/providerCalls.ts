@@ -2,7 +2,8 @@ import * as grpc from "@grpc/grpc-js";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
-import { containsUnknown, type Props, parsePath, plain } from "../../pulumi-cli/index";
+import { hasUnknown } from "../../../provider/pulumi/sentinels";
+import { type Props, parsePath, plain } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
 import { markSecrets } from "../properties";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
@@ -116,7 +117,7 @@ export class Plugin implements ResourceProvider {
   }
 
   private async sendConfiguration(urn: string, id: string, config: Props): Promise<void> {
-    if (containsUnknown(config))
+    if (hasUnknown(config))
       throw new Unsupported(
         `previews with a provider whose configuration is not known yet (${nameInUrn(urn)})`,
       );

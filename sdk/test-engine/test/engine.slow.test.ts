@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { programFolder } from "../../../test/folders";
 import { TestEngine } from "../engine/testEngine";
 import { PLUGGED, type ScenarioOptions, ScenarioStack } from "./runScenario";
-import { programFolder } from "./tools";
 
 /* Tests that need the process of a program or a provider. `engine.test.ts` tests the engine without processes. */
 

@@ -3,11 +3,12 @@ import { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { expect, test } from "vitest";
 import { UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { programFolder } from "../../../test/folders";
+import { until } from "../../../test/until";
 import { secret } from "../../pulumi-cli/index";
 import { toStruct } from "../engine/protocol";
 import { PulumiStack } from "../index";
 import { call, InProcessEngine, type ReplyCallback, resource } from "./inProcess";
-import { programFolder, until } from "./tools";
 
 type RunResult = Awaited<ReturnType<InProcessEngine["run"]>>;
 

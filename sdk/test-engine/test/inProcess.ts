@@ -3,6 +3,7 @@ import { join } from "node:path";
 import * as grpc from "@grpc/grpc-js";
 import { ResourceMonitorClient } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
+import { temporaryFolder } from "../../../test/folders";
 import type { Props } from "../../pulumi-cli/index";
 import { Deployment, type RunOutcome } from "../engine/deployment";
 import { stackReferences } from "../engine/mockedProvider";
@@ -10,7 +11,6 @@ import { Monitor } from "../engine/monitor";
 import type { RunSetup } from "../engine/processes";
 import { toStruct } from "../engine/protocol";
 import type { RunOptions, StackOptions } from "../index";
-import { temporaryFolder } from "./tools";
 
 /* Runs the engine without processes: the test itself is the program, and mocks are the providers. */
 

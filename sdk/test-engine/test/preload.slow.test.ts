@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { temporaryFolder } from "./tools";
+import { temporaryFolder } from "../../../test/folders";
 
 const PRELOAD = join(import.meta.dirname, "../engine/preload.cjs");
 

@@ -1,10 +1,10 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { programFolder, temporaryFolder } from "../../../test/folders";
 import { findPulumiCli } from "../../pulumi-cli/index";
 import { PulumiStack, type RecordedRequest, type StackOptions } from "../index";
 import { expectMixedProgramRuns } from "./mixedProgram";
-import { programFolder, temporaryFolder } from "./tools";
 
 const THINGS = join(import.meta.dirname, "programs/things");
 
