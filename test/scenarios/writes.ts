@@ -108,9 +108,10 @@ export const writes: Scenario[] = [
     next: [{}],
   }),
   scenario("a write takes no further request if the reply shows everything that was sent", {
-    program: { o: full },
+    program: { o: { ...full, metadata: { list: [null], none: null } } },
     writes: ["POST shop"],
     reads: [],
+    outputs: { o: { metadata: '{"list":[null],"none":null}' } },
     next: [
       {
         program: { o: other },
@@ -124,6 +125,7 @@ export const writes: Scenario[] = [
       },
     ],
     state: { o: "shop=moved" },
+    stacks: true,
   }),
   ...ignored.map(([what, program, field, place]) =>
     scenario(
