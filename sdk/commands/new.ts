@@ -176,34 +176,21 @@ const IS_CLONE = !PACKAGE_FOLDER.split(sep).includes("node_modules");
  * Undefined if it was installed from a registry.
  *
  * @param installed The package's folder.
- * @param from The user's folder. In a workspace, the package is installed above the project that depends on it.
  */
-export function fileInstalled(installed: string, project: string, from = process.cwd()): string | undefined {
+export function fileInstalled(installed: string, project: string): string | undefined {
   // The outermost `node_modules`, because pnpm keeps packages in folders below it.
   const [, user] = /^(.*?)[\\/]node_modules[\\/]/.exec(installed) ?? [];
   const asDependency = (file: string) => `file:${relative(project, file).replaceAll("\\", "/")}`;
-  const dataIn = (...path: string[]) => {
-    const file = join(...path);
+  const manifestIn = (folder: string) => {
+    const file = join(folder, "package.json");
     return Object(existsSync(file) ? jsonOf(readFileSync(file, "utf8")) : undefined);
   };
-  const { version } = dataIn(installed, "package.json");
-  if (user === undefined) return asDependency(join(installed, `pulumi-endpoints-${version}.tgz`));
-  const givenIn = (folder: string): [folder: string, given: unknown] => {
-    const { dependencies, devDependencies } = dataIn(folder, "package.json");
-    return [folder, { ...devDependencies, ...dependencies }["pulumi-endpoints"]];
-  };
-  const folders: string[] = [];
-  for (let at = from; at.startsWith(user + sep); at = dirname(at)) folders.push(at);
-  // npm's own note comes last. From the root of a workspace, no manifest on the way may name the package.
-  const noted = dataIn(user, "node_modules", ".package-lock.json").packages?.["node_modules/pulumi-endpoints"]
-    ?.resolved;
-  const all: [folder: string, given: unknown][] = [...[...folders, user].map(givenIn), [user, noted]];
-  for (const [folder, given] of all) {
-    if (typeof given !== "string") continue;
-    const isFile = /^(file:|\.{0,2}\/)/.test(given);
-    return isFile ? asDependency(resolve(folder, given.replace(/^file:/, ""))) : undefined;
-  }
-  return undefined;
+  if (user === undefined)
+    return asDependency(join(installed, `pulumi-endpoints-${manifestIn(installed).version}.tgz`));
+  const { dependencies, devDependencies } = manifestIn(user);
+  const given: unknown = { ...devDependencies, ...dependencies }["pulumi-endpoints"];
+  const isFile = typeof given === "string" && /^(file:|\.{0,2}\/)/.test(given);
+  return isFile ? asDependency(resolve(user, given.replace(/^file:/, ""))) : undefined;
 }
 
 /** The paths of an example's files, without what a run in a clone has left there. */

@@ -106,29 +106,6 @@ test.each([
   expect(fileInstalled(installed, join(folder, "shop"))).toBe(expected);
 });
 
-test("in an npm workspace, a new project gets the package file of the current folder's project, or else the file that npm has installed", () => {
-  const folder = temporaryFolder();
-  const [member, installed] = [join(folder, "apps", "web"), join(folder, "node_modules", "pulumi-endpoints")];
-  for (const path of [join(member, "src"), installed]) mkdirSync(path, { recursive: true });
-  writeFileSync(join(folder, "package.tgz"), "");
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ workspaces: ["apps/*"] }));
-  const dependencies = { "pulumi-endpoints": "file:../../package.tgz" };
-  writeFileSync(join(member, "package.json"), JSON.stringify({ dependencies }));
-  const project = join(folder, "apps", "rules");
-  for (const from of [member, join(member, "src")])
-    expect(fileInstalled(installed, project, from)).toBe("file:../../package.tgz");
-  const outside = [folder, temporaryFolder()];
-  for (const from of outside) expect(fileInstalled(installed, project, from)).toBeUndefined();
-  const lockOf = (resolved: string) => {
-    const packages = { "node_modules/pulumi-endpoints": { version: "0.1.0", resolved } };
-    writeFileSync(join(folder, "node_modules", ".package-lock.json"), JSON.stringify({ packages }));
-  };
-  lockOf("file:package.tgz");
-  for (const from of outside) expect(fileInstalled(installed, project, from)).toBe("file:../../package.tgz");
-  lockOf("https://registry.example.com/pulumi-endpoints-0.1.0.tgz");
-  for (const from of outside) expect(fileInstalled(installed, project, from)).toBeUndefined();
-});
-
 test("the settings of an example's stacks are under the new project's name", async () => {
   const { project } = await makeNew("environments", "shop");
   const { config } = parse(read(project, "Pulumi.prod.yaml"));
