@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, test } from "vitest";
 import { textPattern } from "../../provider/dataSources/textPatterns";
 import { metadataFromText } from "../../provider/endpoint/documents";
 import { endpointParsers, inputFields } from "../../provider/endpoint/fields";
@@ -19,23 +19,9 @@ import { expectLinear, expectTimes } from "../growth";
 /** Texts of about `size` characters that would take a naive parser a long time. */
 type Hostile = Record<string, (size: number) => string>;
 
-const lines = (size: number, line: (index: number) => string, width = 10) =>
-  Array.from({ length: size / width }, (_, index) => line(index)).join("\n");
+const lines = (size: number, line: (index: number) => string) =>
+  Array.from({ length: size / 10 }, (_, index) => line(index)).join("\n");
 const nested = (size: number, open: string, close: string) => open.repeat(size) + close.repeat(size);
-/** A YAML document. Each line has an anchor, and aliases of the line before. */
-const chain = (size: number, width: number, line: (name: string, before: string) => string) =>
-  `a0: &a0 {x: 1}\n${lines(size, (index) => `a${index + 1}: ${line(`&a${index + 1}`, `*a${index}`)}`, width)}`;
-
-/** The documents that the limits on levels, anchors, merges and numbers stop. The size bounds the library's own time. */
-const hostileYaml: Hostile = {
-  levels: (size) => `a: ${nested(size / 2, "[", "]")}`,
-  "levels again and again": (size) => `a: [${`${nested(190, "[", "]")},`.repeat(size / 381)}]`,
-  "aliases that multiply": (size) => chain(size, 80, (name, before) => `${name} [${`${before},`.repeat(9)}]`),
-  "merges that multiply": (size) =>
-    chain(size, 60, (name, before) => `${name} {<<: [${before}, ${before}], x: 2}`),
-  "a repeated long number": (size) => `a: &a 0.${"0".repeat(size / 2)}\nb: [${"*a, ".repeat(100)}]`,
-  "zeros in a number": (size) => `a: 1${"0".repeat(size)}1`,
-};
 
 const hostileJson: Hostile = {
   "a valid document": (size) => `{"a":[${lines(size, () => '{"b":"c"},')}1]}`,
@@ -48,12 +34,6 @@ const hostileJson: Hostile = {
 };
 
 describe("a policy's text", () => {
-  // The library's time is not linear for all these texts, so a limit of 50,000 characters bounds it.
-  test.each(Object.entries(hostileYaml))("as YAML of %s is parsed or refused", (_, text) => {
-    const longest = text(49_000);
-    expect(longest.length).toBeLessThanOrEqual(50_000);
-    expect(policyFromText(longest)).toBeDefined();
-  });
   test.each(Object.entries(hostileJson))(
     "as JSON of %s takes linear time, as metadata too",
     async (_, text) => {

@@ -43,6 +43,11 @@ describe("a policy's text", () => {
     ["a: 1\nb: {c: 1, c: 2}", /^is not valid YAML \(line 2, column 11\): a key is there twice$/],
     ["a: [*b, &b 1]", /^is not valid YAML: an alias has no anchor before it/],
     [`a: [${"&b 1, *b, ".repeat(101)}]`, /anchors are used more than 100 times$/],
+    // Aliases of aliases: 27 in the text, 729 in the data.
+    [
+      `a0: &a0 1\n${[0, 1, 2].map((at) => `a${at + 1}: &a${at + 1} [${`*a${at}, `.repeat(9)}]\n`).join("")}`,
+      /anchors are used more than 100 times$/,
+    ],
     // Parsed as YAML, this text would overflow the parser's stack.
     [`a: ${"[".repeat(20_000)}`, /^is nested more than 200 levels deep$/],
     [`{"a": ${"[".repeat(200)}${"]".repeat(200)}}`, /^is nested more than 200 levels deep$/],
