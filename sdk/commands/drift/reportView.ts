@@ -188,7 +188,8 @@ function nextItems(report: DriftReport): Item[] {
   };
   const ofAccount = (account: AccountReport): Item[] => {
     const lines = takeOverLines(account, report);
-    return lines.length === 0 ? [] : [next(accountName(account), TAKES_OVER, ...lines)];
+    const first = account.unmanaged.some(({ pool }) => pool) ? ADOPT_MEMBERS_FIRST : "";
+    return lines.length === 0 ? [] : [next(accountName(account), `${first}${TAKES_OVER}`, ...lines)];
   };
   return [...report.stacks.flatMap(ofStack), ...report.accounts.flatMap(ofAccount)];
 }
@@ -197,6 +198,8 @@ const REPAIRS =
   "the line puts the drift back. Run it in the folder of the project. It stops at the preview if the program is not the one that was deployed";
 const DECIDE_FIRST = "decide first about unmanaged members of a pool, to which `pulumi up` would add; then ";
 const SEE_FIRST = "see what `pulumi up` would do";
+const ADOPT_MEMBERS_FIRST =
+  "first set `adopt` in the program for the unmanaged members of pools, to which the line would add; then, ";
 const TAKES_OVER =
   "if a state was lost, and nothing outside of this backend has these endpoints (another backend, Terraform), the line takes over what the program declares, and ignores the rest";
 

@@ -359,6 +359,12 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return { ...oneStack([]), line: "pulumi up --config endpoints:adopt=ep_two,ep_one --stack prod" };
   },
 
+  "a state was lost that had a member of a pool, too": () => {
+    seed("one");
+    seed("member", { url: "https://pool.example.com", pooling_enabled: true });
+    return oneStack([]);
+  },
+
   "a state was lost, and the backend cannot be listed": () => {
     seed("one");
     return { ...oneStack([]), others: "unexpected end of JSON input" };
