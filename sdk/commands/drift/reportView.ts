@@ -168,6 +168,7 @@ function pendingItem(same: readonly PendingCreateReport[]): Item {
 
 /** What to run, for each stack, and at last for what a lost state had. */
 function nextItems(report: DriftReport): Item[] {
+  const hasStrays = report.accounts.some((one) => one.unknown > 0 || one.unmanaged.some(({ pool }) => pool));
   const next = (subject: string, text: string, ...lines: (string | undefined)[]): Item => ({
     ...{ word: "next", mood: "unsure", subject, text },
     lines: lines.flatMap((line) => (line === undefined ? [] : [{ line }])),
@@ -183,7 +184,13 @@ function nextItems(report: DriftReport): Item[] {
       return [...first, next(name, text, lostList(lost), command)];
     }
     if (undeployed !== undefined)
-      return [next(name, stack.hasPool ? `${DECIDE_FIRST}${SEE_FIRST}` : SEE_FIRST, previewLine(stack))];
+      return [
+        next(
+          name,
+          stack.hasPool && hasStrays ? `${DECIDE_FIRST}${SEE_FIRST}` : SEE_FIRST,
+          previewLine(stack),
+        ),
+      ];
     return repair === undefined ? [] : [next(name, REPAIRS, repair)];
   };
   const ofAccount = (account: AccountReport): Item[] => {

@@ -72,6 +72,12 @@ const oneStack = (
   ...args: string[]
 ): DriftFixture => ({ stacks: [fakeStack(endpoints, around)], args });
 
+/** A stack with a member of a pool, whose last update failed. */
+const failedInPool = (): DriftFixture =>
+  oneStack([{ name: "member", inputs: { poolingEnabled: true } }], {
+    updates: async () => ({ result: "failed", isRewritten: false }),
+  });
+
 const changed = { name: "a", live: byHand };
 const gone = { name: "a", live: "gone" } as const;
 const outputs = (more: object) => ({
@@ -389,6 +395,13 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "the last update failed, and there is drift": () =>
     oneStack([changed], { updates: async () => ({ result: "failed", isRewritten: false }) }),
+
+  "the last update of a pool failed, without a stray member": () => failedInPool(),
+
+  "the last update of a pool failed, and a member is unmanaged": () => {
+    seed("stray", { url: "https://member.example.com", pooling_enabled: true });
+    return failedInPool();
+  },
 
   "a refresh since the last up may have written edits into the state": () =>
     oneStack([{ name: "a" }], { updates: async () => ({ result: "succeeded", isRewritten: true }) }),
