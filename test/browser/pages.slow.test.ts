@@ -60,7 +60,7 @@ describe.skipIf(!chromium)("the drift page in Chromium", () => {
 
   test.each([
     ["every field has drifted", 1280, "light"],
-    ["endpoints are unmanaged, known and ignored", 320, "dark"],
+    ["endpoints are unmanaged, of another stack and ignored", 320, "dark"],
     ["two stacks have a pending create in one pool", 1280, "dark"],
     [HOSTILE, 320, "dark"],
   ])(
