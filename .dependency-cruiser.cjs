@@ -3,12 +3,9 @@
  * only from those to its right.
  */
 
-/** Below everything. */
 const POLICIES = "^sdk/traffic-policy/";
-/** Its texts and data, which know no policies. */
-const DATA = `${POLICIES}data/`;
-/** What Pulumi's protocol is, and data: both sides of the engine, its reader and its double know these. */
-const PROTOCOL = ["^provider/pulumi/sentinels\\.ts$", `${DATA}index\\.ts$`];
+/** Open to all: texts and data, and what Pulumi's protocol is. */
+const GROUND_FLOOR = "^provider/(data|pulumi)/";
 
 /** The files of the provider that programs, commands, the test kit and the pages may use. */
 const FOR_PROGRAMS = [
@@ -22,14 +19,10 @@ const FOR_PROGRAMS = [
   "service/(apiErrors|headings|redaction)",
   // The rules of URLs, and the version of this package.
   "service/(url|version)",
-  // The types, URNs and sentinels that both sides of the engine must write alike.
-  "pulumi/(sentinels|typeTokens|urn)",
   // The checks and forms of a resource's inputs: a program makes them before the engine, a command without it.
   "endpoint/(documents|fields|inputs|outputAsText|secretSearch|secrets|urlRegistry)",
   // What drift and adopt compare and read as a refresh does.
   "endpoint/(adopt|errors|gone|readEndpoint|state)",
-  // The warnings of a preview, which the class gives before the engine.
-  "policy/resourceWarnings",
   // An account, the functions of data sources, and what they take.
   "dataSources/(account|dataSourceArguments|lookup|textPatterns)",
   // What the mocks of the test kit run.
@@ -61,25 +54,29 @@ module.exports = {
       comment: "What the client of the service needs from above is handed to it.",
       severity: "error",
       from: { path: "^provider/service/" },
-      to: { path: "^(provider|sdk|docs|test)/", pathNot: [DATA, "^provider/service/"] },
+      to: { path: "^provider/", pathNot: "^provider/(data|service)/" },
+    },
+    {
+      name: "data-is-a-leaf",
+      comment: "It lies below everything.",
+      severity: "error",
+      from: { path: "^provider/data/" },
+      to: { path: "^provider/", pathNot: "^provider/data/" },
     },
     {
       name: "pulumi-knows-no-endpoints",
       comment: "What Pulumi's protocol is, for whoever speaks it.",
       severity: "error",
       from: { path: "^provider/pulumi/" },
-      to: {
-        path: "^(provider|sdk|docs|test)/",
-        pathNot: [DATA, "^provider/pulumi/"],
-      },
+      to: { path: "^provider/", pathNot: GROUND_FLOOR },
     },
     {
       name: "provider-knows-no-programs",
       comment:
-        "The provider runs in the engine's processes. The webhook component for other languages is handed to its plugin.",
+        "The provider runs in the engine's processes. What its plugin needs of the SDK, provider/plugin/index.js hands it.",
       severity: "error",
-      from: { path: "^provider/" },
-      to: { path: "^(sdk|docs|test)/", pathNot: POLICIES },
+      from: { path: "^provider/", pathNot: "^provider/plugin/index\\.js$" },
+      to: { path: "^(sdk|docs|test)/" },
     },
     {
       name: "provider-has-doors",
@@ -87,7 +84,7 @@ module.exports = {
         "What else the provider consists of can change without a thought of programs, commands and tests.",
       severity: "error",
       from: { path: "^(sdk|docs)/" },
-      to: { path: "^provider/", pathNot: `^provider/(${FOR_PROGRAMS.join("|")})\\.ts$` },
+      to: { path: "^provider/", pathNot: [GROUND_FLOOR, `^provider/(${FOR_PROGRAMS.join("|")})\\.ts$`] },
     },
     {
       name: "plugin-loads-pulumi-lazily",
@@ -95,37 +92,11 @@ module.exports = {
         "Pulumi's runtime would triple the time that every provider process takes to start. The first component loads it.",
       severity: "error",
       from: {
-        path: "^(provider/|sdk/webhooks/(otherLanguages|agentConfig|mergedPolicy|secretSource|webhookChecks)\\.ts$)",
+        path: "^(provider/|sdk/policyWarnings\\.ts$|sdk/webhooks/(otherLanguages|agentConfig|mergedPolicy|secretSource|webhookChecks)\\.ts$)",
       },
       to: {
         path: "@pulumi/pulumi/index\\.|^sdk/(webhooks/(construct|webhookVerification)|programRun)\\.ts$",
         dependencyTypesNot: ["dynamic-import", "type-only", "type-import"],
-      },
-    },
-    {
-      name: "policy-is-a-leaf",
-      comment:
-        "What is known of policies only warns. The core works without it, and hands it parsed documents.",
-      severity: "error",
-      from: { path: "^provider/(service|pulumi|endpoint)/|^provider/(dynamic|index)\\.ts$" },
-      to: { path: "^provider/policy/" },
-    },
-    {
-      name: "only-warnings-know-policies",
-      comment: "All else of the provider takes texts and data from the folder of policies.",
-      severity: "error",
-      from: { path: "^provider/", pathNot: "^provider/policy/" },
-      to: { path: POLICIES, pathNot: DATA },
-    },
-    {
-      name: "warnings-know-two-facts-only",
-      comment:
-        "Of the core, the warnings need no more than the text for unknown values, and the contract's bindings.",
-      severity: "error",
-      from: { path: "^provider/policy/" },
-      to: {
-        path: "^provider/",
-        pathNot: "^provider/(policy/|pulumi/sentinels\\.ts$|service/contract\\.ts$)",
       },
     },
     {
@@ -148,14 +119,7 @@ module.exports = {
         "The rest uses its index and those of its folders, and nothing else of it. Each loads only its folder.",
       severity: "error",
       from: { pathNot: POLICIES },
-      to: { path: POLICIES, pathNot: `${POLICIES}(index|(answer|command|data|policy|webhooks)/index)\\.ts$` },
-    },
-    {
-      name: "data-knows-no-policies",
-      comment: "It lies below everything.",
-      severity: "error",
-      from: { path: DATA },
-      to: { path: POLICIES, pathNot: DATA },
+      to: { path: POLICIES, pathNot: `${POLICIES}(index|(answer|command|policy|webhooks)/index)\\.ts$` },
     },
     {
       name: "traffic-policy-is-a-leaf",
@@ -164,7 +128,11 @@ module.exports = {
       from: { path: POLICIES },
       to: {
         path: "^(provider|sdk|docs|test)/|^node_modules/",
-        pathNot: [POLICIES, "^node_modules/(yaml|zod|re2js|fastest-levenshtein|@marcbachmann/cel-js)/"],
+        pathNot: [
+          POLICIES,
+          "^provider/data/|^sdk/io\\.ts$",
+          "^node_modules/(yaml|zod|re2js|fastest-levenshtein|@marcbachmann/cel-js)/",
+        ],
       },
     },
     {
@@ -179,7 +147,7 @@ module.exports = {
       comment: "It runs the CLI for commands, tests and the engine alike, and knows none of them.",
       severity: "error",
       from: { path: "^sdk/pulumi-cli/" },
-      to: { path: "^(provider|sdk|docs|test)/", pathNot: ["^sdk/pulumi-cli/", ...PROTOCOL] },
+      to: { path: "^(provider|sdk|docs|test)/", pathNot: ["^sdk/pulumi-cli/", GROUND_FLOOR] },
     },
     {
       name: "test-engine-has-one-door",
@@ -202,7 +170,7 @@ module.exports = {
       from: { path: "^sdk/test-engine/" },
       to: {
         path: "^(provider|sdk|docs|test)/",
-        pathNot: ["^sdk/(test-engine/|pulumi-cli/index\\.ts$)", ...PROTOCOL],
+        pathNot: ["^sdk/(test-engine/|pulumi-cli/index\\.ts$)", GROUND_FLOOR],
       },
     },
     {

@@ -1,4 +1,4 @@
-import { type JsonObject, oneLine } from "../sdk/traffic-policy/data/index";
+import { type JsonObject, oneLine } from "./data/index";
 import { endpointParsers } from "./endpoint/fields";
 import { type EngineInputs, engineInputs } from "./endpoint/inputs";
 import { CloudEndpoints } from "./endpoint/resource";

@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
+import { isMapping, policyReader } from "../provider/data/index";
 import { wireText } from "../provider/endpoint/documents";
 import { documentFields, endpointFields } from "../provider/endpoint/fields";
 import { PROBLEM_KEY, PROVIDER_KEY } from "../provider/endpoint/inputs";
 import { SECRET_FIELDS_KEY } from "../provider/endpoint/secrets";
-import { policyReader } from "../provider/policy/resourceWarnings";
 import { TYPES } from "../provider/pulumi/typeTokens";
 import type { alwaysPresent, CloudEndpointInputs, Endpoint } from "../provider/service/contract";
 import { invalidateListings } from "./dataSources";
@@ -22,7 +22,6 @@ import {
 } from "./programChecks";
 import { assertName, type InputOf, isOfType } from "./programRun";
 import { aliasesOf, optionMistakes, type ProviderKind, providerKindOf } from "./provider";
-import { isMapping } from "./traffic-policy/data/index";
 
 /**
  * The provider string in every state of the dynamic type, in place of a serialized provider. It never changes, so upgrades show

@@ -1,4 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
+import { policyFromText } from "../provider/data/index";
 import { openAccount } from "../provider/dataSources/account";
 import {
   argumentsIn,
@@ -12,7 +13,6 @@ import type { Endpoint, EndpointQuery, EndpointsFilter } from "../provider/servi
 import { plainData } from "./plainData";
 import { isMocked, perRun, programError, type WithInputs, withProgramErrors } from "./programRun";
 import { explicitProvider } from "./provider";
-import { policyFromText } from "./traffic-policy/data/index";
 
 /*
  * The results of the data sources: one TypeScript type for each type of endpoint, distinguished by `type`. The required fields

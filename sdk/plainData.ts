@@ -1,9 +1,9 @@
 import * as pulumi from "@pulumi/pulumi";
+import type { PolicyReader } from "../provider/data/index";
+import { isMapping, MAX_DEPTH, problemsOfData } from "../provider/data/index";
 import { metadataFromText } from "../provider/endpoint/documents";
 import { documentFields } from "../provider/endpoint/fields";
 import { standInFor } from "../provider/endpoint/outputAsText";
-import type { PolicyReader } from "../provider/policy/resourceWarnings";
-import { isMapping, MAX_DEPTH, problemsOfData } from "./traffic-policy/data/index";
 
 /*
  * Pulumi's SDK turns each object of a document into a plain one: a Date becomes {}, and a Buffer an object of numbers. So

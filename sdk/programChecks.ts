@@ -2,22 +2,22 @@ import { existsSync } from "node:fs";
 import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import type { PolicyReader } from "../provider/data/index";
+import { closestName, isMapping, type JsonObject } from "../provider/data/index";
 import { checkInputs } from "../provider/endpoint/inputs";
 import { UrlRegistry } from "../provider/endpoint/urlRegistry";
-import {
-  inputWarnings,
-  logOrReturnWarnings,
-  type PolicyReader,
-  resourceWarnings,
-  ruleWarnings,
-  type WarnedInput,
-} from "../provider/policy/resourceWarnings";
 import { UNKNOWN } from "../provider/pulumi/sentinels";
 import { PACKAGE } from "../provider/pulumi/typeTokens";
 import { isPublicBaseUrl, policyWarningsMode, settingFields } from "../provider/service/settings";
+import {
+  inputWarnings,
+  logOrReturnWarnings,
+  resourceWarnings,
+  ruleWarnings,
+  type WarnedInput,
+} from "./policyWarnings";
 import { isKnown, isMocked, perRun, programError, whenKnown } from "./programRun";
 import { explicitProvider, type Provider } from "./provider";
-import { closestName, isMapping, type JsonObject } from "./traffic-policy/data/index";
 
 /*
  * The checks of a constructor, before those of the provider. The engine stops at the first resource with a failed check, so the

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
+import { UserError } from "../provider/data/index";
 import { standInsIn } from "../provider/endpoint/outputAsText";
 import { see } from "../provider/service/headings";
 import { withoutKeys } from "../provider/service/redaction";
-import { UserError } from "./traffic-policy/data/index";
 
 /* What every part of a program needs: its run, its mistakes, its outputs, and the types of its inputs. */
 

@@ -2,12 +2,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { delimiter, dirname, join, relative, sep } from "node:path";
 import * as pulumi from "@pulumi/pulumi";
+import { isMapping, policyFromText } from "../provider/data/index";
 import { PACKAGE, PROVIDER_TYPE, TYPES } from "../provider/pulumi/typeTokens";
 import { isDefaultProvider } from "../provider/pulumi/urn";
 import { environmentName, type SettingName, type settingFields } from "../provider/service/settings";
 import { assertName, isOfType, perRun, programError } from "./programRun";
 import { pluginFolders, projectFile } from "./pulumi-cli/index";
-import { isMapping, policyFromText } from "./traffic-policy/data/index";
 
 /** The type that a program writes for each setting. */
 type Written<Name extends SettingName> = NonNullable<ReturnType<(typeof settingFields)[Name]>>;

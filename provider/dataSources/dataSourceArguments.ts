@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { didYouMean, oneLine } from "../../sdk/traffic-policy/data/index";
+import { didYouMean, oneLine } from "../data/index";
 import { standInsIn } from "../endpoint/outputAsText";
 import { UserError } from "../service/apiErrors";
 import { type EndpointQuery, type EndpointsFilter, EndpointType } from "../service/contract";

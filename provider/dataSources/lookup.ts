@@ -1,4 +1,4 @@
-import { normalizeUrl, oneLine, urlProblem } from "../../sdk/traffic-policy/data/index";
+import { normalizeUrl, oneLine, urlProblem } from "../data/index";
 import { metadataFromText, sameData } from "../endpoint/documents";
 import { endpointNotFound } from "../endpoint/errors";
 import { ifService404 } from "../endpoint/readEndpoint";

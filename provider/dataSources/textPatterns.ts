@@ -1,4 +1,4 @@
-import { normalizeUrl } from "../../sdk/traffic-policy/data/index";
+import { normalizeUrl } from "../data/index";
 
 /* Patterns of texts, in which `*` matches any text. */
 

@@ -1,4 +1,4 @@
-import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
+import { normalizeUrl, oneLine } from "../data/index";
 import type { Endpoint } from "../service/contract";
 import { changesBetween } from "./documents";
 import { adoptNeedsProgram, adoptNotFound, adoptOtherScheme, wrongType } from "./errors";

@@ -1,10 +1,4 @@
-import {
-  canonicalJson,
-  fromJson,
-  isMapping,
-  looksLikeJson,
-  type Path,
-} from "../../sdk/traffic-policy/data/index";
+import { canonicalJson, fromJson, isMapping, looksLikeJson, type Path } from "../data/index";
 
 /*
  * Policies and metadata as data. The check parses text once, and the inputs hold the data. The wire and the outputs hold

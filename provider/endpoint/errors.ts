@@ -1,4 +1,4 @@
-import { oneLine } from "../../sdk/traffic-policy/data/index";
+import { oneLine } from "../data/index";
 import {
   ApiError,
   ConnectionError,

@@ -11,7 +11,7 @@ import {
   problemOfKeys,
   problemsOfData,
   urlProblem,
-} from "../../sdk/traffic-policy/data/index";
+} from "../data/index";
 import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 import type { CloudEndpointInputs, Endpoint } from "../service/contract";
 import { parsersOf, refSchema } from "../service/replySchemas";

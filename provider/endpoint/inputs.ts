@@ -1,4 +1,4 @@
-import { didYouMean, type JsonObject } from "../../sdk/traffic-policy/data/index";
+import { didYouMean, type JsonObject } from "../data/index";
 import { hasUnknown } from "../pulumi/sentinels";
 import { UserError } from "../service/apiErrors";
 import { type Inputs, inputFields, type PreviewInputs } from "./fields";

@@ -1,4 +1,4 @@
-import { isMapping, MAX_DEPTH, MAX_PROBLEMS, partsOf, pathText } from "../../sdk/traffic-policy/data/index";
+import { isMapping, MAX_DEPTH, MAX_PROBLEMS, partsOf, pathText } from "../data/index";
 import { SIGNATURE } from "../pulumi/sentinels";
 
 /*

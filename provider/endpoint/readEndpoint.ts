@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../sdk/traffic-policy/data/index";
+import type { JsonObject } from "../data/index";
 import { isService404, type UserError } from "../service/apiErrors";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";

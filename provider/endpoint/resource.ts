@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../sdk/traffic-policy/data/index";
+import type { JsonObject } from "../data/index";
 import { hasUnknown } from "../pulumi/sentinels";
 import { EndpointsError, isNotFound, ReplyError, UserError } from "../service/apiErrors";
 import type { Log } from "../service/client";

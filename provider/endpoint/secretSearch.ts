@@ -1,4 +1,4 @@
-import { MIN_SECRET_LENGTH, type Path, partsOf } from "../../sdk/traffic-policy/data/index";
+import { MIN_SECRET_LENGTH, type Path, partsOf } from "../data/index";
 
 /*
  * The search for secrets in documents: values under a secret's name, and the passwords of URLs.

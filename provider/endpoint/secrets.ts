@@ -1,4 +1,4 @@
-import { type JsonObject, oneLine, type Path, pathText } from "../../sdk/traffic-policy/data/index";
+import { type JsonObject, oneLine, type Path, pathText } from "../data/index";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import { wireText } from "./documents";
 import {

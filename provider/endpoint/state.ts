@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from "node:crypto";
-import { isMapping, type JsonObject, normalizeUrl } from "../../sdk/traffic-policy/data/index";
+import { isMapping, type JsonObject, normalizeUrl } from "../data/index";
 import type { Endpoint, WireChange } from "../service/contract";
 import { snakeCase } from "../service/replySchemas";
 import type { Settings } from "../service/settings";

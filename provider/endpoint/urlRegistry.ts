@@ -1,4 +1,4 @@
-import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
+import { normalizeUrl, oneLine } from "../data/index";
 
 /** The use of a URL, or of an id, by a resource. */
 interface UrlUse {

@@ -1,5 +1,5 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
-import { isMapping, type JsonObject, jsonOf } from "../../sdk/traffic-policy/data/index";
+import { isMapping, type JsonObject, jsonOf } from "../data/index";
 import { changesBetween } from "../endpoint/documents";
 import { withSecretsMarked } from "../endpoint/secrets";
 import { hasUnknown } from "../pulumi/sentinels";

@@ -1,5 +1,5 @@
 import { DiffResponse, PropertyDiff } from "@pulumi/pulumi/proto/provider_pb";
-import { type JsonObject, pathText } from "../../sdk/traffic-policy/data/index";
+import { type JsonObject, pathText } from "../data/index";
 import { type Change, changesBetween } from "../endpoint/documents";
 import { documentFields } from "../endpoint/fields";
 

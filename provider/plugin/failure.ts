@@ -4,7 +4,7 @@ import { CheckFailure } from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
 import { Any } from "google-protobuf/google/protobuf/any_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { type JsonObject, oneLine } from "../../sdk/traffic-policy/data/index";
+import { type JsonObject, oneLine } from "../data/index";
 import { SECRET_FIELDS_KEY } from "../endpoint/secrets";
 import { toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";

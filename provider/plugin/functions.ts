@@ -5,11 +5,10 @@ import {
   InvokeResponse,
 } from "@pulumi/pulumi/proto/provider_pb";
 import { z } from "zod";
-import type { JsonObject } from "../../sdk/traffic-policy/data/index";
+import type { JsonObject, PolicyReader } from "../data/index";
 import { filterArguments, queryArguments, typeWarnings } from "../dataSources/dataSourceArguments";
 import { findEndpoint, findEndpoints } from "../dataSources/lookup";
 import { MASKED } from "../endpoint/secretSearch";
-import { logOrReturnWarnings, resourceWarnings } from "../policy/resourceWarnings";
 import { asSecret, UNKNOWN } from "../pulumi/sentinels";
 import { fromEngine, toEngine } from "../pulumi/values";
 import { UserError } from "../service/apiErrors";
@@ -31,11 +30,23 @@ export interface Webhooks {
   mergedConfig(configs: readonly (string | null)[]): string;
 }
 
+/** `sdk/policyWarnings.ts`, which is handed to the plugin, because the provider does not know what a policy means. */
+export interface PolicyWarnings {
+  inputWarnings(inputs: JsonObject, facts: { isPublicService: boolean; isNew: boolean }): string[];
+  resourceWarnings(inputs: JsonObject, readPolicy?: PolicyReader, options?: { isPart?: boolean }): string[];
+  logOrReturnWarnings(
+    mode: Settings["policyWarnings"],
+    find: () => string[],
+    warn: (warning: string) => void,
+  ): string[];
+}
+
 /** What the functions need of the plugin. */
 interface FunctionDeps {
   /** The service. Throws if a required setting is missing. */
   api(): EndpointsApi;
-  policyWarnings(): Settings["policyWarnings"];
+  warningsMode(): Settings["policyWarnings"];
+  warnings: PolicyWarnings;
   webhooks: Webhooks;
   warn(warning: string): void;
 }
@@ -86,8 +97,10 @@ export const functions: Record<string, PluginFunction> = {
     // Checked here, because the result is secret.
     const shown = { trafficPolicy: visible["policy"] };
     const find = () =>
-      resourceWarnings(shown, undefined, { isPart: true }).map((one) => `mergeTrafficPolicy: ${one}`);
-    const failing = logOrReturnWarnings(deps.policyWarnings(), find, deps.warn);
+      deps.warnings
+        .resourceWarnings(shown, undefined, { isPart: true })
+        .map((one) => `mergeTrafficPolicy: ${one}`);
+    const failing = deps.warnings.logOrReturnWarnings(deps.warningsMode(), find, deps.warn);
     if (failing.length > 0) throw new UserError(failing.join("\n"));
     return { trafficPolicy: asSecret(trafficPolicy) };
   },

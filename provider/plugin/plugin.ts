@@ -18,12 +18,13 @@ import { VERSION } from "../service/version";
 import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure, unknownToken } from "./failure";
-import { invoke, type Webhooks } from "./functions";
+import { invoke, type PolicyWarnings, type Webhooks } from "./functions";
 import { Empty } from "./protocol";
 import { Resources } from "./resources";
 
 interface PluginOptions {
   webhooks: Webhooks;
+  warnings: PolicyWarnings;
   /** The package schema, as JSON. */
   schema(): string;
   /** Whether the engine is still there to store the result of a create. */
@@ -56,7 +57,7 @@ export function pluginProvider(options: PluginOptions) {
     return service;
   };
   const core = new CloudEndpoints({ connect, log });
-  const resources = new Resources(core, log, configuration);
+  const resources = new Resources(core, log, configuration, options.warnings);
 
   /** A call about the resource with this URN, or about none. */
   function unary<Q, R>(
@@ -120,7 +121,8 @@ export function pluginProvider(options: PluginOptions) {
       invoke(request, {
         api: connect,
         warn: log.warn,
-        policyWarnings: () => configuration.policyWarnings,
+        warningsMode: () => configuration.policyWarnings,
+        warnings: options.warnings,
         webhooks: options.webhooks,
       }),
     ),

@@ -1,4 +1,4 @@
-import { derivedFromUrl } from "../../sdk/traffic-policy/data/index";
+import { derivedFromUrl } from "../data/index";
 import {
   clearedInputs,
   documentsForPreview,

@@ -1,24 +1,18 @@
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import type { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import type { JsonObject } from "../../sdk/traffic-policy/data/index";
+import { type JsonObject, type PolicyReader, policyReader } from "../data/index";
 import { checkInputs, engineInputs, PROBLEM_KEY } from "../endpoint/inputs";
 import type { CloudEndpoints } from "../endpoint/resource";
 import { answerForEngine, notedSecrets, withSecretsMarked, withSecretsNote } from "../endpoint/secrets";
 import { changedPaths, stateWithSetByProgram, VERSION_KEY } from "../endpoint/state";
 import { UrlRegistry } from "../endpoint/urlRegistry";
-import {
-  inputWarnings,
-  logOrReturnWarnings,
-  type PolicyReader,
-  policyReader,
-  resourceWarnings,
-} from "../policy/resourceWarnings";
 import { hasUnknown } from "../pulumi/sentinels";
 import { fromEngine } from "../pulumi/values";
 import type { Configuration } from "./configuration";
 import { changesOfInputs, detailedDiff } from "./detailedDiff";
 import type { EngineLog } from "./engineLog";
 import { asStruct, checkFailure } from "./failure";
+import type { PolicyWarnings } from "./functions";
 import { previewCreate, previewUpdate } from "./previews";
 
 /** The operations on cloud endpoints: the core behind the plugin protocol. */
@@ -30,6 +24,7 @@ export class Resources {
     private readonly core: CloudEndpoints,
     private readonly log: EngineLog,
     private readonly configuration: Configuration,
+    private readonly warnings: PolicyWarnings,
   ) {}
 
   async check(request: pb.CheckRequest): Promise<pb.CheckResponse> {
@@ -45,7 +40,7 @@ export class Resources {
     if (!(PROBLEM_KEY in news)) {
       const isNew = Object.keys(oldInputs).length === 0;
       const facts = { isPublicService: this.configuration.isPublicService, isNew };
-      const warnings = reasons.length > 0 ? [] : inputWarnings(inputs, facts);
+      const warnings = reasons.length > 0 ? [] : this.warnings.inputWarnings(inputs, facts);
       for (const warning of warnings) this.log.warn(warning);
       reasons.push(...this.problemsInProgram(request, inputs, readPolicy));
     }
@@ -67,17 +62,21 @@ export class Resources {
     const conflict = isKnown ? this.urls.register(url, adopt, use) : undefined;
     // Without secrets, because a warning names keys.
     const { props: shown } = fromEngine(request.getNews(), { hidesSecrets: true });
-    const find = () => resourceWarnings(shown, readPolicy);
-    const warnings = logOrReturnWarnings(this.configuration.policyWarnings, find, this.log.warn);
+    const find = () => this.warnings.resourceWarnings(shown, readPolicy);
+    const { policyWarnings: mode } = this.configuration;
+    const warnings = this.warnings.logOrReturnWarnings(mode, find, this.log.warn);
     return conflict === undefined ? warnings : [conflict, ...warnings];
   }
 
   async diff(request: pb.DiffRequest): Promise<pb.DiffResponse> {
     const state = this.propsOf(request.getOlds());
     const news = engineInputs(this.propsOf(request.getNews()));
-    const changes = changedPaths(state, news);
     const decision = await this.core.diff(request.getId(), state, news);
-    return detailedDiff(changesOfInputs(changes, this.propsOf(request.getOldInputs()), news), decision);
+    // A search for the places of changes compares whole documents, so only a change is worth it.
+    const changes = decision.changes
+      ? changesOfInputs(changedPaths(state, news), this.propsOf(request.getOldInputs()), news)
+      : [];
+    return detailedDiff(changes, decision);
   }
 
   async create(request: pb.CreateRequest): Promise<pb.CreateResponse> {

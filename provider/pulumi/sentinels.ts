@@ -1,4 +1,5 @@
 import type * as rpc from "@pulumi/pulumi/runtime/rpc";
+import { isMapping, type JsonObject } from "../data/json";
 
 /*
  * The texts and objects that have a special meaning in Pulumi's protocol. Pulumi's SDK has them, too, but takes four times as long to
@@ -38,4 +39,25 @@ export function hasUnknown(value: unknown): boolean {
       for (const inside of Object.values(part)) parts.add(inside);
   }
   return false;
+}
+
+/** Converts each property that has a value. */
+export function mapProps(props: JsonObject, convert: (value: unknown, key: string) => unknown): JsonObject {
+  const defined = Object.entries(props).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));
+}
+
+/**
+ * Converts each object with a signature, and each text, number and truth value outside of them. Leaves out undefined values, or
+ * makes them null in a list, as JSON does.
+ */
+export function mapSigned(
+  value: unknown,
+  signed: (object: JsonObject) => unknown,
+  leaf: (value: unknown) => unknown = (value) => value,
+): unknown {
+  if (Array.isArray(value)) return value.map((item) => mapSigned(item ?? null, signed, leaf));
+  if (!isMapping(value)) return leaf(value);
+  if (value[SIGNATURE] !== undefined) return signed(value);
+  return mapProps(value, (part) => mapSigned(part, signed, leaf));
 }

@@ -1,4 +1,4 @@
-import { oneLine, UserError } from "../../sdk/traffic-policy/data/index";
+import { oneLine, UserError } from "../data/index";
 import { see } from "./headings";
 import { isLoopback } from "./url";
 

@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import type { z } from "zod";
-import { jsonOf } from "../../sdk/traffic-policy/data/index";
+import { jsonOf } from "../data/index";
 import { ApiError, ConnectionError, EndpointsError, ReplyError, UnsentError } from "./apiErrors";
 import { type Clock, realClock } from "./clock";
 import { HttpTransport, type Reply, type Request } from "./httpTransport";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { normalizeUrl, oneLine } from "../../sdk/traffic-policy/data/index";
+import { normalizeUrl, oneLine } from "../data/index";
 import { ReplyError, type RequestName, UserError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Endpoint, WireChange } from "./contract";

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { oneLine } from "../../sdk/traffic-policy/data/index";
+import { oneLine } from "../data/index";
 import { ApiError, ConnectionError } from "./apiErrors";
 import type { HttpClient } from "./client";
 import type { Clock } from "./clock";

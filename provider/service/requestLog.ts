@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { oneLine } from "../../sdk/traffic-policy/data/index";
+import { oneLine } from "../data/index";
 import type { RequestName } from "./apiErrors";
 import { withoutKeys } from "./redaction";
 

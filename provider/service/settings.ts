@@ -1,4 +1,4 @@
-import { jsonOf } from "../../sdk/traffic-policy/data/index";
+import { jsonOf } from "../data/index";
 import { type KeySource, UserError } from "./apiErrors";
 import { VERSION } from "./version";
 

@@ -1,4 +1,4 @@
-import { derivedFromUrl, normalizeUrl } from "../../sdk/traffic-policy/data/index";
+import { derivedFromUrl, normalizeUrl } from "../data/index";
 import type { Endpoint } from "./contract";
 
 /** An endpoint's normalized URL. Edges only have a public URL. */

@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
+import { oneLine, pathText } from "../../provider/data/index";
 import { TYPES } from "../../provider/pulumi/typeTokens";
 import type { Endpoint } from "../../provider/service/contract";
-import { oneLine, pathText } from "../traffic-policy/data/index";
 import { type Adoption, adoptionsOf, type Unadoptable, withAllFields } from "./adopt/adoptable";
 import { type ConfigSecret, secretsOf } from "./adopt/configSecrets";
 import { namesOf } from "./adopt/names";

@@ -1,17 +1,11 @@
 import { parseArgs } from "node:util";
+import { didYouMean, messageOf, UsageError } from "../../provider/data/index";
 import { withoutKeys } from "../../provider/service/redaction";
-import {
-  type CommandIo,
-  didYouMean,
-  EXIT,
-  messageOf,
-  type Streams,
-  type Terminal,
-  UsageError,
-} from "../traffic-policy/data/index";
+import { type CommandIo, EXIT, type Streams, type Terminal } from "../io";
 import { columns, wrapText } from "./text";
 
-export { EXIT, messageOf, UsageError } from "../traffic-policy/data/index";
+export { messageOf, UsageError } from "../../provider/data/index";
+export { EXIT } from "../io";
 
 /* The frame of all commands: results go to stdout, messages to stderr, and no command ever asks a question. */
 

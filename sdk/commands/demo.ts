@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, sep } from "node:path";
+import { UserError } from "../../provider/data/index";
 import {
   Emulator,
   findPulumiCli,
@@ -10,7 +11,6 @@ import {
   TestStack,
   traceText,
 } from "../testing";
-import { UserError } from "../traffic-policy/data/index";
 import { command, EXIT } from "./command";
 import { port } from "./options";
 import { firstSignal, serveEndpoints } from "./serveEmulator";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, renameSync } from "node:fs";
 import { z } from "zod";
+import { isMapping } from "../../provider/data/index";
 import type { Emulator, Seed } from "../testing/emulator";
-import { isMapping } from "../traffic-policy/data/index";
 import { UsageError } from "./command";
 import { writeText } from "./options";
 

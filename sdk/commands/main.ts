@@ -1,6 +1,7 @@
 #!/usr/bin/env node
+import { didYouMean } from "../../provider/data/index";
 import { VERSION } from "../../provider/service/version";
-import { didYouMean, endIfUnread } from "../traffic-policy/data/index";
+import { endIfUnread } from "../io";
 import { type CliCommand, EXIT, messageOf } from "./command";
 import { columns } from "./text";
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { didYouMean, jsonOf } from "../../provider/data/index";
 import { Emulator, findPulumiCli, type Seed } from "../testing";
-import { didYouMean, jsonOf } from "../traffic-policy/data/index";
 import { command, EXIT, UsageError } from "./command";
 import { writeState } from "./emulatorState";
 import { writeText } from "./options";

@@ -1,9 +1,9 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { STANDARD_STREAM } from "../traffic-policy/data/index";
+import { STANDARD_STREAM } from "../io";
 import { type Option, UsageError } from "./command";
 
-export { inputBytes, readText, STANDARD_STREAM, writeResult, writeText } from "../traffic-policy/data/index";
+export { inputBytes, readText, STANDARD_STREAM, writeResult, writeText } from "../io";
 
 /* What options take: numbers, files and streams. */
 

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
+import { isMapping, jsonOf, normalizeUrl } from "../../provider/data/index";
 import { type ExportedState, isSecret, PulumiFailed, pulumi } from "../pulumi-cli/index";
-import { isMapping, jsonOf, normalizeUrl } from "../traffic-policy/data/index";
 import { messageOf } from "./command";
 import { forPulumi, isSuffixOf, withProject } from "./stackNames";
 import { entryOf, exported, mapConcurrently, type StateEntry, type UserProject } from "./userProject";

@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, realpathSync } from "node:fs";
 import { dirname, resolve } from "node:path";
 import { z } from "zod";
+import { didYouMean, isMapping, pathText, problemOfTags, UserError } from "../../provider/data/index";
 import { matcher } from "../../provider/dataSources/lookup";
 import { sameData } from "../../provider/endpoint/documents";
 import type { Endpoint } from "../../provider/service/contract";
 import { projectFile } from "../pulumi-cli/index";
-import { didYouMean, isMapping, pathText, problemOfTags, UserError } from "../traffic-policy/data/index";
 import { type Options, UsageError, type Values } from "./command";
 import { readText } from "./options";
 import { forPulumi, isSuffixOf, lastPartOf, MAX_SHOWN, withProject } from "./stackNames";

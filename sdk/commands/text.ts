@@ -1,4 +1,4 @@
-export { count } from "../traffic-policy/data/index";
+export { count } from "../../provider/data/index";
 
 /* Texts for terminals. */
 

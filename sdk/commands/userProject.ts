@@ -1,3 +1,4 @@
+import { isMapping, type JsonObject, jsonOf, UserError } from "../../provider/data/index";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
 import { isDefaultProvider, partsOfUrn } from "../../provider/pulumi/urn";
@@ -12,7 +13,6 @@ import {
   propsFromState,
   pulumi,
 } from "../pulumi-cli/index";
-import { isMapping, type JsonObject, jsonOf, UserError } from "../traffic-policy/data/index";
 import { lastPartOf } from "./stackNames";
 
 /* The stacks of the user's own project, their states and their accounts, read with the Pulumi CLI, which never asks a question. */

@@ -1,10 +1,10 @@
+import { normalizeUrl, urlProblem } from "../../provider/data/index";
 import { endpointsOnUrl } from "../../provider/dataSources/lookup";
 import { isNotFound } from "../../provider/service/apiErrors";
 import type { Endpoint } from "../../provider/service/contract";
 import { see } from "../../provider/service/headings";
 import { ID } from "../../provider/service/replySchemas";
 import { urlOf } from "../../provider/service/url";
-import { normalizeUrl, urlProblem } from "../traffic-policy/data/index";
 import { type CliCommand, command, EXIT, type LogLine, messageOf, UsageError } from "./command";
 import { accountsOf, factsOf, ScannedAccounts } from "./drift/accounts";
 import { endpointFacts, visible } from "./drift/reportView";

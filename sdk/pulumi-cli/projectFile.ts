@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { isMapping } from "../traffic-policy/data/index";
+import { isMapping } from "../../provider/data/index";
 
 /** The path of the project file in a folder. Undefined if there is none. */
 export function projectFile(folder: string): string | undefined {

@@ -1,5 +1,5 @@
-import { asSecret, SECRET, SIGNATURE, UNKNOWN } from "../../provider/pulumi/sentinels";
-import { isMapping } from "../traffic-policy/data/index";
+import { isMapping } from "../../provider/data/index";
+import { asSecret, mapProps, mapSigned, SECRET, SIGNATURE, UNKNOWN } from "../../provider/pulumi/sentinels";
 
 /*
  * Properties of a resource, in the format of Pulumi's protocol and of its states: JSON in which an unknown value is a reserved text,
@@ -10,24 +10,12 @@ export type Props = Record<string, unknown>;
 /** Whether the value is a plain object, without a signature. */
 export const isProps = (value: unknown): value is Props => isMapping(value) && value[SIGNATURE] === undefined;
 
-/** Converts each object with a signature. Leaves out undefined values, or makes them null in a list, as JSON does. */
-export function mapSigned(value: unknown, signed: (object: Props) => unknown): unknown {
-  if (Array.isArray(value)) return value.map((item) => mapSigned(item ?? null, signed));
-  if (!isMapping(value)) return value;
-  return value[SIGNATURE] === undefined ? mapProps(value, (part) => mapSigned(part, signed)) : signed(value);
-}
-
 /** Whether this is a secret. Its value is never another secret. */
 export const isSecret = (value: unknown): value is { value: unknown } =>
   isMapping(value) && value[SIGNATURE] === SECRET;
 
 export function secret(value: unknown): Props {
   return isSecret(value) ? { ...value } : asSecret(value);
-}
-
-export function mapProps(props: Props, convert: (value: unknown, key: string) => unknown): Props {
-  const defined = Object.entries(props).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(defined.map(([key, value]) => [key, convert(value, key)]));
 }
 
 /** Replaces secrets by their values, resources by their ids, and components by their URNs. */

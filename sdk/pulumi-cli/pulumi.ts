@@ -3,7 +3,7 @@ import { constants, existsSync } from "node:fs";
 import { access, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
-import { oneLine } from "../traffic-policy/data/index";
+import { oneLine } from "../../provider/data/index";
 
 /* Runs the Pulumi CLI without questions, and reads its events. */
 

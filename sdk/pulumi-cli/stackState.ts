@@ -1,4 +1,4 @@
-import { isMapping, jsonOf } from "../traffic-policy/data/index";
+import { isMapping, jsonOf } from "../../provider/data/index";
 
 /** A state in the format of `pulumi stack export`. */
 export interface ExportedState {

@@ -1,15 +1,6 @@
-import { SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
-import {
-  containsSecret,
-  isProps,
-  isSecret,
-  mapProps,
-  mapSigned,
-  type Props,
-  plain,
-  secret,
-} from "../pulumi-cli/index";
-import { isMapping } from "../traffic-policy/data/index";
+import { isMapping } from "../../provider/data/index";
+import { mapProps, mapSigned, SECRET, SIGNATURE } from "../../provider/pulumi/sentinels";
+import { containsSecret, isProps, isSecret, type Props, plain, secret } from "../pulumi-cli/index";
 
 /* What the engine does with properties. In comparisons, null equals a missing value. */
 

@@ -11,6 +11,7 @@ import { type Clock, realClock } from "../../provider/service/clock";
 import type { WireEndpoint } from "../../provider/service/contract";
 import { EndpointsApi } from "../../provider/service/endpoints";
 import { readSettings } from "../../provider/service/settings";
+import * as warnings from "../policyWarnings";
 import { plain } from "../pulumi-cli/index";
 import { completeMocks } from "../test-engine/index";
 import { webhooks } from "../webhooks/otherLanguages";
@@ -75,8 +76,8 @@ export function endpointMocks({ endpoints = [], others = {} }: EndpointMocksOpti
     call: async (args) => {
       const called = functions[args.token];
       if (!called) return mocks.call(args);
-      const on = { warn: console.warn, policyWarnings: () => "on" as const };
-      const deps = { ...on, api: () => api, webhooks };
+      const on = { warn: console.warn, warningsMode: () => "on" as const };
+      const deps = { ...on, api: () => api, webhooks, warnings };
       const inputs = plain(args.inputs);
       return called(inputs, deps, inputs).catch((error: unknown) => {
         // Pulumi takes the message of a failed call from this field of gRPC's errors.

@@ -7,7 +7,7 @@ import {
   type Parsed,
   UserError,
   yaml,
-} from "../traffic-policy/data/index";
+} from "../../provider/data/index";
 import { vaultReference } from "../traffic-policy/webhooks/index";
 import type { WebhookAgent, WebhookSettings } from "./webhookArgs";
 

@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { policyReader } from "../../provider/policy/resourceWarnings";
+import { policyReader } from "../../provider/data/index";
 import { plainData } from "../plainData";
 import type { TrafficPolicy } from "../policyRules";
 import { warnOfPolicy } from "../programChecks";

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
+import { didYouMean } from "../../provider/data/index";
 import { WEBHOOK_TYPE } from "../../provider/pulumi/typeTokens";
 import { ruleErrors, warnOfRule } from "../programChecks";
 import { assertName, isKnown, isOfType, perRun, programError, type WithInputs } from "../programRun";
-import { didYouMean } from "../traffic-policy/data/index";
 import { platformInfo } from "../traffic-policy/webhooks/index";
 import { agentConfig, agentOptions, policyText } from "./agentConfig";
 import { FREE_VERIFICATIONS_PER_MONTH, platformNames, secretSource } from "./secretSource";

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { Readable } from "node:stream";
 import { beforeEach, expect, onTestFinished, test, vi } from "vitest";
+import { policyFromText } from "../../provider/data/index";
 import { checkPolicyCommand } from "../../sdk/commands/checkPolicy";
-import { policyFromText } from "../../sdk/traffic-policy/data/index";
 import { temporaryFolder } from "../folders";
 import { runInProcess } from "./runCommand";
 

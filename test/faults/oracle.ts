@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../provider/data/index";
 import type { Edit, Seed } from "../../sdk/testing/emulator";
-import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { tooLong } from "../messages";
 import type { Engine, Entry } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";

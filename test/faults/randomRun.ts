@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../provider/data/index";
 import {
   gatewayReply,
   type KeyOptions,
@@ -6,7 +7,6 @@ import {
   type Seed,
 } from "../../sdk/testing/emulator";
 import { matches } from "../../sdk/testing/emulator/script";
-import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 import { Engine, type Program } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
 import { creationTimes, type Event, type FollowUp, losses, type RandomRun } from "./arbitraries";

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../sdk/traffic-policy/data/index";
+import type { JsonObject } from "../../provider/data/index";
 import type { Engine } from "../model/engine";
 import type { Command, Outcome } from "../model/phase";
 import type { Oracle } from "./oracle";

@@ -1,8 +1,8 @@
 import * as pulumi from "@pulumi/pulumi";
 import { describe, expect, test, vi } from "vitest";
+import { canonicalJson } from "../../provider/data/index";
 import { CloudEndpoint, getEndpoint, getEndpoints, getEndpointsOutput, Provider } from "../../sdk";
 import { Emulator, type EndpointMocksOptions, endpointMocks } from "../../sdk/testing";
-import { canonicalJson } from "../../sdk/traffic-policy/data/index";
 import { resolved } from "../sdk/program";
 
 const policy = { on_http_request: [{ actions: [{ type: "deny", config: { status_code: 404 } }] }] };

@@ -1,4 +1,4 @@
-import type { JsonObject } from "../../sdk/traffic-policy/data/index";
+import type { JsonObject } from "../../provider/data/index";
 import { type Command, type Dependencies, type Outcome, Phase, type Step } from "./phase";
 
 /*

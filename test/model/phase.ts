@@ -1,5 +1,5 @@
+import type { JsonObject } from "../../provider/data/index";
 import type { Clock } from "../../provider/service/clock";
-import type { JsonObject } from "../../sdk/traffic-policy/data/index";
 
 /* A phase of a command, with its provider processes and the schedule of its steps. */
 

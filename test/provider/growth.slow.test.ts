@@ -1,15 +1,10 @@
 import { describe, test } from "vitest";
+import { normalizeUrl, type Path, policyFromText, sourceDocuments } from "../../provider/data/index";
 import { textPattern } from "../../provider/dataSources/textPatterns";
 import { metadataFromText } from "../../provider/endpoint/documents";
 import { endpointParsers, inputFields } from "../../provider/endpoint/fields";
-import { resourceWarnings } from "../../provider/policy/resourceWarnings";
 import { errorSchema } from "../../provider/service/replySchemas";
-import {
-  normalizeUrl,
-  type Path,
-  policyFromText,
-  sourceDocuments,
-} from "../../sdk/traffic-policy/data/index";
+import { resourceWarnings } from "../../sdk/policyWarnings";
 import { policyWarnings } from "../../sdk/traffic-policy/policy/index";
 import { act, onRequest, rule } from "../../sdk/traffic-policy/test/policy/cases";
 import { expectLinear, expectTimes } from "../growth";

@@ -21,7 +21,7 @@ test("the warnings load the library of expressions with the first expression", a
       return [lines.length, ...${LOADED}];
     };
     console.log(JSON.stringify([packagesFor({ name: "req.host" }), packagesFor({ expressions: ["req.hots"] })]));`;
-  const module = resolve("dist/provider/policy/resourceWarnings.js");
+  const module = resolve("dist/sdk/policyWarnings.js");
   expect(await inNewProcess(script, module)).toEqual([
     [0],
     [1, "@marcbachmann/cel-js", "fastest-levenshtein"],

@@ -1,4 +1,4 @@
-import { canonicalJson } from "../../sdk/traffic-policy/data/index";
+import { canonicalJson } from "../../provider/data/index";
 import { CANARY_KEY } from "../provider/emulated";
 import { secret } from "../provider/plugin/pluginClient";
 import { at, edited, error, forbidden, type Props, type Scenario, type Stub, scenario } from "./scenario";

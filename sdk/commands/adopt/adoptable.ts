@@ -1,3 +1,4 @@
+import { type JsonObject, looksLikeJson, policyFromText } from "../../../provider/data/index";
 import { differenceOnAdoption } from "../../../provider/endpoint/adopt";
 import { metadataFromText, sameSet } from "../../../provider/endpoint/documents";
 import {
@@ -14,7 +15,6 @@ import { isNotFound } from "../../../provider/service/apiErrors";
 import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { withoutKeys } from "../../../provider/service/redaction";
-import { type JsonObject, looksLikeJson, policyFromText } from "../../traffic-policy/data/index";
 import type { LogLine } from "../command";
 import { count, groupBy } from "../text";
 

@@ -1,10 +1,10 @@
+import { isMapping, type JsonObject, type Path, partsOf } from "../../../provider/data/index";
 import { userTexts } from "../../../provider/endpoint/fields";
 import {
   findSecrets,
   MIN_RECOGNIZABLE_LENGTH,
   MIN_SECRET_LENGTH,
 } from "../../../provider/endpoint/secretSearch";
-import { isMapping, type JsonObject, type Path, partsOf } from "../../traffic-policy/data/index";
 import { vaultReference } from "../../traffic-policy/webhooks/index";
 import { groupBy } from "../text";
 import type { Adoption } from "./adoptable";

@@ -1,4 +1,4 @@
-import { isMapping, oneLine } from "../../traffic-policy/data/index";
+import { isMapping, oneLine } from "../../../provider/data/index";
 import { count } from "../text";
 import type { Adoption, Unadoptable } from "./adoptable";
 import { ConfigSecret, secretReplacement } from "./configSecrets";

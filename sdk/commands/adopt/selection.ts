@@ -1,3 +1,4 @@
+import { oneLine, UserError } from "../../../provider/data/index";
 import { cloudEndpoints, openAccount } from "../../../provider/dataSources/account";
 import { matcher } from "../../../provider/dataSources/lookup";
 import { textPattern } from "../../../provider/dataSources/textPatterns";
@@ -5,7 +6,6 @@ import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader } from "../../../provider/service/settings";
 import { urlOf } from "../../../provider/service/url";
-import { oneLine, UserError } from "../../traffic-policy/data/index";
 import { type LogLine, type Options, UsageError, type Values } from "../command";
 import { backendsOf, ENCRYPTED_CREATE, type ReadStack, readStates } from "../otherStates";
 import { isIgnored, projectsOf, projectsOptions } from "../projects";

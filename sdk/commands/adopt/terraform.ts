@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { escaped, isMapping, jsonOf } from "../../../provider/data/index";
 import type { Endpoint } from "../../../provider/service/contract";
-import { escaped, isMapping, jsonOf } from "../../traffic-policy/data/index";
 import { type LogLine, UsageError } from "../command";
 import { inputBytes, STANDARD_STREAM } from "../options";
 import { groupBy, shellWord } from "../text";

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../../provider/data/index";
 import { cloudEndpoints, openAccount } from "../../../provider/dataSources/account";
 import { inputsFromLive } from "../../../provider/endpoint/state";
 import type { KeySource } from "../../../provider/service/apiErrors";
@@ -6,7 +7,6 @@ import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { ConfigError, type ConfigReader, settingText } from "../../../provider/service/settings";
 import { urlOf } from "../../../provider/service/url";
-import type { JsonObject } from "../../traffic-policy/data/index";
 import { messageOf } from "../command";
 import { type IgnoreRule, isIgnored } from "../projects";
 import { count, groupBy } from "../text";

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { JsonObject, Path } from "../../../provider/data/index";
 import { documentsAsData } from "../../../provider/endpoint/fields";
 import { engineInputs } from "../../../provider/endpoint/inputs";
 import { MASKED } from "../../../provider/endpoint/secretSearch";
@@ -11,7 +12,6 @@ import {
 } from "../../../provider/endpoint/state";
 import type { Endpoint } from "../../../provider/service/contract";
 import { isWithin, parsePath, valueAt } from "../../pulumi-cli/index";
-import type { JsonObject, Path } from "../../traffic-policy/data/index";
 import type { ManagedEndpoint } from "../userProject";
 import { type DriftedEndpoint, type FieldChange, INVALID_POLICY } from "./report";
 import type { SecretTexts } from "./secretTexts";

@@ -1,7 +1,7 @@
+import { normalizeUrl } from "../../../provider/data/index";
 import type { Endpoint } from "../../../provider/service/contract";
 import { see } from "../../../provider/service/headings";
 import { urlOf } from "../../../provider/service/url";
-import { normalizeUrl } from "../../traffic-policy/data/index";
 import { forPulumi } from "../stackNames";
 import { shellWord } from "../text";
 import { type PendingCreate, pendingCreates } from "../userProject";

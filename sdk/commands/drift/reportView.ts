@@ -1,6 +1,6 @@
+import { escaped } from "../../../provider/data/index";
 import { MASKED } from "../../../provider/endpoint/secretSearch";
 import { see } from "../../../provider/service/headings";
-import { escaped } from "../../traffic-policy/data/index";
 import { shownName } from "../stackNames";
 import { count, groupBy } from "../text";
 import { previewLine, takeOverLines } from "./recovery";

@@ -1,3 +1,4 @@
+import { UserError } from "../../../provider/data/index";
 import { wrongType } from "../../../provider/endpoint/errors";
 import { confirmGone } from "../../../provider/endpoint/gone";
 import { readEndpoint } from "../../../provider/endpoint/readEndpoint";
@@ -8,7 +9,6 @@ import type { Endpoint } from "../../../provider/service/contract";
 import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { VERSION } from "../../../provider/service/version";
 import type { ExportedState } from "../../pulumi-cli/index";
-import { UserError } from "../../traffic-policy/data/index";
 import { UsageError } from "../command";
 import { shownName } from "../stackNames";
 import { count, groupBy } from "../text";

@@ -1,6 +1,6 @@
+import { isMapping, type JsonObject, normalizeUrl, partsOf } from "../../../provider/data/index";
 import { documentsAsData } from "../../../provider/endpoint/fields";
 import { findSecrets, isSecretName, MASKED, secretsIn } from "../../../provider/endpoint/secretSearch";
-import { isMapping, type JsonObject, normalizeUrl, partsOf } from "../../traffic-policy/data/index";
 import type { ManagedEndpoint } from "../userProject";
 
 /*

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
+import { isMapping, jsonOf, UserError } from "../../../provider/data/index";
 import type { ConfigReader } from "../../../provider/service/settings";
 import { assertPulumi, type ExportedState, PulumiFailed, pulumi } from "../../pulumi-cli/index";
-import { isMapping, jsonOf, UserError } from "../../traffic-policy/data/index";
 import { UsageError } from "../command";
 import type { Projects } from "../projects";
 import { shownName, withProject } from "../stackNames";

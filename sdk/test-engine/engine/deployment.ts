@@ -1,7 +1,7 @@
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import type * as pb from "@pulumi/pulumi/proto/resource_pb";
+import { messageOf } from "../../../provider/data/index";
 import type { Props } from "../../pulumi-cli/index";
-import { messageOf } from "../../traffic-policy/data/index";
 import { Unsupported } from "../errors";
 import type { RunOptions, RunResult } from "../types";
 import {

@@ -1,5 +1,6 @@
 import { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
-import { containsSecret, mapSigned, type Props, plain } from "../../pulumi-cli/index";
+import { mapSigned } from "../../../provider/pulumi/sentinels";
+import { containsSecret, type Props, plain } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
 import { completeMocks, type PartialMocks } from "../packageMocks";
 import { fromSecretForm, markSecrets } from "../properties";

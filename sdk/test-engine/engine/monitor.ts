@@ -5,7 +5,7 @@ import { type LogRequest, SetRootResourceResponse } from "@pulumi/pulumi/proto/e
 import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
-import { messageOf } from "../../traffic-policy/data/index";
+import { messageOf } from "../../../provider/data/index";
 import { Unsupported } from "../errors";
 import type { Deployment } from "./deployment";
 import { CHANNEL, EmptyMessage, fromStruct, toStruct } from "./protocol";

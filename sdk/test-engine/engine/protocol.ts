@@ -1,8 +1,16 @@
 import { createRequire } from "node:module";
 import type { ChannelCredentials } from "@grpc/grpc-js";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
-import { OUTPUT, REFERENCE, SECRET, SIGNATURE, UNKNOWN } from "../../../provider/pulumi/sentinels";
-import { mapProps, mapSigned, type Props, secret } from "../../pulumi-cli/index";
+import {
+  mapProps,
+  mapSigned,
+  OUTPUT,
+  REFERENCE,
+  SECRET,
+  SIGNATURE,
+  UNKNOWN,
+} from "../../../provider/pulumi/sentinels";
+import { type Props, secret } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
 
 /*

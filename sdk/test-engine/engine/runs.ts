@@ -1,4 +1,4 @@
-import { messageOf } from "../../traffic-policy/data/index";
+import { messageOf } from "../../../provider/data/index";
 import { equal } from "../properties";
 import type { RunOptions } from "../types";
 import { isProvider, type ResourceState, withoutMissingReferences } from "./checkpoint";

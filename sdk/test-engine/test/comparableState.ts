@@ -1,4 +1,4 @@
-import { isMapping } from "../../traffic-policy/data/index";
+import { isMapping } from "../../../provider/data/index";
 import type { ExportedResource, ExportedState } from "../index";
 
 /** Fields that differ between runs: times and places in source files. */

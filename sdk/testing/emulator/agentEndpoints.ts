@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { policyFromText } from "../../traffic-policy/data/index";
+import { policyFromText } from "../../../provider/data/index";
 import { agentFields } from "../../webhooks/webhookChecks";
 
 /*

@@ -1,5 +1,5 @@
+import { yaml } from "../../../provider/data/index";
 import type { WireChange, WireEndpoint } from "../../../provider/service/contract";
-import { yaml } from "../../traffic-policy/data/index";
 import { type Behaviour, urlTakenError } from "./behaviour";
 import { ServiceError } from "./serviceErrors";
 

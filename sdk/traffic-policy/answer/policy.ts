@@ -1,6 +1,6 @@
 import type { z } from "zod";
-import { policyFromText } from "../data/parse";
-import { pathText } from "../data/paths";
+import { policyFromText } from "../../../provider/data/parse";
+import { pathText } from "../../../provider/data/paths";
 import { notSimulated } from "./trace";
 
 /** The schema of the phases that run here. */

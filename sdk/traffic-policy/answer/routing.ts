@@ -1,7 +1,7 @@
 import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
-import { isMapping } from "../data/json";
+import { isMapping } from "../../../provider/data/json";
 import { namesOfExpressions } from "../policy/cel";
 import type { Variables } from "./evaluate";
 import { toApplication } from "./http";

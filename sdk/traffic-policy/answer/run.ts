@@ -1,4 +1,4 @@
-import { isMapping } from "../data/json";
+import { isMapping } from "../../../provider/data/json";
 import { evaluate, type RequestFunctions, type Variables } from "./evaluate";
 import { basicAuth } from "./functions";
 import type { PolicyReply, PolicyRequest } from "./messages";

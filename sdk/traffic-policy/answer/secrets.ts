@@ -1,5 +1,5 @@
-import { isMapping } from "../data/json";
-import { MIN_SECRET_LENGTH } from "../data/text";
+import { isMapping } from "../../../provider/data/json";
+import { MIN_SECRET_LENGTH } from "../../../provider/data/text";
 import type { Policy } from "./policy";
 import type { TracedRule } from "./trace";
 

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
 import { dirname, isAbsolute, join } from "node:path";
-import { type CommandIo, EXIT, inputText, readText, STANDARD_STREAM, writeResult } from "../data/io";
-import { NO_MAPPING } from "../data/parse";
-import { count } from "../data/text";
-import { urlProblem } from "../data/url";
-import { UsageError, UserError } from "../data/userError";
+import { NO_MAPPING } from "../../../provider/data/parse";
+import { count } from "../../../provider/data/text";
+import { urlProblem } from "../../../provider/data/url";
+import { UsageError, UserError } from "../../../provider/data/userError";
+import { type CommandIo, EXIT, inputText, readText, STANDARD_STREAM, writeResult } from "../../io";
 import { type FilePolicy, isPolicy, policiesInText, type Warning, warningsOfOne } from "../policy/files";
 
 /** The options as the user wrote them. Mistakes in them are usage errors. */

@@ -1,10 +1,10 @@
 import { isIP } from "node:net";
+import { jsonOf } from "../../../provider/data/json";
+import { UsageError } from "../../../provider/data/userError";
+import { type CommandIo, EXIT, writeResult } from "../../io";
 import { requestDeps, requestOf } from "../answer/routing";
 import { answerRequest } from "../answer/runner";
 import { RequestFailed, traceText } from "../answer/trace";
-import { type CommandIo, EXIT, writeResult } from "../data/io";
-import { jsonOf } from "../data/json";
-import { UsageError } from "../data/userError";
 import { namesOfExpressions } from "../policy/cel";
 import { warningsOfOne } from "../policy/files";
 import { assertUsableFiles, policiesOf, textLine } from "./check";

@@ -1,4 +1,4 @@
-import { didYouMean } from "../data/text";
+import { didYouMean } from "../../../provider/data/text";
 import {
   celLibrary,
   flatName,

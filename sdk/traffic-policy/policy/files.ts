@@ -1,8 +1,8 @@
-import { isMapping, type JsonObject } from "../data/json";
-import { missingSecret } from "../data/missingValues";
-import { NO_MAPPING, policyFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../data/parse";
-import { type Path, pathText } from "../data/paths";
-import { type SourceDocument, sourceDocuments } from "../data/positions";
+import { isMapping, type JsonObject } from "../../../provider/data/json";
+import { missingSecret } from "../../../provider/data/missingValues";
+import { NO_MAPPING, policyFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../../../provider/data/parse";
+import { type Path, pathText } from "../../../provider/data/paths";
+import { type SourceDocument, sourceDocuments } from "../../../provider/data/positions";
 import { phases } from "./catalogue";
 import {
   intendedPhase,

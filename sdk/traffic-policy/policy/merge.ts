@@ -1,7 +1,7 @@
-import { isMapping, type JsonObject } from "../data/json";
-import { numberedPhases, policyFromText } from "../data/parse";
-import { oneLine } from "../data/text";
-import { UserError } from "../data/userError";
+import { isMapping, type JsonObject } from "../../../provider/data/json";
+import { numberedPhases, policyFromText } from "../../../provider/data/parse";
+import { oneLine } from "../../../provider/data/text";
+import { UserError } from "../../../provider/data/userError";
 import { mayAnswer as canAnswer, endsTraffic, intendedPhase } from "./warnings";
 
 /**

@@ -1,8 +1,8 @@
-import { isMapping, type JsonObject } from "../data/json";
-import { missingValuesIn } from "../data/missingValues";
-import { type Path, pathText } from "../data/paths";
-import { closestName, didYouMean, oneLine } from "../data/text";
-import { derivedFromUrl } from "../data/url";
+import { isMapping, type JsonObject } from "../../../provider/data/json";
+import { missingValuesIn } from "../../../provider/data/missingValues";
+import { type Path, pathText } from "../../../provider/data/paths";
+import { closestName, didYouMean, oneLine } from "../../../provider/data/text";
+import { derivedFromUrl } from "../../../provider/data/url";
 import {
   type ActionInfo,
   type ActionType,

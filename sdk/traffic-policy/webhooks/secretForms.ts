@@ -1,6 +1,6 @@
 import { createPublicKey } from "node:crypto";
-import { missingValueIn } from "../data/missingValues";
-import { MIN_SECRET_LENGTH } from "../data/text";
+import { missingValueIn } from "../../../provider/data/missingValues";
+import { MIN_SECRET_LENGTH } from "../../../provider/data/text";
 import { platformInfo, type WebhookPlatformInfo } from "./platforms";
 
 /* Checks the secrets with which platforms sign. No message quotes a secret. */

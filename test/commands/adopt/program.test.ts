@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import fc from "fast-check";
 import { expect, test } from "vitest";
+import type { Path } from "../../../provider/data/index";
 import { findSecrets } from "../../../provider/endpoint/secretSearch";
 import type { ConfigSecret } from "../../../sdk/commands/adopt/configSecrets";
 import { literal } from "../../../sdk/commands/adopt/program";
-import type { Path } from "../../../sdk/traffic-policy/data/index";
 import { endpoint, written } from "./written";
 
 /** Runs a written program with these secrets in the configuration, and returns the inputs of its endpoints. */

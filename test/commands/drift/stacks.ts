@@ -1,10 +1,10 @@
 import { afterEach, beforeEach } from "vitest";
+import { isMapping } from "../../../provider/data/index";
 import { accountFingerprint } from "../../../provider/endpoint/state";
 import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
 import type { DriftStack } from "../../../sdk/commands/drift/stack";
 import { type ExportedResource, parseState } from "../../../sdk/pulumi-cli/index";
 import { Emulator } from "../../../sdk/testing";
-import { isMapping } from "../../../sdk/traffic-policy/data/index";
 
 /** Two accounts of the service, new for each test. */
 export let emulator: Emulator;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { canonicalJson } from "../../../provider/data/index";
 import { changesBetween, metadataFromText, sameData } from "../../../provider/endpoint/documents";
-import { canonicalJson } from "../../../sdk/traffic-policy/data/index";
 
 test.each([
   ['{"b": 1, "a": 2}', { b: 1, a: 2 }],

@@ -21,6 +21,7 @@ import { onTestFinished } from "vitest";
 import { pluginProvider } from "../../../provider/plugin/plugin";
 import { WEBHOOK_TYPE } from "../../../provider/pulumi/typeTokens";
 import type { Clock } from "../../../provider/service/clock";
+import * as warnings from "../../../sdk/policyWarnings";
 import type { Emulator } from "../../../sdk/testing/emulator";
 import { webhooks } from "../../../sdk/webhooks/otherLanguages";
 import { startEmulator } from "../emulated";
@@ -87,6 +88,7 @@ export async function plugin(
   const { emulator = await startEmulator(clock) } = options;
   const provider = pluginProvider({
     webhooks,
+    warnings,
     schema: () => '{"name":"endpoints"}',
     isEngineAlive: async () => true,
     environment: { ENDPOINTS_REQUESTS_PER_WINDOW: "100000", ...environment },

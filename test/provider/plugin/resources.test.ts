@@ -1,7 +1,7 @@
 import * as grpc from "@grpc/grpc-js";
 import { describe, expect, test } from "vitest";
+import { canonicalJson } from "../../../provider/data/index";
 import { UNKNOWN } from "../../../provider/pulumi/sentinels";
-import { canonicalJson } from "../../../sdk/traffic-policy/data/index";
 import { methods } from "../../requests";
 import { thrown } from "../emulated";
 import { created, full, type Props, plugin, pluginClient, rules, secret, URN, url } from "./pluginClient";

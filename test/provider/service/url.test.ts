@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { normalizeUrl, urlProblem } from "../../../provider/data/index";
 import { schemeDiffers } from "../../../provider/service/url";
-import { normalizeUrl, urlProblem } from "../../../sdk/traffic-policy/data/index";
 
 test.each([
   ["HTTPS://Shop.Example.COM/", "https://shop.example.com"],

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
+import { closestName } from "../../../provider/data/index";
 import { webhookPlatforms } from "../../../sdk";
-import { closestName } from "../../../sdk/traffic-policy/data/index";
 import { platformNames, secretSource } from "../../../sdk/webhooks/secretSource";
 
 describe("the catalogue of platforms", () => {

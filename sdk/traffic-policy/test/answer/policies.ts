@@ -1,6 +1,6 @@
+import { derivedFromUrl } from "../../../../provider/data/index";
 import { fetchReply } from "../../answer/index";
 import type { ReachableEndpoint } from "../../answer/routing";
-import { derivedFromUrl } from "../../data/index";
 import type { EndpointReply, FetchOptions } from "../../index";
 
 /* Helpers that write policies for tests, and send requests to an endpoint with a policy. */

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pathText } from "../../data/paths";
+import { pathText } from "../../../../provider/data/paths";
 import { flatName, namesOfExpressions } from "../../policy/cel";
 import { expressionWarnings, policyWarnings } from "../../policy/warnings";
 import { calls } from "../answer/documentedCalls";

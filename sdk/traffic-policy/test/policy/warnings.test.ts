@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { pathText } from "../../data/paths";
+import { pathText } from "../../../../provider/data/paths";
 import { type ActionInfo, actions } from "../../policy/catalogue";
 import { mayAnswer, policyWarnings, warningText } from "../../policy/warnings";
 import { isUnknown, UNKNOWN } from "../unknown";

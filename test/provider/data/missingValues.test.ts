@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { missingSecret, missingValuesIn } from "../../data/missingValues";
+import { missingSecret, missingValuesIn } from "../../../provider/data/missingValues";
 
 const found = (document: unknown) =>
   [...missingValuesIn(document)].map(({ path, isSecret, reason }) => [

@@ -1,4 +1,4 @@
-/* Texts and data, for this repository. This folder lies below everything, and knows no policies. */
+/* Texts, data and errors: the ground floor, open to every other folder. */
 
 export { canonicalJson, isMapping, type JsonObject, jsonOf } from "./json";
 export { missingSecret, missingValuesIn } from "./missingValues";
@@ -12,24 +12,10 @@ export {
   oneLine,
 } from "./text";
 export { derivedFromUrl, normalizeUrl, urlProblem } from "./url";
-export { UsageError, UserError } from "./userError";
+export { messageOf, UsageError, UserError } from "./userError";
 
 /* No declarations of the package have what follows. Some of it needs the types of libraries. */
 
-/** @internal */
-export {
-  type CommandIo,
-  EXIT,
-  endIfUnread,
-  inputBytes,
-  messageOf,
-  readText,
-  STANDARD_STREAM,
-  type Streams,
-  type Terminal,
-  writeResult,
-  writeText,
-} from "./io";
 /** @internal */
 export {
   fromJson,
@@ -46,5 +32,7 @@ export {
   problemsOfData,
   yaml,
 } from "./parse";
+/** @internal */
+export { type PolicyReader, policyReader } from "./policyReader";
 /** @internal */
 export { type SourceDocument, sourceDocuments } from "./positions";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { buffer } from "node:stream/consumers";
-import { PIPELINE_COMMAND } from "./text";
-import { UserError } from "./userError";
+import { PIPELINE_COMMAND } from "../provider/data/text";
+import { messageOf, UserError } from "../provider/data/userError";
 
 /* The files, streams and exit codes of commands. */
 
@@ -95,9 +95,6 @@ export function endIfUnread(program: string): void {
     process.exit(EXIT.failed);
   });
 }
-
-/** The message of an error, or of any other thrown value. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Why a file or stream cannot be written, for the end of a sentence. */
 function whyNotWritten(error: unknown): string {

@@ -3,22 +3,22 @@ import {
   didYouMean,
   isMapping,
   type JsonObject,
-  MAX_LENGTH,
   missingValuesIn,
   numberedPhases,
   type Path,
+  type PolicyReader,
   pathText,
+  policyReader,
   type SourceDocument,
-  sourceDocuments,
-} from "../../sdk/traffic-policy/data/index";
+} from "../provider/data/index";
+import { UNKNOWN } from "../provider/pulumi/sentinels";
+import { Binding } from "../provider/service/contract";
 import {
   expressionWarnings,
   type PolicyWarning,
   policyWarnings,
   warningText,
-} from "../../sdk/traffic-policy/policy/index";
-import { UNKNOWN } from "../pulumi/sentinels";
-import { Binding } from "../service/contract";
+} from "./traffic-policy/policy/index";
 
 /*
  * The warnings of a resource's inputs and of its policy, as lines for its log. The class gives them in Node.js programs, the plugin
@@ -66,29 +66,6 @@ export function inputWarnings(
     ({ path, reason }) => `${pathText(path)} ${reason}`,
   );
   return [...misspelt, ...exposed, ...missing, ...(lacksPolicy ? [policy] : [])];
-}
-
-/** A policy as data. If it was text, it has the positions of its parts. */
-type PolicySource = { data: unknown } & Partial<Pick<SourceDocument, "positionOf">>;
-
-/** Returns undefined for text that is no policy. The check of the inputs reports that. */
-export type PolicyReader = (policy: unknown) => PolicySource | undefined;
-
-/** Reads the policy of one resource for all its checks, so that its text is parsed once. */
-export function policyReader(): PolicyReader {
-  let last: { text: string; source: PolicySource | undefined } | undefined;
-  return (policy) => {
-    if (typeof policy !== "string") return { data: policy };
-    if (last?.text !== policy) last = { text: policy, source: policySource(policy) };
-    return last.source;
-  };
-}
-
-function policySource(text: string): PolicySource | undefined {
-  if (text.length > MAX_LENGTH) return undefined;
-  const source = sourceDocuments(text);
-  const [document, second] = "documents" in source ? source.documents : [];
-  return second ? undefined : document;
 }
 
 /**

@@ -8,3 +8,6 @@ export class UserError extends Error {
 
 /** Invalid arguments of a command. */
 export class UsageError extends UserError {}
+
+/** The message of an error, or of any other thrown value. */
+export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { resourceWarnings, ruleWarnings } from "../../../provider/policy/resourceWarnings";
-import { UNKNOWN } from "../../../provider/pulumi/sentinels";
-import { act, onRequest, rule } from "../../../sdk/traffic-policy/test/policy/cases";
+import { UNKNOWN } from "../../provider/pulumi/sentinels";
+import { resourceWarnings, ruleWarnings } from "../../sdk/policyWarnings";
+import { act, onRequest, rule } from "../../sdk/traffic-policy/test/policy/cases";
 
 describe("the warnings of a resource", () => {
   test("give the line in a text, and the place in an object", () => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { canonicalJson } from "../../data/json";
-import { policyFromText, problemOfTags, problemsOfData } from "../../data/parse";
-import { pathText } from "../../data/paths";
+import { canonicalJson } from "../../../provider/data/json";
+import { policyFromText, problemOfTags, problemsOfData } from "../../../provider/data/parse";
+import { pathText } from "../../../provider/data/paths";
 
 const reasonOf = (text: string) => {
   const parsed = policyFromText(text);

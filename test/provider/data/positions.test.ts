@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import type { Path } from "../../data/paths";
-import { sourceDocuments } from "../../data/positions";
+import type { Path } from "../../../provider/data/paths";
+import { sourceDocuments } from "../../../provider/data/positions";
 
 function positions(text: string, ...paths: Path[]): string {
   const source = sourceDocuments(text);
