@@ -22,7 +22,7 @@ const FOR_PROGRAMS = [
   // The checks and forms of a resource's inputs: a program makes them before the engine, a command without it.
   "endpoint/(documents|fields|inputs|outputAsText|secretSearch|secrets|urlRegistry)",
   // What drift and adopt compare and read as a refresh does.
-  "endpoint/(adopt|errors|gone|readEndpoint|state)",
+  "endpoint/(adopt|readEndpoint|state)",
   // An account, the functions of data sources, and what they take.
   "dataSources/(account|dataSourceArguments|lookup|textPatterns)",
   // What the mocks of the test kit run.

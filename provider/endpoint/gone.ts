@@ -23,13 +23,25 @@ interface Absence {
   notFound: ApiError;
 }
 
+/** The endpoint of a read by id; undefined if it is gone. @throws UserError if a 404 proves neither. */
+export const undefinedIfGone = (
+  reading: Promise<Endpoint>,
+  api: EndpointsApi,
+  id: string,
+  state: JsonObject,
+): Promise<Endpoint | undefined> =>
+  reading.catch((notFound: unknown) => {
+    if (!isNotFound(notFound)) throw notFound;
+    return confirmGone(api, { id, state, notFound });
+  });
+
 /**
  * Decides whether an endpoint is gone after a 404.
  *
  * @returns The endpoint if the service has it after all; undefined if it is gone.
  * @throws UserError if neither is proven. The message has the findings and the next step.
  */
-export async function confirmGone(
+async function confirmGone(
   api: EndpointsApi,
   { id, state, notFound }: Absence,
 ): Promise<Endpoint | undefined> {

@@ -12,17 +12,15 @@ import {
   adoptSettingIsLeft,
   adoptsReplaced,
   belongsToAnother,
-  endpointNotFound,
   listedUnreadable,
   notDeleted,
   OperationError,
   otherFingerprint,
   policyRemoved,
   updateNotFound,
-  wrongType,
 } from "./errors";
 import type { PreviewInputs } from "./fields";
-import { confirmGone } from "./gone";
+import { undefinedIfGone } from "./gone";
 import {
   type Checked,
   checkInputs,
@@ -32,7 +30,7 @@ import {
   PROVIDER_KEY,
 } from "./inputs";
 import { Owners } from "./owners";
-import { ifService404, readEndpoint } from "./readEndpoint";
+import { readEndpoint, readManaged, readNamed } from "./readEndpoint";
 import { answerForEngine, displayUrl, hasSecrets, notedSecrets, withSecretsNote } from "./secrets";
 import {
   accountFingerprint,
@@ -178,11 +176,8 @@ export class CloudEndpoints {
     return this.operation(`read ${id}`, async () => {
       const api = this.apiFor(state);
       // A list may omit outputs, and Pulumi would continue without them. So `get` reads by id.
-      const live = isManaged
-        ? await this.undefinedIfGone(readEndpoint(api, id, state), id, state)
-        : await api.get(id).catch(ifService404(endpointNotFound(id)));
+      const live = isManaged ? await readManaged(api, id, state) : await readNamed(api.get(id), id);
       if (!live) return { id: "", props: {} };
-      assertCloud(live);
       const { props, inputs } = refreshedFromLive(live, state);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
       if (FINGERPRINT_KEY in state) props[FINGERPRINT_KEY] = accountFingerprint(api.http.settings);
@@ -199,8 +194,7 @@ export class CloudEndpoints {
     return this.operation(`import ${id}`, async () => {
       const api = this.deps.connect();
       this.owners.claim(id);
-      const live = await readEndpoint(api, id, {}).catch(ifService404(endpointNotFound(id)));
-      assertCloud(live);
+      const live = await readNamed(readEndpoint(api, id, {}), id);
       const notes = entryNotes(api.http.settings);
       this.owners.recordNewEntry(id, notes[ENTRY_ID_KEY]);
       return { id, ...foundForEngine(importedFromLive(live, notes), {}) };
@@ -257,20 +251,8 @@ export class CloudEndpoints {
       } catch (error) {
         // A 404 of a deletion, or a reply that is no 204, proves nothing.
         if (!isNotFound(error) && !(error instanceof ReplyError)) throw error;
-        if (await this.undefinedIfGone(api.get(id), id, state)) throw error;
+        if (await undefinedIfGone(api.get(id), api, id, state)) throw error;
       }
-    });
-  }
-
-  /** The live endpoint, or undefined if a 404 means that it is gone. */
-  private async undefinedIfGone(
-    reading: Promise<Endpoint>,
-    id: string,
-    state: State,
-  ): Promise<Endpoint | undefined> {
-    return reading.catch((notFound: unknown) => {
-      if (!isNotFound(notFound)) throw notFound;
-      return confirmGone(this.apiFor(state), { id, state, notFound });
     });
   }
 
@@ -313,9 +295,4 @@ const foundForEngine = (found: { props: JsonObject; inputs: JsonObject }, state:
 /** For `catch` of a read that may find nothing. */
 function undefinedIfNotFound(error: unknown): undefined {
   if (!isNotFound(error)) throw error;
-}
-
-/** @throws UserError if the endpoint is no cloud endpoint. */
-function assertCloud({ id, type }: Endpoint): void {
-  if (type !== undefined && type !== "cloud") throw wrongType(id, type);
 }

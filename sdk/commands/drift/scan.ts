@@ -1,12 +1,7 @@
 import { UserError } from "../../../provider/data/index";
-import { wrongType } from "../../../provider/endpoint/errors";
-import { confirmGone } from "../../../provider/endpoint/gone";
-import { readEndpoint } from "../../../provider/endpoint/readEndpoint";
+import { readManaged } from "../../../provider/endpoint/readEndpoint";
 import { hasSecrets } from "../../../provider/endpoint/secrets";
 import { VERSION_KEY } from "../../../provider/endpoint/state";
-import { isNotFound } from "../../../provider/service/apiErrors";
-import type { Endpoint } from "../../../provider/service/contract";
-import type { EndpointsApi } from "../../../provider/service/endpoints";
 import { VERSION } from "../../../provider/service/version";
 import type { ExportedState } from "../../pulumi-cli/index";
 import { UsageError } from "../command";
@@ -177,7 +172,7 @@ async function compareStack(
     if (!account?.api || !account.cloud) return;
     assertNotLater(endpoint);
     const api = account.api.redacting({ hasSecrets: () => hasSecrets(endpoint.outputs) });
-    const live = await liveOf(endpoint, api);
+    const live = await readManaged(api, endpoint.id, endpoint.outputs);
     const drift = driftOf(endpoint, live, masks);
     if (drift && !isSame(endpoint, managedEndpoints(await again()))) throw changedMeanwhile();
     report.compared++;
@@ -194,19 +189,6 @@ async function compareStack(
 }
 
 export const byName = (a: { name: string }, b: { name: string }) => (a.name < b.name ? -1 : 1);
-
-/** The live endpoint, as a refresh reads it; undefined if it is gone. */
-async function liveOf(
-  { id, outputs: state }: ManagedEndpoint,
-  api: EndpointsApi,
-): Promise<Endpoint | undefined> {
-  const live = await readEndpoint(api, id, state).catch((notFound: unknown) => {
-    if (!isNotFound(notFound)) throw notFound;
-    return confirmGone(api, { id, state, notFound });
-  });
-  if (live?.type !== undefined && live.type !== "cloud") throw wrongType(id, live.type);
-  return live;
-}
 
 /**
  * @throws UserError if a later version of the package wrote the state. This version may not know all fields of it. A
