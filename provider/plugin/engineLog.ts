@@ -1,8 +1,8 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { EngineClient } from "@pulumi/pulumi/proto/engine_grpc_pb";
 import { LogRequest, LogSeverity } from "@pulumi/pulumi/proto/engine_pb";
+import { insecure } from "../pulumi/grpc";
 import { withoutKeys } from "../service/redaction";
-import { insecure } from "./protocol";
 
 /** The URN of a call's resource. All logs share it, because on Node 20 each one slows every asynchronous step of the process. */
 const current = new AsyncLocalStorage<string>();

@@ -8,6 +8,7 @@ import {
 } from "@pulumi/pulumi/proto/provider_pb";
 import { endpointParsers } from "../endpoint/fields";
 import { CloudEndpoints } from "../endpoint/resource";
+import { Empty } from "../pulumi/grpc";
 import { TYPES, WEBHOOK_TYPE } from "../pulumi/typeTokens";
 import { partsOfUrn } from "../pulumi/urn";
 import { UserError } from "../service/apiErrors";
@@ -19,7 +20,6 @@ import { Configuration } from "./configuration";
 import { EngineLog } from "./engineLog";
 import { failure, unknownToken } from "./failure";
 import { invoke, type PolicyWarnings, type Webhooks } from "./functions";
-import { Empty } from "./protocol";
 import { Resources } from "./resources";
 
 interface PluginOptions {

@@ -6,9 +6,10 @@ import type { InvokeResponse } from "@pulumi/pulumi/proto/provider_pb";
 import { ResourceMonitorService } from "@pulumi/pulumi/proto/resource_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { messageOf } from "../../../provider/data/index";
+import { Empty } from "../../../provider/pulumi/grpc";
 import { Unsupported } from "../errors";
 import type { Deployment } from "./deployment";
-import { CHANNEL, EmptyMessage, fromStruct, toStruct } from "./protocol";
+import { CHANNEL, fromStruct, toStruct } from "./protocol";
 
 /**
  * The features that the engine reports to the SDK. A program that uses an unsupported one of them fails with this engine's error.
@@ -89,10 +90,10 @@ export class Monitor {
       }),
       registerResourceOutputs: this.handler(async (request: pb.RegisterResourceOutputsRequest) => {
         await deployment.registerOutputs(request.getUrn(), fromStruct(request.getOutputs()));
-        return new EmptyMessage();
+        return new Empty();
       }),
       invoke: this.invoke,
-      signalAndWaitForShutdown: this.handler(() => new EmptyMessage()),
+      signalAndWaitForShutdown: this.handler(() => new Empty()),
       call: this.unsupported("methods of resources"),
       registerStackTransform: this.unsupported("transforms"),
       registerStackInvokeTransform: this.unsupported("transforms of invokes"),
@@ -118,7 +119,7 @@ export class Monitor {
         const severity = SEVERITIES[request.getSeverity()] ?? "info";
         if (!request.getEphemeral())
           this.deployment.summary.report(severity, request.getMessage(), request.getUrn());
-        return new EmptyMessage();
+        return new Empty();
       }),
       setRootResource: this.handler(() => new SetRootResourceResponse()),
       startDebugging: this.unsupported("debugging"),

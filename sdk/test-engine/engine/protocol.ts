@@ -1,5 +1,3 @@
-import { createRequire } from "node:module";
-import type { ChannelCredentials } from "@grpc/grpc-js";
 import { Struct } from "google-protobuf/google/protobuf/struct_pb";
 import {
   mapProps,
@@ -13,23 +11,7 @@ import {
 import { type Props, secret } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
 
-/*
- * Loads gRPC and protobuf from the dependencies of Pulumi's SDK, because the SDK refuses gRPC credentials and empty protobuf
- * messages of another copy.
- */
-const ofPulumi = createRequire(createRequire(__filename).resolve("@pulumi/pulumi"));
-
-const grpc: typeof import("@grpc/grpc-js") = ofPulumi("@grpc/grpc-js");
-const empty: typeof import("google-protobuf/google/protobuf/empty_pb") = ofPulumi(
-  "google-protobuf/google/protobuf/empty_pb",
-);
-
-/** The credentials for a client of Pulumi's protocol. */
-export const insecureCredentials = (): ChannelCredentials => grpc.credentials.createInsecure();
-
-/** A message without content. */
-export const EmptyMessage = empty.Empty;
-export type EmptyMessage = InstanceType<typeof EmptyMessage>;
+/* Messages of Pulumi's protocol. */
 
 /** gRPC options without limits, because messages contain complete states and can exceed the default of four megabytes. */
 export const CHANNEL = { "grpc.max_receive_message_length": -1, "grpc.max_send_message_length": -1 };

@@ -2,13 +2,14 @@ import * as grpc from "@grpc/grpc-js";
 import * as rpc from "@pulumi/pulumi/proto/provider_grpc_pb";
 import * as pb from "@pulumi/pulumi/proto/provider_pb";
 import { Status } from "@pulumi/pulumi/proto/status_pb";
+import { Empty, insecure } from "../../../provider/pulumi/grpc";
 import { hasUnknown } from "../../../provider/pulumi/sentinels";
 import { type Props, parsePath, plain } from "../../pulumi-cli/index";
 import { Unsupported } from "../errors";
 import { markSecrets } from "../properties";
 import { nameInUrn, type ResourceState, typeInUrn } from "./checkpoint";
 import type { Diff, Kind } from "./propertyDiff";
-import { CHANNEL, EmptyMessage, fromStruct, insecureCredentials, toStruct } from "./protocol";
+import { CHANNEL, fromStruct, toStruct } from "./protocol";
 
 /**
  * The provider of a resource: `Plugin` (the client of a provider process), `MockedProvider`, or `Providers` (for resources that
@@ -71,7 +72,7 @@ export class Plugin implements ResourceProvider {
     readonly package_: string,
   ) {
     this.isDynamic = package_ === DYNAMIC;
-    this.client = new rpc.ResourceProviderClient(`127.0.0.1:${port}`, insecureCredentials(), CHANNEL);
+    this.client = new rpc.ResourceProviderClient(`127.0.0.1:${port}`, insecure(), CHANNEL);
   }
 
   close(): void {
@@ -137,7 +138,7 @@ export class Plugin implements ResourceProvider {
 
   /** Asks the provider to finish its operations and to start no other operation. */
   async cancel(): Promise<void> {
-    await tryCall<EmptyMessage>((answer) => this.client.cancel(new EmptyMessage(), answer));
+    await tryCall<Empty>((answer) => this.client.cancel(new Empty(), answer));
   }
 
   async check(urn: string, olds: Props, news: Props): Promise<CheckResult> {
@@ -207,7 +208,7 @@ export class Plugin implements ResourceProvider {
       .setId(id)
       .setOldInputs(this.struct(inputs))
       .setProperties(this.struct(outputs));
-    await call<EmptyMessage>((answer) => this.client.delete(request, answer));
+    await call<Empty>((answer) => this.client.delete(request, answer));
   }
 
   async invoke(token: string, args: Props, preview: boolean): Promise<pb.InvokeResponse> {

@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { ResourceProviderClient } from "@pulumi/pulumi/proto/provider_grpc_pb";
 import { GetSchemaRequest } from "@pulumi/pulumi/proto/provider_pb";
 import { expect, onTestFinished } from "vitest";
-import { Empty, insecure } from "../../../provider/plugin/protocol";
+import { Empty, insecure } from "../../../provider/pulumi/grpc";
 import { VERSION } from "../../../provider/service/version";
 import { listening } from "../servers";
 import { pluginClient } from "./pluginClient";
