@@ -32,7 +32,7 @@ async function run({ command, tenant, afterKill }: Job): Promise<Outcome> {
     }[command];
     await attempt().catch(async (error: unknown) => {
       if (!afterKill) throw error;
-      // The commands of docs/reliability.md. Without a lock, the first one fails.
+      // The commands of docs/operations.md. Without a lock, the first one fails.
       await stack.cancel().catch(() => {});
       await stack.refresh({ onEvent, clearPendingCreates: true });
       [endpoints, errors] = [{}, []];

@@ -27,7 +27,7 @@ export const whoHasCommand: CliCommand = command({
     cwd: { value: "DIR", help: projectsOptions.cwd.help },
   },
   notes:
-    "Exit codes: 0 done, 2 invalid arguments, 1 any other failure, or something could not be read. The command only reads, needs the Pulumi CLI, and never asks a question. See docs/reliability.md.",
+    "Exit codes: 0 done, 2 invalid arguments, 1 any other failure, or something could not be read. The command only reads, needs the Pulumi CLI, and never asks a question. See docs/operations.md.",
 
   async run({ stack, cwd }, { stdout, log }, [wanted = "", ...others]) {
     const id = ID.test(wanted) ? wanted : undefined;

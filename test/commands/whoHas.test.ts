@@ -19,8 +19,8 @@ const foreign = {
 };
 
 const line = (id = "ep_1") => `pulumi up --config endpoints:adopt=${id} --stack dev`;
-const TAKEN = 'See "A URL that is taken" in docs/reliability.md';
-const KILLED = 'See "A run was killed" in docs/reliability.md';
+const TAKEN = 'See "A URL that is taken" in docs/operations.md';
+const KILLED = 'See "A run was killed" in docs/operations.md';
 
 interface Case {
   live?: Partial<Seed>[];

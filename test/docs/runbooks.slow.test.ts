@@ -16,7 +16,7 @@ function sectionOf(heading: string, file: string): string {
 }
 
 /** The shell blocks under a heading. */
-function commandsUnder(heading: string, file = "reliability"): string[] {
+function commandsUnder(heading: string, file = "operations"): string[] {
   const own = sectionOf(heading, file);
   const blocks = blocksOf(`docs/${file}.md`, own).filter(({ language }) => language === "sh");
   if (blocks.length === 0) throw new Error(`no commands under "${heading}"`);
@@ -24,7 +24,7 @@ function commandsUnder(heading: string, file = "reliability"): string[] {
 }
 
 /** The command in a sentence under a heading. */
-function commandIn(heading: string, command: RegExp, file = "reliability"): string {
+function commandIn(heading: string, command: RegExp, file = "operations"): string {
   const found = [...sectionOf(heading, file).matchAll(/`([^`\n]+)`/g)].find(([, code = ""]) =>
     command.test(code),
   );
@@ -380,7 +380,7 @@ new CloudEndpoint("two", { url: "${two}" }, { protect: true, dependsOn: [one] })
     const [, whoHas = ""] = /`(npx pulumi-endpoints who-has ep_\w+)`/.exec(message) ?? [];
     expect(await project.sh(whoHas)).toMatch(/'two' of the stack .* has it[\s\S]*See "A URL that is taken"/);
     expect(urls()).toEqual(before);
-    expect(sectionOf("A URL that is taken", "reliability")).toMatch(
+    expect(sectionOf("A URL that is taken", "operations")).toMatch(
       /the other depends on a third URL, run `pulumi up`/,
     );
     project.edit(swapped(third, SHOP));
@@ -406,7 +406,7 @@ test.skipIf(!cli)(
     const adopting = `${own}new CloudEndpoint("api", { url: "${API}", adopt: "${id}" }, { protect: true });`;
     const neighbour = await withNeighbour(fixture, adopting);
     const ids = idsOnService();
-    const section = sectionOf("Two resources share an endpoint", "reliability");
+    const section = sectionOf("Two resources share an endpoint", "operations");
     const giveUp = async () => {
       const named = await project.sh(`npx pulumi-endpoints who-has ${id}`);
       expect(named).toContain('See "Two resources share an endpoint"');

@@ -140,7 +140,7 @@ function startCli(stack: TestStack, stackName: string): Run {
   return { pid: async () => Number((await until(find)).split("\n")[0]), ended };
 }
 
-/** Deletes a truncated file of the CLI next to the state, as the page on reliability says. A kill can truncate it. */
+/** Deletes a truncated file of the CLI next to the state, as docs/operations.md says. A kill can truncate it. */
 function deleteEmptyFiles(stackName: string): void {
   const places = ["-maxdepth", "6", "-path", "*/pulumi-cli-*/.pulumi/*", "-name", `${stackName}.*attrs`];
   output("find", [tmpdir(), ...places, "-size", "0", "-delete"]);

@@ -10,7 +10,7 @@ const conflict = error(400, 18017);
 
 /** The message of a create whose URL an endpoint has that this run does not know. It guesses nothing, and prints no line that adopts. */
 export const TAKEN =
-  /^(?!.*endpoints:adopt).*is served by ep_\w+, a cloud endpoint(, created at [^ ]+)?\. `npx pulumi-endpoints who-has ep_\w+` names who has it\. Renamed\? Give it `aliases`\. See "A URL that is taken" in docs\/reliability\.md of pulumi-endpoints\.$/m;
+  /^(?!.*endpoints:adopt).*is served by ep_\w+, a cloud endpoint(, created at [^ ]+)?\. `npx pulumi-endpoints who-has ep_\w+` names who has it\. Renamed\? Give it `aliases`\. See "A URL that is taken" in docs\/operations\.md of pulumi-endpoints\.$/m;
 /** The message of a move to such a URL. */
 export const MOVE_TAKEN =
   /^(?!.*(adopt|aliases)).*is served by ep_\w+, a cloud endpoint, created at [^ ]+\. `npx pulumi-endpoints who-has ep_\w+` names who has it\. See "A URL that is taken"/m;
