@@ -2,7 +2,7 @@ import { Alias } from "@pulumi/pulumi/proto/alias_pb";
 import { Callback } from "@pulumi/pulumi/proto/callback_pb";
 import * as pb from "@pulumi/pulumi/proto/resource_pb";
 import { expect, test } from "vitest";
-import { UNKNOWN } from "../../../provider/pulumi/sentinels";
+import { SECRET, SIGNATURE, UNKNOWN } from "../../../provider/pulumi/sentinels";
 import { programFolder } from "../../../test/folders";
 import { until } from "../../../test/until";
 import { secret } from "../../pulumi-cli/index";
@@ -214,4 +214,14 @@ test("the pending operations of a killed run are a warning, and stay until a ref
   expect(await left()).toMatchObject([{ type: "creating" }]);
   await stack.refresh({ clearPendingCreates: true });
   expect(await left()).toBeUndefined();
+});
+
+test("a state whose secrets are encrypted is not imported, because its secrets would be lost", async () => {
+  await using stack = await PulumiStack.create({ program: programFolder() });
+  const state = await stack.exportState();
+  const urn = "urn:pulumi:test::case::random:index:Thing::a";
+  const inputs = { pin: { [SIGNATURE]: SECRET, ciphertext: "v1:x" } };
+  state.deployment.resources = [{ urn, type: "random:index:Thing", custom: true, inputs }];
+  await expect(stack.importState(state)).rejects.toThrow("export it with --show-secrets");
+  expect((await stack.exportState()).deployment.resources ?? []).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { SECRET, SIGNATURE } from "../../../provider/pulumi/sentinels";
@@ -178,6 +178,25 @@ test("leaves out what stacks of the backend have or are creating, of any provide
   const alone = await adopt([], emulator);
   expect(alone.stderr).toContain("No state was read, so a stack may have any of these endpoints");
   expect(idsIn(alone.stdout)).toHaveLength(7);
+});
+
+test("leaves out what a stack has in the second backend of a projects file", async () => {
+  const emulator = await emulatedService();
+  const [free, theirs] = seeded(emulator, "free", "theirs");
+  const listed = { projects: [{ folder: "." }, { folder: "second", stacks: ["prod"] }] };
+  const first = `case "$PWD $*" in
+*second" whoami"*) echo '{"url":"file:///second"}'; exit ;;
+*second" stack ls"*) echo '[{"name":"organization/edge/prod"}]'; exit ;;
+*"--stack organization/edge/prod --"*) echo '${stateOf(theirs)}'; exit ;;
+esac`;
+  const folder = projectWith({ [DEV]: stateOf() }, emulator, { listed, first });
+  writeFileSync(join(folder, "Pulumi.dev.yaml"), "");
+  mkdirSync(join(folder, "second"));
+  writeFileSync(join(folder, "second/Pulumi.yaml"), "name: edge\nbackend: { url: file:///second }\n");
+  const stack = ["--cwd", folder, "--stack", "dev"];
+  const { stdout, stderr } = await adopt([...stack, "--projects", join(folder, "stacks.yaml")]);
+  expect(idsIn(stdout)).toEqual([free]);
+  expect(stderr).toContain("Left out: 1 that the stack edge/prod has\n");
 });
 
 test.each([

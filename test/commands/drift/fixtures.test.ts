@@ -33,6 +33,12 @@ test.each(Object.keys(fixtures))("drift reports a fixture in which %s", async (n
   expect(report).toMatchObject(fixture.report ?? {});
   expect(stdout).toContain(fixture.line ? `\n    ${fixture.line}\n` : "");
   expect(code).toBe(report.exitCode);
+  const { promise } = fixture;
+  if (promise) {
+    expect(code).toBe(promise.code);
+    expect(stdout).toContain(promise.says);
+    if (promise.never !== undefined) expect(stdout).not.toContain(promise.never);
+  }
   for (const { changes } of report.stacks.flatMap(({ drifted }) => drifted))
     for (const { secret, expected, live } of changes) expect(secret).toBe([expected, live].includes(MASKED));
   const told = viewOf(report).sections.flatMap(({ remedy = "", items }) => [

@@ -19,6 +19,8 @@ export interface DriftFixture {
   report?: object;
   /** A line to run that the report has. */
   line?: string;
+  /** What the fixture promises, so that no new snapshot loses it: the exit code, a sentence, and what the report never says. */
+  promise?: { code: number; says: string; never?: string };
 }
 
 const SEEDED = "2026-01-01T00:00:00Z";
@@ -316,6 +318,7 @@ export const fixtures: Record<string, () => DriftFixture> = {
     return {
       ...oneStack([{ name: "a", live }], { begun: [begunCreate("hidden", inputs)] }),
       ignore: [{ id: "ep_ignored", reason: "its id" }],
+      promise: { code: 7, says: "decide whether the killed run made ep_ignored", never: "pulumi up" },
     };
   },
 
@@ -350,13 +353,22 @@ export const fixtures: Record<string, () => DriftFixture> = {
     seed("theirs");
     seed("by-hand");
     const create = { name: "x", urn: urnOf("x"), url: "https://theirs.example.com" };
-    return { ...oneStack([{ name: "a" }]), others: { "organization/web/dev": { creates: [create] } } };
+    return {
+      ...oneStack([{ name: "a" }]),
+      others: { "organization/web/dev": { creates: [create] } },
+      promise: { code: 0, says: "1 of other stacks", never: "ep_theirs" },
+    };
   },
 
   "another stack is creating an endpoint whose URL is encrypted": () => {
     seed("maybe-theirs");
     const create = { name: "x", urn: urnOf("x"), url: undefined };
-    return { ...oneStack([{ name: "a" }]), others: { "organization/web/dev": { creates: [create] } } };
+    const says = "unread web/dev: it is creating an endpoint whose URL is encrypted";
+    return {
+      ...oneStack([{ name: "a" }]),
+      others: { "organization/web/dev": { creates: [create] } },
+      promise: { code: 0, says, never: "ep_maybe-theirs" },
+    };
   },
 
   "a state was lost": () => {
@@ -373,12 +385,60 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "a state was lost, and the backend cannot be listed": () => {
     seed("one");
-    return { ...oneStack([]), others: "unexpected end of JSON input" };
+    const says = "As long as a state cannot be read, it is unknown who has these endpoints.";
+    return {
+      ...{ ...oneStack([]), others: "unexpected end of JSON input" },
+      promise: { code: 1, says, never: "pulumi up" },
+    };
+  },
+
+  "a state was lost, and another one cannot be read": () => {
+    seed("one");
+    const says = "who has 1 other endpoint of the account: not every state could be read";
+    return {
+      ...{ ...oneStack([]), others: { "organization/web/lost": "it is locked" } },
+      promise: { code: 1, says, never: "pulumi up" },
+    };
   },
 
   "a create is pending whose secret URL is not shown, of an account that cannot be listed": () => {
     emulator.intercept(({ path }) => path === "/endpoints", { status: 403, body: {} });
     return oneStack([], { begun: [begunCreate("hidden", { url: secret("https://CANARY-7.example.com") })] });
+  },
+
+  "a state has nothing but a pending create, and another endpoint is unmanaged": () => {
+    seed("plain");
+    seed("other");
+    const line =
+      "pulumi refresh --yes --clear-pending-creates --stack prod && pulumi up --config endpoints:adopt=ep_plain --stack prod";
+    return {
+      ...oneStack([], { begun: [begunCreate("plain")] }),
+      promise: { code: 8, says: `    ${line}\n`, never: "next account" },
+    };
+  },
+
+  "a create is pending of a stack with an endpoint, and another state cannot be read": () => {
+    seed("plain");
+    return {
+      ...oneStack([{ name: "a" }], { begun: [begunCreate("plain")] }),
+      others: { "organization/web/lost": "it is locked" },
+      promise: {
+        code: 1,
+        says: "what a killed run left is unchecked, and clearing the pending creates would hide it.",
+        never: "pulumi up",
+      },
+    };
+  },
+
+  "a state is empty, and another one cannot be read again, to which an up may add meanwhile": () => {
+    let reads = 0;
+    const dev = fakeStack([{ name: "a" }], { name: "dev" });
+    const state = () => (reads++ === 0 ? dev.state() : fail("it is locked")());
+    seed("new");
+    return {
+      stacks: [fakeStack([]), { ...dev, state }],
+      promise: { code: 1, says: "unread dev: it is locked", never: "pulumi up" },
+    };
   },
 
   "an up finishes a create during the check": () => ({
@@ -388,6 +448,11 @@ export const fixtures: Record<string, () => DriftFixture> = {
         fakeStack([{ name: "plain", id: seed("plain") }]),
       ),
     ],
+    promise: {
+      code: 1,
+      says: "plain (its create): an update of the stack changed it during the check: run the command again",
+      never: "pulumi up",
+    },
   }),
 
   "the last update has not ended": () =>
@@ -400,7 +465,8 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "the last update of a pool failed, and a member is unmanaged": () => {
     seed("stray", { url: "https://member.example.com", pooling_enabled: true });
-    return failedInPool();
+    const says = "decide first about unmanaged members of a pool, to which `pulumi up` would add";
+    return { ...failedInPool(), promise: { code: 8, says } };
   },
 
   "a refresh since the last up may have written edits into the state": () =>
@@ -476,7 +542,11 @@ export const fixtures: Record<string, () => DriftFixture> = {
   "another stack has an endpoint of a given stack, too": () => {
     seed("more");
     const entries = [entry("a"), entry("ours", { id: "ep_more" }), entry("old", { id: "ep_c", isOld: true })];
-    return { ...oneStack([{ name: "a" }, { name: "c" }]), others: { "organization/web/prod": { entries } } };
+    return {
+      ...oneStack([{ name: "a" }, { name: "c" }]),
+      others: { "organization/web/prod": { entries } },
+      promise: { code: 7, says: "shared ep_a: 'a' of the stack prod", never: "shared ep_c" },
+    };
   },
 
   "another stack cannot be read": () => {
@@ -535,8 +605,10 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "an unmanaged endpoint repeats its secrets in its description": () => {
     const description = "see https://bob:p5@db.example.com, with CANARY-SECRET";
-    seed("x", { description, traffic_policy: JSON.stringify(policy({ secret: "CANARY-SECRET" })) });
-    return oneStack([]);
+    const traffic_policy = JSON.stringify(policy({ secret: "CANARY-SECRET" }));
+    seed("x", { description, traffic_policy });
+    seed("y", { description: "with CANARY-SECRET", traffic_policy });
+    return { ...oneStack([]), promise: { code: 0, says: '(ep_y, "[secret]", created' } };
   },
 
   "fields that the state keeps secret have drifted": () =>
