@@ -1,6 +1,6 @@
 import type { JsonObject } from "../data/index";
 import { hasUnknown } from "../pulumi/sentinels";
-import { EndpointsError, isNotFound, ReplyError, UserError } from "../service/apiErrors";
+import { EndpointsError, isNotFound, ReplyError, UserError, undefinedIfNotFound } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
@@ -291,8 +291,3 @@ const foundForEngine = (found: { props: JsonObject; inputs: JsonObject }, state:
   props: answerForEngine(found.props, state),
   inputs: answerForEngine(found.inputs, state),
 });
-
-/** For `catch` of a read that may find nothing. */
-function undefinedIfNotFound(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
-}

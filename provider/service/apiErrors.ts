@@ -244,6 +244,11 @@ export class UnsentError extends EndpointsError {
 export const isNotFound = (error: unknown): error is ApiError =>
   error instanceof ApiError && error.status === 404;
 
+/** For `catch` of a read that may find nothing. */
+export function undefinedIfNotFound(error: unknown): undefined {
+  if (!isNotFound(error)) throw error;
+}
+
 /** Whether the reply has an error code of the service's form. A reply without one may come from a proxy or a gateway. */
 export const hasServiceCode = ({ code }: ApiError): boolean => SERVICE_CODE.test(code ?? "");
 

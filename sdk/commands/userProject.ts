@@ -98,7 +98,7 @@ export interface StateEntry {
   /** The endpoint was replaced, or is being replaced. */
   isOld: boolean;
   /** The endpoint was deleted for a replacement, or its deletion was skipped, and the new endpoint was not created. */
-  isPending: boolean;
+  isPendingReplacement: boolean;
 }
 
 /** A cloud endpoint in a stack's state, with its properties. */
@@ -134,10 +134,10 @@ export function pendingCreates(state: ExportedState): PendingCreate[] {
   const begun = (state.deployment.pending_operations ?? [])
     .filter(({ type, resource }) => type === "creating" && isCloudEndpointType(resource.type))
     .map(({ resource }) => managed(resource));
-  const wanted = [...begun, ...all.filter(({ isPending }) => isPending)];
+  const wanted = [...begun, ...all.filter(({ isPendingReplacement }) => isPendingReplacement)];
   return [...new Map(wanted.toReversed().map((one) => [one.urn, one])).values()].map((one) => ({
     wanted: one,
-    replaced: all.find(({ isPending, urn }) => isPending && urn === one.urn),
+    replaced: all.find(({ isPendingReplacement, urn }) => isPendingReplacement && urn === one.urn),
   }));
 }
 
@@ -162,9 +162,9 @@ const isCloudEndpointType = (type: string): boolean => Object.values<string>(TYP
 
 export function entryOf(resource: ExportedResource): StateEntry {
   const { urn, type, id = "", delete: isReplaced, pendingReplacement } = resource;
-  const isPending = pendingReplacement === true;
-  const isOld = isReplaced === true || isPending;
-  return { name: partsOfUrn(urn).name, urn, type, id, isOld, isPending };
+  const isPendingReplacement = pendingReplacement === true;
+  const isOld = isReplaced === true || isPendingReplacement;
+  return { name: partsOfUrn(urn).name, urn, type, id, isOld, isPendingReplacement };
 }
 
 function managed(resource: ExportedResource): ManagedEndpoint {

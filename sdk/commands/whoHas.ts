@@ -1,6 +1,6 @@
 import { normalizeUrl, urlProblem } from "../../provider/data/index";
 import { endpointsOnUrl } from "../../provider/dataSources/lookup";
-import { isNotFound } from "../../provider/service/apiErrors";
+import { undefinedIfNotFound } from "../../provider/service/apiErrors";
 import type { Endpoint } from "../../provider/service/contract";
 import { see } from "../../provider/service/headings";
 import { ID } from "../../provider/service/replySchemas";
@@ -113,10 +113,6 @@ async function lookAtAccounts(stack: DriftStack, { id, url }: Wanted, log: LogLi
   return found;
 }
 
-function undefinedIfNotFound(error: unknown): undefined {
-  if (!isNotFound(error)) throw error;
-}
-
 /** What was seen, and last the line to run, or the heading of the page that fits. */
 function answer(
   stack: DriftStack,
@@ -145,16 +141,15 @@ function answer(
   lines.push(...creates, ...missing.map((what) => `unread ${what}`));
 
   const isCertain = missing.length === 0;
-  const [only, ...more] = ofLive;
-  const isPool = live.some(({ poolingEnabled }) => poolingEnabled === true);
-  const isAlone = only?.one.type === "cloud" && more.length === 0 && only.has.length === 0;
+  const [free, ...more] = ofLive.filter(({ one, has }) => one.type === "cloud" && has.length === 0);
   const end = () => {
     if (creates.length > 0) return see("A run was killed");
     if (ofLive.some(({ has }) => has.length > 1)) return see("Two resources share an endpoint");
-    if (isPool) return see("Adopt members of a pool");
-    if (!isAlone || !isOwn || !isCertain) return see("A URL that is taken");
+    if (!free || !isCertain) return see("A URL that is taken");
+    if ([free, ...more].some(({ one }) => one.poolingEnabled === true)) return see("Adopt members of a pool");
+    if (live.length > 1 || !isOwn) return see("A URL that is taken");
     const target = shellWord(forPulumi(stack.name, stack.project));
-    return `Nothing in this backend has it. If nothing elsewhere does (another backend, Terraform): pulumi up --config endpoints:adopt=${shellWord(only.one.id)} --stack ${target}`;
+    return `Nothing in this backend has it. If nothing elsewhere does (another backend, Terraform): pulumi up --config endpoints:adopt=${shellWord(free.one.id)} --stack ${target}`;
   };
   return { lines, end: end(), isCertain };
 }
@@ -165,8 +160,8 @@ function liveText(live: Endpoint, masks: SecretTexts): string {
   return `live ${masks.shown(urlOf(live) ?? "without a URL")} (${all.filter(Boolean).join(", ")})`;
 }
 
-function entryText({ name, urn, isOld, isPending }: StateEntry, stack: string): string {
-  const pending = isPending
+function entryText({ name, urn, isOld, isPendingReplacement }: StateEntry, stack: string): string {
+  const pending = isPendingReplacement
     ? ", and its replacement is pending"
     : isOld
       ? ", and its deletion is pending"

@@ -20,6 +20,7 @@ const foreign = {
 
 const line = (id = "ep_1") => `pulumi up --config endpoints:adopt=${id} --stack dev`;
 const TAKEN = 'See "A URL that is taken" in docs/operations.md';
+const MEMBERS = 'See "Adopt members of a pool" in docs/adoption.md';
 const KILLED = 'See "A run was killed" in docs/operations.md';
 
 interface Case {
@@ -32,6 +33,7 @@ interface Case {
 }
 
 const one: Partial<Seed>[] = [{}];
+const member: Partial<Seed> = { pooling_enabled: true };
 
 const cases: Record<string, Case> = {
   "nobody has it: the one line": {
@@ -103,9 +105,26 @@ const cases: Record<string, Case> = {
     states: { [OTHER]: stateWith([], [encrypted]) },
     says: ["creating: 'begun' of the stack api/prod, with an encrypted URL, which may be this one", KILLED],
   },
-  "it is in a pool": {
-    live: [{ pooling_enabled: true }],
-    says: ["in a pool", 'See "Adopt members of a pool" in docs/adoption.md'],
+  "no state has one of a pool's two members": {
+    live: [member, member],
+    states: { [OTHER]: stateOf("ep_1") },
+    says: ["in a pool", "no state that was read has it", MEMBERS],
+  },
+  "each member of a pool has an owner": {
+    live: [member, member],
+    states: { [DEV]: stateOf("ep_2"), [OTHER]: stateOf("ep_1") },
+    says: ["in a pool", "of the stack web/dev has it", "of the stack api/prod has it", TAKEN],
+  },
+  "no state that was read has a pool's member, and one cannot be read": {
+    live: [member],
+    states: { [OTHER]: "" },
+    code: 1,
+    says: ["in a pool", "no state that was read has it", TAKEN],
+  },
+  "an agent serves a member of a pool, and its cloud endpoint has an owner": {
+    live: [member, { ...member, type: "ephemeral" }],
+    states: { [OTHER]: stateOf("ep_1") },
+    says: ["(ephemeral, in a pool, ep_2", TAKEN],
   },
   "two endpoints have the URL": {
     live: [{}, { type: "ephemeral", id: "ep_2" }],

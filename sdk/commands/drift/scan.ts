@@ -223,7 +223,7 @@ export function sharedEndpoints(
 ): SharedEndpoint[] {
   const inState = (stack: string, entries: readonly StateEntry[] = []) =>
     entries
-      .filter(({ isOld, isPending }) => !isOld || isPending)
+      .filter(({ isOld, isPendingReplacement }) => !isOld || isPendingReplacement)
       .map(({ id, name, urn }) => ({ id, stack, name, urn }));
   const checked = stacks.flatMap(({ report, managed }) => inState(report.name, managed));
   const ids = new Set(checked.map(({ id }) => id));

@@ -41,7 +41,7 @@ function seed(name: string, more: Partial<Seed> = {}, on = emulator): string {
 /** An entry in another stack, of the project web. */
 const entry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
   ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
-  ...{ isOld: false, isPending: false, ...more },
+  ...{ isOld: false, isPendingReplacement: false, ...more },
 });
 
 /** The create of an endpoint that a run has begun. */
