@@ -1,7 +1,7 @@
 import { withoutKeys } from "../../provider/service/redaction";
 import { type CliCommand, command, type LogLine, UsageError } from "./command";
 import { accountReport } from "./drift/accounts";
-import { findOwners, type Owners, type StateReader } from "./drift/ownership";
+import { type AllStacks, findManagingStacks, type StateReader } from "./drift/managingStacks";
 import { addLines, findLeft } from "./drift/recovery";
 import { allUnchecked, type DriftReport, outcomeOf, reportSchema } from "./drift/report";
 import { reportPage } from "./drift/reportPage";
@@ -49,8 +49,9 @@ export const driftWith = ({ open, ...reader }: DriftDependencies): CliCommand =>
       try {
         const stacks = await open(projects, stopped);
         const found = await scan(stacks, { log: logged, stopped });
-        const owners = await findOwners(found, stacks, { projects, failOnUnmanaged, stopped }, reader);
-        report = await reportOf(found, owners, { startedAt, failOnUnmanaged });
+        const how = { projects, failOnUnmanaged, stopped };
+        const managing = await findManagingStacks(found, stacks, how, reader);
+        report = await reportOf(found, managing, { startedAt, failOnUnmanaged });
       } finally {
         end();
       }
@@ -67,21 +68,21 @@ export const driftCommand = driftWith({ open: openWithPulumi, backendsOf, readSt
 
 async function reportOf(
   { stacks, accounts, masks }: Scan,
-  owners: Owners,
+  managing: AllStacks,
   options: Pick<DriftReport, "startedAt" | "failOnUnmanaged">,
 ): Promise<DriftReport> {
   const reports = new Map(
-    [...accounts].map(([one, names]) => [one, accountReport(one, names, owners, masks)]),
+    [...accounts].map(([one, names]) => [one, accountReport(one, names, managing, masks)]),
   );
-  await mapConcurrently(stacks, (one) => findLeft(one, reports, masks));
+  await mapConcurrently(stacks, (one) => findLeft(one, reports, managing, masks));
   const findings = {
     ...options,
     stacks: stacks.map(({ report }) => report),
     accounts: [...reports.values()],
-    ...(owners.otherStacks && { otherStacks: owners.otherStacks }),
-    shared: sharedEndpoints(stacks, owners.others),
+    otherStacks: managing.otherStacks,
+    shared: sharedEndpoints(stacks, managing.others),
   };
-  for (const one of [...allUnchecked(findings), ...(owners.otherStacks?.unread ?? [])])
+  for (const one of [...allUnchecked(findings), ...managing.otherStacks.unread])
     one.reason = masks.without(one.reason);
   const endedAt = new Date().toISOString();
   const report = { version: 1, endedAt, ...outcomeOf(findings), ...findings };

@@ -1,4 +1,4 @@
-import { isMapping, type JsonObject, jsonOf, UserError } from "../../provider/data/index";
+import { isMapping, type JsonObject, jsonOf, normalizeUrl, UserError } from "../../provider/data/index";
 import { PROVIDER_KEY } from "../../provider/endpoint/inputs";
 import { PROVIDER_TYPE, TYPES } from "../../provider/pulumi/typeTokens";
 import { isDefaultProvider, partsOfUrn } from "../../provider/pulumi/urn";
@@ -140,6 +140,10 @@ export function pendingCreates(state: ExportedState): PendingCreate[] {
     replaced: all.find(({ isPendingReplacement, urn }) => isPendingReplacement && urn === one.urn),
   }));
 }
+
+/** The normalized URL on which to look for a pending create. */
+export const urlOfCreate = ({ wanted: { inputs } }: PendingCreate): string =>
+  normalizeUrl(String(inputs["url"])) ?? "";
 
 const endpointsIn = ({ deployment }: ExportedState): ExportedResource[] =>
   (deployment.resources ?? []).filter(

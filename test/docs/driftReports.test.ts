@@ -33,7 +33,7 @@ test("the report of a killed run is the text of such a report", () => {
   const pending = (name: string, left: string[]) => ({
     ...{ name, urn: `urn:pulumi:prod::shop::pulumi-nodejs:dynamic/endpoints:CloudEndpoint::${name}` },
     ...{ type: "pulumi-nodejs:dynamic/endpoints:CloudEndpoint", url: `https://${name}.example.com` },
-    ...{ pool: false, left },
+    ...{ pool: false, left, alsoCreating: [] },
   });
   const [stack] = report.stacks;
   if (!stack) throw new Error("the report has no stack");

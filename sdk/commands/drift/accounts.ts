@@ -11,7 +11,7 @@ import { messageOf } from "../command";
 import { type IgnoreRule, isIgnored } from "../projects";
 import { count, groupBy } from "../text";
 import type { ManagedEndpoint } from "../userProject";
-import type { AccountReport, Unchecked } from "./report";
+import { type AccountReport, membersOf, type Unchecked } from "./report";
 import type { SecretTexts } from "./secretTexts";
 import { interrupted } from "./stack";
 
@@ -103,46 +103,64 @@ export async function listAccount(
   }
 }
 
-/** Who has the endpoints of the accounts. */
-export interface Ownership {
-  /** The ids that the checked stacks manage. */
-  managed: Set<string>;
-  /** The ids in the states of other stacks, and the URLs of the endpoints that they are creating. */
+/** Which stacks manage the endpoints of the accounts. */
+export interface ManagingStacks {
+  /** The ids in the states of the checked stacks. */
+  checked: Set<string>;
+  /** The ids in the states of other stacks. */
   elsewhere: ReadonlySet<string>;
+  /** The creates that stacks have begun, by URL. */
+  creating: ReadonlyMap<string | undefined, readonly { stack: string; isChecked: boolean }[]>;
   /** Whether every state was read that may have an endpoint. If not, nothing counts as unmanaged. */
   isComplete: boolean;
-  /** Whether an endpoint without a known owner leaves something unchecked. */
+  /** Whether a line or the exit code depends on who manages an endpoint. */
   isNeeded: boolean;
+  /** The same for a member of a pool. */
+  isNeededInPools: boolean;
   /** The rules of `--ignore`, and of `ignore` in the projects file. */
   ignored: readonly IgnoreRule[];
 }
 
-/** The report of an account: who has the endpoints that the checked stacks do not manage. */
+/** The report of an account: who manages the endpoints that the checked stacks do not manage. */
 export function accountReport(
   { api, cloud = [], unchecked }: ScannedAccount,
   stacks: string[],
-  { managed, elsewhere, isComplete, isNeeded, ignored }: Ownership,
+  { checked, elsewhere, creating, isComplete, isNeeded, isNeededInPools, ignored }: ManagingStacks,
   masks: SecretTexts,
 ): AccountReport {
   const { baseUrl } = api?.http.settings ?? {};
   const report: AccountReport = {
     ...(baseUrl !== undefined && { service: baseUrl }),
-    ...{ stacks, endpoints: cloud.length, unmanaged: [], ignored: [], elsewhere: 0, unknown: 0, unchecked },
+    stacks,
+    endpoints: cloud.length,
+    unmanaged: [],
+    ignored: [],
+    elsewhere: 0,
+    unknown: 0,
+    creating: [],
+    unchecked: [...unchecked],
   };
   for (const live of cloud) {
-    const { id, url } = live;
-    if (managed.has(id)) continue;
+    const { id, url, poolingEnabled: pool } = live;
+    if (checked.has(id)) continue;
     const rule = ignored.find((each) => isIgnored(live, each));
     const shown = url !== undefined && { url: masks.shown(url) };
-    if (elsewhere.has(id) || elsewhere.has(urlOf(live) ?? id)) report.elsewhere++;
+    const begun = (creating.get(urlOf(live) ?? id) ?? []).filter(({ isChecked }) => !isChecked);
+    // Outside of pools, the endpoint on the URL is what the other stack creates.
+    if (elsewhere.has(id) || (begun.length > 0 && !pool)) report.elsewhere++;
     else if (rule) report.ignored.push({ id, ...shown, reason: rule.reason });
-    else if (isComplete) report.unmanaged.push({ id, ...shown, ...factsOf(live, masks) });
-    else report.unknown++;
+    else if (isComplete && begun.length === 0)
+      report.unmanaged.push({ id, ...shown, ...factsOf(live, masks) });
+    else {
+      report.unknown++;
+      report.creating = [...new Set([...report.creating, ...begun.map(({ stack }) => stack)])];
+    }
   }
   const what = `who has ${count(report.unknown, "other endpoint")} of the account`;
-  const isUnchecked = report.unknown > 0 && isNeeded;
-  const unknown = isUnchecked ? [asUnchecked(what, "not every state could be read")] : [];
-  return { ...report, unchecked: [...unchecked, ...unknown] };
+  const reason = isComplete ? membersOf(report) : "not every state could be read";
+  if (report.unknown > 0 && (isComplete ? isNeededInPools : isNeeded))
+    report.unchecked.push(asUnchecked(what, reason));
+  return report;
 }
 
 export function factsOf(live: Endpoint, masks: SecretTexts) {

@@ -1,11 +1,10 @@
-import { normalizeUrl } from "../../../provider/data/index";
 import type { Endpoint } from "../../../provider/service/contract";
 import { see } from "../../../provider/service/headings";
 import { urlOf } from "../../../provider/service/url";
 import { forPulumi } from "../stackNames";
 import { shellWord } from "../text";
-import { type PendingCreate, pendingCreates } from "../userProject";
-import { asUnchecked, type ScannedAccount } from "./accounts";
+import { type PendingCreate, pendingCreates, urlOfCreate } from "../userProject";
+import { asUnchecked, type ManagingStacks, type ScannedAccount } from "./accounts";
 import { shownUrl } from "./compare";
 import type { AccountReport, DriftReport, PendingCreateReport, StackReport } from "./report";
 import { byName, changedMeanwhile, type StackScan } from "./scan";
@@ -13,14 +12,11 @@ import type { SecretTexts } from "./secretTexts";
 
 /* The lines that a person runs: they continue after a killed run, put back drift, or take over what a lost state had. */
 
-/**
- * Adds the pending creates to the report of a stack, with what is on their URLs.
- *
- * @param reports The reports of the accounts. A partial report cannot tell which endpoints are in no state.
- */
+/** Adds the pending creates to the report of a stack, with what is on their URLs. */
 export async function findLeft(
   { report, creates, accounts, again }: StackScan,
   reports: ReadonlyMap<ScannedAccount, AccountReport>,
+  managing: ManagingStacks,
   masks: SecretTexts,
 ): Promise<void> {
   if (creates.length === 0) return;
@@ -32,11 +28,14 @@ export async function findLeft(
     const ofAccount = account && reports.get(account);
     const isStillPending = later.some(({ wanted }) => wanted.urn === urn);
     if (!isStillPending) report.unchecked.push(asUnchecked(`${name} (its create)`, changedMeanwhile()));
-    const isChecked = isStillPending && ofAccount?.unchecked.length === 0;
+    // A partial look cannot tell which endpoints are in no state.
+    const isWhole = account?.unchecked.length === 0 && (managing.isComplete || ofAccount?.unknown === 0);
+    const creating = managing.creating.get(urlOfCreate(create)) ?? [];
     report.pendingCreates.push({
       ...{ name, urn, type, ...shownUrl(create.wanted, masks), ...replaces },
       pool: inputs["poolingEnabled"] === true,
-      ...(isChecked && leftOf(create, account?.cloud ?? [], ofAccount)),
+      ...(isStillPending && isWhole && leftOf(create, account?.cloud ?? [], ofAccount, managing)),
+      alsoCreating: creating.map(({ stack }) => stack).filter((stack) => stack !== report.name),
     });
   }
   report.pendingCreates.sort(byName);
@@ -44,22 +43,24 @@ export async function findLeft(
 
 /** The endpoints on the URL of a pending create: those that no state has, those that are meant to be there, and the others. */
 function leftOf(
-  { wanted: { inputs }, replaced }: PendingCreate,
+  create: PendingCreate,
   cloud: readonly Endpoint[],
-  { unmanaged, ignored }: AccountReport,
+  report: AccountReport | undefined,
+  { checked, elsewhere, creating }: ManagingStacks,
 ): Pick<PendingCreateReport, "pool" | "left" | "ignored" | "managed"> {
-  const url = normalizeUrl(String(inputs["url"]));
-  const atUrl = cloud.filter((live) => urlOf(live) === url || live.id === replaced?.id);
-  const has = (some: readonly { id: string }[], id: string) => some.some((one) => one.id === id);
-  const ids = atUrl.map(({ id }) => id);
-  const left = ids.filter((id) => id === replaced?.id || has(unmanaged, id));
-  const isIgnored = (id: string) => has(ignored, id) && !left.includes(id);
-  return {
-    pool: inputs["poolingEnabled"] === true || atUrl.some(({ poolingEnabled }) => poolingEnabled === true),
-    left,
-    ignored: ids.filter(isIgnored),
-    managed: ids.filter((id) => !left.includes(id) && !isIgnored(id)),
-  };
+  const url = urlOfCreate(create);
+  const old = create.replaced?.id;
+  const onUrl = cloud.filter((live) => urlOf(live) === url || live.id === old);
+  const pool =
+    create.wanted.inputs["poolingEnabled"] === true || onUrl.some((live) => live.poolingEnabled === true);
+  const ids = onUrl.map(({ id }) => id);
+  const others = ids.filter((id) => id !== old);
+  const managed = others.filter((id) => checked.has(id) || elsewhere.has(id));
+  const ignored = others.filter((id) => report?.ignored.some((one) => one.id === id));
+  // Outside of pools, what another stack is creating is that stack's.
+  const isTheirs = !pool && creating.get(url)?.some(({ isChecked }) => !isChecked);
+  const isFree = (id: string) => !isTheirs && ![...managed, ...ignored].includes(id);
+  return { pool, left: ids.filter((id) => id === old || isFree(id)), ignored, managed };
 }
 
 /** Adds the recovery or the repair of each stack to the report. */
@@ -80,59 +81,55 @@ export const previewLine = (stack: StackReport): string => `pulumi preview ${tar
 function recoveryOf(stack: StackReport, { stacks, shared }: DriftReport): StackReport["recovery"] {
   const { pendingOperations, pendingCreates } = stack;
   if (pendingOperations === 0 && pendingCreates.length === 0) return undefined;
-  const first = (text: string) => ({ text, adopt: [], lost: {} });
-  if (pendingCreates.some(({ left }) => !left))
+  const first = (text: string) => ({ text, adopt: [] });
+  const adopt = idsOf(pendingCreates);
+  if (!adopt)
     return first(
       "what a killed run left is unchecked, and clearing the pending creates would hide it. Remedy what is unchecked, and run this command again.",
     );
-  const idsOf = (some: readonly PendingCreateReport[]) => [...new Set(some.flatMap(({ left = [] }) => left))];
-  const adopt = idsOf(pendingCreates.filter(({ pool }) => !pool));
-  const members = pendingCreates.filter(({ pool }) => pool);
-  const lost = lostMembers(members);
-  const all = [...adopt, ...idsOf(members)];
-  if (shared.some(({ id }) => all.includes(id)))
+  if (shared.some(({ id }) => adopt.includes(id)))
     return first(
       "an old endpoint belongs to more than one resource. Keep one, as this report says, and run this command again.",
     );
-  const other = stacks.find(
-    (one) => one !== stack && idsOf(one.pendingCreates).some((id) => all.includes(id)),
-  );
-  if (other && stacks.indexOf(other) < stacks.indexOf(stack))
+  const members = pendingCreates.filter(({ pool }) => pool);
+  if (members.length > 0) return first(membersText(stack.name, members));
+  const earlier = stacks.slice(0, stacks.indexOf(stack)).map(({ name }) => name);
+  const other = earlier.find((name) => pendingCreates.some((one) => one.alsoCreating.includes(name)));
+  if (other !== undefined)
     return first(
-      `the killed run of the stack ${other.name} may have left the same. Follow its line first, and run this command again.`,
+      `the killed run of the stack ${other} may have left the same. Follow its line first, and run this command again.`,
     );
-  const target = targetOf(stack);
-  const up = `pulumi up ${adopt.length > 0 ? `--config endpoints:adopt=${adopt.map(shellWord).join(",")} ` : ""}${target}`;
-  const command =
-    pendingOperations > 0 ? `pulumi refresh --yes --clear-pending-creates ${target} && ${up}` : up;
-  const unlock = pendingOperations > 0 ? `pulumi cancel ${target}` : undefined;
   const ignored = [...new Set(pendingCreates.flatMap((one) => one.ignored ?? []))];
   if (ignored.length > 0)
     return first(
       `decide whether the killed run made ${ignored.join(", ")}, which a rule of \`ignore\` names. ${see("Pending creates")}`,
     );
-  const found = { ...(unlock && { unlock }), adopt, lost };
-  if (Object.keys(lost).length > 0)
-    return {
-      text: `no stack of this backend has the pool's other members. If nothing elsewhere has them, add this list and \`adopt: lost[name]\` to its program. Then run \`${command}\`: its preview must say \`adopts\` for each`,
-      ...found,
-    };
+  const target = targetOf(stack);
+  const up = `pulumi up ${adopt.length > 0 ? `--config endpoints:adopt=${adopt.map(shellWord).join(",")} ` : ""}${target}`;
   const check =
     adopt.length > 0
       ? "no stack of this backend has what the line takes over. If nothing elsewhere has it (another backend, Terraform), run it"
       : "run the line";
-  return { text: `${check} in the folder of the project`, command, ...found };
+  const text = `${check} in the folder of the project`;
+  if (pendingOperations === 0) return { text, command: up, adopt };
+  const command = `pulumi refresh --yes --clear-pending-creates ${target} && ${up}`;
+  return { text, command, unlock: `pulumi cancel ${target}`, adopt };
 }
 
-/** What pending members of pools are to adopt: any of the members that no stack has, because the adoption changes what differs. */
-function lostMembers(pending: readonly PendingCreateReport[]): Record<string, string> {
-  const lost: [name: string, id: string][] = [];
-  for (const { name, replaces, left = [] } of pending) {
-    const id =
-      left.find((one) => one === replaces) ?? left.find((one) => !lost.some(([, taken]) => taken === one));
-    if (id !== undefined) lost.push([name, id]);
-  }
-  return Object.fromEntries(lost);
+/** What no state has on the URLs of these creates; undefined if a part is unchecked. */
+function idsOf(creates: readonly PendingCreateReport[]): string[] | undefined {
+  if (creates.some(({ left }) => !left)) return undefined;
+  return [...new Set(creates.flatMap(({ left = [] }) => left))];
+}
+
+/** The facts of pending creates in pools. No line may follow, because members cannot be told apart. */
+function membersText(stack: string, members: readonly PendingCreateReport[]): string {
+  const stacks = new Set([stack, ...members.flatMap(({ alsoCreating }) => alsoCreating)]);
+  const ids = idsOf(members) ?? [];
+  const urls = [...new Set(members.map(({ url }) => url))].join(", ");
+  const found =
+    ids.length > 0 ? `no state that was read has ${ids.join(", ")}` : `nothing is left on ${urls}`;
+  return `creates of ${[...stacks].join(", ")} are pending in a pool, and ${found}. \`pulumi up\` would add members. ${see("Adopt members of a pool")}`;
 }
 
 /**
@@ -145,17 +142,19 @@ function repairLine(stack: StackReport, { shared }: DriftReport): string | undef
   const isUnchecked = unchecked.length > 0 || compared < endpoints;
   if (drifted.length === 0 || undeployed !== undefined || isShared || isUnchecked) return undefined;
   const target = targetOf(stack);
-  return `pulumi preview --expect-no-changes ${target} && pulumi up --refresh ${target}`;
+  return `pulumi preview --expect-no-changes --refresh=false ${target} && pulumi up --refresh ${target}`;
 }
 
-/** The lines that take over what lost states had: all unmanaged endpoints outside of pools. None while a recovery comes first. */
-export function takeOverLines(
-  { stacks: names, unmanaged }: AccountReport,
-  { stacks }: DriftReport,
-): string[] {
-  const ids = unmanaged.filter(({ pool }) => !pool).map(({ id }) => shellWord(id));
-  const all = stacks.filter(({ name }) => names.includes(name));
-  if (ids.length === 0 || all.some(({ recovery }) => recovery !== undefined)) return [];
+/**
+ * The lines that take over what lost states had: all unmanaged endpoints. None while a recovery comes first, and none beside members of
+ * pools that no state has, to which `pulumi up` would add.
+ */
+export function takeOverLines(account: AccountReport, { stacks }: DriftReport): string[] {
+  const { unmanaged, creating } = account;
+  const all = stacks.filter(({ name }) => account.stacks.includes(name));
+  const hasMembers = unmanaged.some(({ pool }) => pool) || creating.length > 0;
+  if (hasMembers || unmanaged.length === 0 || all.some(({ recovery }) => recovery !== undefined)) return [];
+  const ids = unmanaged.map(({ id }) => shellWord(id)).join(",");
   const lost = all.filter(({ endpoints }) => endpoints === 0);
-  return lost.map((stack) => `pulumi up --config endpoints:adopt=${ids.join(",")} ${targetOf(stack)}`);
+  return lost.map((stack) => `pulumi up --config endpoints:adopt=${ids} ${targetOf(stack)}`);
 }

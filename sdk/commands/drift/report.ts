@@ -59,19 +59,19 @@ const pendingCreateSchema = z.object({
   ignored: z.array(z.string()).optional(),
   /** The endpoints on the resource's URL that a state has. */
   managed: z.array(z.string()).optional(),
+  /** The other stacks that have begun a create on the resource's URL. */
+  alsoCreating: z.array(z.string()),
 });
 
 /** How to continue after a killed run. */
 const recoverySchema = z.object({
   text: z.string(),
-  /** The line to run; missing if something else comes first, which the text says. */
+  /** The line to run; missing in a pool, and if something else comes first, which the text says. */
   command: z.string().optional(),
   /** What unlocks the stack first, if no run of it is in progress; missing if no operation is pending. */
   unlock: z.string().optional(),
   /** The endpoints that the line takes over. No stack of the backend has them. */
   adopt: z.array(z.string()),
-  /** The members of pools that no stack has, by the names of the pending resources: for `adopt: lost[name]` in the program. */
-  lost: z.record(z.string(), z.string()),
 });
 
 const uncheckedSchema = z.object({
@@ -88,8 +88,6 @@ const stackSchema = z.object({
   endpoints: z.int(),
   /** The number of these endpoints that were compared with the service. Whether the others drifted is unknown. */
   compared: z.int(),
-  /** Whether the stack has members of a pool, to which an `up` may add. */
-  hasPool: z.boolean(),
   /** Why the state may not match the deployed program, so that “no drift” proves little; missing if it matches. */
   undeployed: z.string().optional(),
   drifted: z.array(driftedSchema),
@@ -128,8 +126,10 @@ const accountSchema = z.object({
   ignored: z.array(z.object({ id: z.string(), url: z.string().optional(), reason: z.string() })),
   /** The number of endpoints that other stacks have, or are creating. */
   elsewhere: z.int(),
-  /** The number of endpoints that no checked stack has, if the states of the other stacks are not all known. */
+  /** The number of endpoints that no checked stack has, and of which it is unknown whether another stack has them. */
   unknown: z.int(),
+  /** The other stacks that have begun a create in a pool of the account: who has a member that no state has is unknown. */
+  creating: z.array(z.string()),
   unchecked: z.array(uncheckedSchema),
 });
 
@@ -139,7 +139,7 @@ const otherStacksSchema = z.object({
   backends: z.array(z.string()),
   /** The number of other stacks; missing if Pulumi does not list them. */
   count: z.int().optional(),
-  /** Whether their states were read. */
+  /** Whether their states were read. If not, one of them may have an endpoint of a checked stack, too. */
   isRead: z.boolean(),
   /** The states that could not be read. As long as there is one, no endpoint counts as unmanaged. */
   unread: z.array(z.object({ name: z.string(), reason: z.string() })),
@@ -165,8 +165,7 @@ export const reportSchema = z.object({
   failOnUnmanaged: z.boolean(),
   stacks: z.array(stackSchema),
   accounts: z.array(accountSchema),
-  /** Missing if the checked stacks have all endpoints of their accounts. */
-  otherStacks: otherStacksSchema.optional(),
+  otherStacks: otherStacksSchema,
   /** Endpoints that are in several states, or twice in one state. They count as drift. */
   shared: z.array(sharedSchema),
 });
@@ -201,3 +200,7 @@ export const allUnchecked = ({ stacks, accounts }: Findings): Unchecked[] =>
 
 export const countUnmanaged = ({ accounts }: Findings): number =>
   accounts.reduce((sum, { unmanaged }) => sum + unmanaged.length, 0);
+
+/** Why it is unknown who has members of a pool. */
+export const membersOf = ({ creating }: AccountReport): string =>
+  `members of a pool cannot be told apart, and ${creating.join(", ")} is creating one`;

@@ -12,6 +12,7 @@ import {
   type DriftReport,
   type FieldChange,
   INVALID_POLICY,
+  membersOf,
   type OtherStacks,
   type PendingCreateReport,
   type SharedEndpoint,
@@ -118,7 +119,8 @@ function sectionsOf(report: DriftReport): Section[] {
     ...stacks.filter(hasFinding).map(sectionOf),
     ...(others.length > 1 ? [{ ...rest, summary: findings(others), items: [] }] : others.map(sectionOf)),
     { title: "Unchecked", items: causesOf(stacks, accounts) },
-    { title: "Unread states", items: (otherStacks?.unread ?? []).map(unreadItem) },
+    { title: "Unread states", items: otherStacks.unread.map(unreadItem) },
+    unreadStacks(otherStacks),
     { title: "Endpoints of more than one resource", items: shared.map(sharedItem) },
     ...accounts.map((account) => accountSection(account, otherStacks)),
     { title: "Next", items: nextItems(report) },
@@ -144,7 +146,8 @@ function sectionOf(stack: StackReport): Section {
 
 /** Pending creates with the same finding, such as those of one pool. */
 function pendingItem(same: readonly PendingCreateReport[]): Item {
-  const { url, replaces, left, ignored = [], managed = [] }: Partial<PendingCreateReport> = same[0] ?? {};
+  const [first] = same;
+  const { url, replaces, pool, left, ignored = [], managed = [], alsoCreating = [] } = { ...first };
   const old =
     left === undefined ? "is unchecked" : left.includes(replaces ?? "") ? "still exists" : "was deleted";
   const strays = (left ?? []).filter((id) => id !== replaces);
@@ -154,10 +157,11 @@ function pendingItem(same: readonly PendingCreateReport[]): Item {
     !left && "what is on its URL is unchecked",
     strays.length > 0 && `no state that was read has ${strays.join(", ")} on its URL`,
     ignored.length > 0 && `a rule of \`ignore\` names ${ignored.join(", ")} on its URL`,
+    isFree && managed.length > 0 && `a state that was read has ${managed.join(", ")} on its URL`,
+    alsoCreating.length > 0 && `${alsoCreating.join(", ")} may have created an endpoint there, too`,
     isFree &&
-      managed.length > 0 &&
-      `a state that was read has ${managed.join(", ")} on its URL, so \`pulumi up\` creates it only in a pool`,
-    isFree && managed.length === 0 && "nothing is left on its URL: `pulumi up` creates it",
+      managed.length + alsoCreating.length === 0 &&
+      `nothing is left on ${url}${pool ? "" : ": `pulumi up` creates it"}`,
   ];
   return {
     ...{ word: "pending", mood: "unsure" },
@@ -168,7 +172,6 @@ function pendingItem(same: readonly PendingCreateReport[]): Item {
 
 /** What to run, for each stack, and at last for what a lost state had. */
 function nextItems(report: DriftReport): Item[] {
-  const hasStrays = report.accounts.some((one) => one.unknown > 0 || one.unmanaged.some(({ pool }) => pool));
   const next = (subject: string, text: string, ...lines: (string | undefined)[]): Item => ({
     ...{ word: "next", mood: "unsure", subject, text },
     lines: lines.flatMap((line) => (line === undefined ? [] : [{ line }])),
@@ -176,43 +179,33 @@ function nextItems(report: DriftReport): Item[] {
   const ofStack = (stack: StackReport): Item[] => {
     const { name, undeployed, recovery, repair } = stack;
     if (recovery) {
-      const { unlock, text, lost, command } = recovery;
+      const { unlock, text, command } = recovery;
       const first =
         unlock === undefined
           ? []
           : [next(name, `if no run is in progress, unlock the stack with \`${unlock}\``)];
-      return [...first, next(name, text, lostList(lost), command)];
+      return [...first, next(name, text, command)];
     }
-    if (undeployed !== undefined)
-      return [
-        next(
-          name,
-          stack.hasPool && hasStrays ? `${DECIDE_FIRST}${SEE_FIRST}` : SEE_FIRST,
-          previewLine(stack),
-        ),
-      ];
+    if (undeployed !== undefined) return [next(name, SEE_FIRST, previewLine(stack))];
     return repair === undefined ? [] : [next(name, REPAIRS, repair)];
   };
-  const ofAccount = (account: AccountReport): Item[] => {
-    const lines = takeOverLines(account, report);
-    const first = account.unmanaged.some(({ pool }) => pool) ? ADOPT_MEMBERS_FIRST : "";
-    return lines.length === 0 ? [] : [next(accountName(account), `${first}${TAKES_OVER}`, ...lines)];
-  };
-  return [...report.stacks.flatMap(ofStack), ...report.accounts.flatMap(ofAccount)];
+  const accounts = report.accounts.map((account) => ({ account, name: accountName(account) }));
+  const lines = accounts.map(({ account, name }) => ({ name, all: takeOverLines(account, report) }));
+  return [
+    ...accounts
+      .filter(({ account: { unmanaged } }) => unmanaged.some(({ pool }) => pool))
+      .map(({ name }) => next(name, FREE_MEMBERS)),
+    ...report.stacks.flatMap(ofStack),
+    ...lines.filter(({ all }) => all.length > 0).map(({ name, all }) => next(name, TAKES_OVER, ...all)),
+  ];
 }
 
 const REPAIRS =
   "the line puts the drift back. Run it in the folder of the project. It stops at the preview if the program is not the one that was deployed";
-const DECIDE_FIRST = "decide first about unmanaged members of a pool, to which `pulumi up` would add; then ";
 const SEE_FIRST = "see what `pulumi up` would do";
-const ADOPT_MEMBERS_FIRST =
-  "first set `adopt` in the program for the unmanaged members of pools, to which the line would add; then, ";
+const FREE_MEMBERS = `decide first about the members of pools that no state has: \`pulumi up\` takes over none, and adds others. ${see("Adopt members of a pool")}`;
 const TAKES_OVER =
   "if a state was lost, and nothing outside of this backend has these endpoints (another backend, Terraform), the line takes over what the program declares, and ignores the rest";
-
-/** The list for a program; undefined if it is empty. */
-export const lostList = (lost: Record<string, string>): string | undefined =>
-  Object.keys(lost).length > 0 ? `const lost: Record<string, string> = ${JSON.stringify(lost)};` : undefined;
 
 function driftedItem({ drift, name, changes, ...endpoint }: DriftedEndpoint): Item {
   return {
@@ -233,24 +226,31 @@ function sharedItem({ id, resources }: SharedEndpoint): Item {
   };
 }
 
-/** What a person can do about endpoints that no checked stack has. No report of this package offers a deletion. */
-function remedyOf(
-  { unmanaged, unknown }: AccountReport,
-  others: OtherStacks | undefined,
-): string | undefined {
+/** What is known of endpoints that no checked stack has. No report of this package offers a deletion. */
+function remedyOf(account: AccountReport, { unread }: OtherStacks): string | undefined {
+  const { unmanaged, unknown, creating } = account;
   if (unmanaged.length > 0)
     return `No stack of this backend has the unmanaged endpoints. Something else may: another backend, or Terraform. ${see("Unmanaged endpoints")}`;
-  if (unknown === 0) return undefined;
-  if (others && others.unread.length === 0)
-    return `\`npx pulumi-endpoints drift --fail-on-unmanaged\` reads the other ${count(others.count ?? 0, "stack")}, and tells which of these endpoints no stack has.`;
+  if (creating.length > 0) return `${capital(membersOf(account))}.`;
+  if (unknown === 0 || unread.length === 0) return undefined;
   return "As long as a state cannot be read, it is unknown who has these endpoints.";
 }
+
+/** The stacks that were not read, because they are many and nothing depended on them. */
+const unreadStacks = ({ count: number = 0, isRead, unread }: OtherStacks): Section => ({
+  title: "Other stacks",
+  ...(!isRead &&
+    unread.length === 0 && {
+      summary: `${number} not read, so one of them may have these endpoints, too; --fail-on-unmanaged reads them`,
+    }),
+  items: [],
+});
 
 const unreadItem = ({ name, reason }: OtherStacks["unread"][number]): Item => ({
   ...{ word: "unread", mood: "unsure", subject: shownName(name), text: reason },
 });
 
-function accountSection(account: AccountReport, others: OtherStacks | undefined): Section {
+function accountSection(account: AccountReport, others: OtherStacks): Section {
   const { endpoints, unmanaged, ignored, elsewhere, unknown } = account;
   const counts = [
     [elsewhere, "of other stacks"],
@@ -358,14 +358,24 @@ function findings(stacks: readonly StackReport[]): string {
   const kinds = [changed > 0 && `${changed} changed`, deleted > 0 && `${deleted} deleted`].filter(Boolean);
   const total = sumOf(stacks, "endpoints");
   const compared = sumOf(stacks, "compared");
+  const without = stacks.filter(({ endpoints }) => endpoints === 0);
   // The number of its endpoints is unknown.
-  const isUnread = stacks.some(({ endpoints, unchecked }) => endpoints === 0 && unchecked.length > 0);
-  const all = `${isUnread ? "at least " : ""}${count(total, "cloud endpoint")}`;
+  const unread = without.filter(({ unchecked }) => unchecked.length > 0);
+  const empty = without.length - unread.length;
+  const all = `${unread.length > 0 ? "at least " : ""}${count(total, "cloud endpoint")}`;
   const parts = [
+    // A lost state must not look like a state without drift.
+    empty > 0 &&
+      `no cloud endpoint in ${stacks.length > 1 ? `${empty} of ${stacks.length} states` : "the state"}`,
     drifted.length > 0 && `${drifted.length} of ${all} drifted (${kinds.join(", ")})`,
-    (compared < total || isUnread) && `${compared} of ${all} compared`,
+    (compared < total || unread.length > 0) && `${compared} of ${all} compared`,
+    compared === total &&
+      unread.length === 0 &&
+      drifted.length === 0 &&
+      total > 0 &&
+      `none of ${all} drifted`,
   ];
-  return parts.filter(Boolean).join(", ") || `none of ${all} drifted`;
+  return parts.filter(Boolean).join(", ");
 }
 
 const sumOf = (stacks: readonly StackReport[], field: "endpoints" | "compared"): number =>

@@ -92,7 +92,7 @@ async function readStack(stack: DriftStack, stopped: AbortSignal, met: ScannedAc
   const { name, project } = stack;
   const report: StackReport = {
     ...{ name, project, endpoints: 0, compared: 0, drifted: [], pendingOperations: 0 },
-    ...{ hasPool: false, pendingCreates: [], unchecked: [] },
+    ...{ pendingCreates: [], unchecked: [] },
   };
   let later: Promise<ExportedState> | undefined;
   const again = () => (later ??= stopped.aborted ? Promise.reject(interrupted()) : stack.state());
@@ -117,7 +117,6 @@ async function readStack(stack: DriftStack, stopped: AbortSignal, met: ScannedAc
   if (!read) return nothing;
   const { managed, creates, operations, explicit } = read;
   report.endpoints = current(managed).length;
-  report.hasPool = managed.some(({ inputs }) => inputs["poolingEnabled"] === true);
   report.pendingOperations = operations.length;
   const updates = await attempt("the stack's history", () => stack.updates());
   const reasons = undeployedReasons(updates, creates, operations);

@@ -38,6 +38,8 @@ function seed(name: string, more: Partial<Seed> = {}, on = emulator): string {
   return on.seed({ type: "cloud", id: `ep_${name}`, url, ...times, ...more }).id;
 }
 
+const seedMember = (name: string) => seed(name, { url: POOL.url, pooling_enabled: true });
+
 /** An entry in another stack, of the project web. */
 const entry = (name: string, more: Partial<StateEntry> = {}): StateEntry => ({
   ...{ name, urn: urnOf(name).replace("::shop::", "::web::"), type: TYPE, id: `ep_${name}` },
@@ -58,14 +60,19 @@ function changing(first: DriftStack, then: DriftStack): DriftStack {
 
 /** A run of the stack prod was killed in two creates of a pool, of which dev has another member, and in one outside of it. */
 function killedInPool(): DriftFixture {
-  const pool = { url: "https://pool.example.com", pooling_enabled: true };
-  for (const name of ["first", "second"]) seed(name, pool);
+  for (const name of ["first", "second"]) seedMember(name);
   seed("plain");
-  const pooled = { url: pool.url, poolingEnabled: true };
-  const begun = [begunCreate("plain"), ...["one", "two"].map((name) => begunCreate(name, pooled))];
-  const dev = fakeStack([{ name: "member", id: seed("member", pool), inputs: pooled }], { name: "dev" });
+  const begun = [begunCreate("plain"), ...["one", "two"].map((name) => begunCreate(name, POOL))];
+  const dev = fakeStack([{ name: "member", id: seedMember("member"), inputs: POOL }], { name: "dev" });
   return { stacks: [fakeStack([], { begun }), dev] };
 }
+
+const POOL = { url: "https://pool.example.com", poolingEnabled: true };
+
+/** A create in the pool that the stack web/dev has begun. */
+const alsoInPool = () => ({
+  "organization/web/dev": { creates: [{ name: "x", urn: urnOf("x"), url: POOL.url }] },
+});
 
 /** A fixture with one stack. */
 const oneStack = (
@@ -79,6 +86,10 @@ const failedInPool = (): DriftFixture =>
   oneStack([{ name: "member", inputs: { poolingEnabled: true } }], {
     updates: async () => ({ result: "failed", isRewritten: false }),
   });
+
+const FREE =
+  "decide first about the members of pools that no state has: `pulumi up` takes over none, and adds others.";
+const MEMBERS = 'See "Adopt members of a pool" in docs/adoption.md of pulumi-endpoints.';
 
 const changed = { name: "a", live: byHand };
 const gone = { name: "a", live: "gone" } as const;
@@ -262,8 +273,10 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "a killed run left creates in and out of a pool": () => ({
     ...killedInPool(),
-    report: {
-      stacks: [{ recovery: { adopt: ["ep_plain"], lost: { one: "ep_second", two: "ep_first" } } }, {}],
+    promise: {
+      code: 8,
+      says: `creates of prod are pending in a pool, and no state that was read has ep_second, ep_first. \`pulumi up\` would add members. ${MEMBERS}`,
+      never: "--stack",
     },
   }),
 
@@ -274,7 +287,10 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "a create is pending of a resource that does not pool, on the URL of a pool": () => {
     seed("one", { pooling_enabled: true });
-    return oneStack([], { begun: [begunCreate("one")] });
+    return {
+      ...oneStack([], { begun: [begunCreate("one")] }),
+      promise: { code: 8, says: "creates of prod are pending in a pool", never: "--stack" },
+    };
   },
 
   "a replacement was killed in its create, and another create replaces an entry of its own URN": () => {
@@ -292,13 +308,21 @@ export const fixtures: Record<string, () => DriftFixture> = {
   },
 
   "creates are pending, and what is on their URLs is ignored, or of another stack": () => {
-    const pool = { url: "https://pool.example.com", pooling_enabled: true };
-    seed("left", pool);
-    const begun = [begunCreate("one", { url: pool.url, poolingEnabled: true }), begunCreate("known")];
+    seed("left");
+    const creates = [{ name: "x", urn: urnOf("x"), url: "https://begun.example.com" }];
+    seed("begun");
     return {
-      ...oneStack([], { begun }),
-      others: { "organization/web/prod": { entries: [entry("known", { id: seed("known") })] } },
-      ignore: [{ url: "https://pool.*", reason: "members of another team" }],
+      ...oneStack([], { begun: ["left", "known", "begun"].map((name) => begunCreate(name)) }),
+      others: {
+        "organization/web/prod": { entries: [entry("known", { id: seed("known") })] },
+        "organization/web/dev": { creates },
+      },
+      ignore: [{ url: "https://left.*", reason: "of another team" }],
+      promise: {
+        code: 8,
+        says: "decide whether the killed run made ep_left, which a rule of `ignore` names.",
+        never: "pulumi up",
+      },
     };
   },
 
@@ -335,10 +359,81 @@ export const fixtures: Record<string, () => DriftFixture> = {
   },
 
   "two stacks have a pending create in one pool": () => {
-    const pooled = { url: "https://pool.example.com", poolingEnabled: true };
-    seed("pool", { pooling_enabled: true });
-    const begun = [begunCreate("one", pooled)];
-    return { stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })) };
+    seedMember("pool");
+    const begun = [begunCreate("one", POOL)];
+    return {
+      stacks: ["prod", "shop/dev"].map((name) => fakeStack([], { name, begun })),
+      promise: {
+        code: 8,
+        says: "next prod: creates of prod, shop/dev are pending in a pool, and no state that was read has ep_pool",
+        never: "--stack",
+      },
+    };
+  },
+
+  "a stack that was not given has a pending create in the same pool": () => {
+    seedMember("pool");
+    return {
+      ...oneStack([{ name: "a" }], { begun: [begunCreate("one", POOL)] }),
+      others: alsoInPool(),
+      promise: {
+        code: 8,
+        says: "creates of prod, web/dev are pending in a pool, and no state that was read has ep_pool",
+        never: "--stack",
+      },
+    };
+  },
+
+  "another stack is creating in a pool, in which it is unknown who has a member": () => {
+    seedMember("pool");
+    const says = "Members of a pool cannot be told apart, and web/dev is creating one.";
+    return {
+      ...oneStack([{ name: "member", id: seedMember("member"), inputs: POOL }]),
+      others: alsoInPool(),
+      promise: { code: 0, says, never: "of other stacks" },
+    };
+  },
+
+  "another stack is creating in a pool, and unmanaged endpoints are to fail the check": () => {
+    seedMember("pool");
+    const says = "members of a pool cannot be told apart, and web/dev is creating one";
+    return {
+      ...oneStack([{ name: "a" }], {}, "--fail-on-unmanaged"),
+      others: alsoInPool(),
+      promise: { code: 1, says, never: "unmanaged https" },
+    };
+  },
+
+  "a state was lost, and another stack is creating in a pool": () => {
+    seedMember("pool");
+    seed("one");
+    const says = "who has 1 other endpoint of the account: members of a pool";
+    return { ...oneStack([]), others: alsoInPool(), promise: { code: 1, says, never: "endpoints:adopt" } };
+  },
+
+  "the create of a member's replacement was lost, on another URL than its old one": () => {
+    seed("new", { url: "tls://pool.example.com", pooling_enabled: true });
+    const more = { pendingReplacement: true };
+    return {
+      ...oneStack([{ name: "member", inputs: POOL, live: "gone", more }]),
+      promise: {
+        code: 8,
+        says: "nothing is left on https://pool.example.com\n",
+        never: "`pulumi up` creates",
+      },
+    };
+  },
+
+  "two members of one name, in two components, are pending": () => {
+    const begun = ["a", "b"].map((parent) => {
+      const { type, resource } = begunCreate("one", POOL);
+      return { type, resource: { ...resource, urn: urnOf("one", `shop:index:${parent}$${TYPE}`) } };
+    });
+    for (const name of ["first", "second"]) seedMember(name);
+    return {
+      ...oneStack([], { begun }),
+      promise: { code: 8, says: "has ep_second, ep_first.", never: "--stack" },
+    };
   },
 
   "a create is pending, and another stack, which may have what is on its URL, cannot be read": () => {
@@ -374,13 +469,17 @@ export const fixtures: Record<string, () => DriftFixture> = {
   "a state was lost": () => {
     seed("one");
     seed("two");
-    return { ...oneStack([]), line: "pulumi up --config endpoints:adopt=ep_two,ep_one --stack prod" };
+    return {
+      ...oneStack([]),
+      line: "pulumi up --config endpoints:adopt=ep_two,ep_one --stack prod",
+      promise: { code: 0, says: "No cloud endpoint in the state, 2 unmanaged.\n" },
+    };
   },
 
   "a state was lost that had a member of a pool, too": () => {
     seed("one");
-    seed("member", { url: "https://pool.example.com", pooling_enabled: true });
-    return oneStack([]);
+    seedMember("member");
+    return { ...oneStack([]), promise: { code: 0, says: `${FREE} ${MEMBERS}`, never: "endpoints:adopt" } };
   },
 
   "a state was lost, and the backend cannot be listed": () => {
@@ -465,8 +564,13 @@ export const fixtures: Record<string, () => DriftFixture> = {
 
   "the last update of a pool failed, and a member is unmanaged": () => {
     seed("stray", { url: "https://member.example.com", pooling_enabled: true });
-    const says = "decide first about unmanaged members of a pool, to which `pulumi up` would add";
-    return { ...failedInPool(), promise: { code: 8, says } };
+    return { ...failedInPool(), promise: { code: 8, says: `${FREE} ${MEMBERS}` } };
+  },
+
+  "the last update failed before its first member of a pool, and a member is unmanaged": () => {
+    seedMember("member");
+    const updates = async () => ({ result: "failed", isRewritten: false });
+    return { ...oneStack([{ name: "a" }], { updates }), promise: { code: 8, says: FREE } };
   },
 
   "a refresh since the last up may have written edits into the state": () =>
@@ -548,6 +652,18 @@ export const fixtures: Record<string, () => DriftFixture> = {
       promise: { code: 7, says: "shared ep_a: 'a' of the stack prod", never: "shared ep_c" },
     };
   },
+
+  "another stack has an endpoint, too, and the checked stacks have all of the account": () => ({
+    ...oneStack([{ name: "a" }]),
+    others: { "organization/web/old": { entries: [entry("a")] } },
+    promise: { code: 7, says: "'a' of the stack web/old" },
+  }),
+
+  "another stack cannot be read, and the checked stacks have all endpoints of the account": () => ({
+    ...oneStack([{ name: "a" }]),
+    others: { "organization/web/lost": "it is locked" },
+    promise: { code: 0, says: "unread web/lost: it is locked" },
+  }),
 
   "another stack cannot be read": () => {
     seed("maybe-its");
