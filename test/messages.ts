@@ -12,7 +12,7 @@ const FOREIGN: readonly RegExp[] = [
   /the service's text is left out, because it may repeat a secret/g,
   /(?<=no answer )\(.*?\)(?=[.;]|$)/g,
   /(?<=the reply does not match the contract )\(.*?\)(?=\. )/g,
-  /(?<=than it was sent: ).*?(?=\. [A-Z])/g,
+  /(?<=than this run sent: ).*?(?=\. [A-Z])/g,
   /"[^"]*"(?= is no id)/g,
   /\burn:pulumi:\S+?(?=['`]|\s|$)/g,
   /\b\w+:\/\/[^\s`"'),]*[\w/]/g,

@@ -12,7 +12,7 @@ import type { Endpoint } from "../service/contract";
 import { ALL_ENDPOINTS, endpointsOfUrl } from "../service/list";
 import { urlOf } from "../service/url";
 import { matchesInputs } from "./adopt";
-import { recoveredCreate, uncertainCreate, urlTaken } from "./errors";
+import { deletionKept, recoveredCreate, uncertainCreate, urlTaken } from "./errors";
 import { managedInputs } from "./fields";
 import { wireFromInputs } from "./state";
 import type { AcceptedWrite, WriteContext } from "./write";
@@ -200,9 +200,11 @@ function isOfLostCreate(
 function takenBy(live: Endpoint, failure: EndpointsError, context: WriteContext): UserError {
   const { inputs, owners, displayUrl, updatedId } = context;
   const isCreate = updatedId === undefined;
+  // After a rename without an alias, it is the resource's own endpoint, which `--continue-on-error` would delete after the failure.
+  if (isCreate) owners.keepFromDeletion(live.id, deletionKept(live.id));
   return urlTaken(failure, live, displayUrl, {
     isCreate,
-    isMet: owners.hasEntry(live.id),
+    isWanted: owners.isWanted(live.id),
     isOwn: isCreate && owners.isOwn(live.id, inputs),
   });
 }

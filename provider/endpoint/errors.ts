@@ -97,6 +97,12 @@ export const notDeleted = (id: string): UserError =>
     `${id} was not deleted, because this run adopts or imports it, and has not taken it over. To have it deleted or replaced, ${TAKE_OUT}`,
   );
 
+/** A deletion of an endpoint on whose URL another resource of this run was to be created. */
+export const deletionKept = (id: string): UserError =>
+  new UserError(
+    `${id} was not deleted, because a new resource of this run wants its URL. Renamed? Give the new one \`aliases\`. To have it deleted, take the old one out in a run of its own. ${see("A URL that is taken")}`,
+  );
+
 /** The failure of a read whose id comes from the configuration. */
 export const listedUnreadable = (failure: EndpointsError): UserError =>
   new UserError(
@@ -140,7 +146,7 @@ export const policyRemoved = (): UserError =>
 
 /** The warning of a write after which fields have other values. */
 export const storedOtherwise = (url: string, places: string): string =>
-  `${url}: the service has another value than it was sent: ${places}. The state has the service's value, so the next preview shows the change; \`pulumi preview --refresh\` shows whether the write took effect late. ${see("A change that the service ignores")}`;
+  `${url}: the service stored another value than this run sent: ${places}. The state has the service's value, so the next preview shows the change; \`pulumi preview --refresh\` shows whether the write took effect late. ${see("A change that the service ignores")}`;
 
 /** The warning of a service that does not show a field. */
 export const notShown = (url: string, names: readonly string[]): string =>
@@ -164,13 +170,13 @@ export function urlTaken(
   { summary }: EndpointsError,
   { id, type, createdAt }: Endpoint,
   url: string,
-  { isCreate, isMet, isOwn }: { isCreate: boolean; isMet: boolean; isOwn: boolean },
+  { isCreate, isWanted, isOwn }: { isCreate: boolean; isWanted: boolean; isOwn: boolean },
 ): UserError {
   const isCloud = type === "cloud";
   const what = isCloud ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`;
   const served = `${url} is served by ${id}, ${what}${createdAt ? `, created at ${oneLine(createdAt, 100)}` : ""}`;
   let step = `${whoHas(id)} names who has it`;
-  if (isMet) step = "Another resource of this stack has it: run the command again, once";
+  if (isWanted) step = "Another resource of this stack has it: run the command again, once";
   if (isOwn)
     step = `It is the resource's own, not deleted by Pulumi: keep it with \`pulumi up --config endpoints:adopt=${id}\``;
   else if (isCreate && isCloud) step += `. ${IF_RENAMED}`;

@@ -1,4 +1,5 @@
-import { alreadyManaged, sharedEndpoint } from "./errors";
+import type { UserError } from "../service/apiErrors";
+import { alreadyManaged, notDeleted, sharedEndpoint } from "./errors";
 import type { PreviewInputs } from "./fields";
 import { ENTRY_ID_KEY, type State } from "./state";
 
@@ -14,8 +15,8 @@ import { ENTRY_ID_KEY, type State } from "./state";
 interface Ownership {
   /** The entries whose deletion was not asked for, by their ids, with what the program wants for each (`resourceKeyOf`). */
   readonly entries: Map<unknown, unknown>;
-  /** The resource that will have the endpoint. */
-  claim?: { key: unknown };
+  /** The resource that will have the endpoint, if it is known, and the error of a deletion before that. */
+  claim?: { key: unknown; refusal: UserError };
 }
 
 export class Owners {
@@ -56,8 +57,8 @@ export class Owners {
   }
 
   /**
-   * Whether a new entry of the resource may take the endpoint of the stack's configuration. Pulumi checks a resource anew before it
-   * replaces it, and only the comparison before tells which endpoint its old entry has.
+   * Whether a new entry of the resource may take the endpoint that the stack's configuration names. If the state has the resource, the
+   * answer is no until Pulumi has compared the two: only then is it known which endpoint the old entry has.
    */
   mayTake(id: string, inputs: PreviewInputs): boolean {
     const isCompared = this.inState.get(resourceKeyOf(inputs)) ?? true;
@@ -74,13 +75,13 @@ export class Owners {
     const ownership = this.of(id);
     const key = inputs ? resourceKeyOf(inputs) : Symbol("import");
     const isFree = ownership.entries.size === 0 || (inputs !== undefined && this.isOwn(id, inputs));
-    if (ownership.claim?.key === undefined) ownership.claim = { key };
+    if (ownership.claim?.key === undefined) ownership.claim = { key, refusal: notDeleted(id) };
     if (!isFree || ownership.claim.key !== key) throw alreadyManaged(id);
   }
 
-  /** Keeps the endpoint from deletion, because a resource that failed may have been about to adopt it. */
-  keepFromDeletion(id: string): void {
-    this.of(id).claim ??= { key: undefined };
+  /** Keeps the endpoint from deletion, because a resource that failed may be the one that the endpoint was made for. */
+  keepFromDeletion(id: string, refusal: UserError): void {
+    this.of(id).claim ??= { key: undefined, refusal };
   }
 
   /** Records the new entry of a create, an adoption or an import, and ends its claim. */
@@ -93,17 +94,21 @@ export class Owners {
   /**
    * Records that an entry's deletion was asked for.
    *
-   * @returns Who else has the endpoint, so that it must not be deleted.
+   * @returns Whether another entry has the endpoint, so that it must not be deleted.
+   * @throws UserError if a resource of this run may need the endpoint.
    */
-  recordDeletion(id: string, { [ENTRY_ID_KEY]: entryId }: State): "claim" | "entry" | undefined {
+  recordDeletion(id: string, { [ENTRY_ID_KEY]: entryId }: State): boolean {
     const { entries, claim } = this.of(id);
-    if (claim) return "claim";
+    if (claim) throw claim.refusal;
     entries.delete(entryId);
-    return entries.size > 0 ? "entry" : undefined;
+    return entries.size > 0;
   }
 
   /** Whether this process has met the endpoint in an entry. */
   hasEntry = (id: string): boolean => this.of(id).entries.size > 0;
+
+  /** Whether the program still has a resource with the endpoint. An entry alone may be of a removed one, because a refresh compares all. */
+  isWanted = (id: string): boolean => [...this.of(id).entries.values()].some((key) => this.inState.has(key));
 
   /**
    * Whether the endpoint's only entry is this resource's own: Pulumi skipped its deletion in a replacement, and creates the resource

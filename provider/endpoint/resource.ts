@@ -113,7 +113,7 @@ export class CloudEndpoints {
       // The endpoint may have changed since it was read to choose.
       return chosen === undefined ? undefined : fittingEndpoint([await read(chosen)], context);
     } catch (error) {
-      for (const id of ids) this.owners.keepFromDeletion(id);
+      for (const id of ids) this.owners.keepFromDeletion(id, notDeleted(id));
       throw error instanceof EndpointsError ? listedUnreadable(error) : error;
     }
   }
@@ -238,13 +238,11 @@ export class CloudEndpoints {
   /**
    * Deletes the endpoint. Succeeds if it is already gone. If another entry has the endpoint, it stays, and only this entry goes.
    *
-   * @throws UserError if a resource of this run adopts the endpoint, and has not taken it over.
+   * @throws UserError if a resource of this run adopts the endpoint, and has not taken it over, or could not be created because of it.
    */
   async delete(id: string, state: State): Promise<void> {
-    const owner = this.owners.recordDeletion(id, state);
     await this.operation(`delete ${id}`, async () => {
-      if (owner === "claim") throw notDeleted(id);
-      if (owner === "entry") return this.deps.log.info(belongsToAnother(id));
+      if (this.owners.recordDeletion(id, state)) return this.deps.log.info(belongsToAnother(id));
       const api = this.apiFor(state);
       try {
         await api.delete(id);

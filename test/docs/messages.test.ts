@@ -50,7 +50,7 @@ const requests = [create, update, list].flatMap((request) => [
   new UnsentError(request, "Pulumi has ended in the meantime"),
 ]);
 
-const unknown = { isCreate: true, isMet: false, isOwn: false };
+const unknown = { isCreate: true, isWanted: false, isOwn: false };
 const account = { baseUrl: url, keySource: "configuration" } as const;
 const holder = { id, type: "cloud", createdAt: "2026-01-01T00:00:00Z" };
 
@@ -68,6 +68,7 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
   sharedEndpoint: [errors.sharedEndpoint(id)],
   belongsToAnother: [errors.belongsToAnother(id)],
   notDeleted: [errors.notDeleted(id)],
+  deletionKept: [errors.deletionKept(id)],
   adoptsReplaced: [errors.adoptsReplaced(id)],
   policyRemoved: [errors.policyRemoved()],
   adoptSettingIsLeft: [errors.adoptSettingIsLeft],
@@ -85,7 +86,7 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
   uncertainCreate: [errors.uncertainCreate(lost, url), errors.uncertainCreate(failure(create, 409), url)],
   recoveredCreate: [errors.recoveredCreate(id, url)],
   urlTaken: [
-    ...[{}, { isCreate: false }, { isMet: true }, { isMet: true, isOwn: true }].map((known) =>
+    ...[{}, { isCreate: false }, { isWanted: true }, { isWanted: true, isOwn: true }].map((known) =>
       errors.urlTaken(taken, holder, url, { ...unknown, ...known }),
     ),
     errors.urlTaken(taken, { ...holder, type: "ephemeral" }, url, unknown),

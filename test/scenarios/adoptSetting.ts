@@ -1,5 +1,5 @@
 import { at, error, forbidden, type Scenario, scenario } from "./scenario";
-import { MET, TAKEN } from "./takenUrls";
+import { TAKEN } from "./takenUrls";
 
 /* Adoptions by the stack's configuration, `endpoints:adopt`. */
 
@@ -261,7 +261,7 @@ export const adoptSetting: Scenario[] = [
     program: { n: "shop" },
     overrides: adopts("shop"),
     refresh: true,
-    fails: MET,
+    fails: TAKEN,
     next: [{ fails: TAKEN }, { program: { n: { ...shop, options: { alias: "o" } } } }],
     state: { n: "shop" },
   }),

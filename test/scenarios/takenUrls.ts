@@ -14,7 +14,10 @@ export const TAKEN =
 /** The message of a move to such a URL. */
 export const MOVE_TAKEN =
   /^(?!.*(adopt|aliases)).*is served by ep_\w+, a cloud endpoint, created at [^ ]+\. `npx pulumi-endpoints who-has ep_\w+` names who has it\. See "A URL that is taken"/m;
-/** The message about an endpoint of another resource that this run has met. */
+/** The message of a deletion that would delete the endpoint of `TAKEN`. */
+const KEPT =
+  /ep_\w+ was not deleted, because a new resource of this run wants its URL\. Renamed\? Give the new one `aliases`\. To have it deleted, take the old one out in a run of its own\. See "A URL that is taken"/;
+/** The message about an endpoint of another resource of the program, which this run has checked. */
 export const MET =
   /^(?!.*(endpoints:adopt|--target|--replace)).*is served by ep_\w+, .*\. Another resource of this stack has it: run the command again, once\. .*See "A URL that is taken"/m;
 
@@ -157,6 +160,37 @@ export const takenUrls: Scenario[] = [
       fails: /status 409.*([Rr]un the command again|before the next run)/,
     }),
   ),
+  ...[{}, { refresh: true as const }].map((options) =>
+    scenario(
+      `after a rename without an alias, \`--continue-on-error\` keeps the endpoint, and both ways out work: ${JSON.stringify(options)}`,
+      {
+        from: { o: "shop" },
+        program: { n: "shop" },
+        continueOnError: true,
+        ...options,
+        fails: TAKEN,
+        says: [KEPT],
+        next: [
+          { program: { n: { ...shop, options: { alias: "o" } } } },
+          { program: { m: "shop" }, continueOnError: true, ...options, fails: TAKEN, says: [KEPT] },
+          { program: {}, writes: ["DELETE shop"] },
+          { program: { m: "shop" }, writes: ["POST shop"] },
+        ],
+        state: { m: "shop#2" },
+        live: ["shop#2"],
+      },
+    ),
+  ),
+  scenario("`--continue-on-error` deletes the endpoint that kept a resource from moving to its URL", {
+    from: { o: "shop", m: "a" },
+    program: { m: "shop" },
+    continueOnError: true,
+    fails: MOVE_TAKEN,
+    writes: ["DELETE shop"],
+    next: [{ writes: ["PATCH a url=shop"] }],
+    state: { m: "a=shop" },
+    live: ["a=shop"],
+  }),
   scenario("the endpoint that a killed run left is named, and nothing tells it from another stack's", {
     fromKilled: { o: "shop" },
     fails: TAKEN,

@@ -51,7 +51,7 @@ const hiding = (...fields: string[]): Partial<Behaviour> => ({
 /** The warning of a field that has another value than was sent. */
 const differs = (place: string) =>
   new RegExp(
-    `the service has another value than it was sent: ${place}\\. The state has .*See "A change that the service ignores"`,
+    `the service stored another value than this run sent: ${place}\\. The state has .*See "A change that the service ignores"`,
   );
 const spaced = { ...shop, description: "x " };
 const read = "/endpoints/shop";
