@@ -91,12 +91,12 @@ async function endpointOrRetry(
   context: WriteContext,
   attempts: Attempts,
 ): Promise<Endpoint | undefined> {
-  const { inputs, updatedId, displayUrl } = context;
+  const { inputs, updatedId } = context;
   const isCreate = updatedId === undefined;
   const isLoss = isCreate && mayHaveHadEffect(error);
   const lacksServiceCode = error instanceof ApiError && !hasServiceCode(error);
   if (isCreate && inputs.poolingEnabled === true && (isLoss || lacksServiceCode))
-    throw uncertainCreate(error, displayUrl);
+    throw uncertainCreate(error, context);
   if (isLoss) {
     attempts.firstLost ??= error.sentAt;
     return resolveLoss(error, context, attempts);
@@ -123,14 +123,14 @@ async function resolveLoss(
 ): Promise<Endpoint | undefined> {
   for (const wait of LOOKUP_DELAYS) {
     await context.api.http.clock.sleep(wait);
-    const live = await findOnUrl(context, uncertainCreate(lost, context.displayUrl), {
+    const live = await findOnUrl(context, uncertainCreate(lost, context), {
       readsWholeList: wait > 0,
     });
     if (live && isOfLostCreate(live, lost, context, attempts)) return live;
     if (live) throw takenBy(live, lost, context);
   }
   // The service has answered with success, so another attempt could make a second endpoint.
-  if (lost instanceof ReplyError) throw uncertainCreate(lost, context.displayUrl);
+  if (lost instanceof ReplyError) throw uncertainCreate(lost, context);
   attempts.losses++;
   if (attempts.losses === MAX_ATTEMPTS) throw lost;
   return undefined;
@@ -151,7 +151,7 @@ async function resolveRefusal(
     // If the last look finds nobody, the URL is free now, so the request is sent once more.
     const isRepeated = wait === undefined ? number === RETRY_DELAYS.length : isTransient;
     if (!live && !isRepeated)
-      throw attempts.firstLost === undefined ? refusal : uncertainCreate(refusal, context.displayUrl);
+      throw attempts.firstLost === undefined ? refusal : uncertainCreate(refusal, context);
   }
   await context.api.http.clock.sleep(wait ?? 0);
   return undefined;
@@ -185,24 +185,25 @@ async function findOnUrl(
 function isOfLostCreate(
   live: Endpoint,
   failure: EndpointsError,
-  { api, inputs, owners, displayUrl, log }: WriteContext,
+  context: WriteContext,
   { firstLost }: Attempts,
 ): boolean {
+  const { api, inputs, owners, log } = context;
   if (firstLost === undefined || owners.hasEntry(live.id) || !matchesInputs(live, inputs)) return false;
   const [created, clock] = [createdAt(live), api.http.serviceClock];
   if (created === undefined || clock === undefined || created > clock.date + CLOCK_TOLERANCE)
-    throw uncertainCreate(failure, displayUrl);
+    throw uncertainCreate(failure, context);
   if (created < firstLost + clock.offset - CLOCK_TOLERANCE) return false;
-  log.warn(recoveredCreate(live.id, displayUrl));
+  log.warn(recoveredCreate(live.id, context));
   return true;
 }
 
 function takenBy(live: Endpoint, failure: EndpointsError, context: WriteContext): UserError {
-  const { inputs, owners, displayUrl, updatedId } = context;
+  const { inputs, owners, updatedId } = context;
   const isCreate = updatedId === undefined;
   // After a rename without an alias, it is the resource's own endpoint, which `--continue-on-error` would delete after the failure.
   if (isCreate) owners.keepFromDeletion(live.id, deletionKept(live.id));
-  return urlTaken(failure, live, displayUrl, {
+  return urlTaken(failure, live, context, {
     isCreate,
     isWanted: owners.isWanted(live.id),
     isOwn: isCreate && owners.isOwn(live.id, inputs),

@@ -75,17 +75,24 @@ const TAKE_OUT =
 const IF_RENAMED = "Renamed? Give it `aliases`";
 
 /** The command that tells who has an endpoint. A URL that is secret, or needs quotes in a shell, is left to the reader. */
-const whoHas = (idOrUrl: string): string =>
-  `\`npx pulumi-endpoints who-has ${/^[\w.:/-]+$/.test(idOrUrl) ? idOrUrl : "URL"}\``;
+const whoHas = (idOrUrl: string, stack: Stack): string =>
+  `\`npx pulumi-endpoints who-has ${/^[\w.:/-]+$/.test(idOrUrl) ? idOrUrl : "URL"}${optionFor(stack)}\``;
+
+/** The stack's name; undefined if it is not known. */
+export type Stack = string | undefined;
+const optionFor = (stack: Stack): string => (stack === undefined ? "" : ` --stack ${stack}`);
+
+/** The resource that a message is about. */
+type Subject = { displayUrl: string; stack: Stack };
 
 export const alreadyManaged = (id: string): UserError =>
   new UserError(
     `${id} belongs to another resource of this stack, or will belong to it. ${IF_RENAMED}. In any case, ${TAKE_OUT}. ${see("You renamed a resource")}`,
   );
 
-export const sharedEndpoint = (id: string): UserError =>
+export const sharedEndpoint = (id: string, stack: Stack): UserError =>
   new UserError(
-    `${id} belongs to two resources of this stack, which ${whoHas(id)} names. ${see("Two resources share an endpoint")}`,
+    `${id} belongs to two resources of this stack, which ${whoHas(id, stack)} names. ${see("Two resources share an endpoint")}`,
   );
 
 export const belongsToAnother = (id: string): string =>
@@ -155,30 +162,30 @@ export const notShown = (url: string, names: readonly string[]): string =>
 /* A create whose outcome is not certain, and a taken URL. */
 
 /** A create that may have had an effect, and must not be sent again. */
-export const uncertainCreate = (failure: EndpointsError, url: string): UserError =>
+export const uncertainCreate = (failure: EndpointsError, { displayUrl: url, stack }: Subject): UserError =>
   new UserError(
-    `${failure.summary}. The create may have made an endpoint for ${url}, and another attempt could make a second one. Look with ${whoHas(url)} before the next run. ${see("The answer to a create was lost")}`,
+    `${failure.summary}. The create may have made an endpoint for ${url}, and another attempt could make a second one. Look with ${whoHas(url, stack)} before the next run. ${see("The answer to a create was lost")}`,
     { cause: failure },
   );
 
 /** The warning of a create whose answer was lost. */
-export const recoveredCreate = (id: string, url: string): string =>
-  `${url}: the answer to the create was lost, but ${id} has the same URL and content and appeared at that moment, so this run keeps it. It might be another stack's equal endpoint: ${whoHas(id)} names who has it. ${see("The answer to a create was lost")}`;
+export const recoveredCreate = (id: string, { displayUrl: url, stack }: Subject): string =>
+  `${url}: the answer to the create was lost, but ${id} has the same URL and content and appeared at that moment, so this run keeps it. It might be another stack's: ${whoHas(id, stack)} names who has it. ${see("The answer to a create was lost")}`;
 
 /** The error of a create or move whose URL another endpoint holds, with what this process knows of that endpoint's resource. */
 export function urlTaken(
   { summary }: EndpointsError,
   { id, type, createdAt }: Endpoint,
-  url: string,
+  { displayUrl: url, stack }: Subject,
   { isCreate, isWanted, isOwn }: { isCreate: boolean; isWanted: boolean; isOwn: boolean },
 ): UserError {
   const isCloud = type === "cloud";
   const what = isCloud ? "a cloud endpoint" : `an endpoint of type ${oneLine(type ?? "unknown", 100)}`;
   const served = `${url} is served by ${id}, ${what}${createdAt ? `, created at ${oneLine(createdAt, 100)}` : ""}`;
-  let step = `${whoHas(id)} names who has it`;
+  let step = `${whoHas(id, stack)} names who has it`;
   if (isWanted) step = "Another resource of this stack has it: run the command again, once";
   if (isOwn)
-    step = `It is the resource's own, not deleted by Pulumi: keep it with \`pulumi up --config endpoints:adopt=${id}\``;
+    step = `It is the resource's own, not deleted by Pulumi. Keep it: \`pulumi up --config endpoints:adopt=${id}${optionFor(stack)}\``;
   else if (isCreate && isCloud) step += `. ${IF_RENAMED}`;
   return new UserError(`${summary}. ${served}. ${step}. ${see("A URL that is taken")}`);
 }

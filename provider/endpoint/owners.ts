@@ -1,5 +1,5 @@
 import type { UserError } from "../service/apiErrors";
-import { alreadyManaged, notDeleted, sharedEndpoint } from "./errors";
+import { alreadyManaged, notDeleted, type Stack, sharedEndpoint } from "./errors";
 import type { PreviewInputs } from "./fields";
 import { ENTRY_ID_KEY, type State } from "./state";
 
@@ -24,6 +24,8 @@ export class Owners {
   /** The resources of the program that the state has (`resourceKeyOf`), and whether Pulumi has compared them with it. */
   private readonly inState = new Map<unknown, boolean>();
 
+  constructor(private readonly stack: () => Stack) {}
+
   /** Records an entry, without what the program wants for it. */
   recordEntry(id: string, { [ENTRY_ID_KEY]: entryId }: State): void {
     const { entries } = this.of(id);
@@ -41,13 +43,14 @@ export class Owners {
     entries.set(state[ENTRY_ID_KEY], key);
     if (this.inState.has(key)) this.inState.set(key, true);
     if (claim?.key !== undefined && claim.key !== key) throw alreadyManaged(id);
-    if ([...entries.values()].some((other) => other !== undefined && other !== key)) throw sharedEndpoint(id);
+    if ([...entries.values()].some((other) => other !== undefined && other !== key))
+      throw sharedEndpoint(id, this.stack());
   }
 
   /** @throws UserError if two entries have the endpoint that one of them is about to change. */
   assertSole(id: string, state: State): void {
     this.recordEntry(id, state);
-    if (this.of(id).entries.size > 1) throw sharedEndpoint(id);
+    if (this.of(id).entries.size > 1) throw sharedEndpoint(id, this.stack());
   }
 
   /** Records a resource of the program that the state has. */

@@ -54,6 +54,8 @@ interface Dependencies {
   /** The configured service. Throws ConfigError if a setting is missing or invalid. */
   connect(): EndpointsApi;
   log: Log;
+  /** The stack of the current call. A dynamic provider does not receive it. */
+  stack?(): string;
 }
 
 export interface DiffResult {
@@ -65,7 +67,7 @@ export interface DiffResult {
 
 /** The life of a cloud endpoint: each of Pulumi's operations in terms of the service. Answers have their secrets marked. */
 export class CloudEndpoints {
-  private readonly owners = new Owners();
+  private readonly owners = new Owners(() => this.deps.stack?.());
   private isFingerprintReported = false;
   private listed: Promise<(Endpoint | undefined)[]> | undefined;
 
@@ -257,7 +259,8 @@ export class CloudEndpoints {
   private writeContext<T extends PreviewInputs>(inputs: T, state: State = {}): WriteContext<T> {
     const { owners } = this;
     const { log } = this.deps;
-    return { api: this.apiFor(inputs, state), inputs, displayUrl: displayUrl(inputs), owners, log };
+    const [api, stack] = [this.apiFor(inputs, state), this.deps.stack?.()];
+    return { api, inputs, displayUrl: displayUrl(inputs), stack, owners, log };
   }
 
   /** Undefined in a preview in which the plugin's configuration is not known yet. */

@@ -19,6 +19,11 @@ export class EngineLog {
   /** The engine shows messages as they arrive, so each waits for the one before it. */
   private last: Promise<void> = Promise.resolve();
 
+  /** The URN of the current call's resource; empty if it is about none. */
+  get urn(): string {
+    return current.getStore() ?? "";
+  }
+
   /** Messages before the first call are dropped. */
   connect(address: string): void {
     this.address = address;
@@ -38,14 +43,14 @@ export class EngineLog {
   readonly info = (message: string): void => this.send(LogSeverity.INFO, message);
   /** The engine checks a resource again before it replaces it, and calls of functions have no URN to tell them apart. */
   readonly warn = (message: string): void => {
-    const warning = `${current.getStore()} ${message}`;
+    const warning = `${this.urn} ${message}`;
     if (!this.warned.has(warning)) this.send(LogSeverity.WARNING, message);
     this.warned.add(warning);
   };
   /** A log for messages that are not about the resource. */
   readonly general = (message: string): void => this.send(LogSeverity.INFO, message, "");
 
-  private send(severity: LogSeverity, message: string, urn = current.getStore() ?? ""): void {
+  private send(severity: LogSeverity, message: string, urn = this.urn): void {
     const { client } = this;
     if (!client) return;
     const request = new LogRequest().setSeverity(severity).setMessage(withoutKeys(message)).setUrn(urn);

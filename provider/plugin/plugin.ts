@@ -56,7 +56,7 @@ export function pluginProvider(options: PluginOptions) {
     service = new EndpointsApi(http, endpointParsers);
     return service;
   };
-  const core = new CloudEndpoints({ connect, log });
+  const core = new CloudEndpoints({ connect, log, stack: () => partsOfUrn(log.urn).stack });
   const resources = new Resources(core, log, configuration, options.warnings);
 
   /** A call about the resource with this URN, or about none. */

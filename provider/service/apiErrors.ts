@@ -100,8 +100,7 @@ export const codeNumber = ({ code }: Pick<ServiceFailure, "code">): number | und
 
 const VERSION_HEADER_REMEDY =
   "The service expects its version header under another name: set endpoints:versionHeader (or ENDPOINTS_VERSION_HEADER).";
-const TAKEN =
-  "Another endpoint has this URL: choose another url, or look with `npx pulumi-endpoints who-has URL` who has it.";
+const TAKEN = `Another endpoint has this URL: choose another url. ${see("A URL that is taken")}`;
 
 /** `url` and `poolingEnabled` may be fixed: the public service's page on pooling says so, but its other clients send changes. */
 const CHANGE_REMEDY = `Correct the inputs, and run the command again. Some services never change url or poolingEnabled of an endpoint. ${see("A change that the service ignores")}`;

@@ -51,6 +51,8 @@ const requests = [create, update, list].flatMap((request) => [
 ]);
 
 const unknown = { isCreate: true, isWanted: false, isOwn: false };
+const stack = "production-europe";
+const subject = { displayUrl: url, stack };
 const account = { baseUrl: url, keySource: "configuration" } as const;
 const holder = { id, type: "cloud", createdAt: "2026-01-01T00:00:00Z" };
 
@@ -65,7 +67,7 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
   otherFingerprint: [errors.otherFingerprint(url)],
   updateNotFound: [errors.updateNotFound(id, notFound)],
   alreadyManaged: [errors.alreadyManaged(id)],
-  sharedEndpoint: [errors.sharedEndpoint(id)],
+  sharedEndpoint: [errors.sharedEndpoint(id, stack)],
   belongsToAnother: [errors.belongsToAnother(id)],
   notDeleted: [errors.notDeleted(id)],
   deletionKept: [errors.deletionKept(id)],
@@ -83,13 +85,16 @@ const messages: Record<Exclude<keyof typeof errors, `${string}Error`>, (string |
   notShown: [
     errors.notShown(url, ["trafficPolicy", "poolingEnabled", "description", "metadata", "bindings"]),
   ],
-  uncertainCreate: [errors.uncertainCreate(lost, url), errors.uncertainCreate(failure(create, 409), url)],
-  recoveredCreate: [errors.recoveredCreate(id, url)],
+  uncertainCreate: [
+    errors.uncertainCreate(lost, subject),
+    errors.uncertainCreate(failure(create, 409), subject),
+  ],
+  recoveredCreate: [errors.recoveredCreate(id, subject)],
   urlTaken: [
     ...[{}, { isCreate: false }, { isWanted: true }, { isWanted: true, isOwn: true }].map((known) =>
-      errors.urlTaken(taken, holder, url, { ...unknown, ...known }),
+      errors.urlTaken(taken, holder, subject, { ...unknown, ...known }),
     ),
-    errors.urlTaken(taken, { ...holder, type: "ephemeral" }, url, unknown),
+    errors.urlTaken(taken, { ...holder, type: "ephemeral" }, subject, unknown),
   ],
 };
 
@@ -114,11 +119,15 @@ test("no message tells two cases, because their reader would have to know what t
 
 test("a message names the command that looks by an id, and never by a URL that is secret or needs quotes", () => {
   const commandIn = (error: Error) => /`(npx pulumi-endpoints who-has .*?)`/.exec(error.message)?.[1];
-  const taken = errors.urlTaken(lost, holder, "[secret]", unknown);
+  const taken = errors.urlTaken(lost, holder, { displayUrl: "[secret]", stack: undefined }, unknown);
   expect(commandIn(taken)).toBe(`npx pulumi-endpoints who-has ${id}`);
-  expect(commandIn(errors.uncertainCreate(lost, url))).toBe(`npx pulumi-endpoints who-has ${url}`);
+  expect(commandIn(errors.uncertainCreate(lost, subject))).toBe(
+    `npx pulumi-endpoints who-has ${url} --stack ${stack}`,
+  );
   for (const unsafe of ["[secret]", "https://*.example.com", "https://a'b.example.com"])
-    expect(commandIn(errors.uncertainCreate(lost, unsafe))).toBe("npx pulumi-endpoints who-has URL");
+    expect(commandIn(errors.uncertainCreate(lost, { displayUrl: unsafe, stack: undefined }))).toBe(
+      "npx pulumi-endpoints who-has URL",
+    );
 });
 
 test("what does not count in a message is what others wrote into it", () => {

@@ -86,7 +86,7 @@ test.skipIf(!cli)(
     // `up` fails on the URLs of the two that the state lacks, and names them.
     const message = await project.failing(AFTER_A_KILL);
     const left = new Set(
-      [...message.matchAll(/`npx pulumi-endpoints who-has (ep_\w+)`/g)].map(([, id]) => id),
+      [...message.matchAll(/`npx pulumi-endpoints who-has (ep_\w+)(?: --stack \w+)?`/g)].map(([, id]) => id),
     );
     expect(left.size).toBeGreaterThan(0);
     const unmanaged = idsOnService().filter((id) => !before.includes(id));
@@ -228,7 +228,7 @@ test.skipIf(!cli)(
     await project.up();
     const ids = idsOnService();
     const taken = await project.failing(`pulumi up --yes --skip-preview --replace '${urn}'`);
-    const [, whoHas = ""] = /`(npx pulumi-endpoints who-has ep_\w+)`/.exec(taken) ?? [];
+    const [, whoHas = ""] = /`(npx pulumi-endpoints who-has ep_[^`]+)`/.exec(taken) ?? [];
     expect(await project.sh(whoHas)).toContain("its replacement is pending");
     const message = await project.failing("pulumi up --skip-preview");
     const [, line = ""] = /`(pulumi up --config endpoints:adopt=\w+)`/.exec(message) ?? [];
@@ -377,7 +377,7 @@ new CloudEndpoint("two", { url: "${two}" }, { protect: true, dependsOn: [one] })
     const before = urls();
     project.edit(swapped(API, SHOP));
     const message = await project.failing("pulumi up --skip-preview");
-    const [, whoHas = ""] = /`(npx pulumi-endpoints who-has ep_\w+)`/.exec(message) ?? [];
+    const [, whoHas = ""] = /`(npx pulumi-endpoints who-has ep_[^`]+)`/.exec(message) ?? [];
     expect(await project.sh(whoHas)).toMatch(/'two' of the stack .* has it[\s\S]*See "A URL that is taken"/);
     expect(urls()).toEqual(before);
     expect(sectionOf("A URL that is taken", "operations")).toMatch(

@@ -66,7 +66,7 @@ export class SimulatedUser {
       this.removeSetting();
     }
     if (/remove adopt/i.test(message)) this.removeAdopt(id);
-    if (isNew && /who-has \S+` before the next run/.test(message)) this.takeStray(name);
+    if (isNew && /who-has [^`]+` before the next run/.test(message)) this.takeStray(name);
     const isTaken = this.oracle.exists(id) && message.includes(`is served by ${id}`);
     if (this.program.has(name) && !isRenamed && isTaken) this.leaveTakenUrl(name, id, message);
   }

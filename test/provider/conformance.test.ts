@@ -50,7 +50,7 @@ describe.each(bothProviders)("%s", (_, start) => {
     await provider.read(id, {}, {});
     await provider.check({}, { url });
     await expect(provider.create({ url })).rejects.toThrow(
-      /is served by ep_.*who-has ep_\w+` names who has it/,
+      /is served by ep_.*who-has ep_\w+( --stack \w+)?` names who has it/,
     );
   });
 

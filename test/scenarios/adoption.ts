@@ -9,7 +9,7 @@ const adopted = { ...shop, adopt: "@theirs" };
 const theirs = { theirs: shop };
 const member = { ...shop, pooling_enabled: true };
 const SHARED =
-  /ep_\w+ belongs to two resources of this stack, which `npx pulumi-endpoints who-has ep_\w+` names\. See "Two resources share/;
+  /ep_\w+ belongs to two resources of this stack, which `npx pulumi-endpoints who-has ep_\w+( --stack \w+)?` names\. See "Two resources share/;
 const IGNORED =
   /adopt names ep_\w+, but this resource already has ep_\w+, so it adopts nothing\. Remove adopt, or give it to a resource/;
 

@@ -17,7 +17,7 @@ const noList = ["list", forbidden, 99] as const;
 const conflict = error(400, 18017);
 
 const UNCERTAIN =
-  /may have made an endpoint for https:\/\/shop\.example\.com, and another attempt could .* Look with `npx pulumi-endpoints who-has https:\/\/shop\.example\.com` before the next run\. See "The answer/;
+  /may have made an endpoint for https:\/\/shop\.example\.com, and another attempt could .* Look with `npx pulumi-endpoints who-has https:\/\/shop\.example\.com( --stack \w+)?` before the next run\. See "The answer/;
 
 /** Replies to a create that took effect, and the recorded writes. A 4xx counts as a refusal, so its write is left out. */
 const lostReplies: [string, object, string[]][] = [
@@ -93,7 +93,7 @@ export const lostCreates: Scenario[] = [
       replies: [["create", committed(reply)]],
       writes,
       says: [
-        /the answer to the create was lost, but ep_\w+ has the same URL and content and appeared at that moment, so this run keeps it\. It might be another stack's equal endpoint: `npx pulumi-endpoints who-has ep_\w+`/,
+        /the answer to the create was lost, but ep_\w+ has the same URL and content and appeared at that moment, so this run keeps it\. It might be another stack's: `npx pulumi-endpoints who-has ep_\w+( --stack \w+)?`/,
       ],
       next: [{}],
     }),

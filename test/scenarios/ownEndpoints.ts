@@ -63,7 +63,7 @@ export const ownEndpoints: Scenario[] = [
     next: [
       {
         fails:
-          /It is the resource's own, not deleted by Pulumi: keep it with `pulumi up --config endpoints:adopt=ep_\w+`\. See/,
+          /It is the resource's own, not deleted by Pulumi. Keep it: `pulumi up --config endpoints:adopt=ep_\w+( --stack dev)?`\. See/,
       },
       { overrides: adopts("shop"), says: [ADOPTED] },
       {},

@@ -10,10 +10,10 @@ const conflict = error(400, 18017);
 
 /** The message of a create whose URL an endpoint has that this run does not know. It guesses nothing, and prints no line that adopts. */
 export const TAKEN =
-  /^(?!.*endpoints:adopt).*is served by ep_\w+, a cloud endpoint(, created at [^ ]+)?\. `npx pulumi-endpoints who-has ep_\w+` names who has it\. Renamed\? Give it `aliases`\. See "A URL that is taken" in docs\/operations\.md of pulumi-endpoints\.$/m;
+  /^(?!.*endpoints:adopt).*is served by ep_\w+, a cloud endpoint(, created at [^ ]+)?\. `npx pulumi-endpoints who-has ep_\w+( --stack \w+)?` names who has it\. Renamed\? Give it `aliases`\. See "A URL that is taken" in docs\/operations\.md of pulumi-endpoints\.$/m;
 /** The message of a move to such a URL. */
 export const MOVE_TAKEN =
-  /^(?!.*(adopt|aliases)).*is served by ep_\w+, a cloud endpoint, created at [^ ]+\. `npx pulumi-endpoints who-has ep_\w+` names who has it\. See "A URL that is taken"/m;
+  /^(?!.*(adopt|aliases)).*is served by ep_\w+, a cloud endpoint, created at [^ ]+\. `npx pulumi-endpoints who-has ep_\w+( --stack \w+)?` names who has it\. See "A URL that is taken"/m;
 /** The message of a deletion that would delete the endpoint of `TAKEN`. */
 const KEPT =
   /ep_\w+ was not deleted, because a new resource of this run wants its URL\. Renamed\? Give the new one `aliases`\. To have it deleted, take the old one out in a run of its own\. See "A URL that is taken"/;
@@ -31,6 +31,12 @@ export const takenUrls: Scenario[] = [
       stacks: true,
     },
   ),
+  scenario("the plugin, which knows the stack, names it in the command that looks", {
+    others: theirs,
+    stack: "prod",
+    only: "plugin",
+    fails: /`npx pulumi-endpoints who-has ep_\w+ --stack prod` names who has it/,
+  }),
   ...(["18009", "422", "400-bare", "409-bare"] as const).map((urlTaken) =>
     scenario(`a taken URL is found after a refusal of the form ${urlTaken}`, {
       service: { urlTaken },
@@ -47,7 +53,8 @@ export const takenUrls: Scenario[] = [
     scenario(`a create on the URL of an endpoint of type ${endpoint.type} fails, and names no \`aliases\``, {
       others: { theirs: endpoint },
       replies: [["create", conflict, 9]],
-      fails: /^(?!.*(adopt|aliases)).*of type (ephemeral|edge).*who-has ep_\w+` names who has it\. See/,
+      fails:
+        /^(?!.*(adopt|aliases)).*of type (ephemeral|edge).*who-has ep_\w+( --stack dev)?` names who has it\. See/,
       seconds: 10,
     }),
   ),

@@ -12,7 +12,7 @@ const gatewayRefusal = (status: number) =>
   ({ afterCommit: true, status, headers: { "content-type": "text/html" }, body: "<html>" }) as const;
 
 const UNCERTAIN =
-  /may have made an endpoint for https:\/\/shop\.example\.com, .* with `npx pulumi-endpoints who-has https:\S+` before the next run\. See "The answer/;
+  /may have made an endpoint for https:\/\/shop\.example\.com, .* with `npx pulumi-endpoints who-has https:[^`]+` before the next run\. See "The answer/;
 
 export const unclearRefusals: Scenario[] = [
   ...[400, 409, 422].map((status) =>

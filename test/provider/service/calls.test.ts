@@ -81,7 +81,7 @@ test("a refusal has the request, the status, the service's code, message and ope
   expect(error).toMatchObject({ method: "POST", path: "/endpoints", status: 400, code: "ERR_NGROK_18017" });
   expect(error).toMatchObject({ operationId: expect.stringMatching(/^op_/) });
   expect(error.message).toMatch(
-    /^POST \/endpoints: status 400, ERR_NGROK_18017 .+ \(operation op_\w+\)\. .*choose another url, or look with `npx pulumi-endpoints who-has URL`/,
+    /^POST \/endpoints: status 400, ERR_NGROK_18017 .+ \(operation op_\w+\)\. .*choose another url\. See "A URL that is taken"/,
   );
 });
 
@@ -103,7 +103,7 @@ describe("the remedy", () => {
     [2235, page(2235)],
     [18005, /to replace the endpoint/],
     [18006, /reserve its domain.*See "Both in one program" in docs\/comparison\.md/],
-    [18017, /choose another url, .*who-has URL/],
+    [18017, /choose another url\. See "A URL/],
   ])("for the code %i is the same with any status", (number, expected) => {
     const remedies = new Set([400, 401, 402, 403, 409, 422].map((status) => remedy(status, number)));
     expect([...remedies]).toEqual([expect.stringMatching(expected)]);
