@@ -1,6 +1,12 @@
 import { resolve } from "node:path";
 import { isMapping, jsonOf, normalizeUrl } from "../../provider/data/index";
-import { type ExportedState, isSecret, PulumiFailed, pulumi } from "../pulumi-cli/index";
+import {
+  type ExportedResource,
+  type ExportedState,
+  isSecret,
+  PulumiFailed,
+  pulumi,
+} from "../pulumi-cli/index";
 import { messageOf } from "./command";
 import { forPulumi, isSuffixOf, withProject } from "./stackNames";
 import { entryOf, exported, mapConcurrently, type StateEntry, type UserProject } from "./userProject";
@@ -23,7 +29,10 @@ export interface ReadStack {
   /** The full name. */
   name: string;
   /** All resources with an id, of any type, without those that the program only reads. */
-  entries: StateEntry[];
+  entries: (StateEntry & {
+    /** Undefined if the state lacks it, or encrypts it. */
+    url?: string | undefined;
+  })[];
   /** The creates that a run has begun. Until its end, an endpoint may be live whose id is in no state. */
   creates: { name: string; urn: string /** Undefined if it is encrypted. */; url: string | undefined }[];
 }
@@ -38,11 +47,12 @@ export interface ReadStates {
 export const ENCRYPTED_CREATE = "it is creating an endpoint whose URL is encrypted";
 
 /** @throws PulumiFailed if a backend cannot be listed. One truncated state file fails the whole list. */
-export async function backendsOf(projects: readonly UserProject[]): Promise<Backend[]> {
+export async function backendsOf(projects: readonly UserProject[], signal?: AbortSignal): Promise<Backend[]> {
   const backends: Backend[] = [];
   const urls = new Map<string | undefined, string[]>();
   for (const { folder, backend } of projects) {
-    const [told = ""] = urls.get(backend) ?? (await jsonFrom(["whoami", "--json"], folder, "url"));
+    const [told = ""] =
+      urls.get(backend) ?? (await jsonFrom(["whoami", "--json"], "url", { cwd: folder, signal }));
     urls.set(backend, [told]);
     const url = told.startsWith("file://.")
       ? `file://${resolve(folder, told.slice("file://".length))}`
@@ -50,7 +60,10 @@ export async function backendsOf(projects: readonly UserProject[]): Promise<Back
     const known = backends.find((one) => one.url === url);
     if (known) known.folders.push(folder);
     else {
-      const stacks = await jsonFrom(["stack", "ls", "--all", "--json", "-Q"], folder, "name");
+      const stacks = await jsonFrom(["stack", "ls", "--all", "--json", "-Q"], "name", {
+        cwd: folder,
+        signal,
+      });
       backends.push({ url, folders: [folder], stacks });
     }
   }
@@ -58,8 +71,12 @@ export async function backendsOf(projects: readonly UserProject[]): Promise<Back
 }
 
 /** The texts of this key in a JSON object, or in a list of them, that the CLI prints. */
-async function jsonFrom(args: string[], cwd: string, key: string): Promise<string[]> {
-  const printed = [jsonOf((await pulumi(args, { cwd })).stdout)].flat();
+async function jsonFrom(
+  args: string[],
+  key: string,
+  options: { cwd: string; signal: AbortSignal | undefined },
+): Promise<string[]> {
+  const printed = [jsonOf((await pulumi(args, options)).stdout)].flat();
   return printed.flatMap((one) => (isMapping(one) && typeof one[key] === "string" ? [one[key]] : []));
 }
 
@@ -117,5 +134,14 @@ function stackIn(name: string, { deployment }: ExportedState): ReadStack {
     return [{ name, urn, url: isEncrypted ? undefined : (normalizeUrl(String(url)) ?? String(url)) }];
   });
   const managed = resources.filter(({ id, external }) => Boolean(id) && external !== true);
-  return { name, entries: managed.map(entryOf), creates };
+  return {
+    name,
+    entries: managed.map((one) => ({ ...entryOf(one), url: shownUrl(one) })),
+    creates,
+  };
+}
+
+function shownUrl({ inputs, outputs }: ExportedResource): string | undefined {
+  const urls = [outputs?.["url"], inputs?.["url"]].filter((url) => url !== undefined);
+  return urls.every((url) => typeof url === "string") ? urls[0] : undefined;
 }

@@ -1,5 +1,6 @@
 import { normalizeUrl, urlProblem } from "../../provider/data/index";
 import { endpointsOnUrl } from "../../provider/dataSources/lookup";
+import { MASKED } from "../../provider/endpoint/secretSearch";
 import { undefinedIfNotFound } from "../../provider/service/apiErrors";
 import type { Endpoint } from "../../provider/service/contract";
 import { see } from "../../provider/service/headings";
@@ -10,11 +11,11 @@ import { accountsOf, factsOf, ScannedAccounts } from "./drift/accounts";
 import { endpointFacts, visible } from "./drift/reportView";
 import { SecretTexts } from "./drift/secretTexts";
 import { type DriftStack, openWithPulumi } from "./drift/stack";
-import { backendsOf, type ReadStack, type ReadStates, readStates } from "./otherStates";
+import { backendsOf, type ReadStack, type ReadStates, readStates, withoutStacks } from "./otherStates";
 import { projectsOf, projectsOptions } from "./projects";
 import { forPulumi, shownName } from "./stackNames";
 import { count, shellWord } from "./text";
-import { explicitProviders, managedEndpoints, pendingCreates, type StateEntry } from "./userProject";
+import { explicitProviders, managedEndpoints, pendingCreates } from "./userProject";
 
 /** `npx pulumi-endpoints who-has`: tells which state has the endpoint on a URL. */
 export const whoHasCommand: CliCommand = command({
@@ -41,17 +42,20 @@ export const whoHasCommand: CliCommand = command({
     // The states are read after the accounts: an endpoint that a run creates meanwhile is in a state, or its create is.
     const looked = await lookAtAccounts(own, { id, url }, log);
     const states: ReadStates = { stacks: [], unread: [] };
-    let place = "";
+    let foreign: string[] = [];
+    let place = "no stack";
     try {
       const backends = await backendsOf(projects.all);
+      foreign = (await withoutStacks(backends, [own])).flatMap(({ stacks }) => stacks);
       place = `${count(backends.flatMap(({ stacks }) => stacks).length, "stack")} of ${backends.map((one) => one.url).join(", ")}`;
       Object.assign(states, await readStates(backends));
     } catch (error) {
       states.unread.push({ name: "the list of the backend's stacks", reason: messageOf(error) });
     }
-    const { lines, end, isCertain } = answer(own, { id, ...looked }, states);
-    const where = `Looked at ${looked.places.join(", ")}, and then at ${place || "no stack"}.`;
-    stdout.write(`${[...lines, where, end].map(visible).join("\n")}\n`);
+    const { lines, end, isCertain } = answer(own, { id, ...looked }, { ...states, foreign });
+    const opened = looked.places.length > 0 && `looked at ${looked.places.join(", ")}, and then at ${place}`;
+    const first = `The stack ${own.name}: ${opened || `no account was opened; looked at ${place}`}.`;
+    stdout.write(`${[first, ...lines, end].map(visible).join("\n")}\n`);
     return isCertain ? EXIT.done : EXIT.failed;
   },
 });
@@ -60,6 +64,9 @@ interface Wanted {
   id: string | undefined;
   url: string | undefined;
 }
+
+/** An entry that has an endpoint, and its stack, which is another one than that of the accounts if it is foreign. */
+type Owner = ReadStack["entries"][number] & { stack: string; isForeign: boolean };
 
 interface Looked {
   /** The normalized URL; undefined if no account shows the id. */
@@ -77,7 +84,8 @@ interface Looked {
 async function lookAtAccounts(stack: DriftStack, { id, url }: Wanted, log: LogLine): Promise<Looked> {
   const [state, config] = [await stack.state(), await stack.config()];
   const entries = [...managedEndpoints(state), ...pendingCreates(state).map(({ wanted }) => wanted)];
-  const met = new ScannedAccounts(log);
+  const masks = SecretTexts.of(entries);
+  const met = new ScannedAccounts((line) => log(masks.without(line)));
   const own = met.open(config, false, undefined);
   const used = accountsOf(entries, explicitProviders(state), config, met);
   const accounts = new Set([...(own ? [own] : []), ...used.keys()]);
@@ -88,7 +96,7 @@ async function lookAtAccounts(stack: DriftStack, { id, url }: Wanted, log: LogLi
     isOwn: true,
     places: [],
     unread: [],
-    masks: SecretTexts.of(entries),
+    masks,
   };
   for (const account of accounts) {
     const { api, unchecked } = account;
@@ -116,21 +124,25 @@ async function lookAtAccounts(stack: DriftStack, { id, url }: Wanted, log: LogLi
 /** What was seen, and last the line to run, or the heading of the page that fits. */
 function answer(
   stack: DriftStack,
-  { id, url, live, isOwn, unread, masks }: Looked & Wanted,
-  states: ReadStates,
+  { id, url, live, isOwn, places, unread, masks }: Looked & Wanted,
+  states: ReadStates & { foreign: readonly string[] },
 ): { lines: string[]; end: string; isCertain: boolean } {
   const owners = (wanted: string) =>
     states.stacks.flatMap(({ name, entries }) =>
-      entries.filter((entry) => entry.id === wanted).map((entry) => `  ${entryText(entry, name)}`),
+      entries
+        .filter((entry) => entry.id === wanted)
+        .map((entry) => ({ ...entry, stack: name, isForeign: states.foreign.includes(name) })),
     );
   const ofLive = live.map((one) => ({ one, has: owners(one.id) }));
   const lines = ofLive.flatMap(({ one, has }) => [
-    liveText(one, masks),
-    ...(has.length > 0 ? has : ["  no state that was read has it"]),
+    liveText(one, has, masks),
+    ...(has.length > 0 ? has.map(entryText) : ["  no state that was read has it"]),
   ]);
-  if (id !== undefined && !live.some((one) => one.id === id))
-    lines.push(`no account of the stack shows ${id}`, ...owners(id));
-  else if (live.length === 0) lines.push("no account of the stack has an endpoint on the URL");
+  const isMissing = id !== undefined && !live.some((one) => one.id === id);
+  if (places.length > 0 && isMissing) lines.push(`no account of the stack shows ${id}`);
+  else if (places.length > 0 && live.length === 0)
+    lines.push("no account of the stack has an endpoint on the URL");
+  if (isMissing) lines.push(...owners(id).map(entryText));
 
   const creates = states.stacks.flatMap(({ name, creates }) =>
     creates
@@ -138,7 +150,7 @@ function answer(
       .map((create) => createText(create, name)),
   );
   const missing = [...unread, ...states.unread.map(({ name, reason }) => `${shownName(name)}: ${reason}`)];
-  lines.push(...creates, ...missing.map((what) => `unread ${what}`));
+  lines.push(...creates, ...missing.map((what) => `unread ${masks.without(what)}`));
 
   const isCertain = missing.length === 0;
   const [free, ...more] = ofLive.filter(({ one, has }) => one.type === "cloud" && has.length === 0);
@@ -154,19 +166,23 @@ function answer(
   return { lines, end: end(), isCertain };
 }
 
-function liveText(live: Endpoint, masks: SecretTexts): string {
-  const facts = endpointFacts({ id: live.id, ...factsOf(live, masks) });
-  const all = [live.type ?? "unknown type", live.poolingEnabled && "in a pool", ...facts];
-  return `live ${masks.shown(urlOf(live) ?? "without a URL")} (${all.filter(Boolean).join(", ")})`;
+/** An endpoint on the URL. Of another stack's, no text is shown that the stack may keep secret. */
+function liveText(live: Endpoint, has: readonly Owner[], masks: SecretTexts): string {
+  const others = has.filter(({ isForeign }) => isForeign);
+  const { description, ...facts } = factsOf(live, masks);
+  const isShown = others.every(({ url }) => url !== undefined);
+  const shown = { id: live.id, ...facts, ...(description && others.length === 0 && { description }) };
+  const all = [live.type ?? "unknown type", live.poolingEnabled && "in a pool", ...endpointFacts(shown)];
+  return `live ${isShown ? masks.shown(urlOf(live) ?? "without a URL") : MASKED} (${all.filter(Boolean).join(", ")})`;
 }
 
-function entryText({ name, urn, isOld, isPendingReplacement }: StateEntry, stack: string): string {
+function entryText({ name, urn, isOld, isPendingReplacement, stack }: Owner): string {
   const pending = isPendingReplacement
     ? ", and its replacement is pending"
     : isOld
       ? ", and its deletion is pending"
       : "";
-  return `'${name}' of the stack ${shownName(stack)} has it${pending} (${urn})`;
+  return `  '${name}' of the stack ${shownName(stack)} has it${pending} (${urn})`;
 }
 
 function createText({ name, urn, url }: ReadStack["creates"][number], stack: string): string {

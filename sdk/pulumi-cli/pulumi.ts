@@ -14,7 +14,7 @@ interface PulumiOptions {
   env?: NodeJS.ProcessEnv;
   /** Whether to read the engine's events. Only for commands that run the engine. */
   events?: boolean;
-  /** Stops the command as Ctrl-C does: Pulumi completes its current operations first. */
+  /** Stops the command as Ctrl-C does: Pulumi completes its current operations first. Once it is aborted, no command starts. */
   signal?: AbortSignal | undefined;
   /** The time limit in milliseconds; 0 for none. */
   timeout?: number;
@@ -77,10 +77,11 @@ export class PulumiFailed extends Error {
 /**
  * Runs a command of the CLI.
  *
- * @throws PulumiFailed if it ends with another exit code than 0; Error if there is no CLI.
+ * @throws PulumiFailed if it ends with another exit code than 0; Error if there is no CLI; the signal's reason if it is aborted.
  */
 export async function pulumi(args: string[], options: PulumiOptions): Promise<PulumiResult> {
   const { cwd, input = "", env = process.env, events, signal, timeout = 0 } = options;
+  signal?.throwIfAborted();
   const folder = events ? await mkdtemp(join(tmpdir(), "pulumi-events-")) : "";
   const file = join(folder, "events.json");
   const all = [...args, "--non-interactive", ...(events ? ["--event-log", file] : [])];

@@ -222,6 +222,43 @@ test("who-has does not show what the stack's state keeps secret, nor controls of
   expect((await whoHas(folder, url)).stdout).not.toContain("\u001b");
 });
 
+test("who-has shows nothing of another stack's endpoint that its state keeps secret, and masks failures", async () => {
+  const emulator = await emulatedService();
+  const canary = "https://canary.example.com";
+  emulator.seed({ type: "cloud", id: "ep_1", url: canary, description: "CANARY-DESCRIPTION" });
+  emulator.seed({ type: "cloud", id: "ep_2", url, description: "CANARY-DESCRIPTION" });
+  const own = { inputs: { url: { [SIGNATURE]: SECRET, plaintext: JSON.stringify(canary) } } };
+  const theirs = stateWith([
+    entryOf("ep_1", { inputs: encrypted, outputs: encrypted }),
+    entryOf("ep_2", { inputs: { url }, outputs: { url } }),
+  ]);
+  const first = `case "$*" in *export*infra*) echo "error: ${canary} is locked" >&2; exit 255 ;; esac`;
+  const states = { [DEV]: stateWith([entryOf("ep_3", own)]), [OTHER]: theirs, "organization/infra/dev": "" };
+  const folder = projectWith(states, emulator, { first });
+  const secret = await whoHas(folder, "ep_1");
+  expect(secret.stdout).toMatch(/^live \[secret\] \(cloud, ep_1, created [^"]*\)$/m);
+  expect(secret.stdout).toContain("'ep_1' of the stack api/prod has it");
+  expect(secret.stdout).toContain("unread infra/dev: [secret] is locked");
+  const shown = await whoHas(folder, url);
+  expect(shown.stdout).toContain(`live ${url} (cloud, ep_2, created`);
+  expect(secret.stdout + secret.stderr + shown.stdout).not.toMatch(/canary/i);
+});
+
+test("who-has begins with the stack that it looked at, and says that no account was opened", async () => {
+  const emulator = await emulatedService();
+  const { stdout } = await whoHas(projectWith({ [DEV]: stateOf() }, emulator), url);
+  expect(stdout).toMatch(/^The stack web\/dev: looked at the account at \S+, and then at 1 stack of \S+\.\n/);
+  // As with `--config-file`, which the command does not know.
+  const none = { baseUrl: "", apiKey: "" };
+  const opened = await whoHas(projectWith({ [DEV]: stateOf("ep_1") }, none), url);
+  expect(opened.stdout).toMatch(/^The stack web\/dev: no account was opened; looked at 1 stack of \S+\.\n/);
+  expect(opened.stdout).toMatch(/^unread the account: .*ENDPOINTS_API_KEY/m);
+  expect([opened.code, opened.stdout]).toEqual([
+    1,
+    expect.not.stringContaining("no account of the stack has"),
+  ]);
+});
+
 test("who-has says that the key is refused, or missing", async () => {
   const emulator = await emulatedService();
   const refused = await whoHas(

@@ -19,7 +19,7 @@ import { type DriftStack, interrupted } from "./stack";
 
 /** Reads what other stacks have. Tests replace it, so that they need no Pulumi CLI. */
 export interface StateReader {
-  backendsOf(projects: Projects["all"]): Promise<Backend[]>;
+  backendsOf(projects: Projects["all"], signal: AbortSignal): Promise<Backend[]>;
   readStates(backends: readonly Backend[], signal: AbortSignal): Promise<ReadStates>;
 }
 
@@ -74,7 +74,7 @@ export async function findManagingStacks(
     if (stopped.aborted) throw interrupted();
     // A checked stack that could not be read may be readable without its secrets.
     const read = opened.filter((_, index) => stacks[index]?.managed !== undefined);
-    const backends = await withoutStacks(await backendsOf(projects.all), read);
+    const backends = await withoutStacks(await backendsOf(projects.all, stopped), read);
     otherStacks.backends = backends.map(({ url }) => url);
     otherStacks.count = backends.flatMap((one) => one.stacks).length;
     const isWorthIt =

@@ -44,7 +44,7 @@ export function onInterruption(log: (message: string) => void): { stopped: Abort
   const onSignal = () => {
     if (stopping.signal.aborted) process.exit(INTERRUPTED);
     log("interrupted: the report names what is unchecked; interrupt again to end immediately");
-    stopping.abort();
+    stopping.abort(interrupted());
   };
   const signals = ["SIGINT", "SIGTERM"] as const;
   for (const name of signals) process.on(name, onSignal);
@@ -59,7 +59,7 @@ export const openWithPulumi: OpenStacks = async ({ file, projects }, stopped) =>
   await assertPulumi();
   const stacks: DriftStack[] = [];
   for (const { folder, name: project, stacks: names } of projects)
-    for (const name of names.length > 0 ? names : [await selectedStack(folder)]) {
+    for (const name of names.length > 0 ? names : [await selectedStack(folder, stopped)]) {
       const stack = openStack({ folder, name: project }, name, stopped);
       // A stack that a file lists may not exist yet, or not any more. That must not hide the other stacks.
       const explain = file === undefined ? unknownStackAsUsage : explainUnreadable(name);
@@ -76,7 +76,8 @@ function unknownStackAsUsage(error: unknown): never {
 }
 
 /** @throws PulumiFailed if no stack is selected. */
-const selectedStack = async (cwd: string) => (await pulumi(["stack", "--show-name"], { cwd })).stdout.trim();
+const selectedStack = async (cwd: string, signal: AbortSignal) =>
+  (await pulumi(["stack", "--show-name"], { cwd, signal })).stdout.trim();
 
 /** The number of entries on a page of a stack's history. */
 const PAGE_SIZE = 100;

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { temporaryFolder } from "../../../test/folders";
@@ -7,11 +7,11 @@ import { PulumiFailed, pulumi } from "../index";
 /* Tests how the output and events of the CLI are read, with a script in place of the CLI. */
 
 /** Runs a script in place of the CLI, whose last argument is the event log. */
-function run(script: string) {
+function run(script: string, signal?: AbortSignal) {
   const folder = temporaryFolder();
   writeFileSync(join(folder, "pulumi"), `#!/bin/sh\nfor last; do :; done\n${script}\n`, { mode: 0o755 });
   const env = { ...process.env, PATH: `${folder}:${process.env["PATH"]}` };
-  return pulumi(["up"], { cwd: process.cwd(), env, events: true });
+  return pulumi(["up"], { cwd: process.cwd(), env, events: true, signal });
 }
 
 const STEP =
@@ -23,6 +23,13 @@ test("a run whose event log was cut because the CLI was killed has failed, with 
   );
   expect(failure).toBeInstanceOf(PulumiFailed);
   expect(failure).toMatchObject({ code: -1, result: { run: { steps: [{ op: "update", id: "ep_1" }] } } });
+});
+
+test("after an interruption, no command starts", async () => {
+  const isStarted = join(temporaryFolder(), "started");
+  const signal = AbortSignal.abort(new Error("it was interrupted"));
+  await expect(run(`touch ${isStarted}`, signal)).rejects.toThrow("it was interrupted");
+  expect(existsSync(isStarted)).toBe(false);
 });
 
 test("a stack that does not exist is an error with the next step", async () => {
