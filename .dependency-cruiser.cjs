@@ -20,7 +20,7 @@ const FOR_PROGRAMS = [
   // The rules of URLs, and the version of this package.
   "service/(url|version)",
   // The checks and forms of a resource's inputs: a program makes them before the engine, a command without it.
-  "endpoint/(documents|fields|inputs|outputAsText|secretSearch|secrets|urlRegistry)",
+  "endpoint/(documents|fields|inputs|standIns|secretSearch|secrets|urlRegistry)",
   // What drift and adopt compare and read as a refresh does.
   "endpoint/(adopt|readEndpoint|state)",
   // An account, the functions of data sources, and what they take.

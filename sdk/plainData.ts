@@ -3,7 +3,7 @@ import type { PolicyReader } from "../provider/data/index";
 import { isMapping, MAX_DEPTH, problemsOfData } from "../provider/data/index";
 import { metadataFromText } from "../provider/endpoint/documents";
 import { documentFields } from "../provider/endpoint/fields";
-import { standInFor } from "../provider/endpoint/outputAsText";
+import { standInFor } from "../provider/endpoint/standIns";
 
 /*
  * Pulumi's SDK turns each object of a document into a plain one: a Date becomes {}, and a Buffer an object of numbers. So

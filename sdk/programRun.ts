@@ -1,6 +1,6 @@
 import * as pulumi from "@pulumi/pulumi";
 import { UserError } from "../provider/data/index";
-import { standInsIn } from "../provider/endpoint/outputAsText";
+import { standInsIn } from "../provider/endpoint/standIns";
 import { see } from "../provider/service/headings";
 import { withoutKeys } from "../provider/service/redaction";
 
@@ -54,7 +54,8 @@ const ignored = () => {};
 export function assertName(kind: string, name: unknown): void {
   const text = `${name}`;
   const [standIn] = standInsIn(text).map((problem) => problem.replace(/;.*/, ""));
-  const problem = standIn ?? (/(^|[-_./])undefined($|[-_./])/.test(text) && "contains undefined");
+  const [left] = /\[object \w+\]|\{0x[\da-f]{9,}\}|(?<![^-_./])undefined(?![^-_./])/i.exec(text) ?? [];
+  const problem = standIn ?? (left && `contains ${left}`);
   if (!problem) return;
   const shown = text.length > 60 ? `${text.slice(0, 25)}…${text.slice(-25)}` : text;
   throw programError(

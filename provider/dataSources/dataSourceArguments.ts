@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { didYouMean, oneLine } from "../data/index";
-import { standInsIn } from "../endpoint/outputAsText";
+import { standInsIn } from "../endpoint/standIns";
 import { UserError } from "../service/apiErrors";
 import { type EndpointQuery, type EndpointsFilter, EndpointType } from "../service/contract";
 

@@ -16,7 +16,7 @@ import { hasUnknown, UNKNOWN } from "../pulumi/sentinels";
 import type { CloudEndpointInputs, Endpoint } from "../service/contract";
 import { parsersOf, refSchema } from "../service/replySchemas";
 import { metadataFromText, sameData, sameSet, wireText } from "./documents";
-import { undefinedInHost } from "./outputAsText";
+import { undefinedInHost } from "./standIns";
 
 /*
  * The fields of an endpoint, a row each. Checks, diffs, requests, previews, notes in the state, refreshes, drift, adoption, the

@@ -2,8 +2,8 @@ import { didYouMean, type JsonObject } from "../data/index";
 import { hasUnknown } from "../pulumi/sentinels";
 import { UserError } from "../service/apiErrors";
 import { type Inputs, inputFields, type PreviewInputs } from "./fields";
-import { standInsIn } from "./outputAsText";
 import { notedSecrets, SECRET_FIELDS_KEY } from "./secrets";
+import { standInsIn } from "./standIns";
 
 /** The property in which Pulumi keeps a dynamic resource's provider. It belongs to the engine, not to the user. */
 export const PROVIDER_KEY = "__provider";

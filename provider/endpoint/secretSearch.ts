@@ -4,8 +4,9 @@ import { MIN_SECRET_LENGTH, type Path, partsOf } from "../data/index";
  * The search for secrets in documents: values under a secret's name, and the passwords of URLs.
  */
 
-/** Names of secret values in policies: `client_secret`, `password`, `x-api-key`. */
-const SECRET_NAME = /secret|password|token|credential|private[_-]?key|api[_-]?key|authorization/i;
+/** Names of secret values in policies: `client_secret`, `password`, `x-api-key`. The names of a token's claims are public. */
+const SECRET_NAME =
+  /^(?!token_claims$).*(secret|password|token|credential|private[_-]?key|api[_-]?key|authorization)/is;
 
 /** Names below which every value is secret: `credentials: {bob: …}`, `api_keys: [{value: …}]`. */
 const PURE_SECRET_NAME = /^(secret|password|credential|private[_-]?key|api[_-]?key)s?$/i;

@@ -1,5 +1,5 @@
 import { UserError } from "../../provider/data/index";
-import { standInsIn } from "../../provider/endpoint/outputAsText";
+import { standInsIn } from "../../provider/endpoint/standIns";
 import { mergeTrafficPolicy, policyData } from "../traffic-policy/policy/index";
 
 /* The merge behind `mergeTrafficPolicy`, for Node programs and, in the plugin, for all others. */

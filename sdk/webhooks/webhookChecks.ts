@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { didYouMean, normalizeUrl, urlProblem } from "../../provider/data/index";
-import { standInsIn } from "../../provider/endpoint/outputAsText";
+import { standInsIn } from "../../provider/endpoint/standIns";
 import { platformInfo, secretProblem, vaultReference } from "../traffic-policy/webhooks/index";
 import {
   agentConfigVersions,

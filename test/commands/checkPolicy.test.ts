@@ -494,15 +494,19 @@ test("a broken policy of a plan and of a manifest is refused, too", async () => 
 });
 
 test.each([
-  ["in which a value is missing", "bob:undefined", "has undefined in it"],
-  ["that is a placeholder", "bob:<password>", "is a placeholder, which anybody can guess"],
-])("a credential %s is refused, as at the preview", async (_, credential, reason) => {
-  const config = `{ credentials: ['${credential}'] }`;
-  writeFileSync(
-    "auth.yaml",
-    `on_http_request: [{ actions: [{ type: basic-auth, config: ${config} }, { type: deny }] }]`,
-  );
-  const { code, stderr } = await check("auth.yaml");
-  expect(code).toBe(1);
-  expect(stderr).toContain(`auth.yaml at on_http_request[0].actions[0].config.credentials[0] ${reason}`);
-});
+  ["bob:undefined", "has undefined in it"],
+  ["bob:$PASSWORD", "is a placeholder, which anybody can guess"],
+])(
+  "warns of the credential %s, which may be filled in later, and checks the rest",
+  async (credential, reason) => {
+    const config = `{ credentials: ["${credential}"] }`;
+    writeFileSync(
+      "auth.yaml",
+      `on_http_request: [{ actions: [{ type: basic-auth, config: ${config} }, { type: dney }] }]`,
+    );
+    const { code, stdout } = await check("--strict", "auth.yaml");
+    const at = "on_http_request[0].actions[0].config.credentials[0]";
+    expect([code, stdout]).toEqual([7, expect.stringMatching(/:1:\d+: \S+type "dney" is no action/)]);
+    expect(stdout).toContain(`auth.yaml:1:75: ${at} ${reason}`);
+  },
+);

@@ -111,7 +111,7 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is w
   const MISSING =
     "trafficPolicy is missing, and the public service refuses to create a cloud endpoint without one; give one with an action that answers, such as forward-internal, custom-response or deny";
   const lacks = (place: string, word: string) =>
-    `${place} has ${word} in it, as programs write for a value that is missing; check the values that the text is built from`;
+    `${place} has ${word} in it, as programs write for a value that is missing or is no text; check the values that the text is built from`;
   const MISSPELT = "bindings has a name that the public service does not know; did you mean public?";
   const TIMEOUTS =
     "the option customTimeouts has no effect; endpoints:retryForSeconds bounds how long requests are repeated";
@@ -127,7 +127,7 @@ describe.each(["dynamic", "plugin"])("with the %s provider, a CloudEndpoint is w
   test.each<[string, args: object, option: "" | "deletedWith" | "customTimeouts", warnings: string[], baseUrl?: string]>([
     ["of a misspelt binding", { trafficPolicy: deny, bindings: [pulumi.output("publik")] }, "", [MISSPELT]],
     ["not of a secret binding, or of none", { trafficPolicy: deny, bindings: [pulumi.secret("publik"), 7] }, "", []],
-    ["of a value that is missing in a text", { trafficPolicy: deny, description: pulumi.output("owner undefined"), metadata: { a: ["https://null.x"] } }, "", [lacks("description", "undefined"), lacks("metadata.a[0]", "null")]],
+    ["of a value that is missing in a text", { trafficPolicy: deny, description: pulumi.output("owner undefined"), metadata: { a: ["https://null.x", `of ${{}}`] } }, "", [lacks("description", "undefined"), lacks("metadata.a[0]", "null"), lacks("metadata.a[1]", "[object Object]")]],
     ["of a missing policy on the public service", { trafficPolicy: pulumi.output(undefined) }, "", [MISSING], PUBLIC],
     ["of a missing policy elsewhere", {}, "", [MISSING.replace("the public service refuses", "the service may refuse")]],
     ["not of a policy on the public service", { trafficPolicy: pulumi.secret(deny) }, "", [], PUBLIC],

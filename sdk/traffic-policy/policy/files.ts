@@ -1,5 +1,5 @@
 import { isMapping, type JsonObject } from "../../../provider/data/json";
-import { missingSecret } from "../../../provider/data/missingValues";
+import { missingValuesIn } from "../../../provider/data/missingValues";
 import { NO_MAPPING, policyFromText, SEVERAL_DOCUMENTS, type Unparsed } from "../../../provider/data/parse";
 import { type Path, pathText } from "../../../provider/data/paths";
 import { type SourceDocument, sourceDocuments } from "../../../provider/data/positions";
@@ -38,11 +38,16 @@ export interface FilePolicy {
   positionOf?: SourceDocument["positionOf"];
 }
 
-/** The warnings for one policy. @param endpoint Default: the one that the file names. */
+/**
+ * The warnings for one policy. A secret in which a value is missing is one of them: a pipeline may fill it in later.
+ *
+ * @param endpoint Default: the one that the file names.
+ */
 export function warningsOfOne(one: FilePolicy, endpoint: PolicyTarget | undefined): Warning[] {
   const reason = "has a policy that was not read; check it as a file of its own";
   const unread: PolicyWarning[] = [{ path: [], reason }];
-  const warnings = one.policy ? policyWarnings(one.policy, endpoint ?? one.target) : unread;
+  const secrets: PolicyWarning[] = [...missingValuesIn(one.policy)].filter(({ isSecret }) => isSecret);
+  const warnings = one.policy ? [...policyWarnings(one.policy, endpoint ?? one.target), ...secrets] : unread;
   return warnings.map(({ path: inPolicy, offset, reason }) => {
     const path = [...one.path, ...inPolicy];
     const message = warningText({ path, reason }, "the policy");
@@ -77,8 +82,6 @@ function readablePolicies(found: (FilePolicy | Misplaced)[]): { policies: FilePo
   const policies: FilePolicy[] = [];
   for (const one of found) {
     if ("problem" in one) return { problem: `has a policy at ${pathText(one.path)} that ${one.problem}` };
-    const missing = missingSecret(one.policy);
-    if (missing) return { problem: `at ${pathText([...one.path, ...missing.path])} ${missing.reason}` };
     policies.push(one);
   }
   return { policies };

@@ -4,7 +4,7 @@ import { missingSecret, missingValuesIn } from "../../../provider/data/missingVa
 const found = (document: unknown) =>
   [...missingValuesIn(document)].map(({ path, isSecret, reason }) => [
     path.join("."),
-    / has? ?(\S+) in it/.exec(` ${reason}`)?.[1],
+    / has (.+) in it/.exec(` ${reason}`)?.[1],
     isSecret,
   ]);
 
@@ -22,6 +22,9 @@ test.each<[string, string, string]>([
   ["to", "https://undefined.example.com/$1", "undefined"],
   ["allow", "undefined/32", "undefined"],
   ["allow", "null/32", "null"],
+  ["body", 'if (text === "[object Promise]")', "[object Promise]"],
+  ["body", "[object Object]: ", "[object Object]"],
+  ["content", "of {0xc000123456}", "{0xc000123456}"],
 ])("a missing value is found in %s: %s", (key, text, word) =>
   expect(found({ [key]: text })).toEqual([[key, word, false]]),
 );
@@ -50,6 +53,7 @@ test.each([
   { description: "the undefined behaviour of none" },
   { description: "null is a word, and so is None" },
   { description: "NaNcy, undefinedly" },
+  { body: " [object Object] " },
   { body: "owner undefined", content: "owner undefined" },
   { expressions: ["vars.a == undefined"] },
   // biome-ignore lint/suspicious/noTemplateCurlyInString: an interpolation of policies

@@ -6,18 +6,12 @@ import { SIGNATURE } from "../pulumi/sentinels";
  * of Pulumi's protocol. The service would accept a stand-in, and a preview would look right. No message quotes the text around it.
  */
 
-const STAND_INS: readonly [pattern: RegExp, what: string][] = [
-  [
-    // The sentence of Node.js, Python, .NET and Java; Python's repr; Go's %s and %v.
-    /Calling (\[to\w+\]|__str__) on an \[?Output|<pulumi\.output\.Output object|\*internal\.OutputState=|\{0x[\da-f]{9,16}\}/i,
-    "an output used as text; use pulumi.interpolate or pulumi.jsonStringify (Node.js), Output.concat (Python), Output.Format (.NET), pulumi.Sprintf (Go), or apply",
-  ],
-  [/\[object Promise\]/, "a promise used as text, [object Promise]; write await before it"],
-  [
-    /\[object Object\]/,
-    "an object used as text, [object Object]; use a property of it, or JSON.stringify(…)",
-  ],
-];
+/** What no other text contains: the sentence of Node.js, Python, .NET and Java; Python's repr; Go's %s. */
+const OUTPUT =
+  /Calling (\[to\w+\]|__str__) on an \[?Output|<pulumi\.output\.Output object|\*internal\.OutputState=/i;
+
+/** Go's %v of an output. */
+const POINTER = /^\{0x[\da-f]{9,16}\}$/i;
 
 /** Stands for a value that JSON cannot hold, such as a `Date`. The check refuses it. */
 export const standInFor = (kind: string): string => `[object ${kind.replace(/[^\w$ .-]/g, "_") || "value"}]`;
@@ -26,10 +20,16 @@ const STAND_IN_FOR = /^\[object ([\w$ .-]+)\]$/;
 const BYTES = /^(Buffer|(Shared)?ArrayBuffer|DataView|(Big)?(Int|Uint|Float)\d+(Clamped)?Array)$/;
 const NO_DATA = "which is no plain data; write it as text, numbers, lists and plain objects";
 
+/** What a text stands for. Within a longer text, such as a page with a script, only Pulumi's own sentence is certain. */
 function standIn(text: string): string | undefined {
-  const known = STAND_INS.find(([pattern]) => pattern.test(text))?.[1];
-  const [, kind] = STAND_IN_FOR.exec(text) ?? [];
-  if (known !== undefined || kind === undefined) return known;
+  const alone = text.trim();
+  if (OUTPUT.test(text) || POINTER.test(alone))
+    return "an output used as text; use pulumi.interpolate or pulumi.jsonStringify (Node.js), Output.concat (Python), Output.Format (.NET), pulumi.Sprintf (Go), or apply";
+  const [, kind] = STAND_IN_FOR.exec(alone) ?? [];
+  if (kind === undefined) return undefined;
+  if (kind === "Promise") return "a promise used as text, [object Promise]; write await before it";
+  if (kind === "Object")
+    return "an object used as text, [object Object]; use a property of it, or JSON.stringify(…)";
   const named = `${/^[aeio]/i.test(kind) ? "an" : "a"} ${kind}`;
   return BYTES.test(kind)
     ? `${named}, which is bytes; read it with utf8, as in readFileSync(file, "utf8")`
@@ -49,7 +49,9 @@ export function standInsIn(value: unknown): string[] {
     if (!isMapping(part)) continue;
     // A path below it would lead into Pulumi's protocol.
     if (SIGNATURE in part) return [...found, `contains ${at}an asset, an archive or a resource, ${NO_DATA}`];
-    const key = standIn(Object.keys(part).join("\n"));
+    const key = Object.keys(part)
+      .map(standIn)
+      .find((one) => one !== undefined);
     // A path below such a key would quote it.
     if (key !== undefined) return [...found, `contains in a key ${place && `of ${place} `}${key}`];
   }
