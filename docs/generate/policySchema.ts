@@ -48,8 +48,8 @@ export function policySchema(): Schema {
     };
   };
 
-  const ofType = ([type, { keys }]: [string, ActionInfo]): Schema => {
-    const config = objectOf(keys, `actions/${type}/keys`);
+  const ofType = ([type, { keys, isDeprecated }]: [string, ActionInfo]): Schema => {
+    const config = isDeprecated ? {} : objectOf(keys, `actions/${type}/keys`);
     return {
       if: { properties: { type: { const: type } }, required: ["type"] },
       // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema

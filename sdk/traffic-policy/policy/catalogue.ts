@@ -24,6 +24,8 @@ export interface ActionInfo {
   ends?: "always" | "unclear";
   /** The name of its page in the documentation. Default: the action's name. */
   page?: string;
+  /** Whether the service has deprecated it. Its config may then be anything. */
+  isDeprecated?: true;
   /** Wrong names for it that people use. */
   misnamed?: readonly string[];
   keys: Keys;
@@ -118,6 +120,9 @@ export const actions = {
   "add-headers": { phases: BOTH, keys: {
     /** Values by the headers' names, 1 to 10 headers. */ headers: { kind: "map of text", cel: true },
   } },
+
+  /** Deprecated: sends the request to a provider of language models. Its config may be anything. */
+  "ai-gateway": { phases: REQUEST, ends: "unclear", isDeprecated: true, keys: {} },
 
   /** Requires a user name and a password. */
   "basic-auth": { phases: REQUEST, keys: {

@@ -4,6 +4,7 @@ import { type Path, pathText } from "../../../provider/data/paths";
 import { closestName, didYouMean, oneLine } from "../../../provider/data/text";
 import { derivedFromUrl } from "../../../provider/data/url";
 import {
+  ACTION_PAGES,
   type ActionInfo,
   type ActionType,
   actionKeys,
@@ -203,7 +204,9 @@ function* warningsInAction(
     const reason = `is ${type}, which is for ${info.protocols.join(" and ")} endpoints, not for ${protocol}`;
     yield { path: at, reason };
   }
-  if (isBlank(config) || isMapping(config))
+  if (info.isDeprecated)
+    yield { path: at, reason: `is ${type}, which the service has deprecated; see ${ACTION_PAGES}${type}` };
+  else if (isBlank(config) || isMapping(config))
     yield* warningsInObject(config ?? {}, [...path, "config"], info.keys, type, phase);
 }
 
@@ -340,7 +343,8 @@ function listOf(known: Known): string {
 
 type Known = Readonly<Record<string, PhaseInfo | ActionInfo | KeyInfo>>;
 
-const currentNames = (known: Known) => Object.entries(known).filter(([, info]) => !("deprecatedFor" in info));
+const currentNames = (known: Known) =>
+  Object.entries(known).filter(([, info]) => !("deprecatedFor" in info || "isDeprecated" in info));
 
 /** The names, each followed by the wrong names that people use for it. */
 const spellings = (known: Known) =>

@@ -56,6 +56,7 @@ export const mistakes: Mistake[] = [
   ["an action with a letter missing", one("custom-respons", {}), TYPE, /did you mean custom-response\?/],
   ["an unknown action", one("teleport", {}), TYPE, /^"teleport" is no action known to this version; ignore this if the service now supports it/],
   ["an action that could be a secret", one("Tr0ub4dor&3", {}), TYPE, /^is no action known to this version; ignore this/],
+  ["a deprecated action, with any config", onRequest(rule(act("ai-gateway", { providers: [{ id: "a" }] }))), TYPE, /^is ai-gateway, which the service has deprecated; see https:\S+\/ai-gateway$/, https],
   ["deny for responses", onResponse(rule(act("deny"))), "on_http_response[0].actions[0].type", /deny, which runs in on_tcp_connect, on_http_request, not in on_http_response/],
   ["terminate-tls of a tcp endpoint", onConnect(rule(act("terminate-tls"), act("deny"))), "on_tcp_connect[0].actions[0].type", /for https and tls endpoints, not for tcp/, tcp],
   // Configs
@@ -116,7 +117,8 @@ const configOf = (keys: [string, KeyInfo][], text: string): Data =>
 
 /** For each action and phase: policies with the required keys, with all keys, and with expressions. */
 export const rightPolicies: [what: string, policy: Data][] = Object.entries<ActionInfo>(actions).flatMap(
-  ([type, { phases, keys }]) => {
+  ([type, { phases, keys, isDeprecated }]) => {
+    if (isDeprecated) return [];
     const all = Object.entries(keys).filter(([, { deprecatedFor }]) => deprecatedFor === undefined);
     // biome-ignore lint/suspicious/noTemplateCurlyInString: as policies have it
     const inText = "${conn.client_ip}";

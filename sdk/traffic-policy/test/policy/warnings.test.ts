@@ -7,7 +7,14 @@ import { act, mistakes, moreRightPolicies, onRequest, rightPolicies, rule } from
 
 test("the catalogue knows which actions can answer, and an unknown action may", () => {
   const answering = Object.keys(actions).filter(mayAnswer);
-  expect(answering).toEqual(["close-connection", "custom-response", "deny", "forward-internal", "redirect"]);
+  expect(answering).toEqual([
+    "ai-gateway",
+    "close-connection",
+    "custom-response",
+    "deny",
+    "forward-internal",
+    "redirect",
+  ]);
   expect([mayAnswer("new-action"), mayAnswer(undefined), mayAnswer("toString")]).toEqual([true, true, true]);
 });
 
