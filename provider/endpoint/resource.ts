@@ -182,7 +182,7 @@ export class CloudEndpoints {
       if (!live) return { id: "", props: {} };
       const { props, inputs } = refreshedFromLive(live, state);
       // The service has shown the endpoint to this key, so a rotated key becomes the one of the state.
-      if (FINGERPRINT_KEY in state) props[FINGERPRINT_KEY] = accountFingerprint(api.http.settings);
+      if (isManaged) props[FINGERPRINT_KEY] = accountFingerprint(api.http.settings);
       return { id, ...foundForEngine({ props, inputs }, state) };
     });
   }

@@ -266,7 +266,8 @@ export function difference(state: State, inputs: PreviewInputs): Difference {
     changed,
     setOrUnset,
     replace: changed.includes("url") && schemeDiffers(known["url"], inputs.url),
-    hasStaleNotes: setOrUnset.length > 0 || hasNewSecret,
+    // Another package's provider has written a state without a version.
+    hasStaleNotes: setOrUnset.length > 0 || hasNewSecret || !(VERSION_KEY in state),
   };
 }
 

@@ -1,5 +1,5 @@
 import type { ScriptedReply } from "../../sdk/testing/emulator";
-import { at, error, forbidden, type Scenario, scenario } from "./scenario";
+import { at, error, forbidden, type Props, type Scenario, scenario } from "./scenario";
 import { MET, MOVE_TAKEN, TAKEN } from "./takenUrls";
 
 /* Renames, moves of URLs between resources, and moves between the two providers. */
@@ -303,6 +303,20 @@ export const moves: Scenario[] = [
 
 const other = { provider: "other" } as const;
 
+const bridged = {
+  ...shop,
+  description: "x",
+  metadata: { team: "shop" },
+  trafficPolicy: { on_http_request: [] },
+};
+
+/** The outputs of the bridge's `ngrok:index/cloudEndpoint:CloudEndpoint` (terraform-provider 0.10.0, ngrok 0.8.0). */
+const asTheBridgeWrites = ({ url, description, createdAt, uri }: Props): Props => ({
+  ...{ __pulumi_raw_state_delta: { obj: { ps: { bindings: { arr: {} } } } }, bindings: ["public"] },
+  ...{ url, description, createdAt, updatedAt: createdAt, uri, type: "cloud", region: "", domainId: "rd_1" },
+  ...{ metadata: '{"team": "shop"}', trafficPolicy: "on_http_request: []", poolingEnabled: false },
+});
+
 export const betweenProviders: Scenario[] = [
   scenario("a move to the other provider, and back, sends nothing", {
     from: { o: { ...shop, description: "x" } },
@@ -325,6 +339,20 @@ export const betweenProviders: Scenario[] = [
     state: { one: "a=b", two: "b=c" },
     engine: "parallel",
   }),
+  scenario(
+    "an endpoint comes from the Terraform provider's bridge without a request, has all outputs after a refresh and an `up`, and goes if it is deleted",
+    {
+      from: { o: bridged },
+      before: ({ editState }) => editState("o", asTheBridgeWrites),
+      reads: [],
+      next: [
+        { command: "refresh" },
+        { outputs: { o: { publicUrl: at("shop"), trafficPolicy: '{"on_http_request":[]}' } } },
+        { later: true, before: ({ emulator, id }) => emulator.remove(id("shop")), command: "refresh" },
+      ],
+      state: {},
+    },
+  ),
 ];
 
 function withoutEntryId({ editState }: Parameters<NonNullable<Scenario["runs"][number]["before"]>>[0]) {

@@ -74,7 +74,9 @@ test("with unknown settings, a check, a diff and a preview succeed without a req
   const checked = await client.check({}, { url: `${url}/`, adopt: "ep_1" });
   expect(checked).toEqual({ inputs: { url, adopt: "ep_1" }, failures: [] });
   expect((await client.check({}, { url: "nowhere" })).failures).toHaveLength(1);
-  expect(await client.diff("ep_1", { url, type: "cloud" }, { url })).toMatchObject({ changes: false });
+  expect(await client.diff("ep_1", { url, type: "cloud", __version: "0.1.0" }, { url })).toMatchObject({
+    changes: false,
+  });
   expect((await client.create({ url }, { preview: true })).outs).toMatchObject({ publicUrl: url });
   expect(emulator.requests).toEqual([]);
 });
