@@ -35,7 +35,7 @@ function commandIn(heading: string, command: RegExp, file = "operations"): strin
 const TRUNCATED_FILE = commandIn("A run was killed", /^find /);
 const BACKUPS = commandIn("A run was killed", /^backups\//);
 // If there is no lock, there is nothing to cancel, as the page says.
-const AFTER_A_KILL = commandsUnder("A run was killed")[1]?.replace(/^pulumi cancel.*/, "$& || true") ?? "";
+const AFTER_A_KILL = commandsUnder("A run was killed")[0]?.replace(/^pulumi cancel.*/, "$& || true") ?? "";
 
 /** The lines of a lost state, with these ids. */
 function lineOfLostState(ids: readonly string[]): string {
@@ -106,6 +106,7 @@ test.skipIf(!cli)(
 
 const SHOP = "https://shop.example.com";
 const API = "https://api.example.com";
+const DOCS = "https://docs.example.com";
 const [DRIFT = ""] = commandsUnder("Find what changed by hand", "drift");
 const NO_DRIFT = "None of 2 cloud endpoints drifted.";
 
@@ -170,7 +171,7 @@ test.skipIf(!cli)(
     expect(await project.ids()).toEqual(idsOnService());
 
     const [OLD, NEW] = [project.env["PULUMI_BACKEND_URL"], `file://${temporaryFolder()}`];
-    const removal = commandIn("What happened\\?", /^pulumi stack rm/);
+    const removal = commandIn("Tasks", /^pulumi stack rm prod --force/);
     await project.sh("pulumi stack export --show-secrets --file prod.json");
     await project.sh(
       `export PULUMI_BACKEND_URL=${NEW}\npulumi stack init prod\npulumi stack import --file prod.json\npulumi preview --expect-no-changes`,
@@ -264,10 +265,9 @@ test.skipIf(!cli)(
     expect(await project.sh("pulumi preview --expect-no-changes")).toContain(
       "was written with another key or base URL",
     );
-    const [forget = "", up = ""] =
-      commandsUnder("Move a resource to another account")[0]?.trim().split("\n") ?? [];
+    const forget = commandIn("Tasks", /^pulumi state delete/);
     for (const { urn } of await project.endpoints()) await project.sh(forget.replace("URN", `'${urn}'`));
-    await project.sh(up);
+    await project.sh(commandIn("Tasks", /^pulumi up$/));
     expect(idsOnService()).toEqual(ids);
     expect(await project.ids()).toEqual(
       emulator
@@ -312,24 +312,26 @@ test.skipIf(!cli)(
   async () => {
     const { project, emulator, idsOnService, idOf, urnOf } = await deployed();
     const [ids, kept] = [idsOnService(), idOf(API)];
-    const listed = (command: RegExp) => commandIn("What happened\\?", command);
-    await project.sh(listed(/^pulumi stack rename/));
+    const listed = (command: RegExp) => commandIn("Tasks", command);
+    const rename = listed(/^pulumi stack rename/);
+    await project.sh(`pulumi stack init dev\n${rename}\n${rename.replace(/live|prod/g, "dev")}`);
     const settings = join(project.folder, "Pulumi.yaml");
     writeFileSync(settings, readFileSync(settings, "utf8").replace("name: shop", "name: store"));
-    await project.sh(listed(/^pulumi stack select/));
-    await project.sh("pulumi preview --expect-no-changes");
+    await project.sh(`${listed(/^pulumi stack select/)}\n${listed(/^pulumi preview/)}`);
+    expect(await project.sh("pulumi stack ls")).toContain("dev");
     expect(await project.ids()).toEqual(ids);
 
     emulator.edit(idOf(SHOP), { description: "edited by hand" });
     project.edit(bothNamed("shop").replace("front door", "edited by hand"));
     const { length } = emulator.requests;
-    await project.sh(listed(/^pulumi up --refresh$/));
+    await project.sh(commandIn("What happened\\?", /^pulumi up --refresh$/));
     expect(emulator.requests.slice(length).filter(({ method }) => method !== "GET")).toEqual([]);
     expect(await project.sh(DRIFT)).toContain(NO_DRIFT);
 
     const forget = listed(/^pulumi state delete/).replace("URN", `'${await urnOf(API)}'`);
     await project.sh(`${forget}\n${listed(/^pulumi destroy$/)} --yes`);
     expect([await project.ids(), idsOnService()]).toEqual([[], [kept]]);
+    await project.sh(`${listed(/^pulumi stack rm prod$/).replace("prod", "live")} --yes`);
   },
 );
 
@@ -360,6 +362,47 @@ async function withNeighbour({ backend }: Awaited<ReturnType<typeof start>>, pro
   await neighbour.up();
   return neighbour;
 }
+
+test.skipIf(!cli)(
+  "with the Pulumi CLI, a restored backup catches up without a write, a lost passphrase leaves all endpoints, and one that was deleted by hand is dropped",
+  async () => {
+    const fixture = await deployed();
+    const { project, emulator, idsOnService, idOf } = fixture;
+    const neighbour = await withNeighbour(fixture, "");
+    await project.setSecret("word", "secret");
+    await project.sh("pulumi up --skip-preview\npulumi stack export --file backup.json");
+    const moved = API.replace("https", "http");
+    project.edit(`${bothNamed("shop").replace(API, moved)}\nnew CloudEndpoint("docs", { url: "${DOCS}" });`);
+    await project.up();
+    const ids = idsOnService();
+    await project.sh("pulumi stack import --file backup.json");
+    const report = await project.failing(DRIFT);
+    const unmanaged = [...report.matchAll(/unmanaged \S+ \((ep_\w+)/g)].map(([, id]) => id);
+    const catchUp = commandIn("The state is lost", /^pulumi up --refresh/);
+    const { length } = emulator.requests;
+    await project.sh(catchUp.replace("ep_1,ep_2", unmanaged.join(",")));
+    await project.sh("pulumi config rm endpoints:adopt");
+    expect(emulator.requests.slice(length).filter(({ method }) => method !== "GET")).toEqual([]);
+    expect(await project.sh(DRIFT)).toContain("None of 3 cloud endpoints drifted.");
+    expect(await project.ids()).toEqual(ids);
+
+    project.env["PULUMI_CONFIG_PASSPHRASE"] = "another";
+    expect(await project.failing("pulumi preview")).toContain("incorrect passphrase");
+    const stillWorks = ["pulumi stack export", "pulumi stack ls"];
+    for (const command of stillWorks) expect(await project.sh(command)).toContain("prod");
+    const whoHas = commandIn("The passphrase is wrong", /who-has URL$/).replace("URL", SHOP);
+    expect(await neighbour.sh(whoHas)).toContain("'shop' of the stack");
+    await project.sh(`${commandIn("The passphrase is wrong", /^pulumi stack rm/)} --yes`);
+    await project.sh(`pulumi stack init prod\n${lineOfLostState(ids)}`);
+    expect([await project.ids(), idsOnService()]).toEqual([ids, ids]);
+
+    emulator.remove(idOf(SHOP));
+    project.edit(`new CloudEndpoint("api", { url: "${moved}" });`);
+    await project.sh("pulumi up --skip-preview");
+    expect(await project.ids()).toEqual([idOf(moved)]);
+    expect(await project.sh(DRIFT)).toContain("None of 1 cloud endpoint drifted.");
+  },
+);
 
 test.skipIf(!cli)(
   "with the Pulumi CLI, two protected resources of which one depends on the other swap their URLs by a third one",

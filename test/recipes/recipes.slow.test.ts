@@ -79,12 +79,19 @@ test("the workflows for GitHub run no fork's program with a key, never cancel an
     ["drift", issues, ofCaller, "ENDPOINTS_READ_KEY"],
   ]);
   const { endpoints, ...called } = workflows;
-  expect(Object.keys(endpoints.on)).toEqual(["pull_request", "push", "schedule", "workflow_dispatch"]);
+  expect(Object.keys(endpoints.on)).toEqual([
+    "pull_request",
+    "merge_group",
+    "push",
+    "schedule",
+    "workflow_dispatch",
+  ]);
   for (const { on } of Object.values(called)) expect(Object.keys(on)).toEqual(["workflow_call"]);
   for (const { permissions } of Object.values(workflows)) expect(permissions).toEqual({});
   const { preview, up } = endpoints.jobs;
   expect(preview?.if).toContain("github.event.pull_request.head.repo.full_name == github.repository");
-  expect(up?.if).toBe("github.event_name != 'pull_request'");
+  expect(preview?.if).toContain("github.actor != 'dependabot[bot]'");
+  expect(up?.if).toBe("github.event_name == 'push' || github.event_name == 'workflow_dispatch'");
 
   const queue = (group: string) => ({ group: expect.stringMatching(group), "cancel-in-progress": false });
   expect(workflows.up.concurrency).toEqual(queue("^up-"));
