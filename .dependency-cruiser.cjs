@@ -92,7 +92,7 @@ module.exports = {
         "Pulumi's runtime would triple the time that every provider process takes to start. The first component loads it.",
       severity: "error",
       from: {
-        path: "^(provider/|sdk/policyWarnings\\.ts$|sdk/webhooks/(otherLanguages|agentConfig|mergedPolicy|secretSource|webhookChecks)\\.ts$)",
+        path: "^(provider/|sdk/policyWarnings\\.ts$|sdk/webhooks/(otherLanguages|agentConfig|secretSource|webhookChecks)\\.ts$)",
       },
       to: {
         path: "@pulumi/pulumi/index\\.|^sdk/(webhooks/(construct|webhookVerification)|programRun)\\.ts$",

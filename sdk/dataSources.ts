@@ -219,7 +219,7 @@ function whenReady<T>(
   const dependsOn = pulumi.output(options?.dependsOn ?? []);
   const sources = pulumi.output(resourcesBehind(given));
   const exist = pulumi
-    .all([dependsOn, sources, explicitProvider(options)?.isKnown])
+    .all([dependsOn, sources, explicitProvider(options)?.settled])
     .apply(([first, second]) =>
       pulumi.all([first, second].flat().flatMap((one) => idsOf(one as pulumi.Resource))),
     );

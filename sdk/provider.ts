@@ -35,7 +35,7 @@ export class Provider extends pulumi.ProviderResource {
   }
 
   /** @internal Unknown while a setting is unknown, such as the output of a resource that does not exist yet. */
-  readonly isKnown: pulumi.Output<true>;
+  readonly settled: pulumi.Output<true>;
 
   /** @internal Undefined if the program leaves it to the stack's configuration. */
   readonly policyWarnings: pulumi.Output<string> | undefined;
@@ -57,7 +57,7 @@ export class Provider extends pulumi.ProviderResource {
     );
     this.policyWarnings = args.policyWarnings === undefined ? undefined : pulumi.output(args.policyWarnings);
     this.baseUrl = args.baseUrl === undefined ? undefined : pulumi.output(args.baseUrl);
-    this.isKnown = pulumi.unsecret(pulumi.output(args)).apply(() => true as const);
+    this.settled = pulumi.unsecret(pulumi.output(args)).apply(() => true as const);
   }
 }
 

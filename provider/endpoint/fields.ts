@@ -181,10 +181,10 @@ export const inputFields = column<"input", Input>("input");
 /** Checked inputs in the form of the state: URL normalized, policy and metadata as data. Any part may be unknown. */
 export type PreviewInputs = z.output<z.ZodObject<typeof inputFields>>;
 
-declare const isKnown: unique symbol;
+declare const withoutUnknown: unique symbol;
 
 /** Checked inputs without an unknown part. Only `knownInputs` returns them. */
-export type Inputs = PreviewInputs & { readonly [isKnown]: true };
+export type Inputs = PreviewInputs & { readonly [withoutUnknown]: true };
 
 export const managedInputs = names.filter(
   (name): name is ManagedInput => name in endpointFields && name in inputFields,

@@ -89,13 +89,13 @@ const isEngineInputs = (props: JsonObject): props is EngineInputs => typeof prop
 
 /** @throws UserError if a part is unknown. The engine knows all values when it asks for a change. */
 export function knownInputs(inputs: PreviewInputs): Inputs {
-  if (isKnown(inputs)) return inputs;
+  if (isWithoutUnknown(inputs)) return inputs;
   throw new UserError(
     "Pulumi has asked for a change with a value that is not known yet. Run the command again.",
   );
 }
 
-const isKnown = (inputs: PreviewInputs): inputs is Inputs => !hasUnknown(inputs);
+const isWithoutUnknown = (inputs: PreviewInputs): inputs is Inputs => !hasUnknown(inputs);
 
 function isInput(name: string): name is keyof typeof inputFields {
   return Object.hasOwn(inputFields, name);

@@ -31,8 +31,8 @@ export class Configuration {
 
   constructor(private readonly environment: NodeJS.ProcessEnv) {}
 
-  /** Whether all settings are known. In a preview, one may come from a resource that does not exist yet. */
-  get isKnown(): boolean {
+  /** Whether no setting is unknown. In a preview, one may come from a resource that does not exist yet. */
+  get hasAllSettings(): boolean {
     return !hasUnknown(this.args);
   }
 

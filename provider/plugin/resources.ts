@@ -33,7 +33,9 @@ export class Resources {
     const readPolicy = policyReader();
     const { trafficPolicy } = news;
     const given = { ...news, trafficPolicy: readPolicy(trafficPolicy)?.data ?? trafficPolicy };
-    const checked = this.configuration.isKnown ? await this.core.check(oldInputs, given) : checkInputs(given);
+    const checked = this.configuration.hasAllSettings
+      ? await this.core.check(oldInputs, given)
+      : checkInputs(given);
     const { inputs } = checked;
     const reasons = checked.failures.map(({ reason }) => reason);
     // The package's own SDK has checked the resources of the program, and passes on the result.
@@ -58,8 +60,9 @@ export class Resources {
     const { url, adopt, poolingEnabled } = inputs;
     const use = { owner: request.getUrn(), name: request.getName(), pooled: poolingEnabled === true };
     // As in the package's own SDK, a resource registers nothing while one of these is unknown.
-    const isKnown = !hasUnknown([url, adopt, poolingEnabled]);
-    const conflict = isKnown ? this.urls.register(url, adopt, use) : undefined;
+    const conflict = hasUnknown([url, adopt, poolingEnabled])
+      ? undefined
+      : this.urls.register(url, adopt, use);
     // Without secrets, because a warning names keys.
     const { props: shown } = fromEngine(request.getNews(), { hidesSecrets: true });
     const find = () => this.warnings.resourceWarnings(shown, readPolicy);

@@ -4,11 +4,11 @@ import { plainData } from "../plainData";
 import type { TrafficPolicy } from "../policyRules";
 import { warnOfPolicy } from "../programChecks";
 import { programError, withProgramErrors } from "../programRun";
+import { withVerifications } from "../traffic-policy/policy/index";
 import { mergedConfig } from "./agentConfig";
-import { dataToMerge, mergedPolicy } from "./mergedPolicy";
+import { policyToMerge } from "./webhookChecks";
 import { WebhookVerification } from "./webhookVerification";
 
-// The function has the name of that in traffic-policy on purpose: it is the same merge, for outputs of Pulumi.
 /**
  * Adds webhook verifications before a traffic policy's own actions on requests. The result is a policy for a `CloudEndpoint`:
  * it must contain an action that answers, and verification does not answer.
@@ -36,7 +36,7 @@ export function mergeTrafficPolicy(
   const policies = pulumi.all(
     all.map((each) => (WebhookVerification.isInstance(each) ? each.trafficPolicy : undefined)),
   );
-  return merged(policy, policies);
+  return mergedOutput(policy, policies);
 }
 
 /**
@@ -50,16 +50,16 @@ export const mergeTrafficPolicyOutput = (args: {
   policy: pulumi.Input<TrafficPolicy | object | string>;
   verifications: pulumi.Input<pulumi.Input<string>[]>;
 }): pulumi.Output<{ trafficPolicy: object }> =>
-  pulumi.output({ trafficPolicy: merged(args.policy, pulumi.output(args.verifications)) });
+  pulumi.output({ trafficPolicy: mergedOutput(args.policy, pulumi.output(args.verifications)) });
 
-function merged(
+function mergedOutput(
   policy: pulumi.Input<TrafficPolicy | object | string>,
   policies: pulumi.Output<(string | undefined)[]>,
 ): pulumi.Output<object> {
   // Data that contains itself has a text in that place, and ends no search.
   const plain = plainData(policy);
   const given = (pulumi.output(plain) as pulumi.Output<object | string>).apply((policy) =>
-    withProgramErrors(() => dataToMerge(policy)),
+    withProgramErrors(() => policyToMerge(policy)),
   );
   // Checked here, because the result is secret.
   const doubts = warnOfPolicy("mergeTrafficPolicy", { trafficPolicy: plain }, undefined, policyReader(), {
@@ -71,7 +71,9 @@ function merged(
   const result = pulumi
     .all([given, policies])
     .apply(([policy, policies]) =>
-      withProgramErrors(() => mergedPolicy(policy, policies, (warning) => void pulumi.log.warn(warning))),
+      withProgramErrors(() =>
+        withVerifications(policy, policies, (warning) => void pulumi.log.warn(warning)),
+      ),
     );
   return pulumi.secret(result);
 }

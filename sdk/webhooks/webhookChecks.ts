@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { didYouMean, normalizeUrl, urlProblem } from "../../provider/data/index";
+import { didYouMean, type JsonObject, normalizeUrl, UserError, urlProblem } from "../../provider/data/index";
 import { standInsIn } from "../../provider/endpoint/standIns";
+import { policyData } from "../traffic-policy/policy/index";
 import { platformInfo, secretProblem, vaultReference } from "../traffic-policy/webhooks/index";
 import {
   agentConfigVersions,
@@ -150,4 +151,11 @@ export function secretMistake(platform: string, secret: string | undefined): str
   if (/\$\{/.test(secret))
     return "contains ${, which starts an expression in a traffic policy; choose another secret, or store it in the service's vault and give the expression that reads it from there";
   return secretProblem(platform, secret);
+}
+
+/** The policy of a merge as data. @throws UserError for text that is no policy, and for values that JSON cannot hold. */
+export function policyToMerge(policy: object | string): JsonObject {
+  const problems = standInsIn(policy).map((problem) => `mergeTrafficPolicy: the policy ${problem}`);
+  if (problems.length > 0) throw new UserError(problems.join("\n"));
+  return policyData(policy);
 }

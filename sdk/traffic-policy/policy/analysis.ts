@@ -48,7 +48,7 @@ function findingsIn(expression: string, text: string, uses: readonly NameUse[]):
   if ("code" in parsed) return [syntaxFinding(expression, parsed)];
   const nodes = nodesOf(parsed);
   const ofMacros = new Set([...expression.matchAll(MACRO)].map(([, name]) => name));
-  const unknown = uses.filter(({ name, isKnown }) => !isKnown && !ofMacros.has(name.split(".")[0]));
+  const unknown = uses.filter(({ name, isListed }) => !isListed && !ofMacros.has(name.split(".")[0]));
   const names = unknown.map((use) =>
     finding(use.offset, use.isFunction ? unknownFunction(use) : unknownVariable(use)),
   );

@@ -91,8 +91,8 @@ export const flatName = (name: string): string => `_${name.slice(1).replaceAll("
 export interface NameUse {
   name: string;
   offset: number;
-  /** Whether the name is documented. The variable of a macro is not: `x` in `list.all(x, x > 0)`. */
-  isKnown: boolean;
+  /** Whether the vocabulary has the name. It lacks the variable of a macro: `x` in `list.all(x, x > 0)`. */
+  isListed: boolean;
   isFunction?: true;
   /** The phases that have this name. Undefined if all do. */
   phases?: readonly string[] | undefined;
@@ -151,16 +151,16 @@ function flattenPath(
   const nameOf = (count: number) => parts.slice(0, count).join(".");
   /** Records the use of a function. Returns its flat name, or its own if it has none. */
   const flatFunction = (name: string, at: number): string => {
-    const isKnown = functions.has(name);
+    const isListed = functions.has(name);
     const phases = functions.get(name);
     uses.push({
       name,
       offset: offset + at,
-      isKnown: isKnown || STANDARD.has(name),
+      isListed: isListed || STANDARD.has(name),
       isFunction: true,
       phases,
     });
-    return isKnown ? flatName(name) : path.slice(at);
+    return isListed ? flatName(name) : path.slice(at);
   };
   const whole = nameOf(parts.length);
   if (!isMember && isCall && (functions.has(whole) || namespaces.has(nameOf(parts.length - 1))))
@@ -170,7 +170,7 @@ function flattenPath(
   if (!isMember && parts.length > 0) {
     const count = variableParts(parts.map(([part]) => part));
     const phases = count > 0 ? phasesOfVariables[nameOf(1)] : undefined;
-    uses.push({ name: nameOf(count || parts.length), offset, isKnown: count > 0, phases });
+    uses.push({ name: nameOf(count || parts.length), offset, isListed: count > 0, phases });
     const last = parts[count - 1];
     const end = last ? last.index + last[0].length : 0;
     flat = (last ? flatName(nameOf(count)) : "").padEnd(end) + flat.slice(end);

@@ -10,6 +10,6 @@ export {
   phases,
   ruleKeys,
 } from "./catalogue";
-export { mergeTrafficPolicy, policyData } from "./merge";
+export { policyData, withVerifications } from "./merge";
 export { rules, type UnlistedAction, unlistedAction } from "./rules";
 export { expressionWarnings, type PolicyWarning, policyWarnings, warningText } from "./warnings";

@@ -5,29 +5,20 @@ import { UserError } from "../../../provider/data/userError";
 import { mayAnswer as canAnswer, endsTraffic, intendedPhase } from "./warnings";
 
 /**
- * Adds the rules of webhook verifications before a policy's own rules for requests.
+ * A policy with the rules of webhook verifications before its own rules for requests: the work of `mergeTrafficPolicy`.
  *
- * ```ts
- * const policy = mergeTrafficPolicy(readFileSync("policy.yaml", "utf8"), [
- *   { on_http_request: [rules.verify("github", secret)] },
- * ]);
- * ```
- *
- * @param policy The policy: data, or text that is JSON or YAML.
- * @param verifications The policies that verify webhooks. They run in this order.
- * @param warn Called with each warning: if some traffic is not verified, or if no action answers. Default: `console.warn`.
- * @returns The policy as data.
+ * @param verifications The policy of each verification, as JSON. They run in this order.
+ * @param warn Called with each warning: if some traffic is not verified, or if no action answers.
  * @throws UserError if the policy is invalid, if nothing would be verified, or if requests would need two signatures.
  */
-export function mergeTrafficPolicy(
-  policy: object | string,
-  verifications: readonly (object | string)[],
-  warn: (warning: string) => void = console.warn,
-): { [phase: string]: unknown } {
-  const data = policyData(policy);
-  assertPhaseNames(data);
-  const own = rulesOf(data, "on_http_request");
-  const ending = rulesOf(data, "on_tcp_connect").filter((rule) =>
+export function withVerifications(
+  policy: JsonObject,
+  verifications: readonly (string | undefined)[],
+  warn: (warning: string) => void,
+): JsonObject {
+  assertPhaseNames(policy);
+  const own = rulesOf(policy, "on_http_request");
+  const ending = rulesOf(policy, "on_tcp_connect").filter((rule) =>
     actionMappings(rule).some((action) => endsTraffic(action, "on_tcp_connect")),
   );
   if (verifications.length === 0)
@@ -56,16 +47,16 @@ export function mergeTrafficPolicy(
     warn(
       `mergeTrafficPolicy: no action after the verification answers requests. That is right for an agent, which forwards them. A cloud endpoint needs an action such as forward-internal, custom-response or deny; without one, the service refuses the policy.`,
     );
-  return { ...data, on_http_request: rules };
+  return { ...policy, on_http_request: rules };
 }
 
 /** The rules of a verification. No message quotes it, because it may be a secret in the wrong place. */
-function verificationRules(verification: object | string, place: number): object[] {
-  const parsed = typeof verification === "string" ? policyFromText(verification) : { data: verification };
+function verificationRules(verification: string | undefined, place: number): object[] {
+  const parsed = policyFromText(verification ?? "");
   const rules = "data" in parsed && isMapping(parsed.data) ? rulesOf(parsed.data, "on_http_request") : [];
   if (rules.some((rule) => actionMappings(rule).some(({ type }) => type === "verify-webhook"))) return rules;
   throw new UserError(
-    `mergeTrafficPolicy: verification ${place} is not the trafficPolicy of a webhook verification`,
+    `mergeTrafficPolicy: verification ${place} is no WebhookVerification, nor the trafficPolicy of one`,
   );
 }
 

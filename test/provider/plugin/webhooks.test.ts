@@ -111,7 +111,7 @@ describe("mergeTrafficPolicy in another language", () => {
   test("refuses verifications without a quotation", async () => {
     const { client } = await plugin({ configure: false });
     const { message } = await thrown(client.invoke(MERGE, { policy: own, verifications: ["CANARY"] }));
-    expect(message).toMatch(/verification 1 is not the trafficPolicy of a webhook verification$/);
+    expect(message).toMatch(/verification 1 is no WebhookVerification, nor the trafficPolicy of one$/);
   });
 
   test("warns of its own policy once a run, without the secrets in it", async () => {

@@ -9,7 +9,7 @@ import {
   type WebhookVerificationArgs,
 } from "../../../sdk";
 import { withProgramErrors } from "../../../sdk/programRun";
-import { mergedPolicy as merge } from "../../../sdk/webhooks/mergedPolicy";
+import { webhooks } from "../../../sdk/webhooks/otherLanguages";
 import { until } from "../../until";
 import { mockEngine, resolved } from "../program";
 
@@ -26,8 +26,8 @@ const CHOSEN = JSON.stringify({
     { expressions: ["req.method == 'POST'"], actions: [{ type: "verify-webhook", config: {} }] },
   ],
 });
-const mergedPolicy = (policy: object | string, policies: (string | undefined)[]) =>
-  merge(policy, policies, () => {});
+const mergedPolicy = (policy: object | string, policies: string[]) =>
+  webhooks.mergedPolicy(policy, policies, () => {});
 
 describe("mergeTrafficPolicy", () => {
   const rule = { actions: [{ type: "deny" }] };
