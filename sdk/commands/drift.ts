@@ -67,14 +67,15 @@ export const driftWith = ({ open, ...reader }: DriftDependencies): CliCommand =>
 export const driftCommand = driftWith({ open: openWithPulumi, backendsOf, readStates });
 
 async function reportOf(
-  { stacks, accounts, masks }: Scan,
+  found: Scan,
   managing: AllStacks,
   options: Pick<DriftReport, "startedAt" | "failOnUnmanaged">,
 ): Promise<DriftReport> {
+  const { stacks, accounts, masks } = found;
   const reports = new Map(
     [...accounts].map(([one, names]) => [one, accountReport(one, names, managing, masks)]),
   );
-  await mapConcurrently(stacks, (one) => findLeft(one, reports, managing, masks));
+  await mapConcurrently(stacks, (one) => findLeft(one, reports, managing, found));
   const findings = {
     ...options,
     stacks: stacks.map(({ report }) => report),

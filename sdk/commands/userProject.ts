@@ -124,6 +124,8 @@ export const managedEndpoints = (state: ExportedState): ManagedEndpoint[] => end
 export interface PendingCreate {
   /** The endpoint to be created, which has no id. If its create was not begun, this is the old endpoint. */
   wanted: ManagedEndpoint;
+  /** The normalized URL of `wanted`. */
+  url: string | undefined;
   /** The old endpoint of a replacement. */
   replaced: ManagedEndpoint | undefined;
 }
@@ -137,13 +139,10 @@ export function pendingCreates(state: ExportedState): PendingCreate[] {
   const wanted = [...begun, ...all.filter(({ isPendingReplacement }) => isPendingReplacement)];
   return [...new Map(wanted.toReversed().map((one) => [one.urn, one])).values()].map((one) => ({
     wanted: one,
+    url: normalizeUrl(String(one.inputs["url"])),
     replaced: all.find(({ isPendingReplacement, urn }) => isPendingReplacement && urn === one.urn),
   }));
 }
-
-/** The normalized URL on which to look for a pending create. */
-export const urlOfCreate = ({ wanted: { inputs } }: PendingCreate): string =>
-  normalizeUrl(String(inputs["url"])) ?? "";
 
 const endpointsIn = ({ deployment }: ExportedState): ExportedResource[] =>
   (deployment.resources ?? []).filter(

@@ -1,10 +1,12 @@
 import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { reportSchema } from "../../sdk/commands/drift/report";
 import { emulatedService } from "../emulatedService";
 import { temporaryFolder } from "../folders";
 import { root } from "../package/pack";
 import { Backend, cli } from "../projects";
+import { until } from "../until";
 import { blocksOf } from "./pages";
 
 /* Runbook tests: the commands of the pages for operators on the real CLI, with the state in files. */
@@ -278,34 +280,130 @@ test.skipIf(!cli)(
   },
 );
 
-test.skipIf(!cli)(
-  "with the Pulumi CLI, the members of a pool whose state is lost are adopted by the list in the program, also one by one",
-  async () => {
-    const { project, idsOnService } = await start("prod");
-    const page = sectionOf("Adopt members of a pool", "adoption");
-    const [{ code = "" } = {}] = blocksOf("docs/adoption.md", page);
-    const with_ = (lost: Record<string, string>) =>
-      code
-        .replace(": Record<string, string>", "")
-        .replace('{ "web-2": "ep_2abc" }', () => JSON.stringify(lost));
-    project.edit(with_({}));
-    await project.up();
-    const ids = idsOnService();
-    expect(ids).toHaveLength(3);
-    await project.sh("pulumi stack rm prod --force --preserve-config --yes\npulumi stack init prod");
-    const [first = "", second = "", last = ""] = ids;
-    project.edit(with_({ "web-0": first, "web-1": second, "web-2": last }));
-    expect(await project.sh("pulumi preview")).toContain(`adopts ${last} as it is`);
-    await project.up();
-    expect(await project.ids()).toEqual(ids);
-    // An id on a member that has an endpoint does nothing.
-    project.edit(with_({ "web-0": last }));
-    expect(await project.sh("pulumi up --skip-preview")).toContain("so it adopts nothing");
-    project.edit(with_({}));
-    await project.sh("pulumi preview --expect-no-changes");
-    expect(idsOnService()).toEqual(ids);
-  },
-);
+/** The commands of the numbered steps by which members of a pool are adopted, without the edits of steps 1 and 5. */
+function commandsForMembers() {
+  const [, , cancel = "", preview = "", deploy = ""] = sectionOf("Adopt members of a pool", "adoption").split(
+    /^\d\. /m,
+  );
+  const [unlock, look, apply] = [cancel, preview, deploy].map((step) =>
+    [...step.matchAll(/`(pulumi [^`]+)`/g)].map(([, command = ""]) => command),
+  );
+  expect([unlock, look, apply]).toEqual([
+    ["pulumi cancel"],
+    ["pulumi preview"],
+    ["pulumi refresh --yes --clear-pending-creates", "pulumi up"],
+  ]);
+  return { unlock: "pulumi cancel", look: "pulumi preview", apply: apply?.join("\n") ?? "" };
+}
+
+describe.skipIf(!cli)("with the Pulumi CLI, beside another stack in the same pool", () => {
+  const member = (name: string, more = "") =>
+    `new CloudEndpoint("${name}", { url: "${SHOP}", poolingEnabled: true, description: "${name}"${more} }, { protect: true });\n`;
+
+  test.each(["dynamic", "plugin"])(
+    "what a killed run left in and out of a pool is adopted in the order of the page, and each member is there once (%s)",
+    async (provider) => {
+      const emulator = await emulatedService();
+      const backend = new Backend(emulator);
+      const neighbour = await backend.project(member("theirs"), { name: "edge" });
+      await neighbour.up();
+      const program = (adopt: Record<string, string>) =>
+        ["one", "two", "three"]
+          .flatMap((name) => [
+            `new CloudEndpoint("${name}", { url: "https://${name}.example.com", adopt: ${JSON.stringify(adopt[name])} });\n`,
+            member(`web-${name}`, `, adopt: ${JSON.stringify(adopt[`web-${name}`])}`),
+          ])
+          .join("");
+      const environment = { ENDPOINTS_PROVIDER: provider };
+      const project = await backend.project(program({}), { environment });
+      // The answers come after the kill.
+      emulator.intercept("create", { afterCommit: true, delayMs: 60_000 }, 4);
+      const up = project.startUp("--parallel", "4");
+      await until(() => emulator.endpoints.length === 5);
+      await up.killEngine();
+      const left = structuredClone(emulator.endpoints);
+
+      const { stdout } = await project.command("drift", "--json", "-");
+      const [{ pendingCreates = [], recovery = undefined } = {}] = reportSchema.parse(
+        JSON.parse(stdout),
+      ).stacks;
+      expect(recovery).toMatchObject({ adopt: [], text: expect.stringContaining("Adopt members of a pool") });
+      expect(recovery?.command).toBeUndefined();
+      const free = new Set(pendingCreates.flatMap((one) => one.left ?? []));
+      expect(free.size).toBe(4);
+      const adopt: Record<string, string> = {};
+      for (const { name, left: ids = [] } of pendingCreates) {
+        const id = ids.find((one) => free.delete(one));
+        if (id !== undefined) adopt[name] = id;
+      }
+      expect(Object.keys(adopt)).toHaveLength(4);
+
+      const { unlock, look, apply } = commandsForMembers();
+      project.edit(program(adopt));
+      await project.sh(unlock);
+      const preview = await project.sh(look);
+      for (const id of Object.values(adopt)) expect(preview).toContain(`adopts ${id}`);
+      await project.sh(apply);
+      const live = structuredClone(emulator.endpoints);
+      expect(live).toHaveLength(7);
+      expect(live.map(({ id }) => id)).toEqual(expect.arrayContaining(left.map(({ id }) => id)));
+      expect(
+        live
+          .map(({ description }) => description)
+          .filter(Boolean)
+          .sort(),
+      ).toEqual(["theirs", "web-one", "web-two", "web-three"].sort());
+      project.edit(program({}));
+      await project.up();
+      for (const one of [project, neighbour]) await one.sh("pulumi preview --expect-no-changes");
+      expect(emulator.endpoints).toEqual(live);
+      for (const one of [project, neighbour]) expect(await one.command("drift")).toMatchObject({ code: 0 });
+    },
+  );
+
+  test("two stacks that were killed in one pool clear neither, and take the steps one after the other", async () => {
+    const emulator = await emulatedService();
+    const backend = new Backend(emulator);
+    const start = async (name: string) => {
+      const project = await backend.project(member(`${name}-1`), { name });
+      await project.up();
+      project.edit(member(`${name}-1`) + member(`${name}-2`));
+      emulator.intercept("create", { afterCommit: true, delayMs: 60_000 });
+      const { length } = emulator.endpoints;
+      const up = project.startUp();
+      await until(() => emulator.endpoints.length > length);
+      await up.killEngine();
+      return { name, project };
+    };
+    const both = [await start("api"), await start("web")];
+    const ids = emulator.endpoints.map(({ id }) => id).sort();
+    const free = emulator.endpoints.filter(({ description }) => description?.endsWith("-2"));
+    for (const { project } of both) {
+      const { code, stdout } = await project.command("drift");
+      expect(code).toBe(8);
+      expect(stdout).toMatch(/creates of (api|web)\/test, (api|web)\/test are pending in a pool/);
+      for (const { id } of free) expect(stdout).toContain(id);
+      expect(stdout).not.toMatch(/--stack|of other stacks, 2|unmanaged https/);
+    }
+    const { unlock, look, apply } = commandsForMembers();
+    // Any member fits.
+    for (const [index, { name, project }] of both.entries())
+      project.edit(member(`${name}-1`) + member(`${name}-2`, `, adopt: "${free[1 - index]?.id}"`));
+    for (const { project } of both) await project.sh([unlock, look, apply].join("\n"));
+    for (const { name, project } of both) {
+      project.edit(member(`${name}-1`) + member(`${name}-2`));
+      await project.sh("pulumi preview --expect-no-changes");
+      expect(await project.command("drift")).toMatchObject({ code: 0 });
+    }
+    expect(emulator.endpoints.map(({ id }) => id).sort()).toEqual(ids);
+    expect(emulator.endpoints.map(({ description }) => description).sort()).toEqual([
+      "api-1",
+      "api-2",
+      "web-1",
+      "web-2",
+    ]);
+  });
+});
 
 test.skipIf(!cli)(
   "with the Pulumi CLI, a project and its stack get other names, an edit by hand is accepted without a write, and an endpoint outlives its stack",

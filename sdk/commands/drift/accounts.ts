@@ -109,8 +109,8 @@ export interface ManagingStacks {
   checked: Set<string>;
   /** The ids in the states of other stacks. */
   elsewhere: ReadonlySet<string>;
-  /** The creates that stacks have begun, by URL. */
-  creating: ReadonlyMap<string | undefined, readonly { stack: string; isChecked: boolean }[]>;
+  /** The creates that other stacks have begun. */
+  creating: readonly { stack: string; url: string | undefined }[];
   /** Whether every state was read that may have an endpoint. If not, nothing counts as unmanaged. */
   isComplete: boolean;
   /** Whether a line or the exit code depends on who manages an endpoint. */
@@ -145,7 +145,7 @@ export function accountReport(
     if (checked.has(id)) continue;
     const rule = ignored.find((each) => isIgnored(live, each));
     const shown = url !== undefined && { url: masks.shown(url) };
-    const begun = (creating.get(urlOf(live) ?? id) ?? []).filter(({ isChecked }) => !isChecked);
+    const begun = creating.filter((one) => one.url === (urlOf(live) ?? id));
     // Outside of pools, the endpoint on the URL is what the other stack creates.
     if (elsewhere.has(id) || (begun.length > 0 && !pool)) report.elsewhere++;
     else if (rule) report.ignored.push({ id, ...shown, reason: rule.reason });

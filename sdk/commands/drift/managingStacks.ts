@@ -8,8 +8,7 @@ import {
 } from "../otherStates";
 import type { Projects } from "../projects";
 import { shownName } from "../stackNames";
-import { groupBy } from "../text";
-import { managedEndpoints, mapConcurrently, urlOfCreate } from "../userProject";
+import { managedEndpoints, mapConcurrently } from "../userProject";
 import { accountReport, type ManagingStacks, type ScannedAccount } from "./accounts";
 import type { OtherStacks } from "./report";
 import type { Scan } from "./scan";
@@ -51,7 +50,7 @@ export async function findManagingStacks(
   const managing: ManagingStacks = {
     checked: new Set(stacks.flatMap(({ managed = [] }) => managed.map(({ id }) => id))),
     elsewhere: new Set(),
-    creating: new Map(),
+    creating: [],
     isComplete: false,
     isNeeded: failOnUnmanaged || hasEmptyState || stacks.some(({ creates }) => creates.length > 0),
     isNeededInPools: failOnUnmanaged || hasEmptyState,
@@ -88,21 +87,11 @@ export async function findManagingStacks(
   } catch (error) {
     unread.push({ name: "the list of the backend's stacks", reason: messageOf(error) });
   }
-  const begun = [
-    ...stacks.map(({ report: { name }, creates }) => ({
-      name,
-      urls: creates.map(urlOfCreate),
-      isChecked: true,
-    })),
-    ...others.map(({ name, creates }) => ({ name, urls: creates.map(({ url }) => url), isChecked: false })),
-  ];
-  const creates = begun.flatMap(({ name, urls, isChecked }) =>
-    [...new Set(urls)].map((url) => ({ stack: shownName(name), url, isChecked })),
-  );
+  const begun = others.flatMap((one) => one.creates.map(({ url }) => ({ stack: shownName(one.name), url })));
   return {
     ...managing,
     elsewhere: new Set(others.flatMap(({ entries }) => entries.map(({ id }) => id))),
-    creating: groupBy(creates, ({ url }) => url),
+    creating: begun,
     isComplete: otherStacks.isRead && unread.length === 0,
     others,
     otherStacks,

@@ -3,12 +3,11 @@ import { see } from "../../../provider/service/headings";
 import { urlOf } from "../../../provider/service/url";
 import { forPulumi } from "../stackNames";
 import { shellWord } from "../text";
-import { type PendingCreate, pendingCreates, urlOfCreate } from "../userProject";
+import { type PendingCreate, pendingCreates } from "../userProject";
 import { asUnchecked, type ManagingStacks, type ScannedAccount } from "./accounts";
 import { shownUrl } from "./compare";
 import type { AccountReport, DriftReport, PendingCreateReport, StackReport } from "./report";
-import { byName, changedMeanwhile, type StackScan } from "./scan";
-import type { SecretTexts } from "./secretTexts";
+import { byName, changedMeanwhile, type Scan, type StackScan } from "./scan";
 
 /* The lines that a person runs: they continue after a killed run, put back drift, or take over what a lost state had. */
 
@@ -17,7 +16,7 @@ export async function findLeft(
   { report, creates, accounts, again }: StackScan,
   reports: ReadonlyMap<ScannedAccount, AccountReport>,
   managing: ManagingStacks,
-  masks: SecretTexts,
+  { stacks, masks }: Scan,
 ): Promise<void> {
   if (creates.length === 0) return;
   const later = await again().then(pendingCreates, () => []);
@@ -30,12 +29,14 @@ export async function findLeft(
     if (!isStillPending) report.unchecked.push(asUnchecked(`${name} (its create)`, changedMeanwhile()));
     // A partial look cannot tell which endpoints are in no state.
     const isWhole = account?.unchecked.length === 0 && (managing.isComplete || ofAccount?.unknown === 0);
-    const creating = managing.creating.get(urlOfCreate(create)) ?? [];
+    const isSame = ({ url }: { url: string | undefined }) => url === create.url;
+    const names = stacks.filter((one) => one.creates.some(isSame)).map((one) => one.report.name);
+    const others = managing.creating.filter(isSame).map(({ stack }) => stack);
     report.pendingCreates.push({
       ...{ name, urn, type, ...shownUrl(create.wanted, masks), ...replaces },
       pool: inputs["poolingEnabled"] === true,
       ...(isStillPending && isWhole && leftOf(create, account?.cloud ?? [], ofAccount, managing)),
-      alsoCreating: creating.map(({ stack }) => stack).filter((stack) => stack !== report.name),
+      alsoCreating: [...new Set([...names, ...others])].filter((stack) => stack !== report.name),
     });
   }
   report.pendingCreates.sort(byName);
@@ -43,22 +44,20 @@ export async function findLeft(
 
 /** The endpoints on the URL of a pending create: those that no state has, those that are meant to be there, and the others. */
 function leftOf(
-  create: PendingCreate,
+  { wanted, url, replaced }: PendingCreate,
   cloud: readonly Endpoint[],
   report: AccountReport | undefined,
   { checked, elsewhere, creating }: ManagingStacks,
 ): Pick<PendingCreateReport, "pool" | "left" | "ignored" | "managed"> {
-  const url = urlOfCreate(create);
-  const old = create.replaced?.id;
+  const old = replaced?.id;
   const onUrl = cloud.filter((live) => urlOf(live) === url || live.id === old);
-  const pool =
-    create.wanted.inputs["poolingEnabled"] === true || onUrl.some((live) => live.poolingEnabled === true);
+  const pool = [wanted.inputs, ...onUrl].some((one) => one["poolingEnabled"] === true);
   const ids = onUrl.map(({ id }) => id);
   const others = ids.filter((id) => id !== old);
   const managed = others.filter((id) => checked.has(id) || elsewhere.has(id));
   const ignored = others.filter((id) => report?.ignored.some((one) => one.id === id));
   // Outside of pools, what another stack is creating is that stack's.
-  const isTheirs = !pool && creating.get(url)?.some(({ isChecked }) => !isChecked);
+  const isTheirs = !pool && creating.some((one) => one.url === url);
   const isFree = (id: string) => !isTheirs && ![...managed, ...ignored].includes(id);
   return { pool, left: ids.filter((id) => id === old || isFree(id)), ignored, managed };
 }
@@ -112,8 +111,11 @@ function recoveryOf(stack: StackReport, { stacks, shared }: DriftReport): StackR
       : "run the line";
   const text = `${check} in the folder of the project`;
   if (pendingOperations === 0) return { text, command: up, adopt };
-  const command = `pulumi refresh --yes --clear-pending-creates ${target} && ${up}`;
-  return { text, command, unlock: `pulumi cancel ${target}`, adopt };
+  return {
+    text: `${text}. First, if no run is in progress, unlock the stack with \`pulumi cancel ${target}\``,
+    command: `pulumi refresh --yes --clear-pending-creates ${target} && ${up}`,
+    adopt,
+  };
 }
 
 /** What no state has on the URLs of these creates; undefined if a part is unchecked. */

@@ -68,8 +68,6 @@ const recoverySchema = z.object({
   text: z.string(),
   /** The line to run; missing in a pool, and if something else comes first, which the text says. */
   command: z.string().optional(),
-  /** What unlocks the stack first, if no run of it is in progress; missing if no operation is pending. */
-  unlock: z.string().optional(),
   /** The endpoints that the line takes over. No stack of the backend has them. */
   adopt: z.array(z.string()),
 });

@@ -178,25 +178,19 @@ function nextItems(report: DriftReport): Item[] {
   });
   const ofStack = (stack: StackReport): Item[] => {
     const { name, undeployed, recovery, repair } = stack;
-    if (recovery) {
-      const { unlock, text, command } = recovery;
-      const first =
-        unlock === undefined
-          ? []
-          : [next(name, `if no run is in progress, unlock the stack with \`${unlock}\``)];
-      return [...first, next(name, text, command)];
-    }
+    if (recovery) return [next(name, recovery.text, recovery.command)];
     if (undeployed !== undefined) return [next(name, SEE_FIRST, previewLine(stack))];
     return repair === undefined ? [] : [next(name, REPAIRS, repair)];
   };
-  const accounts = report.accounts.map((account) => ({ account, name: accountName(account) }));
-  const lines = accounts.map(({ account, name }) => ({ name, all: takeOverLines(account, report) }));
+  const ofAccount = (account: AccountReport): Item[] => {
+    const lines = takeOverLines(account, report);
+    return lines.length === 0 ? [] : [next(accountName(account), TAKES_OVER, ...lines)];
+  };
+  const withMembers = report.accounts.filter(({ unmanaged }) => unmanaged.some(({ pool }) => pool));
   return [
-    ...accounts
-      .filter(({ account: { unmanaged } }) => unmanaged.some(({ pool }) => pool))
-      .map(({ name }) => next(name, FREE_MEMBERS)),
+    ...withMembers.map((account) => next(accountName(account), FREE_MEMBERS)),
     ...report.stacks.flatMap(ofStack),
-    ...lines.filter(({ all }) => all.length > 0).map(({ name, all }) => next(name, TAKES_OVER, ...all)),
+    ...report.accounts.flatMap(ofAccount),
   ];
 }
 
