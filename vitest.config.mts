@@ -3,8 +3,11 @@ import { defineConfig } from "vitest/config";
 /** What takes seconds, starts other programs or a browser, or is random: `npm run test:slow`. Everything else: `npm test`. */
 const slow = ["{test,sdk/*/test}/**/*.slow.test.ts"];
 
-/** End-to-end cases, written once for both drivers: on the test kit's engine alone in `npm test`, on both in `npm run test:slow`. */
-const endToEnd = ["test/e2e/*.test.ts"];
+/** What needs the Pulumi CLI: `npm run test:cli`. Some of these tests run a case on the test kit's engine first, and compare. */
+const cli = ["{test,sdk/*/test}/**/*.cli.test.ts"];
+
+/** End-to-end cases, written once for both drivers: on the test kit's engine alone in `npm test`, on both beside the CLI's tests. */
+const endToEnd = ["test/e2e/life.test.ts"];
 
 export default defineConfig({
   test: {
@@ -21,17 +24,15 @@ export default defineConfig({
         test: {
           name: "fast",
           include: ["{test,sdk/*/test}/**/*.test.ts"],
-          exclude: slow,
+          exclude: [...slow, ...cli],
           env: { TEST_DRIVERS: "kit" },
           // A process for many files, since most of a short file's time goes into loading Pulumi's SDK.
           isolate: false,
           setupFiles: "test/freshModules.ts",
         },
       },
-      {
-        extends: true,
-        test: { name: "slow", include: [...slow, ...endToEnd], env: { TEST_DRIVERS: "kit,cli" } },
-      },
+      { extends: true, test: { name: "slow", include: slow } },
+      { extends: true, test: { name: "cli", include: [...cli, ...endToEnd] } },
     ],
   },
 });

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { onTestFinished } from "vitest";
 import { type PulumiResult, pulumi } from "../sdk/pulumi-cli/index";
+import { FAST_START } from "../sdk/test-engine/test/fastStart";
 import { type ExportedState, findPulumiCli, TestStack, type TestStackOptions } from "../sdk/testing";
 import type { Emulator } from "../sdk/testing/emulator";
 import { type CommandResult, runCommand } from "./commands/runCommand";
@@ -59,7 +60,8 @@ export const writeProgram = (folder: string, program: string): void =>
 export async function newTestStack(program: string, options: Partial<TestStackOptions> = {}) {
   const folder = newProject("case");
   writeProgram(folder, program);
-  return { folder, stack: await TestStack.create({ program: folder, ...options }) };
+  const env = { ...FAST_START, ...options.env };
+  return { folder, stack: await TestStack.create({ program: folder, ...options, env }) };
 }
 
 /** The environment of a Pulumi CLI whose states and settings are in this folder. */
@@ -90,6 +92,7 @@ export class Backend {
       ...process.env,
       ...Object.fromEntries(own.map((variable) => [variable, undefined])),
       ...localBackend(this.folder),
+      ...FAST_START,
       PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION: "true",
       NO_COLOR: "1",
       ENDPOINTS_BASE_URL: this.emulator.baseUrl,

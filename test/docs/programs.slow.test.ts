@@ -6,8 +6,9 @@ import { programFolder } from "../folders";
 import { root } from "../package/pack";
 import { type Mistake, mistakes, namesIn, programs, withPrelude } from "./llmsPage";
 import { type Block, blocksOf, pages } from "./pages";
+import { examplesIn } from "./schemaExamples";
 
-/* Compiles the programs and fragments of all pages, with the settings of a project that `new` makes. */
+/* Compiles the programs and fragments of all pages and of the schema, with the settings of a project that `new` makes. */
 
 /** Declarations of the names that fragments use from the text around them. */
 const prelude = `import * as pulumi from "@pulumi/pulumi";
@@ -61,7 +62,7 @@ function errorsIn(programs: string[], beside: Record<string, string>): string[][
   );
 }
 
-test("every program in TypeScript compiles as it is, every fragment with the prelude, and each mistake of the page for assistants unless the page says otherwise", () => {
+test("every program of a page or the schema in TypeScript compiles as it is, every fragment with the prelude, and each mistake of the page for assistants unless the page says otherwise", () => {
   const blocks = pages
     .flatMap((page) => blocksOf(page))
     .filter(({ language }) => /^(ts|typescript)$/.test(language));
@@ -83,6 +84,7 @@ test("every program in TypeScript compiles as it is, every fragment with the pre
       isWhole(block) ? block.code : inPrelude(block.code),
     ]),
     ...ofAssistants.map((text): [string, string] => ["docs/llms.md", text]),
+    ...examplesIn("typescript").map(({ name, code }): [string, string] => [`the schema's ${name}`, code]),
   ];
   const refused = mistakes.filter(isRefused).flatMap(({ wrong }) => wrong.map(withPrelude));
   // A test on the page imports the program above it.

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { schemaExamples, schemaItems } from "./schemaExamples";
 
-/* The examples without Pulumi's CLI. Slow tests compile the examples in TypeScript and Go, and run the examples in YAML. */
+/* The examples without a compiler or a CLI. `programs.slow.test.ts` compiles those in TypeScript, `sdks.cli.test.ts` those in Go. */
 
 test.each(schemaItems)("$item has one example, in four languages", ({ item }) => {
   const own = schemaExamples.filter(({ name }) => name === item);

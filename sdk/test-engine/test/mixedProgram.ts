@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { expect } from "vitest";
 import { PulumiStack, type RunResult } from "../index";
-import { FAST_START } from "./runScenario";
+import { FAST_START } from "./fastStart";
 
 /**
  * Runs a program with a component, a dynamic provider, a plugin in a folder and a stack reference: previews, updates, changes,
@@ -11,7 +11,7 @@ export async function expectMixedProgramRuns(driver: PulumiStack["driver"]): Pro
   await using stack = await PulumiStack.create({
     driver,
     program: join(import.meta.dirname, "programs/mixed"),
-    ...(driver === "kit" && { env: FAST_START }),
+    env: FAST_START,
     stackReferences: { "organization/region/dev": { groundwater: 7 } },
   });
   const named = ({ steps }: RunResult) =>

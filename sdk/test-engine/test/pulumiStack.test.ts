@@ -1,8 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { programFolder, temporaryFolder } from "../../../test/folders";
-import { findPulumiCli } from "../../pulumi-cli/index";
+import { programFolder } from "../../../test/folders";
 import { PulumiStack, type RecordedRequest, type StackOptions } from "../index";
 import { expectMixedProgramRuns } from "./mixedProgram";
 
@@ -41,16 +39,3 @@ test.each<[options: Partial<StackOptions>, words: RegExp]>([
 ])("create throws an error with the reason if the stack cannot start: %j", async (options, words) => {
   await expect(PulumiStack.create({ program: THINGS, ...options })).rejects.toThrow(words);
 });
-
-test.skipIf(!(await findPulumiCli()))(
-  "the CLI driver refuses to overwrite a program's stack settings",
-  async () => {
-    const folder = temporaryFolder();
-    const settings = join(folder, "Pulumi.test.yaml");
-    writeFileSync(settings, "config: {}\n");
-    await expect(PulumiStack.create({ driver: "cli", program: folder })).rejects.toThrow(
-      /Pulumi\.test\.yaml already exists; choose another stackName/,
-    );
-    expect(readFileSync(settings, "utf8")).toBe("config: {}\n");
-  },
-);

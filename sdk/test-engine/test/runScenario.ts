@@ -2,10 +2,11 @@ import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { findPulumiCli } from "../../pulumi-cli/index";
 import { PulumiStack, RunFailed, type RunOptions, type RunResult, type StackOptions } from "../index";
 import { comparableState } from "./comparableState";
+import { FAST_START } from "./fastStart";
 
 /** A program with a dynamic provider that keeps its objects in a file. The environment's VARIANT selects the program's variant. */
 export const THINGS = join(import.meta.dirname, "programs/things");
@@ -15,10 +16,6 @@ export const PLUGGED = join(import.meta.dirname, "programs/plugged");
 
 const ROOT = join(import.meta.dirname, "..");
 const RECORDED = join(import.meta.dirname, "recorded");
-/** The environment with which processes start faster on the test engine. Scenarios compare the engine, not Pulumi's loader. */
-export const FAST_START = {
-  NODE_OPTIONS: `--require ${JSON.stringify(join(import.meta.dirname, "programs/quick.cjs"))}`,
-};
 
 /** Whether to replace the recordings by runs of the CLI: `npm run record`. */
 const recording = process.env["RECORD"] === "yes";
@@ -46,22 +43,16 @@ const recorded = (name: string): unknown[] =>
     .slice(1)
     .map((line) => JSON.parse(line));
 
-/** Compares both engines with the recorded runs of the CLI, or replaces the recordings. */
-export function testScenarios(scenarios: Record<string, Scenario>): void {
-  const all = Object.entries(scenarios);
-  describe.runIf(recording)("the CLI is recorded", { timeout: 900_000 }, () => {
-    test.for(all)("%s", async ([name, scenario]) => {
-      const version = execFileSync("pulumi", ["version"], { encoding: "utf8" }).trim();
-      const lines = [{ cli: version }, ...(await runScenario(scenario, ScenarioStack.onCli))];
-      mkdirSync(RECORDED, { recursive: true });
-      writeFileSync(fileOf(name), lines.map((line) => `${JSON.stringify(line)}\n`).join(""));
-    });
-  });
-  if (!recording) for (const [name, scenario] of all) testOnEngine(name, scenario);
-  describe.runIf(cli && !recording)("the CLI equals its recording", { timeout: 900_000 }, () => {
-    test.for(all)("%s", async ([name, scenario]) => {
-      expect(await runScenario(scenario, ScenarioStack.onCli)).toEqual(recorded(name));
-    });
+/** Compares the CLI with its recorded runs, or replaces the recordings. */
+export function testOnCli(name: string, scenario: Scenario): void {
+  const what = recording ? "is recorded" : "equals its recording";
+  test.skipIf(!cli)(`the CLI ${what}: ${name}`, { timeout: 900_000 }, async () => {
+    const lines = await runScenario(scenario, ScenarioStack.onCli);
+    if (!recording) return expect(lines).toEqual(recorded(name));
+    const version = execFileSync("pulumi", ["version"], { encoding: "utf8" }).trim();
+    mkdirSync(RECORDED, { recursive: true });
+    const all = [{ cli: version }, ...lines].map((line) => `${JSON.stringify(line)}\n`);
+    writeFileSync(fileOf(name), all.join(""));
   });
 }
 
@@ -114,13 +105,13 @@ export class ScenarioStack {
   ) {}
 
   static onTestEngine = ({ others, ...options }: ScenarioOptions = { program: THINGS }) =>
-    ScenarioStack.on({ ...options, ...(others && { others }), env: { ...FAST_START, ...options.env } });
+    ScenarioStack.on({ ...options, ...(others && { others }) });
   static onCli = ({ others: _, ...options }: ScenarioOptions) =>
     ScenarioStack.on({ ...options, driver: "cli" });
 
   private static async on(options: StackOptions): Promise<ScenarioStack> {
     const file = join(mkdtempSync(join(tmpdir(), "things-")), "objects.json");
-    const env = { THINGS: file, ...options.env };
+    const env = { ...FAST_START, THINGS: file, ...options.env };
     const stack = await PulumiStack.create({ ...options, env });
     return new ScenarioStack(stack, env, file, options.program === THINGS);
   }

@@ -6,7 +6,6 @@ import { describe, expect, test } from "vitest";
 import { findOnPath, pulumi } from "../../../sdk/pulumi-cli/index";
 import { findPulumiCli } from "../../../sdk/testing";
 import { examplesIn } from "../../docs/schemaExamples";
-import { programFolder } from "../../folders";
 import { root } from "../../package/pack";
 import { cli, newProject } from "../../projects";
 
@@ -25,17 +24,6 @@ async function generateSdk(language: string): Promise<string> {
 /** What the compiler prints about a project. */
 const mistakesInTypeScript = (folder: string) =>
   spawnSync(process.execPath, [tsc, "--noEmit", "-p", folder], { encoding: "utf8" }).stdout;
-
-test("the schema's examples in TypeScript compile with the npm package", () => {
-  const folder = programFolder();
-  const compilerOptions = {
-    ...{ target: "es2022", module: "node16", types: ["node"] },
-    ...{ strict: true, noUnusedLocals: true, skipLibCheck: true },
-  };
-  writeFileSync(join(folder, "tsconfig.json"), JSON.stringify({ compilerOptions }));
-  for (const { name, code } of examplesIn("typescript")) writeFileSync(join(folder, `${name}.ts`), code);
-  expect(mistakesInTypeScript(folder)).toBe("");
-});
 
 describe.skipIf(!cli)("the Node.js SDK that the Pulumi CLI generates", () => {
   test("compiles", async () => {
