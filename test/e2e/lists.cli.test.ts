@@ -11,9 +11,7 @@ const programOf = (all: string[]) =>
 
 test.skipIf(!cli).each([
   ["dynamic", 6, 1, []],
-  ["plugin", 6, 1, []],
   // With fewer at once, those that wait may leave no place for the first that can move.
-  ["dynamic", 12, 3, ["--parallel", "16"]],
   ["plugin", 12, 3, ["--parallel", "16"]],
 ] as const)(
   "with the Pulumi CLI and the %s provider, a list of %i grows at its front in at most %i runs, each further than the last",

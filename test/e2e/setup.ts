@@ -43,6 +43,11 @@ export function onBothDrivers(
   });
 }
 
+/** Runs tests in which the CLI cannot differ from the test kit's engine. */
+export function onKit(subject: string, cases: (start: Start) => void): void {
+  describe(subject, () => cases(starter("kit")));
+}
+
 /** Runs tests of what only the CLI supports. */
 export function onCli(subject: string, cases: (start: Start) => void): void {
   describe.skipIf(!cli || !drivers.includes("cli"))(`${subject}, with the Pulumi CLI on the PATH`, () =>

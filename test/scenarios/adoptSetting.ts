@@ -58,7 +58,6 @@ export const adoptSetting: Scenario[] = [
     writes: ["POST shop"],
     says: [/^(?![\s\S]*ep_nobody)/],
     state: { o: "shop" },
-    stacks: true,
   }),
   scenario("an agent's endpoint on the URL is not taken over", {
     // An endpoint with all that the resource has.
@@ -167,7 +166,6 @@ export const adoptSetting: Scenario[] = [
     writes: ["POST a"],
     says: [LEFT],
     state: { o: "shop", p: "a" },
-    stacks: true,
   }),
   scenario("a setting that stays does not keep an endpoint from `destroy`, and the next `up` creates anew", {
     from: { o: "shop" },
@@ -177,7 +175,6 @@ export const adoptSetting: Scenario[] = [
     next: [{ command: "up", overrides: adopts("shop"), writes: ["POST shop"] }],
     state: { o: "shop#2" },
     live: ["shop#2"],
-    stacks: true,
   }),
   scenario("a setting that stays does not keep an endpoint from a new scheme", {
     from: { o: "shop" },
@@ -245,7 +242,6 @@ export const adoptSetting: Scenario[] = [
     says: [ADOPTED, /belongs to another resource of this stack, so it was not deleted/],
     next: [{}],
     state: { n: "shop" },
-    stacks: true,
   }),
   scenario("a take-over that fails keeps the endpoint from deletion", {
     from: { o: { ...shop, description: "x" } },

@@ -161,7 +161,6 @@ export const adoption: Scenario[] = [
     next: [{ program: { o: "shop" }, says: [/^(?![\s\S]*adopt)/] }],
     state: { o: "shop" },
     live: ["shop", "left"],
-    stacks: true,
   }),
   scenario("`adopt` that fell on a member that exists goes to the resource that the preview creates", {
     from: { one: pooled },

@@ -31,7 +31,6 @@ export const renames: Scenario[] = [
     from: { o: "shop" },
     program: { n: { ...shop, options: { alias: "o" } } },
     next: [{}],
-    stacks: true,
   }),
   scenario("a rename with an alias and a change is one PATCH", {
     from: { o: "shop" },
@@ -165,7 +164,6 @@ export const moves: Scenario[] = [
     replace: ["o"],
     writes: ["DELETE a", "POST a"],
     state: { o: "a#2" },
-    stacks: true,
   }),
   scenario("a list by index that grows at its front moves each URL in one run", {
     from: { l0: "y", l1: "z" },
@@ -174,7 +172,6 @@ export const moves: Scenario[] = [
     next: [{}],
     state: { l0: "y=x", l1: "z=y", l2: "z#2" },
     engine: "parallel",
-    stacks: true,
   }),
   scenario("a chain of moves works in one run", {
     from: { l0: "a", l1: "b", l2: "c" },
@@ -248,7 +245,6 @@ export const moves: Scenario[] = [
     ],
     state: { one: "a=b", two: "b=a" },
     order: ["one", "two"],
-    stacks: true,
   }),
   scenario("with `--refresh`, a create waits for the endpoint that leaves its URL, too", {
     from: { o: "a" },

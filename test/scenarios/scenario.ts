@@ -178,7 +178,7 @@ interface Row extends Run {
   order?: string[];
   /** The only provider to run with. The plugin's check knows all resources, so it refuses some programs earlier. */
   only?: ProviderKind;
-  /** Whether the scenario also runs as a stack. */
+  /** Whether the scenario also runs as a stack: one of each kind of step and option, where the CLI could differ from the test engine. */
   stacks?: true;
 }
 

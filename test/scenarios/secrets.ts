@@ -84,7 +84,6 @@ export const secrets: Scenario[] = [
     program: { o: hiddenUrl },
     replies: [["create", refusal]],
     fails: HIDDEN,
-    stacks: true,
   }),
   scenario("the service's text about a refusal is shown for a resource without secrets", {
     program: { o: { ...shop, description: "plain", metadata: { kind: "plain" } } },
@@ -102,7 +101,7 @@ export const secrets: Scenario[] = [
       ],
       fails: HIDDEN,
       state: { o: "shop" },
-      ...(command !== "destroy" && { stacks: true }),
+      ...(command === "up" && { stacks: true }),
     }),
   ),
   scenario("the service's text is left out for the request that adopts an endpoint", {

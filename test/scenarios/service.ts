@@ -40,7 +40,6 @@ export const oddReplies: Scenario[] = [
       ...changed,
       replies: [["update", committed(reply)]],
       next: [{}],
-      stacks: true,
     }),
   ]),
   scenario("a refresh reads a young endpoint again that neither the list nor a first read shows", {
@@ -178,7 +177,6 @@ export const gone: Scenario[] = [
     reads: ["/endpoints", "/endpoints/shop", "/endpoints/shop"],
     state: { o: "shop" },
     live: ["a", "shop"],
-    stacks: true,
   }),
   scenario("three seconds of the service's 404s drop nothing at a destroy", {
     from,

@@ -28,7 +28,6 @@ export const takenUrls: Scenario[] = [
       others: theirs,
       fails: TAKEN,
       seconds: 10,
-      stacks: true,
     },
   ),
   scenario("the plugin, which knows the stack, names it in the command that looks", {

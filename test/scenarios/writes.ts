@@ -157,7 +157,6 @@ export const writes: Scenario[] = [
     next: [{ program: { o: full }, writes: ["PATCH shop description"] }, { command: "refresh" }, {}],
     state: { o: "shop" },
     fields: { shop: { description: "a" } },
-    stacks: true,
   }),
   scenario("an update that takes effect later than five seconds is a change until a refresh finds it", {
     from: { o: full },
@@ -238,7 +237,6 @@ export const writes: Scenario[] = [
         {},
       ],
       state: { o: "shop" },
-      stacks: true,
     },
   ),
   scenario("a default that the service adds to a policy is a warning with its place", {
@@ -272,7 +270,6 @@ export const writes: Scenario[] = [
     says: [/https:..shop\.example\.com: the service shows no metadata, neither/],
     outputs: { o: { metadata: '{"a":1}' } },
     next: [{}, { program: { o: shop }, writes: ["PATCH shop metadata"], reads: [] }],
-    stacks: true,
   }),
   scenario("an update that takes effect within five seconds succeeds", {
     from: { o: full },
@@ -345,7 +342,6 @@ export const writes: Scenario[] = [
       {},
     ],
     state: { o: "theirs" },
-    stacks: true,
   }),
   scenario(
     "a rename with an adoption whose change is ignored does not let the old entry delete the endpoint",

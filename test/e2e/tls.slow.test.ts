@@ -5,11 +5,11 @@ import { issue } from "../certificates";
 import { emulatedService } from "../emulatedService";
 import { temporaryFolder } from "../folders";
 import { startTls } from "../provider/servers";
-import { errors, failure, onBothDrivers } from "./setup";
+import { errors, failure, onKit } from "./setup";
 
 const program = `new CloudEndpoint("shop", { url: "https://shop.example.com" });`;
 
-onBothDrivers("a service with a certificate that Node.js does not trust", (start) => {
+onKit("a service with a certificate that Node.js does not trust", (start) => {
   test("fails `up` with the remedy, and is reached once the remedy is obeyed", async () => {
     const emulator = await emulatedService({});
     const certificate = issue("gateway");
