@@ -9,7 +9,7 @@ import { Backend, cli } from "../projects";
 import { until } from "../until";
 
 /*
- * What the lines of `drift` do on the real CLI. `test/commands/drift` tests the reports, and `driftRefresh.slow.test.ts` compares them
+ * What the lines of `drift` do on the real CLI. `test/commands/drift` tests the reports, and `driftRefresh.cli.test.ts` compares them
  * with a refresh.
  */
 
