@@ -130,7 +130,7 @@ export class CliDriver implements Driver {
       ...(options.expectNoChanges ? ["--expect-no-changes"] : []),
       ...(options.diff ? ["--diff"] : []),
       ...(options.clearPendingCreates ? ["--clear-pending-creates"] : []),
-      ...(options.refresh ? ["--refresh"] : []),
+      ...(options.refresh === undefined ? [] : [`--refresh=${options.refresh}`]),
       ...urns.flatMap((urn) => ["--replace", urn]),
       ...(options.target ?? []).flatMap((urn) => ["--target", urn]),
     ];

@@ -120,8 +120,8 @@ export interface RunOptions {
   /** Refresh: report the changes, but keep the state (`--preview-only`). Default: false. */
   previewOnly?: boolean;
   /**
-   * Preview and up: refresh the targets, or else all resources, first (`--refresh`). With the driver `kit`, an up also needs
-   * `skipPreview`. Default: false.
+   * Preview and up: refresh the targets, or else all resources, first (`--refresh`). Default: false, or what `refresh: always`
+   * of `Pulumi.yaml` says.
    */
   refresh?: boolean;
   /** URNs of the only resources to change (`--target`). Destroy: the driver `cli` only. Default: all. */

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { Emulator, TestStack } from "../../sdk/testing";
 import { temporaryFolder } from "../folders";
-import { newProject } from "../projects";
+import { newProject, writeProgram } from "../projects";
 
 const program = join(import.meta.dirname, "../../examples/quickstart");
 
@@ -30,6 +30,21 @@ test("`await using` closes the stack and its servers at the end of the block", a
   const { stack, urls } = await open();
   for (const url of urls) await expect(fetch(url)).rejects.toThrow();
   await expect(stack.preview()).rejects.toThrow(/this stack is closed/);
+});
+
+test("`refresh: always` in Pulumi.yaml refreshes before each preview, update and destruction", async () => {
+  const folder = newProject("refreshing", "options: { refresh: always }\n");
+  writeProgram(folder, 'new CloudEndpoint("shop", { url: "https://shop.example.com", description: "a" });');
+  await using stack = await TestStack.create({ program: folder });
+  await stack.up({ skipPreview: true });
+  const [live] = stack.emulator.endpoints;
+  stack.emulator.edit(live?.id ?? "", { description: "by hand" });
+  await expect(stack.preview({ expectNoChanges: true })).rejects.toThrow("no changes were expected");
+  const { steps } = await stack.up();
+  expect(steps.map(({ op }) => op)).toEqual(["refresh", "update"]);
+  expect(stack.emulator.endpoints).toMatchObject([{ description: "a" }]);
+  const { requests } = await stack.destroy();
+  expect(requests.map(({ method }) => method)).toEqual(["GET", "DELETE"]);
 });
 
 test("no setting of the shell reaches the program, and those of its own `env` do", async () => {

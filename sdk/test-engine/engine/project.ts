@@ -19,6 +19,8 @@ export interface Project {
   /** The packages under test, for which `others` never answers. */
   own: ReadonlySet<string>;
   config: Record<string, ConfigValue>;
+  /** The option `refresh: always`: whether a preview, an update or a destruction begins with a refresh. */
+  refreshesFirst: boolean;
 }
 
 const runtime = z.object({
@@ -41,6 +43,7 @@ const projectSchema = z.object({
   main: z.string().default("."),
   plugins: z.unknown().optional(),
   config: z.record(z.string(), z.unknown()).default({}),
+  options: z.object({ refresh: z.unknown() }).partial().default({}),
 });
 
 /** Reads `Pulumi.yaml` like the CLI. Without the file, the project has the name of the folder. */
@@ -63,6 +66,7 @@ export function readProject(program: string, own: string[] = []): Project {
     plugins: pluginFolders(project, root),
     own: new Set(own),
     config: projectConfig(name, project.config),
+    refreshesFirst: project.options.refresh === "always",
   };
 }
 

@@ -56,7 +56,8 @@ export class TestEngine implements Driver {
     this.stateFile = options.stateFile ?? join(this.temporaryFolder, "state.json");
   }
 
-  run(command: Command, options: CommandOptions): Promise<RunResult> {
+  run(command: Command, given: CommandOptions): Promise<RunResult> {
+    const options = { refresh: this.project.refreshesFirst, ...given };
     return this.runExclusively(async () => {
       const started = performance.now();
       const outcome = await this[command](options);
@@ -88,9 +89,7 @@ export class TestEngine implements Driver {
   }
 
   private async up(options: RunOptions): Promise<RunOutcome> {
-    if (options.refresh && !options.skipPreview)
-      throw new Unsupported("refresh in an update with a preview (set skipPreview too)");
-    const preview = options.skipPreview ? undefined : await runProgram(this.setup(true), options);
+    const preview = options.skipPreview ? undefined : await this.preview(options);
     if (preview && !preview.ok) return preview;
     const refresh = options.refresh ? await runRefresh(this.setup(false), options) : undefined;
     if (refresh && !refresh.ok) return refresh;
@@ -102,9 +101,11 @@ export class TestEngine implements Driver {
     return runRefresh(this.setup(options.previewOnly ?? false), options);
   }
 
-  private async destroy({ target = [] }: RunOptions): Promise<RunOutcome> {
+  private async destroy({ target = [], refresh }: RunOptions): Promise<RunOutcome> {
     if (target.length > 0) throw new Unsupported("destroying only targets");
-    return runDestroy(this.setup(false));
+    const refreshed = refresh ? await runRefresh(this.setup(false), {}) : undefined;
+    if (refreshed && !refreshed.ok) return refreshed;
+    return withRefreshSteps(refreshed, await runDestroy(this.setup(false)));
   }
 
   private import(): Promise<RunOutcome> {

@@ -68,6 +68,7 @@ export class InProcessEngine {
         plugins: new Map(),
         own: new Set(["ours"]),
         config: {},
+        refreshesFirst: false,
       },
       stack: "test",
       env: {},
