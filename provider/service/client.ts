@@ -83,10 +83,10 @@ export class HttpClient {
     this.transport = new HttpTransport(settings, this.deps.maxConnections);
     const { requestsPerWindow: requests, windowSeconds } = settings;
     const limits = { requests, window: windowSeconds * 1000, concurrent: this.deps.maxConnections };
-    let isWaitReported = false;
+    const reported = new Set<boolean>();
     this.limiter = new RateLimiter(limits, this.clock, (wait) => {
-      if (!isWaitReported) this.deps.log.info(waitMessage(wait, settings));
-      isWaitReported = true;
+      if (!reported.has(wait.isByService)) this.deps.log.info(waitMessage(wait, settings));
+      reported.add(wait.isByService);
     });
   }
 
@@ -244,6 +244,6 @@ function waitMessage({ milliseconds, isByService }: LongWait, settings: Settings
   const wait = `requests wait ${Math.ceil(milliseconds / 1000)} s`;
   const budget = `${requestsPerWindow} requests in ${windowSeconds} s (endpoints:requestsPerWindow, endpoints:windowSeconds)`;
   return isByService
-    ? `${wait}, because the service reports that the account's rate limit is used up. Others may use the account too; this program keeps to ${budget}.`
+    ? `${wait}, because the service reports that the account's rate limit is used up. A request fails after ten minutes of this. Others may use the account too; this program keeps to ${budget}.`
     : `${wait}, to keep to the account's budget of ${budget}.`;
 }

@@ -38,14 +38,14 @@ function waitForTurn({ requests, window, concurrent }: Limits, traffic: Traffic)
   return oldest === undefined ? undefined : oldest + window - now;
 }
 
-/** A wait that is reported to the user. */
+/** Waits that are reported to the user, because their sum is long. */
 export interface LongWait {
   milliseconds: number;
   /** Whether the service asked for the wait with a 429. Otherwise the wait keeps to the budget. */
   isByService: boolean;
 }
 
-/** Longer waits are reported, in milliseconds. */
+/** Waits of the same reason are reported if their sum reaches this, in milliseconds. */
 const REPORTED_WAIT = 10_000;
 
 /** Lets requests start in the order in which they arrive. */
@@ -55,6 +55,8 @@ export class RateLimiter {
   private ended: number[] = [];
   private heldUntil = 0;
   private onRequestEnd = () => {};
+  /** The sum of the waits, in milliseconds, by whether the service asked for them. */
+  private readonly waits = new Map<boolean, number>();
 
   constructor(
     private readonly limits: Limits,
@@ -89,7 +91,10 @@ export class RateLimiter {
       if (milliseconds === 0) break;
       if (milliseconds === undefined) await new Promise<void>((resolve) => (this.onRequestEnd = resolve));
       else {
-        if (milliseconds > REPORTED_WAIT) this.onLongWait({ milliseconds, isByService: heldUntil > now });
+        const isByService = heldUntil > now;
+        const sum = (this.waits.get(isByService) ?? 0) + milliseconds;
+        this.waits.set(isByService, sum);
+        if (sum >= REPORTED_WAIT) this.onLongWait({ milliseconds: sum, isByService });
         await this.clock.sleep(milliseconds);
       }
     }

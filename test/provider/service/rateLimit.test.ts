@@ -2,6 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ApiError, ConnectionError, ReplyError } from "../../../provider/service/apiErrors";
 import { RateLimiter } from "../../../provider/service/rateLimiter";
 import { type Attempt, parseRetryAfter, waitBeforeRetry } from "../../../provider/service/retry";
+import { tooLong } from "../../messages";
 import { service, thrown } from "../emulated";
 import { virtualClock } from "../virtualClock";
 
@@ -137,13 +138,26 @@ describe("a 429", () => {
     expect(waits).toEqual([]);
   });
 
-  test("causes a long wait that is logged once", async () => {
-    const { api, emulator, logged } = await service();
-    emulator.intercept(any, limited, 2);
-    await Promise.all(Array.from({ length: 8 }, () => thrown(api.get("ep_1"))));
-    const message = /^requests wait 60 s, because the service reports .*Others may use the account too/;
-    expect(logged).toEqual([expect.stringMatching(message)]);
-  });
+  test.each([
+    ["a long wait", {}, 2, 60],
+    ["ten seconds of short waits", { "retry-after": "1" }, 30, "1[01]"],
+  ])(
+    "causes %s, which is logged once, also after a long wait for the budget",
+    async (_, headers, times, s) => {
+      const { api, emulator, logged } = await service({ settings: { requestsPerWindow: "40" } });
+      const budget = expect.stringMatching(
+        /^requests wait 60 s, to keep to the account's budget of 40 requests/,
+      );
+      await Promise.all(Array.from({ length: 41 }, () => thrown(api.get("ep_1"))));
+      expect(logged).toEqual([budget]);
+      emulator.intercept(any, { ...limited, headers }, times);
+      await Promise.all(Array.from({ length: 2 }, () => thrown(api.get("ep_1"))));
+      const message = `^requests wait ${s} s, because the service reports .*Others may use the account too`;
+      expect(logged).toEqual([budget, expect.stringMatching(message)]);
+      expect(logged[1]).toContain("A request fails after ten minutes of this");
+      expect(tooLong(logged)).toEqual([]);
+    },
+  );
 });
 
 test("the budget causes a long wait that is logged once", async () => {
