@@ -448,7 +448,8 @@ test.skipIf(!cli)(
 
     await project.sh("pulumi stack init dev");
     await project.up();
-    const loop = commandIn("Upgrade", /^for stack in dev prod/, "upgrading");
+    writeFileSync(join(project.folder, "stacks.yaml"), "projects:\n  - folder: .\n    stacks: [dev, prod]\n");
+    const loop = commandIn("Upgrade", /^npx pulumi-endpoints stacks/, "upgrading");
     expect((await project.sh(loop)).match(/4 unchanged/g)).toHaveLength(2);
   },
 );
