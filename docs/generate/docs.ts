@@ -63,6 +63,17 @@ export function membersOf(file: string, name: string): Member[] {
   }));
 }
 
+/** The calls of an interface's methods, each with its comment: `deny(config?, options?)`. */
+export const methodsOf = (file: string, name: string): [call: string, text: string][] =>
+  sourceOf(file)
+    .statements.filter(ts.isInterfaceDeclaration)
+    .filter((one) => one.name.text === name)
+    .flatMap(({ members }) => members.filter(ts.isMethodSignature))
+    .map((method) => {
+      const given = method.parameters.map((one) => one.name.getText() + (one.questionToken ? "?" : ""));
+      return [`${nameOf(method)}(${given.join(", ")})`, commentOn(method)];
+    });
+
 type Named = ts.Node & { name: ts.PropertyName | ts.BindingName };
 
 const isNamed = (node: ts.Node): node is Named =>
@@ -75,7 +86,7 @@ const isNamed = (node: ts.Node): node is Named =>
     ts.isClassDeclaration(node)) &&
   node.name !== undefined;
 
-const nameOf = ({ name }: Named) => (ts.isStringLiteral(name) ? name.text : name.getText());
+const nameOf = ({ name }: Pick<Named, "name">) => (ts.isStringLiteral(name) ? name.text : name.getText());
 
 const sourceOf = (file: string): ts.SourceFile =>
   ts.createSourceFile(file, readFileSync(join(root, file), "utf8"), ts.ScriptTarget.Latest, true);

@@ -1,5 +1,5 @@
 import { commands } from "../../sdk/commands/main";
-import { commentsIn, outputOf } from "./docs";
+import { commentsIn, methodsOf, outputOf } from "./docs";
 import {
   agentInputs,
   endpointFilters,
@@ -19,6 +19,7 @@ export async function referencePage(): Promise<string> {
   const sections = [
     ...resource(),
     ...dataSources(),
+    ...policies(),
     ...webhooks(),
     ...provider(),
     ...(await commandHelp()),
@@ -28,7 +29,7 @@ export async function referencePage(): Promise<string> {
 
 Inputs also accept values that are known later (\`pulumi.Input\`). Outputs of resources are \`pulumi.Output\`s.
 
-[\`CloudEndpoint\`](#cloudendpoint) · [\`getEndpoint\`](#getendpoint) · [\`getEndpoints\`](#getendpoints) · [\`WebhookVerification\`](#webhookverification) · [\`Provider\` and settings](#provider-and-settings) · [Commands](#commands) · [Testing](#testing)
+[\`CloudEndpoint\`](#cloudendpoint) · [\`getEndpoint\`](#getendpoint) · [\`getEndpoints\`](#getendpoints) · [\`rules\`](#rules-and-unlistedaction) · [\`WebhookVerification\`](#webhookverification) · [\`Provider\` and settings](#provider-and-settings) · [Commands](#commands) · [Testing](#testing)
 
 ${sections.join("\n\n")}
 `;
@@ -62,6 +63,20 @@ function dataSources(): string[] {
       endpointFilters().map((field) => ({ ...field, text: written.get(field.name) || field.text })),
     ),
     outputTable("result", membersIn("sdk/dataSources.ts", "GetEndpointsResult")),
+  ];
+}
+
+function policies(): string[] {
+  const file = "sdk/traffic-policy/policy/rules.ts";
+  const [about = ""] = commentsIn(file).get("unlistedAction")?.split("\n\n") ?? [];
+  return [
+    "## rules and unlistedAction",
+    "`rules` makes the most frequent rules for `on_http_request`. A `config` has [the keys of the action](../sdk/traffic-policy/ACTIONS.md), `options` the rule's `name` and `expressions`.",
+    table(
+      ["rule", "meaning"],
+      methodsOf(file, "Rules").map(([call, text]) => [code(`rules.${call}`), text]),
+    ),
+    `\`unlistedAction(type, config?)\` is ${lowered(about)}`,
   ];
 }
 

@@ -35,7 +35,7 @@ import * as testing from "pulumi-endpoints/testing";
 
 export const answer = (body: string) => rules.answer({ status_code: 200, body });
 export const ofOutputs = rules.forwardTo(pulumi.output("https://app.internal"), { name: pulumi.output("x") });
-export const list = [rules.deny(404), rules.verify("github", pulumi.secret("x")), rules.answer({ status_code: 200 })];
+export const list = [rules.deny({ status_code: 404 }), rules.verify("github", pulumi.secret("x")), rules.answer({ status_code: 200 })];
 export const policy = { on_http_request: list, on_http_response: [{ actions: [unlistedAction("new")] }] };
 export const { deny, verify, answer: answers } = rules;
 declare const typed: { config: ActionConfig<"rate-limit">; policy: TrafficPolicy; rule: PolicyRule };

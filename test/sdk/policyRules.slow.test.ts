@@ -85,7 +85,7 @@ describe.each([
     ["outputs as values", config("basic-auth", 'credentials: [pulumi.concat("a:", secret)], realm: secret')],
     ["values that the types do not list", config("http-request", 'url: secret, method: "PURGE"')],
     ["an unlisted action", action('unlistedAction("new", { a: 1 }), { type: "deny" }')],
-    ["the helpers' rules", '{ on_http_request: [rules.verify("github", secret), rules.deny(404, { expressions: ["a"] }), rules.answer({ body: secret }), rules.forwardTo(secret)] }'],
+    ["the helpers' rules", '{ on_http_request: [rules.verify("github", secret), rules.deny({ status_code: 404 }, { expressions: ["a"] }), rules.answer({ body: secret }), rules.forwardTo(secret)] }'],
     ["a config of the type ActionConfig", `{ on_http_request: [{ actions: [{ type: "deny", config: {} as ActionConfig<"deny"> }] }] }`],
   ])("accepts %s", (_, policy) => {
     expect(editor.errors(`${asPolicy(policy)}\nnew CloudEndpoint("a", { url: "", trafficPolicy: policy });`)).toEqual([]);

@@ -148,10 +148,10 @@ export interface Rules<
   /** Forwards requests to an internal endpoint: `rules.forwardTo("https://app.internal")`. */
   forwardTo(url: ActionConfig<"forward-internal", G>["url"], options?: Options): Rule;
 
-  /** Refuses requests, with status 403 or another: `rules.deny(404, { expressions: [ … ] })`. */
-  deny(status_code?: ActionConfig<"deny", G>["status_code"], options?: Options): Rule;
+  /** Refuses requests, with status 403 or another: `rules.deny({ status_code: 404 }, { expressions: [ … ] })`. */
+  deny(config?: ActionConfig<"deny", G>, options?: Options): Rule;
 
-  /** Requires webhooks that the platform signed. */
+  /** Requires webhooks that the platform signed: `rules.verify("github", secret)`. */
   verify(
     provider: ActionConfig<"verify-webhook", G>["provider"],
     secret: ActionConfig<"verify-webhook", G>["secret"],
@@ -174,9 +174,9 @@ export const rules: Rules = {
     ...options,
     actions: [{ type: "forward-internal", config: { url } }],
   }),
-  deny: (status_code = 403, options = {}) => ({
+  deny: (config = { status_code: 403 }, options = {}) => ({
     ...options,
-    actions: [{ type: "deny", config: { status_code } }],
+    actions: [{ type: "deny", config }],
   }),
   verify: (provider, secret, options = {}) => ({
     ...options,
