@@ -162,22 +162,19 @@ ${endpoint("two")}`;
 
   const RETAINED =
     'new CloudEndpoint("kept", { url: "https://kept.example.com" }, { retainOnDelete: true });';
+  const MOVED = RETAINED.replace("kept.example", "moved.example");
+  const DELETED_WITH = `const first = new CloudEndpoint("first", { url: "https://first.example.com" });
+new CloudEndpoint("kept", { url: "https://kept.example.com" }, { deletedWith: first });`;
   test.each([
-    ["retainOnDelete", RETAINED, RETAINED],
-    [
-      "retainOnDelete, although the program moves on",
-      RETAINED,
-      RETAINED.replace("kept.example", "moved.example"),
-    ],
-    ...[
-      `const first = new CloudEndpoint("first", { url: "https://first.example.com" });
-new CloudEndpoint("kept", { url: "https://kept.example.com" }, { deletedWith: first });`,
-    ].map((program) => ["deletedWith", program, program]),
+    ["retainOnDelete", "dynamic", RETAINED, RETAINED],
+    ["retainOnDelete, although the program moves on", "plugin", RETAINED, MOVED],
+    ["deletedWith", "dynamic", DELETED_WITH, DELETED_WITH],
   ])(
-    "names the replacement that a skipped deletion leaves pending, and its line continues with the old endpoint (%s)",
-    async (_, deployed = "", now = "") => {
+    "names the replacement that a skipped deletion leaves pending, and its line continues with the old endpoint (%s, %s)",
+    async (_, provider, deployed, now) => {
       const emulator = await emulatedService();
-      const stack = await new Backend(emulator).project(deployed);
+      const environment = { ENDPOINTS_PROVIDER: provider };
+      const stack = await new Backend(emulator).project(deployed, { environment });
       await stack.up();
       const id = idOf(emulator, "kept");
       const [{ urn = "" } = {}] = await stack.endpoints();

@@ -14,7 +14,6 @@ export const renames: Scenario[] = [
     fails: TAKEN,
     next: [{ program: { n: { ...shop, options: { alias: "o" } } } }, { program: { n: "shop" } }],
     state: { n: "shop" },
-    stacks: true,
   }),
   scenario(
     "a run that refreshes tells no more of a rename without an alias, and an alias keeps the endpoint",
@@ -31,6 +30,7 @@ export const renames: Scenario[] = [
     from: { o: "shop" },
     program: { n: { ...shop, options: { alias: "o" } } },
     next: [{}],
+    stacks: true,
   }),
   scenario("a rename with an alias and a change is one PATCH", {
     from: { o: "shop" },

@@ -72,7 +72,6 @@ export const ownEndpoints: Scenario[] = [
     ],
     state: {},
     live: [],
-    stacks: true,
   }),
   scenario("after a skipped deletion, `adopt` in the program keeps the endpoint", {
     ...deletionSkipped,
