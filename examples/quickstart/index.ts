@@ -1,5 +1,5 @@
 import * as pulumi from "@pulumi/pulumi";
-import { CloudEndpoint } from "pulumi-endpoints";
+import { CloudEndpoint, type TrafficPolicy } from "pulumi-endpoints";
 
 const body = new pulumi.Config().get("greeting") ?? "hello";
 const shop = new CloudEndpoint("shop", {
@@ -7,7 +7,7 @@ const shop = new CloudEndpoint("shop", {
   description: "front door",
   trafficPolicy: {
     on_http_request: [{ actions: [{ type: "custom-response", config: { status_code: 200, body } }] }],
-  },
+  } satisfies TrafficPolicy,
 });
 
 export const url = shop.publicUrl;

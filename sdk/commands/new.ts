@@ -18,7 +18,7 @@ export const newCommand = command({
   takes: "[EXAMPLE] [FOLDER]",
   options: {},
   notes: `EXAMPLE is quickstart, or another one; without arguments, the command lists all. FOLDER is new or empty, and also names the project (default: the example's name).
-If ENDPOINTS_API_KEY is not set, the project gets an emulator of the service. It keeps its endpoints between starts.`,
+If ENDPOINTS_API_KEY is not set, the project gets an emulator of the service, on two free ports of 127.0.0.1: one for the API, which .endpoints.json keeps with the key and the endpoints, and one for requests to the endpoints, in the script emulator of package.json.`,
 
   async run(_values, { stdout, log }, [name, folder = name, more]) {
     if (more !== undefined) throw new UsageError(`there is an argument too many: ${more}`);
@@ -230,7 +230,9 @@ function steps(
   const tests = manifest.scripts?.["test"] ? ["npm test"] : [];
   const file = fileInstalled(PACKAGE_FOLDER, project)?.replace("file:", "") ?? "";
   const pack =
-    IS_CLONE && !existsSync(join(project, file)) ? [`(cd ${shellWord(PACKAGE_FOLDER)} && npm pack)`] : [];
+    IS_CLONE && !existsSync(join(project, file))
+      ? [`(cd ${shellWord(PACKAGE_FOLDER)} && npm pack --silent)`]
+      : [];
   const install: Step = ["Install it.", [...pack, ...enter, "npm install", ...tests]];
   const deploy = setup.deploy ?? ["pulumi stack init dev", "pulumi up"];
   if (emulator) {
@@ -254,8 +256,12 @@ function steps(
     ];
   }
   if (!isDeployed) return [install, ["Run it with a program.", deploy]];
-  const isSet = Boolean(process.env["ENDPOINTS_BASE_URL"]);
-  const service = isSet ? [] : ["export ENDPOINTS_BASE_URL=https://api.ngrok.com"];
-  const text = `Give the endpoints in ${program} URLs of your account, and deploy them. Run these one by one, because Pulumi may ask for a value.`;
+  const baseUrl = process.env["ENDPOINTS_BASE_URL"];
+  const service = baseUrl ? [] : ["export ENDPOINTS_BASE_URL=https://api.ngrok.com"];
+  // An emulator accepts any host.
+  const urls = /^http:/.test(baseUrl ?? "")
+    ? `URLs that ${baseUrl} does not have yet`
+    : "URLs of your account";
+  const text = `Give the endpoints in ${program} ${urls}, and deploy them. Run these one by one, because Pulumi may ask for a value.`;
   return [install, [text, [...service, ...deploy]]];
 }

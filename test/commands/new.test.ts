@@ -9,7 +9,7 @@ import { runInProcess } from "./runCommand";
 
 const read = (...path: string[]) => readFileSync(join(...path), "utf8");
 const manifestIn = (...path: string[]) => JSON.parse(read(...path, "package.json"));
-const PACK = `(cd ${root} && npm pack)`;
+const PACK = `(cd ${root} && npm pack --silent)`;
 
 const examples = readdirSync(join(root, "examples")).filter((name) =>
   existsSync(join(root, "examples", name, "package.json")),
@@ -163,11 +163,20 @@ test("new names npm pack only until the clone has the package's file", async () 
 });
 
 test.each([
-  ["", ["export ENDPOINTS_BASE_URL=https://api.ngrok.com"]],
-  ["https://api.example.com", []],
+  [
+    "",
+    ["export ENDPOINTS_BASE_URL=https://api.ngrok.com"],
+    "Give the endpoints in index.ts URLs of your account",
+  ],
+  ["https://api.example.com", [], "Give the endpoints in index.ts URLs of your account"],
+  [
+    "http://127.0.0.1:8080",
+    [],
+    "Give the endpoints in index.ts URLs that http://127.0.0.1:8080 does not have yet",
+  ],
 ])(
   "with a key, the printed commands deploy on that account at '%s', without an emulator",
-  async (baseUrl, set) => {
+  async (baseUrl, set, text) => {
     const { stdout, commands, project } = await makeNew("quickstart", "shop", { baseUrl, apiKey: "a key" });
     expect(commands).toEqual([
       ...(existsSync(packed) ? [] : [PACK]),
@@ -177,6 +186,7 @@ test.each([
       "pulumi stack init dev",
       "pulumi up",
     ]);
+    expect(stdout).toContain(text);
     expect(stdout).not.toMatch(/emulator|a key/);
     expect(read(project, "package.json")).not.toContain("emulator");
     expect(existsSync(join(project, ".endpoints.json"))).toBe(false);
