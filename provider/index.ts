@@ -2,6 +2,7 @@
  * The module that the provider string in every state loads: `require("pulumi-endpoints/provider")`. The exported names, and
  * the state's properties that they use, must work for as long as any state exists.
  */
+import "./data/nodeVersion";
 import { dynamicProvider } from "./dynamic";
 
 /** The interface that Pulumi's dynamic provider host calls. */

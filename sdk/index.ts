@@ -1,3 +1,5 @@
+import "../provider/data/nodeVersion";
+
 export { Binding, EndpointType, PolicyWarnings, type Ref } from "../provider/service/contract";
 export { CloudEndpoint, type CloudEndpointArgs, type CloudEndpointOutputs } from "./cloudEndpoint";
 export {

@@ -89,7 +89,9 @@ function recover() {
     return 1;
   }
   if (left.length > 0) {
-    console.log(`Check that no other stack has ${left}. Then recover again, and give these ids to adopt.`);
+    console.log(
+      `Check that nothing outside of this backend has ${left}. Then recover again, and give these ids to adopt.`,
+    );
     return 1;
   }
   const isUnlocked = run(["pulumi", "cancel", ...OF_STACK, "--yes", ...QUIET]) === 0;
@@ -104,6 +106,14 @@ function drift() {
 }
 
 async function issue(code) {
+  const remedies = {
+    7: "To put them back, run `up` with `repair`.",
+    8: "The last run of a stack failed or was killed, or a refresh may have written edits into its state, and the report says which. Run `up`, after a killed run with `recover`, and with what follows endpoints:adopt= in `adopt`.",
+  };
+  if (code !== "0" && !remedies[code]) {
+    console.log(`The check failed with the exit code ${code}, so it neither opens nor closes an issue.`);
+    return 1;
+  }
   const marker = `<!-- endpoints drift of ${PROJECTS} -->`;
   const open = await findOurs(`${host.issues}?state=${host.open}`, marker);
   const change = (fields) => call(host.edit, `${host.issues}/${open.number ?? open.iid}`, fields);
@@ -111,10 +121,6 @@ async function issue(code) {
     if (open) await change(host.close);
     return;
   }
-  const remedies = {
-    7: "To put them back, run `up` with `repair`.",
-    8: "The last run of a stack failed or was killed, or a refresh may have written edits into its state, and the report says which. Run `up`, after a killed run with `recover`, and with what follows endpoints:adopt= in `adopt`.",
-  };
   const report = readFileSync("drift.txt", "utf8");
   const body = [
     marker,

@@ -62,8 +62,10 @@ export class HttpTransport {
   async request(request: Request, beforeSending: () => Promise<void>): Promise<Reply> {
     if (this.refusal !== undefined) throw new UnsentError(request, this.refusal);
     const body = request.body && new Body(Buffer.from(JSON.stringify(request.body)), beforeSending);
+    // Outside of the `try`, because a failure to load the HTTP client is no lost connection.
+    const pool = this.connect();
     try {
-      const { statusCode: status, headers, body: parts } = await this.send(request, body);
+      const { statusCode: status, headers, body: parts } = await this.send(request, body, pool);
       const bytes = await readAll(parts);
       if (!bytes) throw new ReplyError(request, status, `the reply is longer than ${MAX_BYTES >> 20} MiB`);
       return {
@@ -91,11 +93,15 @@ export class HttpTransport {
     await pool?.close();
   }
 
-  private send({ method, path, query }: Request, body: Body | undefined): Promise<Dispatcher.ResponseData> {
+  private send(
+    { method, path, query }: Request,
+    body: Body | undefined,
+    dispatcher: Dispatcher,
+  ): Promise<Dispatcher.ResponseData> {
     const { baseUrl, apiKey, versionHeader, userAgent, timeoutSeconds, retryForSeconds } = this.settings;
     return undici().request(baseUrl + path, {
       method: method as Dispatcher.HttpMethod,
-      dispatcher: this.connect(),
+      dispatcher,
       // A limit for the whole reply, because a body that arrives slowly exceeds none of the others.
       signal: AbortSignal.timeout(Math.ceil((timeoutSeconds + retryForSeconds) * 1000)),
       ...(query && { query }),

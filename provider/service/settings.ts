@@ -192,7 +192,7 @@ const missing = (setting: SettingName, what: string, example: string) =>
   new MissingSetting(
     setting,
     what,
-    `set ${environmentName(setting)} in the environment, or run \`${commandFor(setting, example)}\``,
+    `set ${environmentName(setting)} in the shell's environment, or run \`${commandFor(setting, example)}\`; the provider reads these two, and no .env that the program loads`,
   );
 
 const invalid = (setting: SettingName, what: string, example: string) =>

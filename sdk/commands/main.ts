@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import "../../provider/data/nodeVersion";
 import { didYouMean } from "../../provider/data/index";
 import { VERSION } from "../../provider/service/version";
 import { endIfUnread } from "../io";

@@ -1,3 +1,5 @@
+import "../../provider/data/nodeVersion";
+
 export {
   type Diagnostic,
   type ExportedResource,

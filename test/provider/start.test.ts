@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { inNewProcess, LOADED, PROVIDER } from "./newProcess";
 
@@ -19,4 +20,21 @@ test("the provider's start, a check and a diff load no HTTP client, no YAML pars
     changes: true,
     later: ["zod"],
   });
+});
+
+test.each([
+  "dist/sdk/index.js",
+  "dist/sdk/testing/index.js",
+  "dist/sdk/commands/main.js",
+  "dist/provider/index.js",
+  "provider/plugin/index.js",
+])("%s refuses a version of Node.js that is too old at once, before it loads a package", async (entry) => {
+  const script = `Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.8" } });
+    try {
+      require(process.argv[1]);
+    } catch ({ message }) {
+      console.log(JSON.stringify([message, ${LOADED}]));
+    }`;
+  const needs = /^pulumi-endpoints needs Node\.js 20 or a newer one, and this is 18\.20\.8: /;
+  expect(await inNewProcess(script, resolve(entry))).toEqual([expect.stringMatching(needs), []]);
 });

@@ -1,6 +1,8 @@
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { root } from "../package/pack";
 import * as github from "./github";
 import * as gitlab from "./gitlab";
 import { type Listed, standInForHost } from "./host";
@@ -68,8 +70,18 @@ describe("a pipeline", () => {
   const LEFT = lookOf({ text: "", command: "pulumi up", adopt: ["ep_1", "ep_2"] });
   const OTHER_STEP = "The report names another step, which comes first.";
   test.each<[string, drift: ReturnType<typeof lookOf>, ids: string, stopsWith: string | undefined]>([
-    ["left endpoints, without their ids", LEFT, "", "Check that no other stack has ep_1,ep_2. Then"],
-    ["left endpoints, with one of their ids", LEFT, "ep_1,ep_3", "Check that no other stack has ep_2. Then"],
+    [
+      "left endpoints, without their ids",
+      LEFT,
+      "",
+      "Check that nothing outside of this backend has ep_1,ep_2. Then",
+    ],
+    [
+      "left endpoints, with one of their ids",
+      LEFT,
+      "ep_1,ep_3",
+      "Check that nothing outside of this backend has ep_2. Then",
+    ],
     ["left endpoints, with their ids", LEFT, "ep_2,ep_1", undefined],
     ["left nothing", lookOf({ text: "", command: "pulumi up", adopt: [] }), "", undefined],
     ["is over, since nothing is pending", lookOf(), "", undefined],
@@ -100,6 +112,15 @@ describe("a pipeline", () => {
       expect(github.workflows.endpoints.jobs["up"]?.with["adopt"]).toBe(`\${{ inputs.adopt }}`);
     },
   );
+
+  test("leaves the issue as it is after a check that failed", () => {
+    const script = join(root, "examples/gitops/endpoints.mjs");
+    const ended = spawnSync(process.execPath, [script, "issue", "2"], { encoding: "utf8", env: {} });
+    expect([ended.status, ended.stdout]).toEqual([
+      1,
+      "The check failed with the exit code 2, so it neither opens nor closes an issue.\n",
+    ]);
+  });
 
   test.each([
     ["two projects", "", ["api", "shop"]],

@@ -197,6 +197,19 @@ export const takenUrls: Scenario[] = [
     state: { m: "a=shop" },
     live: ["a=shop"],
   }),
+  scenario("the line of `who-has` does not help a resource that moves, and helps it under a new name", {
+    from: { m: "a" },
+    others: theirs,
+    program: { m: "shop" },
+    fails: MOVE_TAKEN,
+    next: [
+      { overrides: { adopt: "@theirs" }, fails: MOVE_TAKEN },
+      { program: { n: "shop" }, overrides: { adopt: "@theirs" }, writes: ["DELETE a"] },
+      {},
+    ],
+    state: { n: "theirs" },
+    live: ["theirs"],
+  }),
   scenario("the endpoint that a killed run left is named, and nothing tells it from another stack's", {
     fromKilled: { o: "shop" },
     fails: TAKEN,

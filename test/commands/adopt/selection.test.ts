@@ -97,7 +97,7 @@ test("says that the service refuses the key, or that the key is missing", async 
   // One line for each setting.
   expect(none.stderr.split("\n")).toEqual([
     expect.stringMatching(
-      /^pulumi-endpoints \S+: there is no API key: set ENDPOINTS_API_KEY in the environment/,
+      /^pulumi-endpoints \S+: there is no API key: set ENDPOINTS_API_KEY in the shell's environment, or run .*; the provider reads these two, and no \.env/,
     ),
     expect.stringMatching(/^pulumi-endpoints \S+: there is no base URL/),
     "pulumi-endpoints adopt: With --stack, the account is that of the stack's configuration",
