@@ -38,3 +38,13 @@ test.each([
   const needs = /^pulumi-endpoints needs Node\.js 20 or a newer one, and this is 18\.20\.8: /;
   expect(await inNewProcess(script, resolve(entry))).toEqual([expect.stringMatching(needs), []]);
 });
+
+test("an HTTP client that cannot be loaded is an error at once, and no lost connection", async () => {
+  const script = `const exports = () => { throw new Error("File is not defined"); };
+    require.cache[require.resolve("undici")] = Object.defineProperty({ loaded: true }, "exports", { get: exports });
+    const provider = require(process.argv[1]);
+    const settings = { "endpoints:apiKey": "key", "endpoints:baseUrl": "http://127.0.0.1:9" };
+    provider.configure({ config: { get: (key) => settings[key] } });
+    provider.create({ url: "https://shop.example.com" }).catch(({ message }) => console.log(JSON.stringify(message)));`;
+  expect(await inNewProcess(script, PROVIDER)).toBe("File is not defined");
+});
