@@ -41,19 +41,21 @@ export async function adopt(id: string, context: WriteContext): Promise<Accepted
  * Logs at the preview what the create will adopt and change, because the engine can only show "create". Omits values, which may be
  * secret.
  *
- * @param options Whether the stack's configuration has the id, which people copy with its file.
+ * @param options Whether the stack's configuration has the id, which people copy with its file. Whether to warn: once is enough.
  */
 export function logPlannedAdoption(
   live: Endpoint,
   { inputs, displayUrl: url, log }: WriteContext<PreviewInputs>,
-  { isListed }: { isListed: boolean },
+  { isListed, warns }: { isListed: boolean; warns: boolean },
 ): void {
   const changed = differenceOnAdoption(live, inputs);
   const before = documentsAsData(refreshedFromLive(live, {}).props);
   const places = changed.flatMap((name) => changesBetween(before[name], inputs[name], [name]));
   const changes = oneLine(places.map(({ path }) => displayPath(path, inputs)).join(", "), 300);
-  const message = `${url}: adopts ${live.id} ${places.length === 0 ? "as it is" : `and changes ${changes}`}; nothing else may have it: another provider or stack that has it would delete it`;
-  if (isListed)
+  const plan = `${url}: adopts ${live.id} ${places.length === 0 ? "as it is" : `and changes ${changes}`}`;
+  const message = `${plan}; nothing else may have it: another provider or stack that has it would delete it`;
+  if (!warns) log.info(plan);
+  else if (isListed)
     log.warn(
       `${message} (from endpoints:adopt; if the file of this stack was copied, run \`pulumi config rm endpoints:adopt\`)`,
     );

@@ -69,6 +69,7 @@ export interface DiffResult {
 export class CloudEndpoints {
   private readonly owners = new Owners(() => this.deps.stack?.());
   private isFingerprintReported = false;
+  private hasWarnedOfAdoption = false;
   private listed: Promise<(Endpoint | undefined)[]> | undefined;
 
   constructor(private readonly deps: Dependencies) {}
@@ -101,7 +102,9 @@ export class CloudEndpoints {
     // The hosts of both providers fail on a key without a value.
     if (id === undefined) return;
     inputs.adopt = id;
-    logPlannedAdoption(await claimed(id, context), context, { isListed });
+    const live = await claimed(id, context);
+    logPlannedAdoption(live, context, { isListed, warns: !this.hasWarnedOfAdoption });
+    this.hasWarnedOfAdoption = true;
   }
 
   /** The id of `endpoints:adopt` that a resource takes over. To choose, each id is read once a process. */

@@ -34,6 +34,10 @@ export const adoptSetting: Scenario[] = [
     program: { one: { url: at("a"), description: "x" }, two: "b", three: "c" },
     overrides: adopts("a", "b"),
     writes: ["PATCH a description", "POST c"],
+    // A process tells each adoption, and warns once.
+    says: [
+      /: adopts ep_.*; nothing else may have it.*\n\S+ adopts ep_\w+ (as it is|and changes description)$/m,
+    ],
     next: [{ overrides: adopts("a", "b"), says: [LEFT] }],
   }),
   scenario("a line that failed half-way takes over the rest when it is run again", {
