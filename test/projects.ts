@@ -168,13 +168,12 @@ export class Project {
     return runCommand(args, this.env, this.folder);
   }
 
-  /** Runs commands as a page or a message has them, and returns all that they print. `up` and others do not ask here. */
+  /** Runs commands as a page or a message has them, and returns all that they print. Here they do not ask, and preview only on demand. */
   async sh(commands: string, cwd = this.folder): Promise<string> {
     const shell = `exec 2>&1\nnpx() { shift; node ${join(root, "dist/sdk/commands/main.js")} "$@"; }`;
-    const unasked = commands.replace(
-      /\bpulumi (up|state delete|cancel|refresh)\b(?!.* --(yes|preview-only))/g,
-      "$& --yes",
-    );
+    const unasked = commands
+      .replace(/\bpulumi (state delete|cancel)\b(?!.* --yes)/g, "$& --yes")
+      .replace(/\bpulumi (up|refresh)\b(?!.* --(yes|preview-only))/g, `$& ${UNASKED.join(" ")}`);
     const run = promisify(execFile)("bash", ["-ec", `${shell}\n${unasked}`], { cwd, env: this.env });
     return run.then(
       ({ stdout }) => stdout,

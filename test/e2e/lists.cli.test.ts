@@ -31,9 +31,7 @@ test.skipIf(!cli).each([
     let done = 0;
     for (let run = 1; done < after.length; run++) {
       expect(run).toBeLessThanOrEqual(most);
-      const shown = await stack
-        .sh(`pulumi up --skip-preview ${options.join(" ")}`)
-        .catch(({ message }: Error) => message);
+      const shown = await stack.sh(`pulumi up ${options.join(" ")}`).catch(({ message }: Error) => message);
       const failures = shown.split("\n").filter((line) => /cannot (create|update)/.test(line));
       for (const failure of failures) expect(failure).toMatch(/run the command again/);
       const now = await inPlace();

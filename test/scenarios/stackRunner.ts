@@ -24,7 +24,7 @@ export async function runAsStack(
   if (scenario.settings) cannotRunAsStack();
   const emulator = await emulatedService({ now: () => new Date(clock.now()), ...scenario.service });
   const env = { ENDPOINTS_PROVIDER: kind };
-  const { folder, stack: opened } = await newTestStack("", { driver, emulator, env });
+  const { folder, stack: opened } = await newTestStack("", { driver, emulator, env, stackName: "dev" });
   await using stack = opened;
   await new StackRunner(scenario, emulator, clock, stack, folder).runScenario();
   const state = await stack.exportState();
