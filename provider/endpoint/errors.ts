@@ -11,6 +11,7 @@ import type { Endpoint } from "../service/contract";
 import { see } from "../service/headings";
 import { withoutKeys } from "../service/redaction";
 import { placeOfKey, type Settings } from "../service/settings";
+import type { WriteContext } from "./write";
 
 /*
  * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what
@@ -75,22 +76,20 @@ const TAKE_OUT =
 const IF_RENAMED = "Renamed? Give it `aliases`";
 
 /** The command that tells who has an endpoint. A URL that is secret, or needs quotes in a shell, is left to the reader. */
-const whoHas = (idOrUrl: string, stack: Stack): string =>
+const whoHas = (idOrUrl: string, stack: string | undefined): string =>
   `\`npx pulumi-endpoints who-has ${/^[\w.:/-]+$/.test(idOrUrl) ? idOrUrl : "URL"}${optionFor(stack)}\``;
 
-/** The stack's name; undefined if it is not known. */
-export type Stack = string | undefined;
-const optionFor = (stack: Stack): string => (stack === undefined ? "" : ` --stack ${stack}`);
+const optionFor = (stack: string | undefined): string => (stack === undefined ? "" : ` --stack ${stack}`);
 
 /** The resource that a message is about. */
-type Subject = { displayUrl: string; stack: Stack };
+type Subject = Pick<WriteContext, "displayUrl" | "stack">;
 
 export const alreadyManaged = (id: string): UserError =>
   new UserError(
     `${id} belongs to another resource of this stack, or will belong to it. ${IF_RENAMED}. In any case, ${TAKE_OUT}. ${see("You renamed a resource")}`,
   );
 
-export const sharedEndpoint = (id: string, stack: Stack): UserError =>
+export const sharedEndpoint = (id: string, stack: string | undefined): UserError =>
   new UserError(
     `${id} belongs to two resources of this stack, which ${whoHas(id, stack)} names. ${see("Two resources share an endpoint")}`,
   );

@@ -1,5 +1,5 @@
 import type { UserError } from "../service/apiErrors";
-import { alreadyManaged, notDeleted, type Stack, sharedEndpoint } from "./errors";
+import { alreadyManaged, notDeleted, sharedEndpoint } from "./errors";
 import type { PreviewInputs } from "./fields";
 import { ENTRY_ID_KEY, type State } from "./state";
 
@@ -24,7 +24,7 @@ export class Owners {
   /** The resources of the program that the state has (`resourceKeyOf`), and whether Pulumi has compared them with it. */
   private readonly inState = new Map<unknown, boolean>();
 
-  constructor(private readonly stack: () => Stack) {}
+  constructor(private readonly stack: () => string | undefined) {}
 
   /** Records an entry, without what the program wants for it. */
   recordEntry(id: string, { [ENTRY_ID_KEY]: entryId }: State): void {

@@ -2,7 +2,6 @@ import type { ReplyError } from "../service/apiErrors";
 import type { Log } from "../service/client";
 import type { Endpoint } from "../service/contract";
 import type { EndpointsApi } from "../service/endpoints";
-import type { Stack } from "./errors";
 import type { Inputs, ManagedInput, PreviewInputs } from "./fields";
 import type { Owners } from "./owners";
 
@@ -12,7 +11,8 @@ export interface WriteContext<T extends PreviewInputs = Inputs> {
   inputs: T;
   /** The URL for messages. */
   displayUrl: string;
-  stack: Stack;
+  /** The stack's name, for messages; undefined if it is not known. */
+  stack: string | undefined;
   owners: Owners;
   log: Log;
   /** The id of the endpoint that an update changes; undefined for a create. */
