@@ -18,7 +18,7 @@ import { Store } from "./store";
 export interface EmulatorOptions extends Partial<Behaviour> {
   /** An API key that the emulator accepts. `addKey` adds others. Default: a random key in the service's format. */
   apiKey?: string;
-  /** The name of the header with the API version. Its value must be `2`. Default: `Service-Version`. */
+  /** The only name of the header with the API version, whose value must be `2`. Default: `Service-Version` or `Ngrok-Version`. */
   versionHeader?: string;
   /** A prefix of every path, such as `/api/v2`. Default: none. */
   basePath?: string;
@@ -69,7 +69,7 @@ export class Emulator {
     readonly baseUrl: string,
     /** The API key for `Authorization: Bearer …`. */
     readonly apiKey: string,
-    /** The name of the header with the API version, `2`. */
+    /** A name of the header with the API version, `2`. */
     readonly versionHeader: string,
   ) {}
 
@@ -80,7 +80,8 @@ export class Emulator {
    */
   static async start(options: EmulatorOptions = {}): Promise<Emulator> {
     const { now = () => new Date(), onAnswer = () => {}, rateLimit, port: wanted = 0, ...rest } = options;
-    const { apiKey, basePath: path = "", versionHeader = "Service-Version", ...behaviour } = rest;
+    const { apiKey, basePath: path = "", versionHeader, ...behaviour } = rest;
+    const versionHeaders = versionHeader ? [versionHeader] : ["Service-Version", "Ngrok-Version"];
     const basePath = `/${path}`.replace(/\/+/g, "/").replace(/\/$/, "");
     const clock = new EmulatedClock(now);
     // Invalid options fail here, before the server starts.
@@ -93,7 +94,7 @@ export class Emulator {
     const service: Service = {
       ...checked,
       accounts,
-      versionHeader,
+      versionHeaders,
       basePath,
       scripts: [],
       faultSource: undefined,
@@ -105,7 +106,8 @@ export class Emulator {
     };
     server.on("request", listener(service));
     server.on("clientError", (_error, socket) => socket.destroy());
-    return new Emulator(server, service, baseUrl, accounts.add(apiKey ? { apiKey } : {}), versionHeader);
+    const [name = ""] = versionHeaders;
+    return new Emulator(server, service, baseUrl, accounts.add(apiKey ? { apiKey } : {}), name);
   }
 
   /** Changes the service's behaviour for later requests. Options that are not given keep their value. */

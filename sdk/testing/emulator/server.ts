@@ -23,7 +23,7 @@ const MAX_BODY = 5 * 1024 * 1024;
 export interface Service {
   accounts: ServiceAccounts;
   behaviour: Behaviour;
-  versionHeader: string;
+  versionHeaders: readonly string[];
   /** The prefix of every path. Empty, or `/…`. */
   basePath: string;
   scripts: Script[];
@@ -126,8 +126,8 @@ function answer(service: Service, received: Received): Answer {
   const { method, path } = received.record;
   try {
     const key = service.accounts.keyOf(headers);
-    const version = headers[service.versionHeader.toLowerCase()];
-    if (!version) throw new ServiceError(218, service.versionHeader);
+    const version = service.versionHeaders.map((name) => headers[name.toLowerCase()]).find(Boolean);
+    if (!version) throw new ServiceError(218, service.versionHeaders.join(" or "));
     if (version !== "2") throw new ServiceError(217, `${version}`);
     service.rate?.admit(arrival);
     if (!inside) throw new ServiceError(222, path);

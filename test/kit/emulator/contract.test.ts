@@ -50,10 +50,16 @@ const rows: Row[] = [
     ["PUT /nothing", headers({ "service-version": null }), "400 218"],
   ],
   [
-    "the header of the version can have another name",
-    { versionHeader: "Ngrok-Version" },
-    ["GET", headers({ "ngrok-version": null, "service-version": "2" }), "400 218"],
-    ["GET", headers({ "ngrok-version": "1" }), "400 217"],
+    "the header of the version has either of two names",
+    ["GET", headers({ "service-version": null, "ngrok-version": "2" }), 200],
+    ["GET", headers({ "service-version": null, "ngrok-version": "1" }), "400 217"],
+    ["GET", headers({ "service-version": null, "x-version": "2" }), "400 218"],
+  ],
+  [
+    "with a name that is given, the others do not count",
+    { versionHeader: "X-Version" },
+    ["GET", headers({ "x-version": null, "service-version": "2", "ngrok-version": "2" }), "400 218"],
+    ["GET", headers({ "x-version": "2" }), 200],
   ],
   ["the key can be given", { apiKey: "my-key" }, ["GET", key("my-key"), 200]],
 
