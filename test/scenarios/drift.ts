@@ -44,7 +44,6 @@ export const drift: Scenario[] = [
       command: "refresh",
       inputs: { o: { ...full, ...shown } },
       next: [{ writes: [`PATCH shop ${sent}`] }, { command: "refresh" }, {}],
-      ...(field === "trafficPolicy" && { stacks: true }),
     }),
   ),
   ...spellings.map((change) =>

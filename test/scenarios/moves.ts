@@ -30,7 +30,6 @@ export const renames: Scenario[] = [
     from: { o: "shop" },
     program: { n: { ...shop, options: { alias: "o" } } },
     next: [{}],
-    stacks: true,
   }),
   scenario("a rename with an alias and a change is one PATCH", {
     from: { o: "shop" },

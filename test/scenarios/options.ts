@@ -5,7 +5,8 @@ import { at, type Scenario, scenario } from "./scenario";
 
 const shop = { url: at("shop") };
 const hidden = { ...shop, options: { additionalSecretOutputs: ["publicUrl"] } };
-const outputs = { o: { url: shop.url, publicUrl: secret(shop.url) } };
+const outputs = { hidden: { url: shop.url, publicUrl: secret(shop.url) } };
+const ignored = { url: at("ignored"), description: "ours" };
 
 /** A resource to replace, and one that the option does not concern. */
 const replacing = (round: string) => ({
@@ -22,15 +23,22 @@ const replacing = (round: string) => ({
 });
 
 export const options: Scenario[] = [
-  scenario("additionalSecretOutputs makes an output secret, and keeps it so", {
-    program: { o: hidden },
-    writes: ["POST shop"],
-    outputs,
-    next: [
-      { program: { o: { ...hidden, description: "x" } }, writes: ["PATCH shop description"], outputs },
-      { command: "refresh", outputs },
-    ],
-  }),
+  scenario(
+    "an alias, additionalSecretOutputs, ignoreChanges and retainOnDelete do what Pulumi says, and keep to it",
+    {
+      from: { hidden, ignored, left: { url: at("left"), options: { retainOnDelete: true } }, old: "moved" },
+      program: {
+        hidden: { ...hidden, description: "x" },
+        ignored: { ...ignored, description: "theirs", options: { ignoreChanges: ["description"] } },
+        moved: { url: at("moved"), options: { alias: "old" } },
+      },
+      writes: ["PATCH shop description"],
+      outputs,
+      next: [{ command: "refresh", outputs }, {}],
+      state: { hidden: "shop", ignored: "ignored", moved: "moved" },
+      live: ["shop", "ignored", "moved", "left"],
+    },
+  ),
   scenario("replaceOnChanges replaces an endpoint only if the path that it names changes", {
     from: replacing("1"),
     program: replacing("2"),

@@ -185,7 +185,6 @@ export const writes: Scenario[] = [
       ],
       state: { o: "shop" },
       fields: { shop: { description: "a" } },
-      stacks: true,
     },
   ),
   scenario("after an ignored change, `--replace` makes it, as the page says", {
