@@ -11,7 +11,6 @@ import type { Endpoint } from "../service/contract";
 import { see } from "../service/headings";
 import { withoutKeys } from "../service/redaction";
 import { placeOfKey, type Settings } from "../service/settings";
-import type { WriteContext } from "./write";
 
 /*
  * The errors and warnings of operations, except for those of requests (`service/apiErrors.ts`). A message is one line: what
@@ -82,7 +81,7 @@ const whoHas = (idOrUrl: string, stack: string | undefined): string =>
 const optionFor = (stack: string | undefined): string => (stack === undefined ? "" : ` --stack ${stack}`);
 
 /** The resource that a message is about. */
-type Subject = Pick<WriteContext, "displayUrl" | "stack">;
+type Subject = { displayUrl: string; stack: string | undefined };
 
 export const alreadyManaged = (id: string): UserError =>
   new UserError(
