@@ -201,8 +201,25 @@ const FREE_MEMBERS = `decide first about the members of pools that no state has:
 const TAKES_OVER =
   "if a state was lost, and nothing outside of this backend has these endpoints (another backend, Terraform), the line takes over what the program declares, and ignores the rest";
 
-function driftedItem({ drift, name, changes, ...endpoint }: DriftedEndpoint): Item {
+/** The most places of one list that are shown if it has another number of items. */
+const MAX_MOVED = 3;
+
+/** The changes that are shown. An added or removed item moves all that follow it, so the first place and a number say more. */
+function shownChanges(all: FieldChange[]): { changes: FieldChange[]; text?: string } {
+  for (const { kind, path } of all) {
+    const [, list = ""] = /^(.+)\[\d+\]$/.exec(path) ?? [];
+    const moved = all.filter((one) => one.path.startsWith(`${list}[`)).slice(1);
+    if (kind === "changed" || list === "" || moved.length < MAX_MOVED) continue;
+    const text = `${moved.length} more places differ in ${list}, where an item was added or removed; --json lists them`;
+    return { changes: all.filter((one) => !moved.includes(one)), text };
+  }
+  return { changes: all };
+}
+
+function driftedItem({ drift, name, changes: all, ...endpoint }: DriftedEndpoint): Item {
+  const { changes, ...text } = shownChanges(all);
   return {
+    ...text,
     word: drift,
     mood: "bad",
     subject: withFacts(name, [endpoint.url, endpoint.id, ...changeFacts(endpoint)]),

@@ -27,6 +27,8 @@ const SEEDED = "2026-01-01T00:00:00Z";
 const long = "a".repeat(500);
 const byHand = { description: "by hand" };
 const policy = (config: object) => ({ on_http_request: [{ actions: [{ type: "deny", config }] }] });
+const answer = (body: string) => ({ actions: [{ type: "custom-response", config: { body } }] });
+const RULES = ["one", "two", "three", "four"].map(answer);
 const fail = (reason: string) => async () => {
   throw new UserError(reason);
 };
@@ -114,6 +116,11 @@ export const fixtures: Record<string, () => DriftFixture> = {
       { name: "f-bindings", inputs: { bindings: ["public"] }, live: { bindings: ["internal"] } },
       { name: "g-pooling", inputs: { poolingEnabled: false }, live: { poolingEnabled: true } },
       { name: "h-deleted", live: "gone" },
+      {
+        name: "i-inserted",
+        inputs: { trafficPolicy: { on_http_request: RULES } },
+        live: { trafficPolicy: { on_http_request: [answer("by hand"), ...RULES] } },
+      },
       { name: "i-order", inputs: { metadata: { x: 1, y: 2 } }, live: { metadata: { y: 2, x: 1 } } },
       {
         name: "k-broken",
