@@ -561,6 +561,29 @@ test.skipIf(!cli)(
 );
 
 test.skipIf(!cli)(
+  "with the Pulumi CLI, an endpoint moves to a stack of another project, and an `up` in between fails on its URL",
+  async () => {
+    const { project, backend, idsOnService, urnOf } = await deployed();
+    const web = 'new CloudEndpoint("web", { url: "https://web.example.com" });\n';
+    const other = await backend.project(web, { name: "web", stack: "prod" });
+    await other.up();
+    const ids = idsOnService();
+    const [shop = "", api = ""] = bothNamed("shop").split("\n");
+    const line = commandIn("Move an endpoint to another stack", /^pulumi state move/, "adoption");
+    const move = line.replace("URN", `'${await urnOf(API)}'`);
+    other.edit(web + api);
+    expect(await other.failing("pulumi up --skip-preview")).toContain("is served by");
+    await project.sh(`${move} --yes`);
+    expect(await project.failing("pulumi up --skip-preview")).toContain("is served by");
+    project.edit(shop);
+    for (const one of [project, other])
+      await one.sh("pulumi preview --expect-no-changes\npulumi up --skip-preview");
+    expect(idsOnService()).toEqual(ids);
+    expect([(await project.ids()).length, (await other.ids()).length]).toEqual([1, 2]);
+  },
+);
+
+test.skipIf(!cli)(
   "with the Pulumi CLI, an `endpoints:adopt` that stays in a stack with a pool is taken out, and no member is shared or doubled",
   async () => {
     const member = (name: string, options: string) =>
