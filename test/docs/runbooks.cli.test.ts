@@ -198,8 +198,8 @@ test.skipIf(!cli)(
     expect(await project.ids()).toEqual(ids);
     expect(await project.sh("pulumi preview --expect-no-changes")).not.toContain("endpoints:adopt");
 
-    const [giveBack = ""] = commandsUnder("Give an endpoint back", "adoption");
-    await project.sh(giveBack.replace(/'urn:[^']*'/, `'${await urnOf(API)}'`));
+    const giveBack = commandIn("Give an endpoint back", /^pulumi state delete/, "adoption");
+    await project.sh(giveBack.replace("URN", `'${await urnOf(API)}'`));
     project.edit(bothNamed("shop").split("\n")[0] ?? "");
     await project.up();
     expect(await project.ids()).toHaveLength(1);
