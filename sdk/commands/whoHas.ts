@@ -150,7 +150,7 @@ function answer(
       .map((create) => createText(create, name)),
   );
   const missing = [...unread, ...states.unread.map(({ name, reason }) => `${shownName(name)}: ${reason}`)];
-  lines.push(...creates, ...missing.map((what) => `unread ${masks.without(what)}`));
+  lines.push(...creates, ...missing.map((what) => `unread ${masks.without(what.replaceAll("\n", "; "))}`));
 
   const isCertain = missing.length === 0;
   const [free, ...more] = ofLive.filter(({ one, has }) => one.type === "cloud" && has.length === 0);

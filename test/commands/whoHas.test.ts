@@ -252,7 +252,7 @@ test("who-has begins with the stack that it looked at, and says that no account 
   const none = { baseUrl: "", apiKey: "" };
   const opened = await whoHas(projectWith({ [DEV]: stateOf("ep_1") }, none), url);
   expect(opened.stdout).toMatch(/^The stack web\/dev: no account was opened; looked at 1 stack of \S+\.\n/);
-  expect(opened.stdout).toMatch(/^unread the account: .*ENDPOINTS_API_KEY/m);
+  expect(opened.stdout).toMatch(/^unread the account: .*ENDPOINTS_API_KEY.*; there is no base URL/m);
   expect([opened.code, opened.stdout]).toEqual([
     1,
     expect.not.stringContaining("no account of the stack has"),
