@@ -57,7 +57,8 @@ async function kill(driver: TestStack["driver"], death: Death): Promise<() => Pr
   process.kill(pid, death.signal);
   await run.ended;
   await quiet(emulator);
-  expect(emulator.endpoints.length).toBeLessThan(count);
+  // The signal came after the last create, because the machine is busy: once more.
+  if (emulator.endpoints.length === count) return kill(driver, death);
 
   return async () => {
     if (driver === "cli") deleteEmptyFiles(stackName);
