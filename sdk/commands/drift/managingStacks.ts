@@ -9,7 +9,7 @@ import {
 import type { Projects } from "../projects";
 import { shownName } from "../stackNames";
 import { managedEndpoints, mapConcurrently } from "../userProject";
-import { accountReport, type ManagingStacks, type ScannedAccount } from "./accounts";
+import { accountReport, asUnchecked, type ManagingStacks, type ScannedAccount } from "./accounts";
 import type { OtherStacks } from "./report";
 import type { Scan } from "./scan";
 import { type DriftStack, interrupted } from "./stack";
@@ -87,6 +87,9 @@ export async function findManagingStacks(
   } catch (error) {
     unread.push({ name: "the list of the backend's stacks", reason: messageOf(error) });
   }
+  if (stopped.aborted)
+    for (const { report } of stacks)
+      report.unchecked.push(asUnchecked("what other stacks have", interrupted()));
   const begun = others.flatMap((one) => one.creates.map(({ url }) => ({ stack: shownName(one.name), url })));
   return {
     ...managing,

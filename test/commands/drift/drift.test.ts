@@ -70,6 +70,21 @@ test("after an interruption, nothing more is read, no request is sent, and the r
   expect(ended.stderr).toContain("interrupted: the report names what is unchecked");
 });
 
+test("an interruption while the other stacks are read is no green report", async () => {
+  const others = {
+    get "organization/web/prod"() {
+      process.emit("SIGTERM", "SIGTERM");
+      return {};
+    },
+  };
+  const ended = await runDrift(
+    six(() => {}),
+    { others },
+  );
+  expect(ended.code).toBe(1);
+  expect(ended.stdout).toMatch(/unchecked .*what other stacks have.*it was interrupted/s);
+});
+
 test("a missing stack is an invalid argument, in one line, and a missing stack of a file is unchecked, with what to remove", async () => {
   const folder = temporaryFolder();
   const missing = "error: no stack named 'nosuch' found";
