@@ -94,7 +94,7 @@ async function kill(driver: TestStack["driver"], death: Death): Promise<() => Pr
 }
 
 /** The id in the message of a taken URL. */
-const LEFT = /`npx pulumi-endpoints who-has (ep_\w+)(?: --stack \w+)?`/g;
+const LEFT = /`npx pulumi-endpoints who-has (ep_\w+)(?: --stack [\w-]+)?`/g;
 
 const refused = { status: 403, body: "" };
 const isOf = (id: string | undefined, method: string, path: string) =>
