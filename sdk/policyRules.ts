@@ -40,6 +40,7 @@ export interface RuleOptions extends policies.RuleOptions<Inputs> {}
 /** The functions of `rules`. With declared types, a library that exports their results can emit declarations. */
 export interface Rules extends policies.Rules<Inputs, PolicyRule<"on_http_request">, RuleOptions> {
   answer(config: ActionConfig<"custom-response">, options?: RuleOptions): PolicyRule<"on_http_request">;
+  deny(config?: ActionConfig<"deny">, options?: RuleOptions): PolicyRule<"on_http_request">;
 }
 
 /**
