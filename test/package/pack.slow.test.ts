@@ -53,7 +53,7 @@ function declarationsFrom(file: string, seen = new Set<string>()): Set<string> {
   if (seen.has(file)) return seen;
   seen.add(file);
   for (const [, path = ""] of readFileSync(join(root, file), "utf8").matchAll(
-    /(?:from|import\() *"(\.[^"]+)"/g,
+    /(?:from |import ?\(?) *"(\.[^"]+)"/g,
   )) {
     const target = join(dirname(file), path);
     const found = [`${target}.d.ts`, `${target}/index.d.ts`].find((name) => existsSync(join(root, name)));
