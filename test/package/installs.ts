@@ -154,7 +154,8 @@ export async function install(
     dynamicOnly,
     nodeVersion,
     node,
-    needs = [],
+    // Pulumi's own TypeScript 3.8 cannot read the README's program.
+    needs = [`typescript@${devDependencies.typescript}`],
     checksTypes,
   } = installation;
   const folder = mkdtempSync(join(within, "shop-"));
