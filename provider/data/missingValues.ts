@@ -61,7 +61,8 @@ export function missingValueIn(
   text: string,
   { isFree = false, isSecret = false, isAddress = false } = {},
 ): string | undefined {
-  const plain = text.replace(/\$\{(?![A-Z][A-Z\d_]*\})[^}]*\}/g, "");
+  // In a long body with unclosed expressions, this search would take quadratic time.
+  const plain = isFree ? text : text.replace(/\$\{(?![A-Z][A-Z\d_]*\})[^}]*\}/g, "");
   if (isSecret && (PLACEHOLDER.test(plain) || UNFILLED.test(plain)))
     return "is a placeholder, which anybody can guess; give the secret itself";
   const patterns = [
