@@ -16,6 +16,7 @@ import { type AnyEndpoint, CloudEndpoint, getEndpoints, getEndpointsOutput, merg
 import { Emulator, gatewayReply, signWebhook, TestStack } from "pulumi-endpoints/testing";
 import { expect } from "vitest";
 import { z } from "zod";
+declare const keep: { protect: true };
 declare const config: pulumi.Config;
 declare const endpoint: AnyEndpoint, endpoints: AnyEndpoint[];
 declare const shop: CloudEndpoint, github: WebhookVerification, brex: WebhookVerification;
